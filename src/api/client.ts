@@ -38,10 +38,17 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 /** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
 export interface ApiClient {
   /**
-   * Sends once. The call is in the ledger before; the caller settles it. Rejected only when `signal` is aborted before it is
-   * sent: the response to a paid call is awaited in every case, that to a free one is not.
+   * Sends once. The call is in the ledger before; the caller settles it. Rejected only when `signal` is aborted, or `mayLeave`
+   * forbids it, before it is sent: the response to a paid call is awaited in every case, that to a free one is not.
+   *
+   * @param mayLeave asked when the rate allows the call: what was true before may have changed while it waited
    */
-  send(request: ApiRequest, call: PlannedCall, signal?: AbortSignal): Promise<FinishedCall>
+  send(
+    request: ApiRequest,
+    call: PlannedCall,
+    signal?: AbortSignal,
+    mayLeave?: () => boolean,
+  ): Promise<FinishedCall>
   /** A free lookup, settled. */
   lookup(
     operation: FreeOperation,
@@ -50,6 +57,11 @@ export interface ApiClient {
   ): Promise<FinishedCall>
   readonly baseUrl: string
   readonly rateLimiter: RateLimiter
+}
+
+/** Thrown where a call may no longer leave when the rate allows it. */
+export class CallHeldBack extends Error {
+  override readonly name = 'CallHeldBack'
 }
 
 export interface LookupOptions {
@@ -87,12 +99,16 @@ export function apiClient(options: ClientOptions): ApiClient {
   /** Engines and free lookups that named a delay with a 503, until they answer again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
 
-  const send: ApiClient['send'] = async (request, call, signal) => {
+  const send: ApiClient['send'] = async (request, call, signal, mayLeave) => {
     const isFree = call.credits === 0
     const part = isFree ? call.operation : billableOperation(call.operation).engine
     const delayMs = (delays.get(part)?.until ?? 0) - clock.monotonic()
     if (delayMs > 0) await sleep(clock, delayMs, signal)
     const permit = await rateLimiter.acquire({ signal, urgent: isFree && call.operation !== jobsPoll.name })
+    if (mayLeave?.() === false) {
+      permit.cancel()
+      throw new CallHeldBack()
+    }
     const sentAt = clock.wall()
     const callId = await begin(permit, { ...call, keyHash, sentAt })
     await permit.departure?.()

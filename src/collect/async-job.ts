@@ -12,6 +12,7 @@ import { type Clock, sleep } from '../model/time.ts'
 import type { AcceptedJob, CollectStore } from '../store/journal.ts'
 import type { AnswerIngest, TaskEnd } from './answers.ts'
 import type { ConnectivityMonitor, ThrottleWatch } from './availability.ts'
+import type { EngineStatus } from './circuit-breaker.ts'
 import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
 
 export interface ImageJobOptions extends PollOptions {
@@ -19,11 +20,12 @@ export interface ImageJobOptions extends PollOptions {
   readonly budget: CreditBudget
   readonly answers: AnswerIngest
   readonly fail: (task: Task, outcome: Outcome, cause: string) => Promise<TaskEnd>
+  readonly engines: Pick<EngineStatus, 'lostJob'>
 }
 
 /** Asynchronous jobs of the service, from their acceptance to their end. */
 export function imageJobs(options: ImageJobOptions) {
-  const { store, clock, budget, answers, fail } = options
+  const { store, clock, budget, answers, fail, engines } = options
   const pollJob = jobPoller(options)
 
   /** Polls a job to its end. A failed one was not billed, and counts as a failed try of its task. */
@@ -38,6 +40,7 @@ export function imageJobs(options: ImageJobOptions) {
     }
     if ('lost' in result) {
       budget.ambiguous(task, sentAt)
+      engines.lostJob(task, result.lost)
       const cause = `${result.lost}; whether it was billed is not known`
       return await endFailed(task, job, null, 'ambiguous', cause)
     }
@@ -76,7 +79,8 @@ export function imageJobs(options: ImageJobOptions) {
       if (jobId === null) {
         budget.ambiguous(task, call.sentAt)
         const unknown = { ...call, settlement: { ...settlement, billed: null } }
-        return await failTask(unknown, 'the service took an asynchronous job and named no id for it')
+        engines.lostJob(task, namelessJob)
+        return await failTask(unknown, namelessJob)
       }
       const job = { taskId: task.id, callId, jobId }
       await store.acceptJob(callId, settlement, job)
@@ -85,6 +89,8 @@ export function imageJobs(options: ImageJobOptions) {
     poll,
   }
 }
+
+const namelessJob = 'the service took an asynchronous job and named no id for it'
 
 /** How an asynchronous job ended. */
 export type JobResult =

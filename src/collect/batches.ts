@@ -42,12 +42,19 @@ export interface Batches {
   start(): Promise<void>
   /** Leaves out of the runs what is worth least, until the rest is covered. */
   fit(): Promise<readonly SkippedQueries[]>
-  /** Tasks of these operations that may be sent; none while all that is left waits for others; null when nothing is left or covered. */
-  next(operations: readonly string[], busy: () => boolean): Promise<readonly Task[] | null>
+  /**
+   * Tasks of these operations that may be sent, of each no more than it has room for; none while all that is left waits for
+   * others; null when nothing is left or covered.
+   */
+  next(
+    operations: readonly string[],
+    busy: () => boolean,
+    roomFor?: (operation: string) => number,
+  ): Promise<readonly Task[] | null>
   /** One task of these operations, if there is one that is covered. */
   one(operations: readonly string[]): Promise<Task | null>
-  /** Calls in flight that the rate limits allow to start while slow ones are awaited. */
-  concurrency(): number
+  /** Tasks at work that the rate limits need. */
+  slots(): Slots
   /** Which limit keeps runs from buying what they still lack. */
   limits(): ReadonlyMap<number, SpendingLimit>
   /** Limits of the budget that runs have reached, each by its name. */
@@ -128,13 +135,19 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
       keep: settings.budget.keep ?? 0,
       freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
     }))
-  const lease = async (operations: readonly string[], limit: number): Promise<readonly Task[]> => {
+  const lease = async (
+    operations: readonly string[],
+    limit: number,
+    roomFor: (operation: string) => number = () => Number.POSITIVE_INFINITY,
+  ): Promise<readonly Task[]> => {
     const leased = budget.leasing(limit)
+    const allRooms = operations.map((operation) => [operation, roomFor(operation)] as const)
+    const rooms = new Map(allRooms.filter(([, room]) => Number.isFinite(room)))
     try {
       const credits = budget.availableCredits()
       const calls = budget.availableCalls()
       const own = { runs: funds(), limits: budget.sharedLimits() }
-      const tasks = await store.lease({ ...own, operations, credits, calls, limit, shared })
+      const tasks = await store.lease({ ...own, operations, credits, calls, limit, shared, rooms })
       left -= tasks.length
       // Before anything else is awaited: a call that is lost meanwhile may not be retried with the same credits.
       for (const task of tasks) if (task.reusable === null) budget.reserve(task)
@@ -153,19 +166,22 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     if ('limit' in standing) options.notice(reachedMessage(standing, price))
   }
 
-  const next: Batches['next'] = async (operations, busy) => {
+  const next: Batches['next'] = async (operations, busy, roomFor) => {
     // Reading the account is a call, too: none where no task is pending.
     if (left <= 0 && (await store.hasPending(runIds))) await readOnce()
     const limit = Math.min(left, largestLease)
-    const tasks = await lease(operations, limit)
+    const tasks = await lease(operations, limit, roomFor)
     // Early, so that the queue never waits for it.
     const isEarly = account !== null && left < batchSize(account.limits) / 3
     if (isEarly && tasks.length === limit && (await store.hasPending(runIds))) readOnce().catch(() => {})
     if (tasks.length > 0 || busy()) return tasks
     if ((await store.cheapestPending(runIds, operations)) === null) return null
+    // What was at work a moment ago may wait again.
+    const released = await lease(operations, limit, roomFor)
+    if (released.length > 0) return released
     // The account may have been topped up: only a new reading shows that nothing more is covered.
     if (await readSoon()) {
-      const again = await lease(operations, Math.min(left, largestLease))
+      const again = await lease(operations, Math.min(left, largestLease), roomFor)
       if (again.length > 0) return again
     }
     for (const id of runIds) {
@@ -193,7 +209,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
       store.fit({ runs: funds(), credits: budget.availableCredits(), calls: budget.availableCalls() }),
     next,
     one: async (operations) => (await lease(operations, 1))[0] ?? null,
-    concurrency: () => sensibleConcurrency(account?.limits ?? { perSecond: null, perMinute: null }),
+    slots: () => slotsFor(account?.limits ?? { perSecond: null, perMinute: null }),
     limits: () => limits,
     reached: () => reached,
     warnings: () =>
@@ -254,12 +270,20 @@ export function batchSize({ perSecond, perMinute }: RateLimits): number {
 const callsWhenUnlimited = 64
 const fewestCalls = 16
 const mostCalls = 256
-/** Seconds that an answer may take without the rate limit going to waste. */
-const longestAnswerSeconds = 5
+/** Seconds that an answer usually takes at most. */
+const usualAnswerSeconds = 5
 
-/** As many calls in flight as the limits allow to start while slow ones are awaited. */
-export function sensibleConcurrency({ perSecond, perMinute }: RateLimits): number {
-  if (perSecond === null && perMinute === null) return callsWhenUnlimited
-  const wanted = perSecond === null ? (perMinute as number) : perSecond * longestAnswerSeconds
-  return Math.min(mostCalls, Math.max(fewestCalls, wanted))
+/** Tasks at work at once. */
+export interface Slots {
+  /** As many as the limits need where answers take no longer than usual. */
+  readonly usual: number
+  /** As many as there may be where answers take longer. */
+  readonly most: number
+}
+
+/** The tasks at work that rate limits need at most. How many they need now is seen from the calls that are on their way. */
+export function slotsFor({ perSecond, perMinute }: RateLimits): Slots {
+  if (perSecond === null && perMinute === null) return { usual: callsWhenUnlimited, most: callsWhenUnlimited }
+  const wanted = perSecond === null ? (perMinute as number) : perSecond * usualAnswerSeconds
+  return { usual: Math.min(mostCalls, Math.max(fewestCalls, wanted)), most: mostCalls }
 }

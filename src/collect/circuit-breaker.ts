@@ -2,7 +2,7 @@ import type { ApiClient } from '../api/client.ts'
 import { asFields } from '../catalog/fields.ts'
 import { billableOperation } from '../catalog/index.ts'
 import { stats } from '../catalog/operations/lookups.ts'
-import type { Outcome, Settlement } from '../model/call.ts'
+import { isUseless, type Outcome, type Settlement } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 
@@ -12,9 +12,11 @@ export interface CircuitBreaker {
   note(engine: string, taskId: number, end: CallEnd): void
   /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
   answered(operation: string, taskId: number, problem: string | null): void
+  /** Notes a call that brought no answer, and that others of its operation would not bring either. */
+  useless(operation: string, taskId: number, end: UselessEnd): void
   /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
   trip(engine: string): void
-  /** The last answers of an operation could not be used, in an earlier run: one probe comes before its other calls. */
+  /** The last calls of an operation were of no use, in an earlier run: one probe comes before its other calls. */
   distrust(operation: string): void
   /** Whether an engine or an operation gets no new work now. */
   isOpen(name: string): boolean
@@ -32,14 +34,18 @@ export interface CircuitBreaker {
   delayProbe(name: string): void
   /** That task is the probe. */
   probing(name: string, taskId: number): void
+  /** So many more tasks of an operation may be at work: few until an answer of it could be used. */
+  roomFor(operation: string): number
+  /** The task, which has to be bought, is at work. */
+  taskBegun(task: Pick<Task, 'id' | 'operation'>): void
   /** The task is no longer in work; a probe without a result is followed by another. */
   taskEnded(taskId: number): void
   /** Milliseconds until a probe is due; null where none will be. */
   nextProbeIn(): number | null
   /** Engines and operations that were down for longer than an outage is waited for. */
   expired(): readonly string[]
-  /** Answers of an operation that were paid for and cannot be used. */
-  unusable(operation: string): UnusableAnswers
+  /** Calls of an operation that were of no use. */
+  wasted(operation: string): WastedCalls
 }
 
 /** How a call ended: answered (in whatever way), failed on the service's side, or lost, so that it may have been billed. */
@@ -53,7 +59,9 @@ export type Change =
   | 'up'
   /** Its answers cannot be used. */
   | 'unusable'
-  /** Its last answers could not be used, in an earlier run. */
+  /** All its calls end without an answer, and others would. */
+  | 'useless'
+  /** Its last calls were of no use, in an earlier run. */
   | 'distrusted'
 
 export interface BreakerOptions {
@@ -63,7 +71,7 @@ export interface BreakerOptions {
   /** Engines that worked before, as far as is known. */
   readonly up: Iterable<string>
   /** Counts that go on from earlier work, and for others that work side by side. */
-  readonly answers?: AnswerCounts | undefined
+  readonly counts?: CallCounts | undefined
   /** Called when an engine or operation goes down and when it is back. */
   readonly onChange: (name: string, change: Change) => void
 }
@@ -82,7 +90,7 @@ interface Pace {
 
 /** Errors of the service are free, and so are frequent probes. */
 const freeProbes: Pace = { firstPauseMs: 1_000, growth: 2, longestPauseMs: 15_000 }
-/** Unusable answers are billed, and lost calls may be: three probes in a minute, six in half an hour, eight in a day. */
+/** Unusable answers are billed, useless and lost calls may be: three probes in a minute, six in half an hour, eight in a day. */
 const paidProbes: Pace = { firstPauseMs: 5_000, growth: 4, longestPauseMs: Number.POSITIVE_INFINITY }
 
 interface EngineOutage {
@@ -101,7 +109,7 @@ interface EngineOutage {
  *
  * - closed: tasks run. An engine's opens when most of its last tasks failed with an error of the service or were lost;
  *   tasks count, not calls, so that a few queries which always fail do not stop the others. An operation's opens when too
- *   many of its answers cannot be used.
+ *   many of its answers cannot be used, or none of its calls is of use.
  * - open: its tasks wait until a probe is due. After `maxOutageMs` and one more failed probe it has expired.
  * - half-open: one task alone probes. Its answer closes the breaker; a failure opens it again, with a longer pause.
  */
@@ -109,10 +117,12 @@ export function circuitBreakers({
   clock,
   maxOutageMs,
   up,
-  answers = unusableAnswers(),
+  counts = callCounts(),
   onChange,
 }: BreakerOptions): CircuitBreaker {
   const worked = new Set(up)
+  /** Tasks at work that have to be bought, with their operations. */
+  const begun = new Map<number, string>()
   /** Engine -> task -> whether its last call failed; the task tried last stands last. */
   const recent = new Map<string, Map<number, boolean>>()
   const outages = new Map<string, EngineOutage>()
@@ -168,11 +178,19 @@ export function circuitBreakers({
     if (end === 'up') {
       outages.delete(name)
       recent.delete(name)
-      answers.forgive(name)
+      counts.forgive(name)
       onChange(name, 'up')
       return
     }
     lengthen(outage)
+  }
+
+  const wasCounted = (operation: string, taskId: number, verdict: Verdict, change: Change): void => {
+    const outage = outages.get(operation)
+    if (outage?.probe === taskId) judge(operation, outage, change === 'up' ? 'up' : 'down')
+    if (outage !== undefined || verdict === false) return
+    open(operation, paidProbes, change)
+    if (verdict === 'for-good') expire(operation)
   }
 
   return {
@@ -187,13 +205,11 @@ export function circuitBreakers({
         for (const [name, other] of outages) if (other.probe === taskId) judge(name, other, 'down')
     },
     answered: (operation, taskId, problem) => {
-      const outage = outages.get(operation)
-      const isTooMuch = answers.note(operation, problem)
-      if (outage?.probe === taskId) judge(operation, outage, problem === null ? 'up' : 'down')
-      if (outage !== undefined || isTooMuch === false) return
-      open(operation, paidProbes, 'unusable')
-      if (isTooMuch === 'for-good') expire(operation)
+      const verdict = counts.answered(operation, problem)
+      wasCounted(operation, taskId, verdict, problem === null ? 'up' : 'unusable')
     },
+    useless: (operation, taskId, end) =>
+      wasCounted(operation, taskId, counts.useless(operation, end), 'useless'),
     trip,
     distrust: (operation) => open(operation, paidProbes, 'distrusted'),
     isOpen: (name) => outages.has(name),
@@ -213,7 +229,15 @@ export function circuitBreakers({
       const outage = outages.get(name)
       if (outage !== undefined) outage.probe = taskId
     },
+    roomFor: counts.roomFor,
+    taskBegun: ({ id, operation }) => {
+      begun.set(id, operation)
+      counts.begun(operation)
+    },
     taskEnded: (taskId) => {
+      const operation = begun.get(taskId)
+      if (operation !== undefined) counts.ended(operation)
+      begun.delete(taskId)
       for (const outage of outages.values()) {
         if (outage.probe !== taskId) continue
         outage.probe = null
@@ -226,13 +250,15 @@ export function circuitBreakers({
       return Number.isFinite(next) ? Math.max(0, next - clock.monotonic()) : null
     },
     expired: () => [...outages].filter(([, { over }]) => over).map(([name]) => name),
-    unusable: answers.of,
+    wasted: counts.of,
   }
 }
 
 /** What calls, and the service's own health record, say of the engines. */
 export interface EngineStatus {
-  note(task: Task, settlement: Pick<Settlement, 'outcome' | 'error'>): void
+  note(task: Task, settlement: Pick<Settlement, 'outcome' | 'httpStatus' | 'billed' | 'error'>): void
+  /** Notes that an asynchronous job was lost, which may have been billed, and why. */
+  lostJob(task: Task, reason: string): void
   /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
   answered(task: Task, problem: string | null): void
   /** Whether the breaker of the task's engine or operation is open. */
@@ -286,15 +312,21 @@ export function watchEngines({
   }
 
   return {
-    note: ({ operation, id }, { outcome, error }) => {
+    note: ({ operation, id }, { outcome, httpStatus, billed, error }) => {
       const { engine } = billableOperation(operation)
       if (signsOfLife.has(outcome)) breaker.note(engine, id, 'up')
+      if (isUseless({ outcome, httpStatus }))
+        breaker.useless(operation, id, {
+          problem: `HTTP ${httpStatus}${error === null || error === `HTTP ${httpStatus}` ? '' : ` (${error})`}`,
+          mayBeBilled: billed === null,
+        })
       if (outcome === 'unreadable') breaker.answered(operation, id, error ?? outcome)
       if (outcome === 'ambiguous') breaker.note(engine, id, 'lost')
       if (outcome !== 'server-error') return
       breaker.note(engine, id, 'down')
       consult(engine)
     },
+    lostJob: ({ operation, id }, problem) => breaker.useless(operation, id, { problem, mayBeBilled: true }),
     answered: ({ operation, id }, problem) => breaker.answered(operation, id, problem),
     isDown: ({ operation }) =>
       breaker.isOpen(operation) || breaker.isOpen(billableOperation(operation).engine),
@@ -315,12 +347,22 @@ function saysDown(body: Buffer): boolean {
   }
 }
 
-/** Answers of an operation that were paid for and cannot be used. */
-export interface UnusableAnswers {
-  readonly calls: number
-  /** Among so many that were paid for in this process. */
-  readonly of: number
-  /** Why the last one cannot be; null where there is none. */
+/** How a call ended that was of no use, whatever the query. */
+export interface UselessEnd {
+  readonly problem: string
+  readonly mayBeBilled: boolean
+}
+
+/** Calls of an operation that were of no use, in this process. */
+export interface WastedCalls {
+  /** Answers that cannot be used, among so many that were paid for. */
+  readonly unusable: number
+  readonly answers: number
+  /** Calls that ended without an answer, as others of the operation would. */
+  readonly useless: number
+  /** So many of them may have been billed. */
+  readonly maybeBilled: number
+  /** Why the last one of both was of no use; null where there is none. */
   readonly problem: string | null
 }
 
@@ -329,6 +371,8 @@ const fewestCalls = 20
 const toleratedShare = 0.01
 /** Answers that count: one percent of them is what may be wasted at most, however long a run is. */
 const lookedBackAt = fewestCalls / toleratedShare
+/** Tasks of an operation at work, until an answer of it could be used. */
+const mostUntried = 8
 
 /** Whether this many unusable answers, of this many that were paid for, are too many to continue. */
 export function areTooMany(unusable: number, calls: number): boolean {
@@ -339,49 +383,93 @@ export function areTooMany(unusable: number, calls: number): boolean {
 export type Verdict = false | 'for-now' | 'for-good'
 
 interface Count {
-  calls: number
+  answers: number
   unusable: number
+  useless: number
+  maybeBilled: number
   problem: string | null
-  /** Since its breaker closed: the calls, and the numbers of the last ones whose answers cannot be used. */
-  callsSince: number
+  /** Calls in a row that were of no use, answered or not. */
+  inRow: number
+  /** Since its breaker closed: the answers, and the numbers of the last ones that cannot be used. */
+  answersSince: number
   unusableSince: number[]
+  /** Its breaker was open. */
+  wasOpen: boolean
+  /** Tasks at work that have to be bought. */
+  atWork: number
 }
 
-function isTooMuch({ unusableSince, callsSince }: Count): boolean {
-  return areTooMany(unusableSince.length, Math.min(callsSince, lookedBackAt))
+/** Closed and opened again, it has wasted what may be wasted. */
+function hasWastedAll({ wasOpen, answers, unusable, useless }: Count): boolean {
+  return wasOpen && unusable + useless >= Math.max(fewestCalls, (answers + useless) * toleratedShare)
 }
 
-/** What was counted of answers that cannot be used. */
-export type AnswerCounts = ReturnType<typeof unusableAnswers>
+function isTooMuch(count: Count): boolean {
+  const answers = Math.min(count.answersSince, lookedBackAt)
+  const judged = hasWastedAll(count) ? Math.max(answers, fewestCalls) : answers
+  return count.inRow >= fewestCalls || areTooMany(count.unusableSince.length, judged)
+}
 
-/** Counts, for each operation, the answers that were paid for and cannot be used. */
-export function unusableAnswers() {
+/** What was counted of the calls of each operation. */
+export type CallCounts = ReturnType<typeof callCounts>
+
+/** Counts, for each operation, the calls that were of no use, and the tasks at work until one was. */
+export function callCounts() {
   const counts = new Map<string, Count>()
+  const listeners = new Set<() => void>()
   const countOf = (operation: string): Count => {
     const known = counts.get(operation)
     if (known !== undefined) return known
-    const begun: Count = { calls: 0, unusable: 0, problem: null, callsSince: 0, unusableSince: [] }
+    const begun: Count = {
+      answers: 0,
+      unusable: 0,
+      useless: 0,
+      maybeBilled: 0,
+      problem: null,
+      inRow: 0,
+      answersSince: 0,
+      unusableSince: [],
+      wasOpen: false,
+      atWork: 0,
+    }
     counts.set(operation, begun)
     return begun
+  }
+  const tell = (): void => {
+    for (const listener of listeners) listener()
+  }
+  const verdictOn = (count: Count): Verdict => {
+    if (!isTooMuch(count)) return false
+    return hasWastedAll(count) ? 'for-good' : 'for-now'
   }
 
   return {
     /** Notes an answer: why it cannot be used, or null where it can. */
-    note: (operation: string, problem: string | null): Verdict => {
+    answered: (operation: string, problem: string | null): Verdict => {
       const count = countOf(operation)
-      count.calls += 1
-      count.callsSince += 1
-      if (problem === null) return false
+      const isFirst = count.answers === count.unusable
+      count.answers += 1
+      count.answersSince += 1
+      if (problem === null) {
+        count.inRow = 0
+        if (isFirst) tell()
+        return false
+      }
       count.unusable += 1
+      count.inRow += 1
       count.problem = problem
-      const from = count.callsSince - lookedBackAt
-      count.unusableSince = [...count.unusableSince.filter((call) => call > from), count.callsSince]
-      if (!isTooMuch(count)) return false
-      // Closed and opened again, it has wasted what may be wasted.
-      const isRelapse = count.callsSince < count.calls
-      return isRelapse && count.unusable > Math.max(fewestCalls, count.calls * toleratedShare)
-        ? 'for-good'
-        : 'for-now'
+      const from = count.answersSince - lookedBackAt
+      count.unusableSince = [...count.unusableSince.filter((call) => call > from), count.answersSince]
+      return verdictOn(count)
+    },
+    /** Notes a call that ended without an answer, as others of the operation would. */
+    useless: (operation: string, { problem, mayBeBilled }: UselessEnd): Verdict => {
+      const count = countOf(operation)
+      count.useless += 1
+      count.inRow += 1
+      if (mayBeBilled) count.maybeBilled += 1
+      count.problem = problem
+      return verdictOn(count)
     },
     /** Operations that had too many, and no answer since that shows that this has passed. */
     tooMany: (): readonly string[] =>
@@ -389,12 +477,32 @@ export function unusableAnswers() {
     /** Counts an operation from the start again. */
     forgive: (operation: string): void => {
       const count = countOf(operation)
-      count.callsSince = 0
+      count.wasOpen = true
+      count.inRow = 0
+      count.answersSince = 0
       count.unusableSince = []
     },
-    of: (operation: string): UnusableAnswers => {
-      const { calls, unusable, problem } = countOf(operation)
-      return { calls: unusable, of: calls, problem }
+    /** So many more tasks of it may be at work. */
+    roomFor: (operation: string): number => {
+      const { answers, unusable, atWork } = countOf(operation)
+      return answers > unusable ? Number.POSITIVE_INFINITY : Math.max(0, mostUntried - atWork)
+    },
+    begun: (operation: string): void => {
+      countOf(operation).atWork += 1
+    },
+    ended: (operation: string): void => {
+      const count = countOf(operation)
+      count.atWork -= 1
+      if (count.answers === count.unusable) tell()
+    },
+    /** Calls the listener when there is more room; the function that it answers ends that. */
+    watch: (listener: () => void): (() => void) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    of: (operation: string): WastedCalls => {
+      const { unusable, answers, useless, maybeBilled, problem } = countOf(operation)
+      return { unusable, answers, useless, maybeBilled, problem }
     },
   }
 }

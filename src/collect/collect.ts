@@ -15,11 +15,12 @@ import type { Clock } from '../model/time.ts'
 import type { CollectStore, SkippedQueries } from '../store/journal.ts'
 import { answerIngest, type TaskResult } from './answers.ts'
 import { watchThrottling } from './availability.ts'
-import { type Batches, type BatchOptions, openBatches } from './batches.ts'
+import { type Batches, type BatchOptions, openBatches, type Slots } from './batches.ts'
 import {
-  type AnswerCounts,
+  type CallCounts,
   type Change,
   type CircuitBreaker,
+  callCounts,
   circuitBreakers,
   watchEngines,
 } from './circuit-breaker.ts'
@@ -52,8 +53,8 @@ export interface CollectOptions {
   readonly sharedLimits?: readonly PeriodLimit[] | undefined
   /** Limits of the budget that were reported: each is reported once in its period. */
   readonly reported?: Set<string> | undefined
-  /** Unusable answers, where several collections count them together. */
-  readonly unusable?: AnswerCounts
+  /** What calls came to, where several collections count it together. */
+  readonly counts?: CallCounts
 }
 
 /** How far a collection is. */
@@ -90,7 +91,7 @@ export async function collect(
   runs: readonly Run[],
   closed: readonly Run[],
 ): Promise<CollectResult> {
-  const { store, stop, clock } = options
+  const { store, stop, clock, counts = callCounts() } = options
   const runIds = runs.map(({ id }) => id)
   const all = [...runs, ...closed]
   const allIds = all.map(({ id }) => id)
@@ -102,7 +103,8 @@ export async function collect(
   const periods = periodLimits(await limitsNow(options, runs), all, clock.wall)
   const budget = creditBudget(all, before, highestPrice, clock, periods)
   const batches = openBatches({ ...options, signal: lookups.signal }, runs, budget)
-  const breaker = await openBreakers(options, runIds)
+  const breaker = await openBreakers({ ...options, counts }, runIds)
+  const unwatch = counts.watch(pool.nudge)
   const engines = watchEngines({ ...options, breaker, signal: lookups.signal, background: pool.aside })
   const throttling = watchThrottling({ ...options, ...batches })
   const progress = await progressReport(options, runIds, budget)
@@ -110,7 +112,8 @@ export async function collect(
   const ingest = { store, onSettled: progress.count, onBought: engines.answered, onDamaged, background }
   const answers = answerIngest(ingest, all)
   const work = { ...options, budget, breaker, engines, throttling, answers, background }
-  const tasks = taskRunner(work, runs, closed)
+  const onLeaving = ({ id }: Task): void => pool.leaving(id)
+  const tasks = taskRunner({ ...work, onLeaving }, runs, closed)
   let leftOut: readonly SkippedQueries[] = []
 
   try {
@@ -118,10 +121,12 @@ export async function collect(
     await answers.catchUp(allIds)
     // Reads the account, which sets the rate limit.
     await batches.start()
-    const slots = options.concurrency ?? batches.concurrency()
     stopWhenFull(store, stop)
-    await store.space.reserve(slots)
-    pool.setConcurrency(slots)
+    const { concurrency } = options
+    const slots = concurrency === null ? batches.slots() : { usual: concurrency, most: concurrency }
+    await store.space.reserve(slots.usual)
+    if (concurrency === null) pool.follow(slots, store.space.reserve)
+    else pool.setConcurrency(concurrency)
     progress.report()
     // Accepted jobs first: polling them is free.
     for (const job of await store.acceptedJobs(allIds)) background(tasks.resumeJob(job))
@@ -136,6 +141,8 @@ export async function collect(
   }
   lookups.abort(new StopRequested())
   const waiting = await pool.drain()
+  for (const { id } of waiting) breaker.taskEnded(id)
+  unwatch()
   // No call is in flight any more: the reserve now serves to store how the run ended.
   await store.space.release()
   // Should that fail, the next process makes these tasks pending again.
@@ -159,13 +166,19 @@ export interface DispatchOptions {
 /** Takes batches and adds their tasks to the pool, never far ahead of what it can take; ends when no more may be sent. */
 export async function dispatch(options: DispatchOptions): Promise<void> {
   const { batches, breaker, pool, stop, hasPending, isDiskFull, run } = options
-  const add = (task: Task): void => pool.add(task, () => run(task))
+  const add = (task: Task): void => {
+    if (task.reusable === null) breaker.taskBegun(task)
+    pool.add(task, () => run(task))
+  }
   while (!stop.signal.aborted) {
     if (await isDiskFull()) return stop.request(diskFull)
     const changes = pool.changes()
     const probe = await nextProbe()
     if (probe !== null) add(probe)
-    const batch = await batches.next(operationsOf(breaker.paused(), false), pool.busy)
+    const operations = operationsOf(breaker.paused(), false)
+    // Others may have what is at work of an operation.
+    const busy = () => pool.busy() || operations.some((operation) => breaker.roomFor(operation) === 0)
+    const batch = await batches.next(operations, busy, breaker.roomFor)
     for (const task of batch ?? []) add(task)
     if (batch === null && !(await enginesMayReturn())) return
     if (batch === null || batch.length === 0)
@@ -190,7 +203,7 @@ export async function dispatch(options: DispatchOptions): Promise<void> {
   async function enginesMayReturn(): Promise<boolean> {
     if (breaker.paused().length === 0 || !(await hasPending())) return false
     if (pool.busy() || breaker.nextProbeIn() !== null) return true
-    stop.request(engineExpired(breaker.expired().map((name) => ({ name, unusable: breaker.unusable(name) }))))
+    stop.request(engineExpired(breaker.expired().map((name) => ({ name, wasted: breaker.wasted(name) }))))
     return false
   }
 }
@@ -204,6 +217,8 @@ function operationsOf(names: readonly string[], included: boolean): readonly str
 
 /** Tasks whose work continues behind freed slots (answers being read, jobs being polled) before no new task is taken. */
 const maxBackground = 1_024
+/** Tasks that wait until the rate lets them through: so many that the rate never waits for a task. */
+const waitingForRate = 8
 
 export type TaskPool = ReturnType<typeof taskPool>
 
@@ -216,6 +231,10 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   let failure: { readonly error: unknown } | null = null
   /** Tasks added that did not end; the queue's own count changes only after its promises are fulfilled. */
   let inWork = 0
+  /** Tasks that do not wait for the rate. */
+  const onTheirWay = new Set<number>()
+  /** Where the slots follow them: how many there may be, and how more are made. */
+  let following: { most: number; readonly widen: () => void } | null = null
   let changes = 0
   let wake: () => void = () => {}
 
@@ -250,19 +269,57 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
       if (changes > seen) wake()
     })
 
+  /** The calls on their way are as many as the rate sends while one is answered, and only some tasks more are taken up. */
+  const adapt = (): void => {
+    if (following !== null) queue.concurrency = Math.min(following.most, onTheirWay.size + waitingForRate)
+  }
+
+  const leaving = (taskId: number): void => {
+    onTheirWay.add(taskId)
+    adapt()
+  }
+  const left = (taskId: number): void => {
+    // None waits: the rate would let more through.
+    if (following !== null && onTheirWay.size >= following.most) following.widen()
+    onTheirWay.delete(taskId)
+    adapt()
+  }
+
   return {
     /** Stops the run for an error; `rethrow` throws it where it is one of our own. */
     fail,
     setConcurrency: (concurrency: number): void => {
       queue.concurrency = concurrency
     },
+    /**
+     * Has as many tasks at work as the rate needs.
+     *
+     * @param reserve called before there are more than usual
+     */
+    follow: ({ usual, most }: Slots, reserve: (slots: number) => Promise<void>): void => {
+      const now = {
+        most: usual,
+        widen: (): void => {
+          const more = Math.min(most, now.most * 2)
+          if (more > now.most) track(besides, reserve(more), () => {})
+          now.most = more
+        },
+      }
+      following = now
+      adapt()
+    },
+    /** Notes that the rate has let the call of a task through, or that it waits for something else than the rate. */
+    leaving,
     add: (task: Task, run: () => Promise<void>): void => {
       waiting.set(task.id, task)
       inWork += 1
       const start = (): Promise<void> => {
         waiting.delete(task.id)
+        if (task.reusable !== null) leaving(task.id)
         // Errors are handled inside: the queue would start, and pay for, the next task before a handler outside runs.
-        return run().catch(fail)
+        return run()
+          .catch(fail)
+          .finally(() => left(task.id))
       }
       void queue.add(start, { priority: task.priority }).then(() => {
         inWork -= 1
@@ -273,13 +330,15 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     /** For free lookups, which keep the run no longer. */
     aside: (work: Promise<void>): void => track(besides, work, () => {}),
     busy: (): boolean => inWork + background.size > 0,
-    /** Counts tasks that ended, background work that ended, and the stop. */
+    /** Counts tasks that ended, background work that ended, nudges, and the stop. */
     changes: (): number => changes,
+    /** There may be more to do. */
+    nudge: changed,
     waitForChange,
     /** Fulfilled when the queue can take more, at once when the run stops. */
     waitForRoom: async (): Promise<void> => {
       while (!stop.signal.aborted && background.size > maxBackground) await waitForChange(changes)
-      if (!stop.signal.aborted) await queue.onSizeLessThan(queue.concurrency + 1)
+      if (!stop.signal.aborted) await queue.onSizeLessThan((following?.most ?? queue.concurrency) + 1)
     },
     /** Waits for what is in work; answers the tasks that were not started. */
     drain: async (): Promise<readonly Task[]> => {
@@ -304,7 +363,7 @@ function stopWhenFull({ space }: Pick<CollectStore, 'space'>, stop: StopSignal):
 }
 
 async function openBreakers(
-  { store, clock, maxOutageMs, notice, unusable }: CollectOptions,
+  { store, clock, maxOutageMs, notice, counts }: CollectOptions & { readonly counts: CallCounts },
   runIds: readonly number[],
 ): Promise<CircuitBreaker> {
   const worked = await store.operationsBilled(runIds)
@@ -312,10 +371,10 @@ async function openBreakers(
     clock,
     maxOutageMs,
     up: worked.map((operation) => billableOperation(operation).engine),
-    answers: unusable,
-    onChange: (name, change) => notice(changeMessage(name, change, breaker.unusable(name).problem)),
+    counts,
+    onChange: (name, change) => notice(changeMessage(name, change, breaker.wasted(name).problem)),
   })
-  for (const operation of new Set([...(await store.operationsUnusable()), ...(unusable?.tooMany() ?? [])]))
+  for (const operation of new Set([...(await store.operationsUnusable()), ...counts.tooMany()]))
     if ((await store.cheapestPending(runIds, [operation])) !== null) breaker.distrust(operation)
   return breaker
 }
@@ -330,8 +389,10 @@ function changeMessage(name: string, change: Change, problem: string | null): st
       return `Most calls to ${name} are lost before they are answered whole, and may be billed. New work for it waits; a few single calls find out when that has passed.`
     case 'unusable':
       return `${name} answers with something that is not search results: ${problem}. New work for it waits; a few single calls find out when that has passed.`
+    case 'useless':
+      return `${name} gives no search results: ${problem}. New work for it waits; a few single calls find out when that has passed.`
     case 'distrusted':
-      return `The last answers of ${name} could not be used. One call finds out whether that has passed before others follow.`
+      return `The last calls of ${name} brought nothing that can be used. One call finds out whether that has passed before others follow.`
   }
 }
 

@@ -3,7 +3,7 @@ import type { Settlement } from '../model/call.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count, duration, grouped } from '../model/text.ts'
-import type { UnusableAnswers } from './circuit-breaker.ts'
+import type { WastedCalls } from './circuit-breaker.ts'
 
 /** Stops a collection. The first cause counts. */
 export interface StopSignal {
@@ -71,27 +71,36 @@ export function quotaUsedUp(quota: string, reason: string): StopCause {
   }
 }
 
-/** An engine or operation that was down for too long, with its answers that were paid for and cannot be used. */
+/** An engine or operation that was down for too long, with its calls that were of no use. */
 export interface ExpiredEngine {
   readonly name: string
-  readonly unusable: UnusableAnswers
+  readonly wasted: WastedCalls
 }
 
 /** The stop after engines or operations were down for too long. */
 export function engineExpired(all: readonly ExpiredEngine[]): StopCause {
-  const failing = all.filter(({ unusable }) => unusable.problem === null).map(({ name }) => name)
-  const wasted = all.filter(({ unusable }) => unusable.problem !== null)
+  const failing = all.filter(({ wasted }) => wasted.problem === null).map(({ name }) => name)
+  const wasting = all.filter(({ wasted }) => wasted.problem !== null)
   const sentences = [
     ...(failing.length === 0 ? [] : [`Stopped: the service fails on ${failing.join(' and ')}.`]),
-    ...wasted.map(
-      ({ name, unusable: { calls, of, problem } }) =>
-        `${name} answers with something that is not search results: ${problem}. So did ${grouped(calls)} of ${count(of, 'answer')}; they were billed, and are stored.`,
-    ),
-    wasted.length === 0
+    ...wasting.map(wasteSentence),
+    wasting.length === 0
       ? 'Run the same command again later to continue.'
       : 'Ask the service what is wrong. Then run the same command again: it tries one call first where nothing else came last.',
   ]
   return { reason: 'unavailable', message: sentences.join(' ') }
+}
+
+function wasteSentence({ name, wasted }: ExpiredEngine): string {
+  const { unusable, answers, useless, maybeBilled, problem } = wasted
+  if (useless === 0)
+    return `${name} answers with something that is not search results: ${problem}. So did ${grouped(unusable)} of ${count(answers, 'answer')}; they were billed, and are stored.`
+  const bill = [
+    ...(unusable === 0 ? [] : [`${grouped(unusable)} of them were billed`]),
+    ...(maybeBilled === 0 ? [] : [`${grouped(maybeBilled)} of them may have been billed`]),
+  ]
+  const said = `${name} gives no search results: ${problem}. Of ${count(answers + useless, 'call')}, ${grouped(unusable + useless)} brought none`
+  return `${said}; ${bill.length === 0 ? 'none of them was billed' : bill.join(', ')}.`
 }
 
 /** The stop where the next answer might not fit on the disk. */

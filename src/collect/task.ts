@@ -1,4 +1,4 @@
-import { type ApiClient, type FinishedCall, pageRequest } from '../api/client.ts'
+import { type ApiClient, CallHeldBack, type FinishedCall, pageRequest } from '../api/client.ts'
 import { nextStepAfter } from '../api/outcomes.ts'
 import { decideRetry, retryBudget, retryPolicy } from '../api/retry.ts'
 import { billableOperation } from '../catalog/index.ts'
@@ -28,6 +28,8 @@ export interface TaskOptions {
   readonly answers: AnswerIngest
   /** Takes work that continues when the slot of its task is free again. */
   readonly background: (work: Promise<void>) => void
+  /** Called when the rate has let a call of a task through, or it waits for something else than the rate. */
+  readonly onLeaving: (task: Task) => void
 }
 
 /**
@@ -48,9 +50,11 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
   const run = (task: Task): Promise<void> =>
     settle(task, async () => {
       // Leased before its engine went down: it waits with the others. A stored answer needs no engine.
-      const mayRun = task.reusable !== null || !engines.isDown(task) || breaker.isProbe(task.id)
+      const mayRun = task.reusable !== null || mayBeSent(task)
       return mayRun && !stop.signal.aborted ? await flights.run(task) : 'released'
     })
+
+  const mayBeSent = (task: Task): boolean => !engines.isDown(task) || breaker.isProbe(task.id)
 
   /** Polls a job that an earlier process submitted. */
   const resumeJob = ({ task, sentAt, ...job }: OpenJob): Promise<void> => {
@@ -64,12 +68,13 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
 
   const settle = async (task: Task, work: () => Promise<TaskEnd>): Promise<void> => {
     const end = await work().catch((error: unknown) => {
-      if (error instanceof StopRequested) return 'released' as const
+      if (error instanceof StopRequested || error instanceof CallHeldBack) return 'released' as const
       throw error
     })
-    breaker.taskEnded(task.id)
+    // An accepted job is at work until it has ended.
     if (typeof end === 'object' && 'polling' in end)
       return options.background(settle(task, () => end.polling))
+    breaker.taskEnded(task.id)
     if (end === 'requeued') return
     budget.release(task)
     if (end === 'released') await store.release([task.id])
@@ -78,14 +83,16 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
   /** Sends calls for a task until it has an answer, fails, or has to wait for later. */
   const fetchPage = async (task: Task): Promise<TaskEnd> => {
     const connection = connectivity.watch()
-    if (task.cause === null) retries.countTask()
+    let isNew = task.cause === null
     // A probe of an engine needs no retry budget.
-    else if (task.tries >= retryPolicy.triesPerRound && !engines.isDown(task) && !retries.tryTake()) {
+    if (!isNew && task.tries >= retryPolicy.triesPerRound && !engines.isDown(task) && !retries.tryTake()) {
       if (engines.neverWorked(task)) return 'released'
       return await fail(task, 'server-error', `${task.cause}; ${retriesExhausted}`)
     }
     for (let tries = task.tries; ; ) {
       const call = await send(task)
+      if (isNew) retries.countTask()
+      isNew = false
       const { callId, settlement, namedMs } = call
       const { outcome } = settlement
       const cause = settlement.error ?? outcome
@@ -146,7 +153,13 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
     const asJob = operation.asyncParam !== undefined && asyncMode.wanted(task.operation, policy)
     const request = pageRequest(service.baseUrl, operation, { ...task, style, async: asJob })
     const { id: taskId, runId, credits } = task
-    return service.send(request, { runId, taskId, credits, operation: task.operation }, stop.signal)
+    const call = { runId, taskId, credits, operation: task.operation }
+    return service.send(request, call, stop.signal, () => {
+      // Its engine may have gone down while it waited for the rate.
+      if (!mayBeSent(task)) return false
+      options.onLeaving(task)
+      return true
+    })
   }
 
   const save = async (task: Task, { callId, sentAt, settlement, body }: FinishedCall): Promise<TaskEnd> => {
@@ -201,6 +214,7 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
     fetchPage,
     reuse: answers.reuse,
     stored: store.groupAnswer,
+    onWaiting: options.onLeaving,
   })
   return { run, resumeJob }
 }
@@ -214,13 +228,15 @@ interface FetchOrReuse {
   reuse(task: Task, answerId: number): Promise<boolean>
   /** The answer to the same call that a run of the same group has by now. */
   stored(task: Task): Promise<number | null>
+  /** Called when a task begins to wait for the same call of another. */
+  onWaiting(task: Task): void
 }
 
 /**
  * The same call of several runs is bought once: the second task waits for the first and uses its answer. Within one run
  * no two tasks are the same call.
  */
-export function singleFlight(several: boolean, { fetchPage, reuse, stored }: FetchOrReuse) {
+export function singleFlight(several: boolean, { fetchPage, reuse, stored, onWaiting }: FetchOrReuse) {
   const inFlight = new Map<string, Promise<void>>()
 
   /** A task whose stored answer cannot be used is leased again, to be bought. */
@@ -253,6 +269,7 @@ export function singleFlight(several: boolean, { fetchPage, reuse, stored }: Fet
       if (!several) return await fetchPage(task)
       const first = inFlight.get(`${task.queryId}:${task.page}`)
       if (first !== undefined) {
+        onWaiting(task)
         await first
         // Leased again, it finds the answer in the store, or is bought with tries of its own.
         return 'released'

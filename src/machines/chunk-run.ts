@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.ts'
 import type { AccountReading } from '../collect/account.ts'
 import { parseStored } from '../collect/answers.ts'
-import type { AnswerCounts } from '../collect/circuit-breaker.ts'
+import type { CallCounts } from '../collect/circuit-breaker.ts'
 import { type CollectOptions, collect } from '../collect/collect.ts'
 import { type StopSignal, stopSignal } from '../collect/stop.ts'
 import { limitKey } from '../ledger/limit-wording.ts'
@@ -28,8 +28,8 @@ export interface ChunkRunOptions
   /** The service, which writes its calls into that store. */
   readonly serviceFor: (store: CollectStore) => ApiClient
   readonly clock: Clock
-  /** Unusable answers to the chunks of its run: the next one begins with what is known. */
-  readonly unusable: AnswerCounts
+  /** What the calls for chunks of its run came to: the next one begins with what is known. */
+  readonly counts: CallCounts
   /** Ends the work on the chunk; another worker goes on. */
   readonly stop: AbortSignal
   /** Called when everything is laid in and its calls begin. */
@@ -65,7 +65,7 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
       // What is reserved for a chunk is no limit of its job.
       reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
       service: options.serviceFor(store),
-      unusable: options.unusable,
+      counts: options.counts,
       readAccount: async () => ({ ...unlimitedAccount, at: clock.wall() }),
     },
     chunk.isClosed ? [] : [run],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type AnswerCounts, unusableAnswers } from '../collect/circuit-breaker.ts'
+import { type CallCounts, callCounts } from '../collect/circuit-breaker.ts'
 import { type StopSignal, thrownCause } from '../collect/stop.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
@@ -60,7 +60,7 @@ const longestPauseMs = 5_000
 const mostTakeovers = 10
 /** How long a worker that ends waits for the journal to write down what it has paid for. */
 const farewellMs = 30_000
-/** Runs whose unusable answers a worker counts. */
+/** Runs of which a worker counts what their calls came to. */
 const mostRunsCounted = 20
 /** How long a chunk that the service refused keeps a worker from asking for the next one. */
 const afterStopMs = 5_000
@@ -78,7 +78,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const beginning = new Set<string>()
   let done = 0
   let refusal: StopCause | null = null
-  const unusable = unusableByRun()
+  const countsOf = countsByRun()
   const state = connectionState(options, () => ({ chunks: held.size, done }))
   const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
   const ask = <T>(question: () => Promise<T>, signal = stop.signal): Promise<T> =>
@@ -103,7 +103,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     }
     await using memory = await options.openMemory()
     const stopped = AbortSignal.any([stop.signal, lost.signal])
-    const own = { concurrency: mostTasks, memory, stop: stopped, onBegun, unusable: unusable(chunk.run) }
+    const own = { concurrency: mostTasks, memory, stop: stopped, onBegun, counts: countsOf(chunk.run) }
     const how = await runChunk({ ...options, ...own }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)
@@ -178,10 +178,10 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
 }
 
 /** The counts of each run; of the newest runs only, for a worker stays up for long. */
-function unusableByRun(): (run: string) => AnswerCounts {
-  const counts = new Map<string, AnswerCounts>()
+function countsByRun(): (run: string) => CallCounts {
+  const counts = new Map<string, CallCounts>()
   return (run) => {
-    const ofRun = counts.get(run) ?? unusableAnswers()
+    const ofRun = counts.get(run) ?? callCounts()
     counts.delete(run)
     counts.set(run, ofRun)
     for (const oldest of counts.keys()) {

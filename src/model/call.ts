@@ -37,6 +37,14 @@ export interface Settlement {
   readonly error: string | null
 }
 
+/** 4xx with which the service refuses one query, its texts or its parameters: another query may pass. */
+const ofTheQuery: ReadonlySet<number | null> = new Set([400, 413, 414, 422, 431])
+
+/** Whether a call ended in a way of no use that is not the query's own: all calls of the operation may end so. */
+export function isUseless({ outcome, httpStatus }: Pick<Settlement, 'outcome' | 'httpStatus'>): boolean {
+  return outcome === 'not-found' || (outcome === 'rejected' && !ofTheQuery.has(httpStatus))
+}
+
 /** A call whose end is not known may still be billed this long after it ended. */
 export const settlingMs = 120_000
 

@@ -19,7 +19,7 @@ export interface Journal {
   groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
   /** Operations of the calls of these runs that were billed last, some dozens of each run. */
   operationsBilled(runIds: readonly number[]): Promise<readonly string[]>
-  /** Operations whose last answers, of whatever run, were paid for and could not be used. */
+  /** Operations whose last calls, of whatever run, were of no use: paid for and not usable, or all without an answer. */
   operationsUnusable(): Promise<readonly string[]>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
@@ -70,6 +70,11 @@ export interface LeaseRequest extends Funds {
   readonly limit: number
   /** Whether other runs of their group may have answers, which are used whatever their age. */
   readonly shared: boolean
+  /**
+   * Tasks at most that have to be bought, by operation; any number where an operation has none. What the others cost is kept
+   * for them.
+   */
+  readonly rooms?: ReadonlyMap<string, number>
 }
 
 /** What was left out of a run because nothing covers it. */

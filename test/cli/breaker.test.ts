@@ -127,6 +127,50 @@ test('a service that answers with pages of something else is paid for a few of t
   expect([again.code, sandbox.ledger.charged]).toEqual([0, 400 + paid + 2])
 })
 
+const waste = [
+  { do: { garble: true }, rows: 'answers with something that is not search results: the answer is not JSON' },
+  { do: { status: 404 }, rows: 'gives no search results: HTTP 404 (Not Found)' },
+] as const
+
+test.each(waste)(
+  'an operation whose calls all end so ($do), and what waits for the rate then, cost a few calls: no more than 28 from the start',
+  async ({ do: fault, rows }) => {
+    const { sandbox, place, job } = await staged(
+      {
+        account: { perSecond: 40, chargeFor404: true },
+        latencyMs: 200,
+        rules: [{ operation: 'alpha.search', do: fault }],
+      },
+      150,
+    )
+    const run = () => place.call(['run', job, '--json', '--max-outage', '0s'])
+
+    const first = await run()
+    const paid = sandbox.ledger.charged
+
+    expect(first.code).toBe(6)
+    expect(paid).toBeGreaterThanOrEqual(20)
+    expect(paid).toBeLessThanOrEqual(28)
+    expect(first.stderr).toContain(`alpha.search ${rows}`)
+    const { finish_reason, tasks, credits } = JSON.parse(first.stdout)
+    expect([finish_reason, tasks.done, tasks.failed, tasks.pending]).toEqual([
+      'unavailable',
+      0,
+      paid,
+      150 - paid,
+    ])
+    expect(credits.spent + credits.ambiguous).toBe(paid)
+
+    // One call finds out whether it has passed.
+    expect([(await run()).code, sandbox.ledger.charged]).toEqual([6, paid + 1])
+    // After answers that could be used: twenty, and those on their way then, as many as leave in a second.
+    sandbox.control({ rules: [{ operation: 'alpha.search', after: 60, do: fault }] })
+    expect((await run()).code).toBe(6)
+    const wasted = sandbox.ledger.charged - paid - 1 - 60
+    expect(wasted).toBeLessThanOrEqual(20 + 40)
+  },
+)
+
 test.each([{ cut: true }, { hangUp: 'after' }] as const)(
   'a service that bills calls and loses their answers (%o) is paid for a few of them, and ends the run with exit 6',
   async (fault) => {

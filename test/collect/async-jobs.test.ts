@@ -36,6 +36,7 @@ testTable(['lost', 'failed'] as const)(
       stop: stopSignal(),
       connectivity: connectivityMonitor(clock, () => 1, 60_000),
       throttling: { note: () => {} },
+      engines: { lostJob: () => {} },
       budget: { ambiguous: () => {}, release: () => {} },
       service: {
         lookup: async () => ({

@@ -218,7 +218,7 @@ describe('an operation whose answers cannot be used', () => {
     const { breaker, told } = aWaste()
     expect([breaker.paused(), told]).toEqual([['alpha.search'], ['alpha.search unusable']])
     expect([breaker.isOpen('alpha'), breaker.isOpen('alpha.news')]).toEqual([false, false])
-    expect(breaker.unusable('alpha.search')).toEqual({ calls: 20, of: 20, problem: 'no JSON' })
+    expect(breaker.wasted('alpha.search')).toMatchObject({ unusable: 20, answers: 20, problem: 'no JSON' })
   })
 
   test('is probed three times in a minute, for each probe is paid for, and then given up', async () => {
@@ -226,7 +226,7 @@ describe('an operation whose answers cannot be used', () => {
     const at = [await probed(parts, 'no JSON'), await probed(parts, 'no JSON'), await probed(parts, 'HTML')]
     expect(at).toEqual([5_000, 25_000, 60_000])
     expect([parts.breaker.expired(), parts.breaker.nextProbeIn()]).toEqual([['alpha.search'], null])
-    expect(parts.breaker.unusable('alpha.search')).toEqual({ calls: 23, of: 23, problem: 'HTML' })
+    expect(parts.breaker.wasted('alpha.search')).toMatchObject({ unusable: 23, answers: 23, problem: 'HTML' })
   })
 
   test('is back when a probe can be used; what was in the air before says nothing', async () => {
@@ -254,6 +254,29 @@ describe('an operation whose answers cannot be used', () => {
     end(breaker)
     breaker.taskEnded(100)
     expect(breaker.nextProbeIn()).toBe(20_000)
+  })
+
+  test('or whose calls bring no answer at all, is probed as seldom, and back when one brings an answer', async () => {
+    const parts = aBreaker()
+    const { breaker, told } = parts
+    const useless = (task: number) =>
+      breaker.useless('alpha.search', task, { problem: 'HTTP 404', mayBeBilled: true })
+    for (let task = 1; task <= 20; task++) useless(task)
+    expect([breaker.paused(), told]).toEqual([['alpha.search'], ['alpha.search useless']])
+    await parts.time.pass(5_000)
+    breaker.probing('alpha.search', 100)
+    useless(100)
+    breaker.taskEnded(100)
+    expect(breaker.nextProbeIn()).toBe(20_000)
+    await probed(parts, null)
+    expect([breaker.paused(), told.at(-1)]).toEqual([[], 'alpha.search up'])
+    expect(breaker.wasted('alpha.search')).toEqual({
+      unusable: 0,
+      answers: 1,
+      useless: 21,
+      maybeBilled: 21,
+      problem: 'HTTP 404',
+    })
   })
 
   test('in an earlier run begins with one probe, at once', async () => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { testTable } from '../support/test-table.ts'
 import { aFeed } from './feeding.ts'
 
 const hour = 3_600_000
-const times = (count: number, operation: string) => Array<string>(count).fill(operation)
+const times = <T>(count: number, value: T) => Array<T>(count).fill(value)
 
 describe('feeding', () => {
   test('ends at once where there is nothing to do', async () => {
@@ -207,5 +208,87 @@ describe('where the answers of an operation cannot be used', () => {
     expect(stop.cause()?.message).toMatch(
       /^Stopped: the service fails on alpha\. alpha\.search answers with something/,
     )
+  })
+})
+
+describe('until an answer of an operation could be used', () => {
+  test('eight of its tasks are at work, and those of other operations as well', async () => {
+    const tasks = [...times(60, 'alpha.ai'), ...times(60, 'alpha.search')]
+    const { time, sent } = aFeed({ tasks, concurrency: 64, batch: 256, latencyMs: 10_000 })
+    await time.pass(9_000)
+    const of = (name: string) => sent.filter(({ operation }) => operation === name).length
+    expect([of('alpha.ai'), of('alpha.search')]).toEqual([8, 8])
+    await time.pass(2_000)
+    expect(of('alpha.ai') + of('alpha.search')).toBe(16 + 64)
+  })
+
+  test('an operation of no use costs twenty calls, those beside the last of them, and probes', async () => {
+    const { time, sent, stop } = aFeed({
+      tasks: times(400, 'alpha.search'),
+      problem: () => 'no JSON',
+      concurrency: 64,
+      batch: 256,
+    })
+    await time.pass(hour)
+    const [probes, others] = [true, false].map((is) => sent.filter(({ probe }) => probe === is).length)
+    expect(probes).toBe(3)
+    expect(others).toBeLessThanOrEqual(28)
+    expect(stop.cause()?.reason).toBe('unavailable')
+  })
+})
+
+describe('where the rate is limited', () => {
+  const limits = { perSecond: 10, perMinute: null }
+
+  test('what waited for the rate when the answers became useless is not sent any more', async () => {
+    const { time, sent, told } = aFeed({
+      tasks: times(1_000, 'alpha.search'),
+      problem: (_, at) => (at < 10_000 ? null : 'no JSON'),
+      limits,
+      batch: 256,
+      latencyMs: 500,
+    })
+    await time.pass(60_000)
+    const openedAt = Number(told[0]?.match(/^alpha.search unusable at (\d+)$/)?.[1])
+    expect(openedAt).toBeLessThan(12_000)
+    expect(sent.filter(({ at, probe }) => at > openedAt && !probe)).toEqual([])
+  })
+
+  testTable<[number, readonly number[]]>([
+    [100, []],
+    [2_000, []],
+    // Two hundred calls are on their way.
+    [20_000, [100, 200, 256]],
+  ])(
+    'it is used where answers take %i ms, with as many tasks at work as that needs',
+    async (latencyMs, widened) => {
+      const { time, sent, inWork, mostInTheAir, reserved } = aFeed({
+        tasks: times(3_000, 'alpha.search'),
+        limits,
+        batch: 256,
+        latencyMs,
+      })
+      await time.pass(150_000)
+      const before = sent.length
+      expect(inWork()).toBeLessThanOrEqual(mostInTheAir() + 8)
+      await time.pass(100_000)
+      // A window takes 50 ms more than a second.
+      expect(sent.length - before).toBeGreaterThanOrEqual(Math.floor(1_000 / 1.05) - 10)
+      expect(mostInTheAir()).toBeLessThanOrEqual(10 + (10 * latencyMs) / 1_000)
+      expect(reserved).toEqual(widened)
+    },
+  )
+
+  test('what both windows allow is sent at once, when the first answer could be used', async () => {
+    const { time, sent } = aFeed({
+      tasks: times(500, 'alpha.search'),
+      limits: { perSecond: 40, perMinute: 100 },
+      batch: 256,
+      latencyMs: 200,
+    })
+    await time.pass(300)
+    expect(sent.map(({ at }) => at)).toEqual([...times(8, 0), ...times(32, 200)])
+    await time.pass(58_000)
+    expect(sent).toHaveLength(100)
   })
 })

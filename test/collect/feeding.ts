@@ -1,8 +1,10 @@
+import { rateLimiter } from '../../src/api/rate-limiter.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import type { Batches } from '../../src/collect/batches.ts'
+import { type Batches, slotsFor } from '../../src/collect/batches.ts'
 import { circuitBreakers } from '../../src/collect/circuit-breaker.ts'
 import { dispatch, taskPool } from '../../src/collect/collect.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
+import type { RateLimits } from '../../src/model/call.ts'
 import type { Task } from '../../src/model/run.ts'
 import { sleep } from '../../src/model/time.ts'
 import { fakeTime } from '../api/fake-time.ts'
@@ -22,6 +24,8 @@ export interface FeedSetup {
   readonly batch?: number
   /** Engines of which nothing is covered. */
   readonly uncovered?: readonly string[]
+  /** Rate limits; the pool then has the slots that they need, whatever `concurrency` says. */
+  readonly limits?: RateLimits
 }
 
 /** More turns than any of these tests needs: whoever takes them spins. */
@@ -36,7 +40,14 @@ export function aFeed(setup: FeedSetup) {
   const time = fakeTime()
   const stop = stopSignal()
   const pool = taskPool(stop, time.clock)
-  pool.setConcurrency(concurrency)
+  const { limits } = setup
+  const limiter = rateLimiter({ clock: time.clock, ...(limits === undefined ? {} : { limits }) })
+  const reserved: number[] = []
+  const reserve = async (slots: number): Promise<void> => {
+    reserved.push(slots)
+  }
+  if (limits === undefined) pool.setConcurrency(concurrency)
+  else pool.follow(slotsFor(limits), reserve)
   const told: string[] = []
   const breaker = circuitBreakers({
     clock: time.clock,
@@ -56,20 +67,30 @@ export function aFeed(setup: FeedSetup) {
   const failures = new Map<number, number>()
   let turns = 0
   let inWork = 0
+  /** Calls that have left and are not answered. */
+  let inTheAir = 0
+  let mostInTheAir = 0
 
-  const take = (operations: readonly string[], limit: number): readonly Task[] => {
-    const fits = pending.filter(
-      (task) => operations.includes(task.operation) && !setup.uncovered?.includes(engineOf(task)),
-    )
+  const take = (
+    operations: readonly string[],
+    limit: number,
+    roomFor: (operation: string) => number = () => limit,
+  ): readonly Task[] => {
+    const rooms = new Map(operations.map((operation) => [operation, roomFor(operation)]))
+    const fits = pending.filter(({ operation, ...task }) => {
+      const room = rooms.get(operation) ?? 0
+      rooms.set(operation, room - 1)
+      return room > 0 && !setup.uncovered?.includes(engineOf({ ...task, operation }))
+    })
     const taken = fits.slice(0, limit)
     for (const task of taken) pending.splice(pending.indexOf(task), 1)
     return taken
   }
   const batches: Pick<Batches, 'next' | 'one'> = {
-    next: async (operations, busy) => {
+    next: async (operations, busy, roomFor) => {
       turns += 1
       if (turns > mostTurns) throw new Error('it spins')
-      const tasks = take(operations, batch)
+      const tasks = take(operations, batch, roomFor)
       return tasks.length > 0 || busy() ? tasks : null
     },
     one: async (operations) => take(operations, 1)[0] ?? null,
@@ -78,21 +99,35 @@ export function aFeed(setup: FeedSetup) {
   const run = async (task: Task): Promise<void> => {
     inWork += 1
     try {
-      const isDown = breaker.isOpen(engineOf(task)) || breaker.isOpen(task.operation)
-      const waits = isDown && !breaker.isProbe(task.id)
-      if (stop.cause() === null && !waits) await call(task)
+      if (stop.cause() === null && !waits(task)) await call(task)
       else pending.push(task)
     } finally {
       inWork -= 1
       breaker.taskEnded(task.id)
     }
   }
+  const waits = (task: Task): boolean =>
+    (breaker.isOpen(engineOf(task)) || breaker.isOpen(task.operation)) && !breaker.isProbe(task.id)
   const call = async (task: Task): Promise<void> => {
     const engine = engineOf(task)
+    const permit = await limiter.acquire({ signal: stop.signal })
+    // As the client asks when the rate lets it through.
+    if (waits(task)) {
+      permit.cancel()
+      pending.push(task)
+      return
+    }
+    pool.leaving(task.id)
+    permit.sent()
+    inTheAir += 1
+    mostInTheAir = Math.max(mostInTheAir, inTheAir)
     const { id, operation } = task
     const probe = breaker.isProbe(id)
     sent.push({ engine, operation, at: time.now(), probe, open: breaker.isOpen(engine) })
-    await sleep(time.clock, latencyMs, stop.signal)
+    await sleep(time.clock, latencyMs, stop.signal).finally(() => {
+      inTheAir -= 1
+      permit.finish(false)
+    })
     const fails = down(engine, time.now())
     breaker.note(engine, id, fails ? 'down' : 'up')
     if (!fails) breaker.answered(operation, id, problem(operation, time.now()))
@@ -132,6 +167,8 @@ export function aFeed(setup: FeedSetup) {
     pending,
     turns: () => turns,
     inWork: () => inWork,
+    mostInTheAir: () => mostInTheAir,
+    reserved,
     endedAt: () => {
       if (error !== null) throw error
       return endedAt

@@ -39,7 +39,7 @@ function aWatch(snapshot: Snapshot = {}) {
     /** Notes calls of tasks numbered on from `first` that ended so. */
     calls: async (outcome: Outcome, count: number, first = 1, operation = 'alpha.search') => {
       for (let id = first; id < first + count; id++)
-        health.note(aTask(id, operation), { outcome, error: null })
+        health.note(aTask(id, operation), { outcome, httpStatus: null, billed: null, error: null })
       await Promise.all(behind)
     },
   }

@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apiClient, type ClientOptions, type Patience } from '../../src/api/client.ts'
+import { apiClient, CallHeldBack, type ClientOptions, type Patience } from '../../src/api/client.ts'
 import { type ApiRequest, openHttpClient } from '../../src/api/http.ts'
 import { billedAfter } from '../../src/api/outcomes.ts'
 import { rateLimiter } from '../../src/api/rate-limiter.ts'
@@ -163,6 +163,43 @@ testTable(Object.entries(breaks).filter(([name]) => name !== 'longer than is rea
     expect(settlement).toMatchObject({ outcome: 'ambiguous', httpStatus: 200, billed: null })
   },
 )
+
+test('a call that may no longer leave when the rate allows it is not sent, stands in no ledger, and takes no place', async () => {
+  const time = fakeTime()
+  const begun: number[] = []
+  const left: number[] = []
+  const service = apiClient({
+    baseUrl: 'http://service.test',
+    http: {
+      exchange: async (_, onSent) => {
+        left.push(time.now())
+        onSent()
+        return { status: 200, headers: {}, body: Buffer.from('{}') }
+      },
+    },
+    rateLimiter: rateLimiter({ clock: time.clock, limits: { perSecond: 1, perMinute: null } }),
+    store: { beginCall: async () => begun.push(time.now()) } as unknown as ClientOptions['store'],
+    clock: { ...time.clock, wall: time.now },
+    keyHash: 'k',
+    patience: { throttledMs: 0, unavailableMs: 0 },
+  })
+  let isDown = false
+  const request: ApiRequest = { method: 'GET', origin: '', path: '/', body: null }
+  const send = (mayLeave: () => boolean) =>
+    service.send(request, { runId: 1, taskId: 1, operation: 'alpha.search', credits: 1 }, undefined, mayLeave)
+  const first = send(() => !isDown)
+  const second = expect(send(() => !isDown)).rejects.toThrow(CallHeldBack)
+  const probe = send(() => true)
+  await first
+  isDown = true
+  await time.settle()
+  await second
+  await probe
+  expect([begun, left]).toEqual([
+    [0, 1_050],
+    [0, 1_050],
+  ])
+})
 
 describe('a delay that the service names', () => {
   /** When calls leave, in time that stands still until it is moved, where the service answers them so in turn. */

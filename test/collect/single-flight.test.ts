@@ -22,6 +22,7 @@ function severalRuns(stored: Readonly<Record<number, number>> = {}, damaged: rea
       return true
     },
     stored: async ({ queryId }) => stored[queryId] ?? null,
+    onWaiting: () => {},
   })
   return { flights, bought, reused }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { areTooMany, unusableAnswers } from '../../src/collect/circuit-breaker.ts'
+import { areTooMany, callCounts } from '../../src/collect/circuit-breaker.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('answers that cannot be used are too many', () => {
@@ -19,10 +19,13 @@ describe('answers that cannot be used are too many', () => {
   })
 })
 
-/** Notes answers until the operation is trusted no more: `+` can be used, `-` cannot. */
-function verdictAfter(answers: ReturnType<typeof unusableAnswers>, ends: string) {
+/** Notes calls until the operation is trusted no more: `+` an answer that can be used, `-` one that cannot, `0` none at all. */
+function verdictAfter(answers: ReturnType<typeof callCounts>, ends: string) {
   for (const end of ends) {
-    const verdict = answers.note('alpha.search', end === '+' ? null : 'no JSON')
+    const verdict =
+      end === '0'
+        ? answers.useless('alpha.search', { problem: 'HTTP 404', mayBeBilled: true })
+        : answers.answered('alpha.search', end === '+' ? null : 'no JSON')
     if (verdict !== false) return verdict
   }
   return false
@@ -39,19 +42,79 @@ testTable<[string, string, ReturnType<typeof verdictAfter>]>([
     `${'+'.repeat(100_000)}${'-'.repeat(21)}`,
     'for-now',
   ],
+  ['nineteen calls without an answer', '0'.repeat(19), false],
+  ['twenty calls without an answer', '0'.repeat(20), 'for-now'],
+  ['nineteen in a row, again and again', `${'0'.repeat(19)}+`.repeat(50), false],
+  ['some of both, and none of use', '0-'.repeat(10), 'for-now'],
+  ['none of use after many that were', `${'+'.repeat(5_000)}${'0'.repeat(20)}`, 'for-now'],
 ])('%s', (_, ends, expected) => {
-  expect(verdictAfter(unusableAnswers(), ends)).toBe(expected)
+  expect(verdictAfter(callCounts(), ends)).toBe(expected)
 })
 
 test('an operation that was trusted again, and has wasted what may be wasted, is trusted no more', () => {
-  const answers = unusableAnswers()
+  const answers = callCounts()
   expect(verdictAfter(answers, '-'.repeat(20))).toBe('for-now')
   answers.forgive('alpha.search')
   expect(verdictAfter(answers, `${'+'.repeat(57)}---`)).toBe('for-good')
 })
 
+test('and three more are enough, however few came between', () => {
+  const answers = callCounts()
+  expect(verdictAfter(answers, '-'.repeat(20))).toBe('for-now')
+  answers.forgive('alpha.search')
+  expect(verdictAfter(answers, '+--')).toBe(false)
+  expect(verdictAfter(answers, '-')).toBe('for-good')
+})
+
+test('calls of no use in a row cost twenty at most, whatever was before', () => {
+  const before = fc.array(fc.constantFrom('+', '0', '+++'), { maxLength: 200 })
+  fc.assert(
+    fc.property(
+      before,
+      fc.array(fc.constantFrom('0', '-'), { minLength: 20, maxLength: 20 }),
+      (past, ends) => {
+        const answers = callCounts()
+        if (verdictAfter(answers, past.join('')) !== false) return
+        expect(verdictAfter(answers, ends.join(''))).not.toBe(false)
+      },
+    ),
+  )
+})
+
+describe('tasks at work until an answer could be used', () => {
+  test('are eight, of each operation', () => {
+    const answers = callCounts()
+    for (let task = 0; task < 8; task++) answers.begun('alpha.search')
+    expect([answers.roomFor('alpha.search'), answers.roomFor('alpha.news')]).toEqual([0, 8])
+    answers.ended('alpha.search')
+    answers.answered('alpha.search', 'no JSON')
+    answers.useless('alpha.search', { problem: 'HTTP 404', mayBeBilled: true })
+    expect(answers.roomFor('alpha.search')).toBe(1)
+    answers.answered('alpha.search', null)
+    expect(answers.roomFor('alpha.search')).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('and whoever waits for room is told of it, no longer than it matters', () => {
+    const answers = callCounts()
+    let told = 0
+    const unwatch = answers.watch(() => {
+      told += 1
+    })
+    for (let task = 0; task < 3; task++) answers.begun('alpha.search')
+    answers.ended('alpha.search')
+    expect(told).toBe(1)
+    answers.answered('alpha.search', null)
+    answers.answered('alpha.search', null)
+    answers.ended('alpha.search')
+    expect(told).toBe(2)
+    unwatch()
+    answers.ended('alpha.news')
+    expect(told).toBe(2)
+  })
+})
+
 test('early trouble that has passed is forgotten where it is less than a percent of all', () => {
-  const answers = unusableAnswers()
+  const answers = callCounts()
   expect(verdictAfter(answers, '-'.repeat(20))).toBe('for-now')
   answers.forgive('alpha.search')
   expect(verdictAfter(answers, `${'+'.repeat(5_000)}${'-'.repeat(21)}`)).toBe('for-now')
@@ -60,13 +123,13 @@ test('early trouble that has passed is forgotten where it is less than a percent
 test('whatever comes, less than twenty-one or one percent of the answers since it was trusted are wasted unseen', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 400 }), fc.nat(6_000), (ends, before) => {
-      const answers = unusableAnswers()
-      for (let call = 0; call < before; call++) answers.note('alpha.search', null)
+      const answers = callCounts()
+      for (let call = 0; call < before; call++) answers.answered('alpha.search', null)
       for (const canBeUsed of ends) {
-        if (answers.note('alpha.search', canBeUsed ? null : 'no JSON') !== false) break
-        expect(answers.of('alpha.search').calls).toBeLessThan(21)
+        if (answers.answered('alpha.search', canBeUsed ? null : 'no JSON') !== false) break
+        expect(answers.of('alpha.search').unusable).toBeLessThan(21)
       }
-      expect(answers.of('gamma.search')).toEqual({ calls: 0, of: 0, problem: null })
+      expect(answers.of('gamma.search')).toMatchObject({ unusable: 0, answers: 0, problem: null })
     }),
   )
 })

@@ -65,6 +65,20 @@ describe('letting tasks through', () => {
     expect(await store.cheapestPending([run.id], everyOperation)).toBeNull()
   })
 
+  test('takes no more of an operation than there is room for, and keeps what the others cost', async () => {
+    const { store } = await aStore()
+    const of = (operation: string, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ text: `${operation} ${n}`, operation }))
+    const run = await plan(store, { queries: [...of('alpha.ai', 3), ...of('gamma.search', 4)] })
+    const rooms = new Map([['alpha.ai', 1]])
+    // 3 for the one that is taken, 6 for the two that wait, and 2 are left.
+    const taken = await lease(store, run.id, { credits: 11, rooms })
+    expect(names(taken)).toEqual(['alpha.ai 0/1', 'gamma.search 0/1', 'gamma.search 1/1'])
+    const none = await lease(store, run.id, { credits: 6, rooms: new Map([['alpha.ai', 0]]) })
+    expect(none).toEqual([])
+    expect(names(await lease(store, run.id, { credits: 6 }))).toEqual(['alpha.ai 1/1', 'alpha.ai 2/1'])
+  })
+
   test('never lets through more than is covered', async () => {
     const { store } = await aStore()
     const run = await plan(store, {

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
+import type { Settlement } from '../../src/model/call.ts'
 import { testTable } from '../support/test-table.ts'
 import { begin, conclude, keep, settlement } from './answers.ts'
 import { aStore, lease, plan, text } from './build.ts'
 
-/** Ends tasks of two operations in turn, one letter each: `-` an answer that cannot be used, `u` one that cannot even be read, `n` not read yet, `x` no answer, `+` used. */
+/** Ends tasks of two operations in turn, one letter each: `-` an answer that cannot be used, `u` one that cannot even be read, `n` not read yet, `x` no answer, `0` none for any query (404), `f` the same for free (403), `b` none for this query (400), `j` a job that was lost, `+` used. */
 async function ended(ends: Readonly<Record<string, string>>) {
   const { store, exec } = await aStore()
   for (const [operation, letters] of Object.entries(ends)) {
@@ -16,12 +17,9 @@ async function ended(ends: Readonly<Record<string, string>>) {
     const tasks = await lease(store, run.id)
     for (const [index, task] of tasks.entries()) {
       const end = letters[index]
-      if (end === 'u' || end === 'x') {
+      const how = withoutAnswer[end ?? '']
+      if (how !== undefined) {
         const callId = await begin(store, task)
-        const how =
-          end === 'u'
-            ? ({ outcome: 'unreadable' } as const)
-            : ({ outcome: 'server-error', billed: 0 } as const)
         await store.settleCall(callId, settlement(how), null)
         continue
       }
@@ -33,6 +31,15 @@ async function ended(ends: Readonly<Record<string, string>>) {
   return store
 }
 
+const withoutAnswer: Readonly<Record<string, Partial<Settlement>>> = {
+  u: { outcome: 'unreadable' },
+  x: { outcome: 'server-error', httpStatus: 500, billed: 0 },
+  '0': { outcome: 'not-found', httpStatus: 404, billed: null },
+  f: { outcome: 'rejected', httpStatus: 403, billed: 0 },
+  b: { outcome: 'rejected', httpStatus: 400, billed: 0 },
+  j: { outcome: 'accepted', httpStatus: 202, billed: null },
+}
+
 testTable<[string, string, boolean]>([
   ['three that cannot be used', '---', true],
   ['too few to tell', '--', false],
@@ -41,6 +48,10 @@ testTable<[string, string, boolean]>([
   ['some of them cannot even be read', '+-u-', true],
   ['one is not read yet', '--n', false],
   ['calls that cost nothing say nothing', '---xx', true],
+  ['twenty calls without an answer', '0'.repeat(20), true],
+  ['nineteen, and one that was used', `+${'0'.repeat(19)}`, false],
+  ['twenty of every kind of no use', `+0-fj${'0f'.repeat(8)}x`, true],
+  ['queries that the service refuses', 'b'.repeat(30), false],
 ])('%s: %s → %s', async (_, ends, expected) => {
   const store = await ended({ 'alpha.search': ends, 'alpha.news': '+--' })
   expect(await store.operationsUnusable()).toEqual(expected ? ['alpha.search'] : [])

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, inArray, notLike, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
-import type { NewCall, Settlement } from '../../../model/call.ts'
+import { isUseless, type NewCall, type Outcome, type Settlement } from '../../../model/call.ts'
 import { damagedMark } from '../../compression.ts'
 import type { AcceptedJob, AnswerStore, Journal, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
@@ -157,13 +157,14 @@ export function callSettler(db: Database): (callId: number, settlement: Settleme
 
 /** So many of the last calls are looked through. */
 const lastCalls = 1_000
-/** So many answers in a row make an operation one whose answers cannot be used. */
+/** So many answers in a row that cannot be used, or so many calls of no use, answered or not, make an operation distrusted. */
 const unusableInRow = 3
+const uselessInRow = 20
 
 const newestCalls = prepared(() => {
-  const { id, operation, outcome, billed, credits } = calls
+  const { id, operation, outcome, httpStatus, billed, credits } = calls
   return orm
-    .select({ id, operation, outcome, billed, credits })
+    .select({ id, operation, outcome, httpStatus, billed, credits })
     .from(calls)
     .orderBy(desc(id))
     .limit(lastCalls)
@@ -179,17 +180,36 @@ const newestAnswers = prepared(() => {
     .limit(lastCalls)
 })
 
+/** How the last calls of an operation ended. */
+interface LastEnds {
+  /** Whether the last answers cannot be used, the newest first. */
+  readonly unusable: boolean[]
+  /** Calls of no use since the last answer that could be used. */
+  useless: number
+  hasUsable: boolean
+}
+
 function operationsUnusable(db: Database): readonly string[] {
   const unusable = new Map(newestAnswers.all(db).map((answer) => [answer.callId, answer.unusable === 1]))
-  const last = new Map<string, boolean[]>()
-  for (const { id, operation, outcome, billed, credits } of newestCalls.all(db)) {
-    if (billed !== 1 || credits === 0) continue
-    const known = last.get(operation) ?? []
-    last.set(operation, known)
-    if (known.length < unusableInRow) known.push(outcome === 'unreadable' || unusable.get(id) === true)
+  const last = new Map<string, LastEnds>()
+  for (const { id, operation, outcome, httpStatus, billed, credits } of newestCalls.all(db)) {
+    if (outcome === null || credits === 0) continue
+    const ends = last.get(operation) ?? { unusable: [], useless: 0, hasUsable: false }
+    last.set(operation, ends)
+    // Of an asynchronous job that was lost it is not known whether it was billed.
+    const isLostJob = outcome === 'accepted' && billed === null
+    const isWasted = outcome === 'unreadable' || unusable.get(id) === true
+    if (billed === 1 && ends.unusable.length < unusableInRow) ends.unusable.push(isWasted)
+    if (billed === 1 && !isWasted) ends.hasUsable = true
+    if (!ends.hasUsable && (isWasted || isLostJob || isUseless({ outcome: outcome as Outcome, httpStatus })))
+      ends.useless += 1
   }
   return [...last]
-    .filter(([, ends]) => ends.length === unusableInRow && ends.every((end) => end))
+    .filter(
+      ([, ends]) =>
+        ends.useless >= uselessInRow ||
+        (ends.unusable.length === unusableInRow && ends.unusable.every((end) => end)),
+    )
     .map(([operation]) => operation)
 }
 

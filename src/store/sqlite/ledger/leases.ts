@@ -148,7 +148,7 @@ export function cheapestPending(
 export function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
   const lease = db.prepare(raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'leased' WHERE ${tasks.id} = ?`)
 
-  return ({ operations, runs, limits = [], limit, calls, credits, shared }) => {
+  return ({ operations, runs, limits = [], limit, calls, credits, shared, rooms = new Map() }) => {
     const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
     const pools = limits.map((pool) => ({ ...pool, runIds: new Set(pool.runIds) }))
     const rows = runs.flatMap(({ runId: run, budget, keep, freshSince }): readonly LeasedRow[] => {
@@ -170,6 +170,7 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
     const taken: Task[] = []
     let left = credits
     let callsLeft = calls
+    const roomLeft = new Map(rooms)
     for (const { round: _, ...row } of ordered) {
       if (taken.length >= limit) break
       const cost = row.reusable === null ? row.credits : 0
@@ -183,6 +184,9 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
       left -= cost
       ofRun.left -= cost
       for (const pool of binding) pool.left -= cost
+      const room = roomLeft.get(row.operation)
+      if (cost > 0 && room === 0) continue
+      if (cost > 0 && room !== undefined) roomLeft.set(row.operation, room - 1)
       lease.run(row.id)
       taken.push(row)
     }
