@@ -1,8 +1,9 @@
 import { normaliserVersion } from '../catalog/answers.ts'
+import { asFields, parseJson } from '../catalog/fields.ts'
 import { parseStored } from '../collect/answers.ts'
 import type { Task } from '../model/run.ts'
 import { scoreQuery } from '../rank/advance.ts'
-import type { DeriveFilter, QueryToDerive, ReadAnswer } from '../store/results.ts'
+import type { DeriveFilter, QueryToDerive, ReadAnswer, RejectedAnswer } from '../store/results.ts'
 import type { Store } from '../store/store.ts'
 
 /** What deriving again came to. */
@@ -15,10 +16,14 @@ export interface Renormalised {
   readonly malformed: number
   /** Answers that cannot be read; earlier results of them stay. */
   readonly unreadable: number
+  /** Answers that were read and say nothing. */
+  readonly unusable: number
   /** Observations that are another state or rank than before. */
   readonly changed: number
   /** Tasks that had failed and are done now. */
   readonly repaired: number
+  /** Tasks that were done and have failed now, because their answer says nothing. */
+  readonly failed: number
 }
 
 type Total = { -readonly [K in keyof Renormalised]: Renormalised[K] }
@@ -32,7 +37,17 @@ export async function renormalise(
   which: DeriveFilter,
   onProgress: (done: Renormalised) => void,
 ): Promise<Renormalised> {
-  const total = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, repaired: 0 }
+  const total: Total = {
+    queries: 0,
+    answers: 0,
+    results: 0,
+    malformed: 0,
+    unreadable: 0,
+    unusable: 0,
+    changed: 0,
+    repaired: 0,
+    failed: 0,
+  }
   let after = 0
   await store.mendLinks()
   for (;;) {
@@ -54,9 +69,10 @@ async function deriveOne(
   const reads = readAll(store, query, which, total)
   total.queries += 1
   if (reads.length === 0) return
-  const { changed, repaired } = await store.rederive(query.queryId, reads, (stored) => scoreQuery(stored))
-  total.changed += changed
-  total.repaired += repaired
+  const derived = await store.rederive(query.queryId, reads, (stored) => scoreQuery(stored))
+  total.changed += derived.changed
+  total.repaired += derived.repaired
+  total.failed += derived.failed
 }
 
 function readAll(
@@ -64,13 +80,20 @@ function readAll(
   { queryId, operation, text, params }: QueryToDerive,
   which: DeriveFilter,
   total: Total,
-): readonly ReadAnswer[] {
-  const reads: ReadAnswer[] = []
+): readonly (ReadAnswer | RejectedAnswer)[] {
+  const reads: (ReadAnswer | RejectedAnswer)[] = []
   const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
   for (const { answerId, page, fetchedAt, body } of store.bodiesOf(queryId, which)) {
-    const parsed = body === null ? null : parseStored({ ...asked, page }, body, fetchedAt)
-    if (parsed === null || 'reason' in parsed) {
+    // What is not a JSON object was never counted as an answer: it was damaged since.
+    const sound = body === null || asFields(parseJson(body)) === null ? null : body
+    const parsed = sound === null ? null : parseStored({ ...asked, page }, sound, fetchedAt)
+    if (parsed === null || ('reason' in parsed && parsed.isOurError === true)) {
       total.unreadable += 1
+      continue
+    }
+    if ('reason' in parsed) {
+      total.unusable += 1
+      reads.push({ answerId, reason: parsed.reason })
       continue
     }
     total.answers += 1

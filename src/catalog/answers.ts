@@ -7,6 +7,7 @@ import type {
   ResultKind,
 } from '../model/result.ts'
 import type { Task } from '../model/run.ts'
+import { count } from '../model/text.ts'
 import { readDate } from './dates/read-date.ts'
 import {
   asFields,
@@ -36,8 +37,9 @@ export interface ParseFailure {
 }
 
 /**
- * Results and facts of a stored body. A list of results that is missing, null or an empty object counts as empty if the body
- * has any other field of the documented answer. A body without any of its fields is not an answer.
+ * Results and facts of a stored body. A body without the list that its operation documents is not an answer, whatever else it
+ * holds: nothing can be said to be missing from a list that did not come. An empty list is an answer, unless the body says
+ * that something went wrong.
  */
 export function parseAnswer(
   operation: BillableOperation,
@@ -49,17 +51,62 @@ export function parseAnswer(
   const fields = unwrapped(operation, asFields(json))
   if (fields === null) return { reason: `the answer is not a JSON object (${excerpt(body)})` }
   const { items, required } = operation.response
-  const listed = isNothing(fields[items]) ? null : listedItems(fields[items], operation.response)
-  if (listed === null && !isNothing(fields[items]))
-    return { reason: `'${items}' of the answer is not a list` }
-  if (listed === null && !required.some((name) => name !== items && fields[name] != null))
-    return { reason: `the answer has no '${items}' (${excerpt(body)})` }
-  return operation.normalise({ ...fields, [items]: listed ?? [] }, context)
+  const sent = fields[items]
+  const error = errorIn(fields)
+  if (sent == null || isBareObject(sent, fields, operation.response))
+    return {
+      reason: `the answer has no '${items}'${error === null ? ` (${excerpt(body)})` : `: ${error}`}`,
+    }
+  const listed = listedItems(sent, operation.response)
+  if (listed === null) return { reason: `'${items}' of the answer is not a list` }
+  const isEmpty = listed.length === 0 && required.every((name) => (list(fields[name]) ?? []).length === 0)
+  if (isEmpty && error !== null) return { reason: `the answer has no results but an error: ${error}` }
+  return operation.normalise({ ...fields, [items]: listed }, context)
 }
 
-/** Lists may come as objects, so an empty object is an empty list. */
-function isNothing(value: unknown): boolean {
-  return value == null || Object.keys(asFields(value) ?? { something: value }).length === 0
+/** Lists may come as objects, so an empty object is an empty list; alone in its body it may be anything. */
+function isBareObject(sent: unknown, fields: Fields, { items, required }: ResponseShape): boolean {
+  const entries = asFields(sent)
+  return (
+    entries !== null &&
+    Object.keys(entries).length === 0 &&
+    !required.some((name) => name !== items && fields[name] != null)
+  )
+}
+
+/** The fields in which services say that something went wrong, and the number from which on a status is an error. */
+const statusFields = ['status', 'status_code', 'code']
+const firstErrorStatus = 400
+
+/** What the body of a 200 says went wrong, in the words of the service where it has some; null where nothing did. */
+function errorIn(fields: Fields): string | null {
+  const { error } = fields
+  const words = text(error === 0 ? null : error) ?? text(asFields(error)?.message)
+  if (words !== null) return `the service says '${oneLine(words)}'`
+  const status = statusFields.find((name) => (integer(fields[name]) ?? 0) >= firstErrorStatus)
+  const isWrong = boolean(error) === true || asFields(error) !== null || boolean(fields.success) === false
+  if (status === undefined && !isWrong) return null
+  const message = text(fields.message)
+  if (message !== null) return `the service says '${oneLine(message)}'`
+  return status === undefined ? 'the service says that it failed' : `${status} ${integer(fields[status])}`
+}
+
+/**
+ * Why an answer without results is not the end of the results: it says itself that there are some. Null where it does not.
+ */
+export function contradiction(
+  { kind }: BillableOperation,
+  page: number,
+  { results, facts }: Pick<ParsedAnswer, 'results' | 'facts'>,
+): string | null {
+  if (results.some((result) => result.kind === kind)) return null
+  const { hasNextPage, nextPage, totalResults } = facts
+  if (hasNextPage ?? (nextPage !== null && nextPage > page))
+    return 'the page is empty, but the service says that more pages follow'
+  // Totals are estimates: on later pages an empty list beside a high one is how results usually end.
+  return page === 1 && totalResults !== null && totalResults > 0
+    ? `the page is empty, but the service counts ${count(totalResults, 'result')}`
+    : null
 }
 
 /** The fields that hold the results. Those of a polled job may be wrapped. */
@@ -72,19 +119,22 @@ function excerpt(body: Buffer): string {
   if (body.length === 0) return 'it is empty'
   const page = body.toString('utf8', 0, 4_096)
   if (/^\s*<(?:!doctype html|html)\b/i.test(page)) return htmlPage(page)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const start = body.toString('utf8', 0, 80).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-  return `it begins: ${start.trim()}`
+  return `it begins: ${oneLine(body.toString('utf8', 0, 80))}`
 }
 
 /** An HTML page, for instance of a login, by its title. */
 function htmlPage(html: string): string {
-  const title = html.match(/<(?:title|h1)[^>]*>([^<]+)</i)?.[1]
+  const title = oneLine(html.match(/<(?:title|h1)[^>]*>([^<]+)</i)?.[1] ?? '')
+  return title === '' ? 'an HTML page' : `an HTML page '${title.slice(0, 80).toWellFormed()}'`
+}
+
+const longestQuote = 200
+
+/** Other people's text inside a sentence of ours: one line, without control characters, cut where it is long. */
+function oneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const words = title?.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
-  return words === undefined || words === ''
-    ? 'an HTML page'
-    : `an HTML page '${words.slice(0, 80).toWellFormed()}'`
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
+  return line.length > longestQuote ? `${line.slice(0, longestQuote).toWellFormed()}…` : line
 }
 
 /** An object with one of these fields is a result, even without a list around it. */

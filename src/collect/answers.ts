@@ -1,5 +1,6 @@
 import {
   type AskedPage,
+  contradiction,
   echoMismatch,
   normaliserVersion,
   type ParseFailure,
@@ -10,7 +11,7 @@ import { billableOperation } from '../catalog/index.ts'
 import type { Outcome } from '../model/call.ts'
 import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'
-import { advanceQuery, pagingRules, scoreQuery } from '../rank/advance.ts'
+import { advanceQuery, type PageFailure, pagingRules, scoreQuery } from '../rank/advance.ts'
 import { compress, unpackSound } from '../store/compression.ts'
 import type { AnsweredTask, AnswerStore, DiskSpace, NewAnswer, ResultRecorder } from '../store/journal.ts'
 import type { TaskCountChange } from '../store/results.ts'
@@ -26,17 +27,34 @@ export interface CheckedAnswer extends ParsedAnswer {
   readonly echoMismatch: EchoMismatch | null
 }
 
+/** Why nothing follows from a stored body. */
+export interface UnusableAnswer extends ParseFailure {
+  /** An empty page that says itself that there are results: one more look may show them. */
+  readonly isHole?: true
+  /** The error is ours: a later version may read it. */
+  readonly isOurError?: true
+}
+
+/** A stored answer, and what it says. */
+export interface SavedAnswer {
+  readonly answerId: number
+  readonly parsed: CheckedAnswer | UnusableAnswer
+}
+
 /** Stores answers, then what they say, then what follows for their queries. */
 export interface AnswerIngest {
-  /**
-   * Stores a whole body with its billed call; answers the id of the answer. What it says is stored in the background.
-   */
+  /** Stores a whole body with its billed call. */
   save(
     task: Task,
     body: Buffer,
     call: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
-  ): Promise<number>
-  /** Gives a task a stored answer instead of a call; false where that is damaged or missing, so that no task uses it any more. */
+  ): Promise<SavedAnswer>
+  /** Stores in the background what a saved answer says. */
+  record(task: Task, saved: SavedAnswer): void
+  /**
+   * Gives a task a stored answer instead of a call; false where that is damaged or missing, or was counted as an answer once and
+   * is none, so that no task uses it any more.
+   */
   reuse(task: Task, answerId: number): Promise<boolean>
   fail(task: Task, outcome: Outcome, cause: string): Promise<void>
   /** Parses what an earlier process stored and did not parse, and scores stored pages for targets that are new. */
@@ -78,7 +96,7 @@ export function answerIngest(
 
   const fail = async (
     { taskId, runId, queryId, page }: TaskRef,
-    outcome: Outcome | 'malformed',
+    outcome: PageFailure,
     cause: string,
   ): Promise<void> => {
     const effect = await store.recordAnswer({
@@ -95,10 +113,10 @@ export function answerIngest(
   const record = async (
     task: TaskRef,
     answerId: number,
-    parsed: CheckedAnswer | ParseFailure,
+    parsed: CheckedAnswer | UnusableAnswer,
   ): Promise<void> => {
     if (store.space.isExhausted()) return
-    if ('reason' in parsed) return await fail(task, 'malformed', parsed.reason)
+    if ('reason' in parsed) return await fail(task, parsed.isHole ? 'hole' : 'malformed', parsed.reason)
     const { taskId, runId, queryId, page } = task
     try {
       const effect = await store.recordAnswer({
@@ -135,10 +153,12 @@ export function answerIngest(
       const packed = await compress(body)
       const answerId = await store.saveAnswer({ ...call, ...packed, task: { id, runId, queryId, page } })
       const parsed = parseStored(task, body, call.fetchedAt)
-      onBought(task, 'reason' in parsed ? parsed.reason : null)
-      background(record(pageOf(task), answerId, parsed))
-      return answerId
+      // A service may end its results with such a page each time: only without any result is it no use.
+      const isUseless = 'reason' in parsed && !(parsed.isHole === true && page > 1)
+      onBought(task, isUseless ? parsed.reason : null)
+      return { answerId, parsed }
     },
+    record: (task, { answerId, parsed }) => background(record(pageOf(task), answerId, parsed)),
     reuse: async (task, answerId) => {
       const stored = await storedBody(answerId)
       if (stored === null) {
@@ -146,8 +166,14 @@ export function answerIngest(
         onDamaged(answerId)
         return false
       }
+      const parsed = parseStored(task, stored.body, stored.fetchedAt)
+      // One that these runs bought themselves is not bought again at once.
+      if ('reason' in parsed && stored.fetchedAt < rulesOf(task.runId).startedAt) {
+        await store.noteUnusable(answerId)
+        return false
+      }
       await store.reuseAnswer(task.id, answerId)
-      background(record(pageOf(task), answerId, parseStored(task, stored.body, stored.fetchedAt)))
+      background(record(pageOf(task), answerId, parsed))
       return true
     },
     fail: (task, outcome, cause) => fail(pageOf(task), outcome, cause),
@@ -167,14 +193,17 @@ export function parseStored(
   asked: AskedPage & Pick<Task, 'operation'>,
   body: Buffer,
   fetchedAt: number,
-): CheckedAnswer | ParseFailure {
+): CheckedAnswer | UnusableAnswer {
   try {
     const operation = billableOperation(asked.operation)
     const parsed = parseAnswer(operation, body, { fetchedAt, ...localeOf(asked.params) })
     if ('reason' in parsed) return parsed
+    const reason = contradiction(operation, asked.page, parsed)
+    if (reason !== null) return { reason, isHole: true }
     return { ...parsed, echoMismatch: echoMismatch(operation, asked, parsed.facts) }
   } catch (error) {
-    return { reason: `rankline could not read the answer: ${error instanceof Error ? error.message : error}` }
+    const message = error instanceof Error ? error.message : error
+    return { reason: `rankline could not read the answer: ${message}`, isOurError: true }
   }
 }
 

@@ -34,9 +34,10 @@ export function imageJobs(options: ImageJobOptions) {
     if ('answer' in result) {
       const { body, settlement } = result.answer
       const call = { callId: job.callId, settlement: null, fetchedAt: settlement.finishedAt }
-      const answerId = await answers.save(task, body, call)
+      const saved = await answers.save(task, body, call)
       budget.billed(task, sentAt)
-      return { answerId }
+      answers.record(task, saved)
+      return { answerId: saved.answerId }
     }
     if ('lost' in result) {
       budget.ambiguous(task, sentAt)

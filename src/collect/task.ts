@@ -8,7 +8,7 @@ import type { AsyncPolicy } from '../model/job.ts'
 import type { Run, Task } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import type { CollectStore, OpenJob, Requeue } from '../store/journal.ts'
-import type { AnswerIngest, TaskEnd } from './answers.ts'
+import type { AnswerIngest, SavedAnswer, TaskEnd } from './answers.ts'
 import { imageJobs } from './async-job.ts'
 import { connectivityMonitor, type ThrottleWatch, type WaitDecision } from './availability.ts'
 import type { CircuitBreaker, EngineStatus } from './circuit-breaker.ts'
@@ -89,6 +89,7 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
       if (engines.neverWorked(task)) return 'released'
       return await fail(task, 'server-error', `${task.cause}; ${retriesExhausted}`)
     }
+    let lookedAgain = false
     for (let tries = task.tries; ; ) {
       const call = await send(task)
       if (isNew) retries.countTask()
@@ -101,9 +102,18 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
       throttling.note(settlement, namedMs)
       connection.note(outcome)
       switch (nextStepAfter[outcome]) {
-        case 'keep':
+        case 'keep': {
           asyncMode.note(task.operation, settlement.latencyMs)
-          return await save(task, call)
+          const saved = await save(task, call)
+          const isHole = 'reason' in saved.parsed && saved.parsed.isHole === true
+          if (isHole && !lookedAgain && budget.canAffordRetry(task)) {
+            lookedAgain = true
+            await store.lookAgain(task.id)
+            continue
+          }
+          answers.record(task, saved)
+          return { answerId: saved.answerId }
+        }
         case 'poll':
           return await jobs.accepted(task, call, (unknown, reason) => failTask(task, unknown, reason))
         case 'wait':
@@ -162,12 +172,15 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
     })
   }
 
-  const save = async (task: Task, { callId, sentAt, settlement, body }: FinishedCall): Promise<TaskEnd> => {
+  const save = async (
+    task: Task,
+    { callId, sentAt, settlement, body }: FinishedCall,
+  ): Promise<SavedAnswer> => {
     const answered = { ...settlement, outcome: 'answered' as const }
     const fetchedAt = settlement.finishedAt
-    const answerId = await answers.save(task, body, { callId, settlement: answered, fetchedAt })
+    const saved = await answers.save(task, body, { callId, settlement: answered, fetchedAt })
     budget.billed(task, sentAt)
-    return { answerId }
+    return saved
   }
 
   const fail = async (task: Task, outcome: Outcome, cause: string): Promise<TaskEnd> => {

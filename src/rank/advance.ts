@@ -18,8 +18,11 @@ import { observe, type Page, type PageRanks, rankPages, withGaps } from './ranks
 /** What an answer says of the pages after it. */
 export type PagingHints = Pick<AnswerFacts, 'hasNextPage' | 'nextPage' | 'currentPage'>
 
+/** Why a page failed: its call did, its answer cannot be used, or it came empty and says that there are results. */
+export type PageFailure = Outcome | 'malformed' | 'hole'
+
 /** How a page ended: with an answer that says these facts, or failed. */
-export type PageOutcome = { readonly facts: PagingHints } | { readonly failed: Outcome | 'malformed' }
+export type PageOutcome = { readonly facts: PagingHints } | { readonly failed: PageFailure }
 
 /** How the pages of a query are bought. */
 export type PagingRules = Pick<JobSettings, 'paging' | 'until' | 'deepEveryMs'> & {
@@ -97,7 +100,7 @@ export function nextPage(
   end: PageOutcome,
   rules: PagingRules,
 ): PagingDecision {
-  if ('failed' in end && permanentFailures.has(end.failed))
+  if ('failed' in end && (permanentFailures.has(end.failed) || isSecondHole(stored, page, end.failed)))
     return { because: `page ${page} failed`, kind: 'failed' }
   const query = { ...stored, pages: trustedPages(stored, stored.pages) }
   const isTrusted = query.pages.find((one) => one.page === page)?.state === 'done'
@@ -114,6 +117,11 @@ export function nextPage(
     currentPage,
     wanted: rules.paging === 'all' ? [] : wantedTargets(query, page, rules),
   })
+}
+
+/** One hole may hide a page with results behind it. After two in a row every further page would be bought for nothing. */
+function isSecondHole({ pages }: QueryState, page: number, failed: PageFailure): boolean {
+  return failed === 'hole' && pages.some((before) => before.page === page - 1 && before.state === 'failed')
 }
 
 const noHints = { hasNextPage: null, nextPage: null, currentPage: null }

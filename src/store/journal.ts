@@ -113,6 +113,10 @@ export interface AnswerStore {
   reuseAnswer(taskId: number, answerId: number): Promise<void>
   /** Notes that the stored answer of a task is damaged: no task uses it any more, and one that had it is pending again. */
   noteDamaged(taskId: number, answerId: number): Promise<void>
+  /** Notes that a stored answer says nothing: no other task uses it. */
+  noteUnusable(answerId: number): Promise<void>
+  /** The answer of a task says nothing, and its page is bought once more at once. */
+  lookAgain(taskId: number): Promise<void>
   /** Tasks of these runs whose answer is stored and not yet parsed. */
   answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
   /** A stored body; null where retention has dropped it. */

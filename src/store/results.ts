@@ -24,9 +24,14 @@ export interface HistoryStore {
   bodiesOf(queryId: number, which: DeriveFilter): Iterable<StoredBody>
   /**
    * Stores what its answers say in place of what was derived before, and what follows for each run that asked for the
-   * query, in one change; tasks that had failed because their answer could not be parsed are done.
+   * query, in one change: tasks that had failed because their answer could not be parsed are done, and tasks that were done with
+   * what is no answer have failed.
    */
-  rederive(queryId: number, answers: readonly ReadAnswer[], scoreQuery: ScoreQuery): Promise<Derived>
+  rederive(
+    queryId: number,
+    answers: readonly (ReadAnswer | RejectedAnswer)[],
+    scoreQuery: ScoreQuery,
+  ): Promise<Derived>
 }
 
 export interface BackfillStep {
@@ -89,6 +94,8 @@ export interface Derived {
   readonly changed: number
   /** Tasks that had failed and are done now. */
   readonly repaired: number
+  /** Tasks that were done and have failed now. */
+  readonly failed: number
 }
 
 /** What an answer says, with the answer that says it and the normaliser that read it. */
@@ -96,6 +103,12 @@ export interface ReadAnswer {
   readonly answerId: number
   readonly normaliser: number
   readonly says: ParsedAnswer & { readonly echoMismatch?: EchoMismatch | null }
+}
+
+/** A stored answer that says nothing, and why. */
+export interface RejectedAnswer {
+  readonly answerId: number
+  readonly reason: string
 }
 
 /** Everything that follows from one understood answer, from the failure of one page, or from what is stored already. */

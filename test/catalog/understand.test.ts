@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseAnswer } from '../../src/catalog/answers.ts'
+import { contradiction, parseAnswer } from '../../src/catalog/answers.ts'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
 import { testTable } from '../support/test-table.ts'
 import { aResult, facts } from './results.ts'
@@ -25,7 +25,47 @@ testTable<[string, string, string]>([
   ['a text', '"none"', 'the answer is not a JSON object (it begins: "none")'],
   ['a null', 'null', 'the answer is not a JSON object (it begins: null)'],
   ['an empty object', '{}', "the answer has no 'organic_results' (it begins: {})"],
-  ['an error', '{"error":"x"}', `the answer has no 'organic_results' (it begins: {"error":"x"})`],
+  ['an error', '{"error":"x"}', "the answer has no 'organic_results': the service says 'x'"],
+  [
+    'an error beside an echo',
+    '{"error":"Internal Error","search_parameters":{"q":"a"}}',
+    "the answer has no 'organic_results': the service says 'Internal Error'",
+  ],
+  [
+    'an error that is an object',
+    '{"error":{"code":7,"message":"Oops"},"pagination":{}}',
+    "the answer has no 'organic_results': the service says 'Oops'",
+  ],
+  [
+    'an error that is true',
+    '{"error":true,"search_parameters":{}}',
+    "the answer has no 'organic_results': the service says that it failed",
+  ],
+  [
+    'a status inside that is an error',
+    '{"status":500,"message":"Try\\u001b[31m\\nlater","search_parameters":{}}',
+    "the answer has no 'organic_results': the service says 'Try [31m later'",
+  ],
+  [
+    'a status without words',
+    '{"status":"503","organic_results":null,"pagination":{}}',
+    "the answer has no 'organic_results': status 503",
+  ],
+  [
+    'an error beside an empty list',
+    '{"error":"Internal Error","organic_results":[],"search_parameters":{}}',
+    "the answer has no results but an error: the service says 'Internal Error'",
+  ],
+  [
+    'no list beside a pagination',
+    '{"pagination":{"current":1}}',
+    `the answer has no 'organic_results' (it begins: {"pagination":{"current":1}})`,
+  ],
+  [
+    'a list that is null beside an echo',
+    '{"organic_results":null,"search_parameters":{}}',
+    `the answer has no 'organic_results' (it begins: {"organic_results":null,"search_parameters":{}})`,
+  ],
   [
     'only optional fields',
     '{"related_searches":[]}',
@@ -73,9 +113,11 @@ test('bytes that are no text are no answer', () => {
 
 testTable([
   ['an empty list', '{"organic_results":[]}'],
-  ['no list beside a pagination', '{"pagination":{"current":1}}'],
-  ['no list beside an echo', '{"search_parameters":{"q":"a"}}'],
-  ['a list that is null beside an echo', '{"organic_results":null,"search_parameters":{}}'],
+  [
+    'an empty list with a notice',
+    '{"organic_results":[],"search_information":{"error":"removed","total_results":0}}',
+  ],
+  ['an empty list with fields that say that nothing failed', '{"organic_results":[],"error":0,"status":200}'],
   ['an empty object beside an echo', '{"organic_results":{},"search_parameters":{}}'],
 ])('%s is an answer without results', (_, body) => {
   expect(read(body)).toMatchObject({ results: [], malformed: [] })
@@ -150,6 +192,61 @@ test('dates are told by the instant that the answer came', () => {
   })
 })
 
+test('an error beside results is a notice', () => {
+  for (const said of ['"error":"partial"', '"search_information":{"error":"partial"}'])
+    expect(read(`{"organic_results":[{"link":"l"}],${said},"status":500}`)).toMatchObject({
+      results: [{ link: 'l' }],
+      facts: { notice: 'partial' },
+    })
+})
+
+test('the list of an AI answer is that of its references: without it, its text says nothing of who is cited', () => {
+  const ai = billableOperation('alpha.ai')
+  const text = '"text_blocks":[{"type":"paragraph","snippet":"P"}],"reconstructed_markdown":"P"'
+  expect(read(`{${text},"search_parameters":{}}`, ai)).toEqual({
+    reason: expect.stringMatching(/^the answer has no 'references'/),
+  })
+  expect(read(`{${text},"references":[],"error":"partial"}`, ai)).toMatchObject({ results: [] })
+  expect(read('{"text_blocks":[],"references":[],"error":"Internal Error"}', ai)).toHaveProperty('reason')
+})
+
+const more = 'the page is empty, but the service says that more pages follow'
+const counted = 'the page is empty, but the service counts 1,000,000 results'
+
+testTable<[string, number, object, string | null]>([
+  ['empty', 1, {}, null],
+  ['empty and last', 2, { pagination: { has_next_page: false, next: 3 } }, null],
+  ['empty with one after it', 2, { pagination: { has_next_page: true } }, more],
+  ['empty and first with one after it', 1, { pagination: { has_next_page: true, next: 2 } }, more],
+  ['empty and names a later one', 2, { pagination: { next: 3 } }, more],
+  ['empty and names itself', 2, { pagination: { next: 2 } }, null],
+  ['first and empty of a million', 1, { search_information: { total_results: 1_000_000 } }, counted],
+  [
+    'first and empty of a million, and last',
+    1,
+    { pagination: { has_next_page: false }, search_information: { total_results: '1000000' } },
+    counted,
+  ],
+  ['first and empty of none', 1, { search_information: { total_results: 0 } }, null],
+  ['second and empty of a million', 2, { search_information: { total_results: 1_000_000 } }, null],
+  [
+    'not empty',
+    1,
+    { organic_results: [{}], pagination: { has_next_page: true }, search_information: { total_results: 9 } },
+    null,
+  ],
+  [
+    'empty but for related searches',
+    2,
+    { related_searches: [{ query: 'a' }], pagination: { has_next_page: true } },
+    more,
+  ],
+])('a page that is %s (page %i, %j) contradicts itself: %j', (_, page, body, reason) => {
+  const parsed = read(JSON.stringify({ organic_results: [], ...body }))
+  if ('reason' in parsed) throw new Error(parsed.reason)
+  expect(contradiction(search, page, parsed)).toBe(reason)
+})
+
 testTable(billableOperations.map((operation) => [operation.name, operation] as const))(
   '%s has an answer in its list alone',
   (_, operation) => {
@@ -157,6 +254,10 @@ testTable(billableOperations.map((operation) => [operation.name, operation] as c
     expect(read(JSON.stringify({ [list]: [] }), operation)).toMatchObject({ results: [], malformed: [] })
     for (const body of ['', '[]', '<html>', '{}', '{"error":"Internal Error"}'])
       expect(read(body, operation)).toHaveProperty('reason')
+    for (const none of [{}, { [list]: null }, { error: 'Internal Error' }, { error: true }, { status: 500 }])
+      expect(read(JSON.stringify({ ...none, search_parameters: { q: 'a' } }), operation)).toEqual({
+        reason: expect.stringContaining(`the answer has no '${list}'`),
+      })
     for (const wrong of [{ count: 1 }, { 0: {}, x: {} }, 'x', 1, true])
       expect(read(JSON.stringify({ [list]: wrong, search_parameters: {} }), operation)).toEqual({
         reason: `'${list}' of the answer is not a list`,

@@ -41,7 +41,11 @@ async function arrived(body: string) {
   const call = { callId: await begin(store, task), settlement: settlement(), fetchedAt: noon }
   return {
     ...{ store, run, task, exec },
-    save: (answers: ReturnType<typeof anIngest>) => answers.save(task, Buffer.from(body), call),
+    save: async (answers: ReturnType<typeof anIngest>) => {
+      const saved = await answers.save(task, Buffer.from(body), call)
+      answers.record(task, saved)
+      return saved.answerId
+    },
     stored: () => ({
       task: sql('SELECT state, cause FROM tasks_')[0],
       call: sql('SELECT outcome, billed FROM calls_')[0],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Outcome } from '../../src/model/call.ts'
 import type { PagingPolicy } from '../../src/model/job.ts'
 import {
   advanceQuery,
+  type PageFailure,
   type PageOutcome,
   type QueryState,
   type QueryUpdate,
@@ -16,7 +16,7 @@ import { testTable } from '../support/test-table.ts'
 
 const answered: PageOutcome = webPage('')
 const last: PageOutcome = webPage('', { hasNextPage: false })
-const failed = (how: Outcome | 'malformed'): PageOutcome => ({ failed: how })
+const failed = (how: PageFailure): PageOutcome => ({ failed: how })
 
 function aQuery(pages: readonly string[], query: Partial<QueryState> = {}): QueryState {
   return {
@@ -55,6 +55,15 @@ describe('the page after one that ended', () => {
     ['failed for a passing reason', ['!failed', '!open'], 1, failed('server-error'), { next: 2 }],
     ['was lost', ['!failed', '!open'], 1, failed('ambiguous'), { next: 2 }],
     ['was not understood', ['!failed', '!open'], 1, failed('malformed'), { next: 2 }],
+    ['was a hole', ['ab', '!failed', '!open'], 2, failed('hole'), { next: 3 }],
+    ['was a hole, and the first', ['!failed', '!open'], 1, failed('hole'), { next: 2 }],
+    [
+      'was a hole behind a hole',
+      ['ab', '!failed', '!failed', '!open'],
+      3,
+      failed('hole'),
+      { because: 'page 3 failed', kind: 'failed' },
+    ],
     [
       'was refused for a reason that all share',
       ['!failed', '!open'],

@@ -2,18 +2,23 @@ import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { renormalise } from '../../src/app/renormalise.ts'
 import { normaliserVersion } from '../../src/catalog/answers.ts'
+import type { Task } from '../../src/model/run.ts'
 import type { DeriveFilter } from '../../src/store/results.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { dropOld } from '../../src/store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { bodyOf, everythingPublic, readBody, webBody, workBodies } from './bodies.ts'
-import { aStore, firstTask, hour, noon, plan, type TempStore, text } from './build.ts'
+import { aStore, firstTask, hour, lease, meansOf, noon, plan, type TempStore, text } from './build.ts'
 
 const all: DeriveFilter = { unless: null, job: null }
 const again = ({ store }: TempStore, which: Partial<DeriveFilter> = {}) =>
   renormalise(store, { ...all, ...which }, () => {})
-const nothing = { queries: 0, answers: 0, results: 0, malformed: 0, unreadable: 0, changed: 0, repaired: 0 }
+const nothing = {
+  ...{ queries: 0, answers: 0, results: 0, malformed: 0 },
+  ...{ unreadable: 0, unusable: 0, changed: 0, repaired: 0, failed: 0 },
+}
 const targets = [aTarget('acme.example'), aTarget('dealorchard.com', { own: false })]
 
 /** Two runs of a job with results of every kind that has a table of its own. */
@@ -207,6 +212,70 @@ describe('a task that had failed because nobody could read its answer', () => {
       'failed',
       'done',
       'failed',
+    ])
+  })
+})
+
+describe('a task that was done with what is no answer', () => {
+  const error = JSON.stringify({ error: 'Internal Error', search_parameters: { q: 'a' } })
+  const hole = JSON.stringify({ organic_results: [], pagination: { has_next_page: true } })
+  const hasError = ({ text, page }: Task): boolean => text === 'a' && page === 1
+  const isHole = ({ text, page }: Task): boolean => text === 'b' && page === 2
+
+  /** As an earlier version left it: an empty page where the service sent an error, an end where it sent a hole. */
+  async function storedBefore() {
+    const temp = await aStore()
+    const queries = ['a', 'b', 'c'].map((name) => ({ text: name, pages: 2 }))
+    const run = await plan(temp.store, { job: { targets: [aTarget('x.example')] }, queries })
+    const empty = JSON.stringify({ organic_results: [] })
+    await workBodies(temp.store, run, (task) => (hasError(task) || isHole(task) ? empty : webBody('cd')))
+    await temp.store.finishRun(run.id, 'completed', noon)
+    temp.exec(`UPDATE answers_ SET normaliser = 3;
+      UPDATE raw_answers SET body = ${hex(error)} WHERE answer_id IN
+        (SELECT answer_id FROM tasks_ t JOIN queries q ON q.id = t.query_id WHERE text = 'a' AND page = 1);
+      UPDATE raw_answers SET body = ${hex(hole)} WHERE answer_id IN
+        (SELECT answer_id FROM tasks_ t JOIN queries q ON q.id = t.query_id WHERE text = 'b' AND page = 2)`)
+    return { ...temp, run }
+  }
+  const states = ({ sql }: TempStore) => sql('SELECT query, state, exactness FROM rankings ORDER BY query')
+
+  test('has failed, its ranks are unknown, its run says so, and the books stay', async () => {
+    const temp = await storedBefore()
+    const books = () => temp.sql('SELECT * FROM calls')
+    const before = books()
+    expect(states(temp).map(({ state }) => state)).toEqual(['absent', 'absent', 'absent'])
+
+    const done = await again(temp, { unless: normaliserVersion })
+
+    expect(done).toMatchObject({ unusable: 2, unreadable: 0, failed: 2, changed: 2, repaired: 0 })
+    expect(states(temp)).toEqual([
+      { query: 'a', state: 'unknown', exactness: null },
+      { query: 'b', state: 'unknown', exactness: null },
+      { query: 'c', state: 'absent', exactness: 'exact' },
+    ])
+    expect(temp.sql("SELECT query, page, cause FROM tasks WHERE state = 'failed' ORDER BY query")).toEqual([
+      {
+        query: 'a',
+        page: 1,
+        cause: "the answer has no 'organic_results': the service says 'Internal Error'",
+      },
+      { query: 'b', page: 2, cause: 'the page is empty, but the service says that more pages follow' },
+    ])
+    expect(temp.sql('SELECT finish_reason FROM runs')).toEqual([{ finish_reason: 'completed_with_failures' }])
+    expect(books()).toEqual(before)
+    expect((await checkDatabase(temp.path)).findings).toEqual([])
+  })
+
+  test('is bought again by retry, and its answer is given to no other task', async () => {
+    const temp = await storedBefore()
+    await again(temp)
+    expect(await temp.store.retryFailed(temp.run.id)).toBe(2)
+    const tasks = await lease(temp.store, temp.run.id, {
+      runs: [meansOf(temp.run.id, { freshSince: 0 })],
+    })
+    expect(tasks.map(({ text: asked, page, reusable }) => ({ asked, page, reusable }))).toEqual([
+      { asked: 'a', page: 1, reusable: null },
+      { asked: 'b', page: 2, reusable: null },
     ])
   })
 })

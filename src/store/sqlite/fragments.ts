@@ -1,11 +1,13 @@
 import { type EndKind, isFinal } from '../../rank/paging.ts'
 import { damagedMark } from '../compression.ts'
+import { unusableMark } from './schema.ts'
 
 /**
  * Condition on an answer `a` for other tasks to use it: one that made its task fail would make others fail, too, and
  * that task may have been made to wait again since; one whose body was dropped, or is damaged, cannot be read again.
  */
-export const understood = `NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state NOT IN ('answered', 'done'))
+export const understood = `a.normaliser IS NOT ${unusableMark}
+  AND NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state NOT IN ('answered', 'done'))
   AND EXISTS (SELECT 1 FROM raw_answers b WHERE b.answer_id = a.id AND b.encoding NOT LIKE '${damagedMark}%')`
 
 /** The same for runs that did not ask for it: what repeats another question than asked is no answer to theirs. */

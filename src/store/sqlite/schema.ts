@@ -233,6 +233,9 @@ export const asyncJobs = sqliteTable('async_jobs', {
   acceptedAt: integer('accepted_at').notNull(),
 })
 
+/** Stands in place of the normaliser's version where an answer was read and says nothing. Answers of before 2026-11-25 have null. */
+export const unusableMark = 0
+
 export const answers = sqliteTable(
   'answers_',
   {
@@ -242,7 +245,7 @@ export const answers = sqliteTable(
     runId: integer('run_id').notNull(),
     callId: integer('call_id').notNull(),
     fetchedAt: integer('fetched_at').notNull(),
-    /** Version of the normaliser that derived the results; null before they were derived. */
+    /** Version of the normaliser that derived the results, or `unusableMark`; null before they were derived. */
     normaliser: integer(),
     totalResults: integer('total_results'),
     timeTaken: real('time_taken'),

@@ -61,7 +61,15 @@ export async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Term
   return 0
 }
 
-function documentOf({ unreadable, malformed, repaired: mended, changed, ...counted }: Renormalised) {
+function documentOf({
+  unreadable,
+  unusable,
+  malformed,
+  repaired: mended,
+  failed,
+  changed,
+  ...counted
+}: Renormalised) {
   return {
     normaliser: normaliserVersion,
     ...counted,
@@ -69,16 +77,18 @@ function documentOf({ unreadable, malformed, repaired: mended, changed, ...count
     unreadable_answers: unreadable,
     changed_observations: changed,
     mended_tasks: mended,
+    ...(unusable === 0 ? {} : { unusable_answers: unusable, failed_tasks: failed }),
   }
 }
 
-function sentence({ answers, results, malformed, changed, repaired: mended }: Renormalised): string {
-  if (answers === 0) return 'Nothing to derive again.'
+function sentence({ answers, results, malformed, changed, repaired: mended, failed }: Renormalised): string {
+  if (answers + failed === 0) return 'Nothing to derive again.'
   const parts = [
     `${count(answers, 'answer')} derived again by normaliser ${normaliserVersion}: ${count(results, 'result')}`,
     malformed === 0 ? null : count(malformed, 'malformed item'),
     changed === 0 ? 'no observation changed' : `${count(changed, 'observation')} changed`,
     mended === 0 ? null : `${count(mended, 'failed task')} done now`,
+    failed === 0 ? null : `${count(failed, 'task')} failed now, because the answer says nothing`,
   ]
   return `${parts.filter((part) => part !== null).join(', ')}. Nothing was spent.`
 }

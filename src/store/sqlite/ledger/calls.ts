@@ -8,7 +8,7 @@ import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertOrFail, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
-import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks } from '../schema.ts'
+import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks, unusableMark } from '../schema.ts'
 import { sharedCalls } from '../sync/schema.ts'
 import { cheapestPending, inGroup, isIn, leaser, pending, runQueryOfTask, taskColumns } from './leases.ts'
 
@@ -170,11 +170,14 @@ const newestCalls = prepared(() => {
     .limit(lastCalls)
 })
 
-/** An answer that is not parsed yet says nothing. */
+/** An answer that is not parsed yet says nothing of its operation. */
 const newestAnswers = prepared(() => {
   const isUnread = sql`EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.answerId} = ${a.id} AND ${tasks.state} = 'answered')`
   return orm
-    .select({ callId: a.callId, unusable: sql<0 | 1>`${a.normaliser} IS NULL AND NOT ${isUnread}` })
+    .select({
+      callId: a.callId,
+      unusable: sql<0 | 1>`coalesce(${a.normaliser}, ${unusableMark}) = ${unusableMark} AND NOT ${isUnread}`,
+    })
     .from(a)
     .orderBy(desc(a.id))
     .limit(lastCalls)
@@ -288,6 +291,21 @@ const waitAgain = prepared(($: Values<{ task: number }>) =>
     .where(and(eq(tasks.id, $.task), eq(tasks.state, 'answered'))),
 )
 
+const markUnusable = prepared(($: Values<{ answer: number }>) =>
+  orm.update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, $.answer)),
+)
+
+const answerOf = prepared(($: Values<{ task: number }>) =>
+  orm
+    .select({ id: sql<number | null>`${tasks.answerId}` })
+    .from(tasks)
+    .where(eq(tasks.id, $.task)),
+)
+
+const leaseAgain = prepared(($: Values<{ task: number }>) =>
+  orm.update(tasks).set({ state: 'leased', answerId: null }).where(eq(tasks.id, $.task)),
+)
+
 const answeredTasks = prepared(($: Values<{ runs: string }>) => {
   const { id: taskId, runId, queryId, page, answerId } = tasks
   const { operation, text, params } = queries
@@ -341,6 +359,13 @@ export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
       writer.write(() => {
         markDamaged.run(db, { answer })
         waitAgain.run(db, { task })
+      }),
+    noteUnusable: (answer) => writer.write(() => void markUnusable.run(db, { answer })),
+    lookAgain: (task) =>
+      writer.write(() => {
+        const { id } = answerOf.one(db, { task })
+        if (id !== null) markUnusable.run(db, { answer: id })
+        leaseAgain.run(db, { task })
       }),
     answeredTasks: async (runIds) => answeredTasks.all(db, { runs: JSON.stringify(runIds) }),
     rawAnswer: async (answer) => rawAnswer.get(db, { answer }) ?? null,

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
 import { unpackSound } from '../../compression.ts'
 import type { DeriveFilter, HistoryStore } from '../../results.ts'
 import type { StoreCache } from '../cache.ts'
@@ -15,10 +15,11 @@ import {
   runQueries as rq,
   runs,
   tasks,
+  unusableMark,
 } from '../schema.ts'
 import { backfiller, runsToBackfill } from './backfill.ts'
 import { queryStateReader, queryUpdateWriter } from './query-state.ts'
-import { resultWriter } from './write-results.ts'
+import { resultRemover, resultWriter } from './write-results.ts'
 
 type Derive = HistoryStore['rederive'] extends (...args: infer A) => Promise<infer D>
   ? (...args: A) => D
@@ -31,12 +32,34 @@ const mend = prepared(($: Values<{ answer: number }>) =>
     .where(and(eq(tasks.answerId, $.answer), eq(tasks.state, 'failed'))),
 )
 
+const failTasks = prepared(($: Values<{ answer: number; cause: string }>) =>
+  orm
+    .update(tasks)
+    .set({ state: 'failed', cause: sql`${$.cause}` })
+    .where(and(eq(tasks.answerId, $.answer), eq(tasks.state, 'done'))),
+)
+
+const markUnusable = prepared(($: Values<{ answer: number }>) =>
+  orm.update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, $.answer)),
+)
+
+/** A finished run says whether all of its tasks are done. */
+const setReason = prepared(($: Values<{ run: number }>) =>
+  orm
+    .update(runs)
+    .set({
+      finishReason: sql`CASE WHEN EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.runId} = ${$.run} AND ${tasks.state} = 'failed')
+        THEN 'completed_with_failures' ELSE 'completed' END`,
+    })
+    .where(and(eq(runs.id, $.run), inArray(runs.finishReason, ['completed', 'completed_with_failures']))),
+)
+
 /** Found by the answers: the tasks of a query are spread over those of all queries. */
 const runsOf = prepared(($: Values<{ query: number }>) =>
   orm
     .selectDistinct({ runId: tasks.runId })
     .from(answers)
-    .innerJoin(tasks, and(eq(tasks.answerId, answers.id), eq(tasks.state, 'done')))
+    .innerJoin(tasks, and(eq(tasks.answerId, answers.id), inArray(tasks.state, ['done', 'failed'])))
     .where(eq(answers.queryId, $.query))
     .orderBy(tasks.runId),
 )
@@ -51,27 +74,34 @@ const observed = prepared(($: Values<{ run: number; query: number }>) =>
 /** Derives the results of a query again, with the ranks and observations of its runs. Inside a transaction. */
 export function deriver(db: Database, memory: StoreCache): Derive {
   const keepResults = resultWriter(db, memory)
+  const dropResults = resultRemover(db, memory)
   const readQuery = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory.items)
   const stored = (run: number, query: number) =>
     new Map(observed.all(db, { run, query }).map(({ targetId, ...what }) => [targetId, JSON.stringify(what)]))
 
   return (queryId, derived, scoreQuery) => {
-    let repaired = 0
+    let [repaired, failed, changed] = [0, 0, 0]
     for (const answer of derived) {
+      if ('reason' in answer) {
+        dropResults(answer.answerId)
+        markUnusable.run(db, { answer: answer.answerId })
+        failed += failTasks.run(db, { answer: answer.answerId, cause: answer.reason }).changes
+        continue
+      }
       keepResults(answer, 'anew')
       repaired += mend.run(db, { answer: answer.answerId }).changes
     }
-    let changed = 0
     const runs = runsOf.all(db, { query: queryId })
     for (const { runId } of runs) {
       const before = stored(runId, queryId)
       forgetCountsOf(db, runId)
+      if (repaired + failed > 0) setReason.run(db, { run: runId })
       const read = readQuery(runId, queryId)
       follow(read, { ...scoreQuery(read.query), paging: null })
       for (const [target, what] of stored(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
-    return { weighed: runs.length, changed, repaired }
+    return { weighed: runs.length, changed, repaired, failed }
   }
 }
 

@@ -12,7 +12,7 @@ import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
 import { unobserved } from '../rankings/observations.ts'
-import { runQueries as rq, runs, observations as seen, tasks } from '../schema.ts'
+import { answers, runQueries as rq, runs, observations as seen, tasks, unusableMark } from '../schema.ts'
 
 /** The state of a query of a run, with the rows that it was read from. */
 interface StoredQueryState {
@@ -265,6 +265,16 @@ const failTask = prepared(($: Values<{ task: number; cause: string }>) =>
     .where(eq(tasks.id, $.task)),
 )
 
+/** So that no task uses it, although another answer may take its place. */
+const distrustAnswer = prepared(($: Values<{ task: number }>) =>
+  orm
+    .update(answers)
+    .set({ normaliser: unusableMark })
+    .where(
+      sql`${answers.id} = (SELECT ${tasks.answerId} FROM ${tasks} WHERE ${tasks.id} = ${$.task}) AND ${answers.normaliser} IS NULL`,
+    ),
+)
+
 function answerRecorder(
   db: Database,
   memory: StoreCache,
@@ -277,7 +287,9 @@ function answerRecorder(
   const note = ({ taskId, outcome }: AnswerRecord): number | null => {
     if (outcome === 'as-stored') return null
     if ('failed' in outcome) {
-      if (taskId !== null) failTask.run(db, { task: taskId, cause: outcome.failed })
+      if (taskId === null) return null
+      failTask.run(db, { task: taskId, cause: outcome.failed })
+      distrustAnswer.run(db, { task: taskId })
       return null
     }
     keepResults(outcome.done)

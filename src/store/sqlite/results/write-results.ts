@@ -20,9 +20,7 @@ export function resultWriter(
   db: Database,
   { dictionary, items: known }: Pick<StoreCache, 'dictionary' | 'items'>,
 ): (read: ReadAnswer, anew?: 'anew') => void {
-  const clear = ['results', 'dated_details', 'image_details'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
-  )
+  const clear = clearResults(db)
   const derivedBy = db
     .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
     .pluck()
@@ -73,6 +71,25 @@ export function resultWriter(
     writeDetails(answerId, placed)
     known.remember(answerId, items)
   }
+}
+
+/** Removes the results of an answer that turned out to be none, inside a transaction. */
+export function resultRemover(
+  db: Database,
+  { items: known }: Pick<StoreCache, 'items'>,
+): (answerId: number) => void {
+  const clear = clearResults(db)
+  return (answerId) => {
+    for (const statement of clear) statement.run(answerId)
+    known.remember(answerId, [])
+  }
+}
+
+/** Statements that remove what is stored of the results of an answer. */
+function clearResults(db: Database) {
+  return ['results', 'dated_details', 'image_details'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
+  )
 }
 
 const key = ['answer_id', 'kind', 'place']
