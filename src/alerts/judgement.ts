@@ -1,6 +1,6 @@
 import { type AlertMessage, type AlertNews, type AlertRule, ruleIdentity } from '../model/settings/alert.ts'
 import type { Judgement, NewAlert, StoredAlert } from '../store/alerts.ts'
-import { type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
+import { allRules, type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
 
 /** What is known of a job's alerts before it is judged. */
 export interface Known {
@@ -36,7 +36,7 @@ export function judge(facts: Facts, { open: all, gone, muted, channels, run, now
     !muted.has(identity) && (state === 'open' || byId.get(id)?.told === true)
   const late = open.filter(({ id, identity, told }) => !told && !ended.has(id) && !muted.has(identity))
   const told = [
-    ...late.flatMap((alert) => lateNews(alert, facts.rules)),
+    ...late.flatMap((alert) => lateNews(alert, allRules(facts.rules))),
     ...changes.filter(isTold).map(newsOf),
   ]
   const { job, at } = facts

@@ -6,7 +6,7 @@ const exitCodes: Readonly<Record<number, string>> = {
   0: 'done',
   1: 'a bug in rankline',
   2: 'nothing ran: flags, settings or a job file are wrong',
-  3: 'done, but something is wrong: some tasks failed, or a check found a problem',
+  3: 'done, but something is wrong: some tasks failed, a run is suspect, or a check found a problem',
   4: 'stopped for money: balance, budget or quota',
   5: 'the key was refused',
   6: 'the service, the disk or the database is unavailable',

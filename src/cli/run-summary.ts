@@ -1,6 +1,7 @@
 import type { RunDocument } from '../collect/finish.ts'
 import { shareQueue } from '../ledger/share-queue.ts'
 import { coverageOf, type Run } from '../model/run.ts'
+import { suspicionText } from '../model/suspicion.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { utcBetween } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'
@@ -29,6 +30,7 @@ export async function summaryLines(
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
     const next = [whatToDo(one, causes)].flatMap((line) => line ?? [])
     return [
+      ...suspicionLines(one),
       `${summaryLine(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
       ...leftOut(one),
       ...lookedAgain(one),
@@ -39,6 +41,14 @@ export async function summaryLines(
     ]
   })
   return [...(await Promise.all(blocks)).flat(), ...otherPrograms(documents), ...balanceNotRead(documents)]
+}
+
+/** That a whole run is suspect, which is said before all else; nothing where it is not. */
+export function suspicionLines({ run, job, suspect }: RunDocument): readonly string[] {
+  if (suspect === undefined) return []
+  return [
+    `${sanitize(job)} (run ${run}) is suspect: ${suspicionText(suspect)}. Check before you tell anyone: rankline report ${shellWord(job)}`,
+  ]
 }
 
 /** The last reading is not waited for, where the service does not answer it soon. */
@@ -200,10 +210,15 @@ export function nextCommands(
 ): readonly string[] {
   return ended.flatMap(({ run, document: { job, status, results } }) => {
     if (status !== 'finished') return []
-    const name = /^[\w.-]+$/.test(job) ? job : `'${sanitize(job).replaceAll("'", "'\\''")}'`
+    const name = shellWord(job)
     if (run.settings.targets.length > 0) return [`Next: rankline report ${name}`]
     const kinds = Object.keys(exportOf) as (keyof typeof exportOf)[]
     const kind = kinds.find((one) => (results[one] ?? 0) > 0)
     return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]
   })
+}
+
+/** The name of a job as a shell takes it. */
+function shellWord(job: string): string {
+  return /^[\w.-]+$/.test(job) ? job : `'${sanitize(job).replaceAll("'", "'\\''")}'`
 }

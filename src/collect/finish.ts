@@ -7,6 +7,7 @@ import {
   type RunTotals,
   type StopCause,
 } from '../model/run.ts'
+import type { Suspicion } from '../model/suspicion.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/store.ts'
 import type { CollectResult } from './collect.ts'
@@ -72,6 +73,8 @@ export interface RunDocument {
   readonly malformed_items?: number
   /** Answers that repeat another question than asked; only where there are any. */
   readonly mismatched_answers?: number
+  /** Only where the run as a whole is suspect: how many of the ranks before are gone, and how many queries got one list. */
+  readonly suspect?: Suspicion
   /** Only where something was left out so that the balance covers the rest; credits at most. */
   readonly left_out?: { readonly queries: number; readonly credits: number }
   /** Only where the budget stopped the run in this command: the limits that it has reached. */
@@ -115,6 +118,7 @@ export function runDocument(
     results: tally.results,
     ...(tally.malformed === 0 ? {} : { malformed_items: tally.malformed }),
     ...(tally.mismatched === 0 ? {} : { mismatched_answers: tally.mismatched }),
+    ...(tally.suspicion === null ? {} : { suspect: tally.suspicion }),
     ...(leftOut === undefined ? {} : { left_out: { queries: leftOut.queries, credits: leftOut.credits } }),
     ...(reached.size === 0 || finishReason !== 'budget' ? {} : { limits_reached: [...reached] }),
     started_at: new Date(startedAt).toISOString(),

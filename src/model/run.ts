@@ -1,4 +1,5 @@
 import type { JobSettings } from './job.ts'
+import type { Suspicion } from './suspicion.ts'
 
 /** Why a run ended. All but the first two can be continued. */
 export type FinishReason =
@@ -92,6 +93,8 @@ export interface RunTotals {
   readonly malformed: number
   /** Its answers that repeat a different query than asked. */
   readonly mismatched: number
+  /** Why it is suspect as a whole; null where it is not. */
+  readonly suspicion: Suspicion | null
 }
 
 /** How a run went, and what it cost. */

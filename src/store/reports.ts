@@ -1,5 +1,6 @@
 import type { Cell, Exactness, ObservationState, ResultKind, Row } from '../model/result.ts'
 import type { RunQuality } from '../model/run.ts'
+import type { Suspicion } from '../model/suspicion.ts'
 import type { Target } from '../model/target.ts'
 
 /** What is stored, row by row. */
@@ -188,6 +189,8 @@ export interface TrackingStore {
   /** What the first pages of a run had beside their results; without pages that have no answer. */
   featuresIn(run: number): readonly FoundFeatures[]
   runQuality(run: number): RunQuality
+  /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
+  suspicionOf(run: number): Suspicion | null
 }
 
 /** The features of a page as bits, see `model/features`. */

@@ -50,6 +50,7 @@ const noFacts = {
   job: 'acme',
   health: null,
   skipped: null,
+  suspicion: null,
   pairs: [],
   serps: [],
   linkText: (id: number) => {

@@ -30,7 +30,16 @@ function judged(balance: number, { told = true, isOpen = true, isMuted = false, 
       told,
     },
   }
-  const facts = { job: 'acme', rules: [rule], at: 7, skipped: null, pairs: [], serps: [], linkText: String }
+  const facts = {
+    job: 'acme',
+    rules: [rule],
+    at: 7,
+    skipped: null,
+    suspicion: null,
+    pairs: [],
+    serps: [],
+    linkText: String,
+  }
   const { opened, over, dropped, toldNow, messages } = judge(
     { ...facts, health: aRun({ balance }) },
     {
@@ -61,7 +70,7 @@ testTable<[string, number, Parameters<typeof judged>[1], ReturnType<typeof judge
 })
 
 test('a message goes to the channels that a rule names, also to one that the workspace does not have yet', () => {
-  const facts = { job: 'acme', at: 7, skipped: null, pairs: [], serps: [], linkText: String }
+  const facts = { job: 'acme', at: 7, skipped: null, suspicion: null, pairs: [], serps: [], linkText: String }
   const rules = [
     rule,
     aRule({ when: 'coverage', below: 90 }),

@@ -11,7 +11,7 @@ const page = aRule({ when: 'url-changed', confirm: 2, recheck: true })
 const cited = aRule({ when: 'citation-lost', confirm: 2, recheck: true })
 
 const noFacts = {
-  ...{ job: 'acme', at: 1, health: null, skipped: null, pairs: [], serps: [] },
+  ...{ job: 'acme', at: 1, health: null, skipped: null, suspicion: null, pairs: [], serps: [] },
   linkText: (id: number) => `https://acme.com/${String.fromCharCode(id)}`,
 }
 

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { alertId, evaluate } from '../../src/alerts/rules/evaluate.ts'
 import type { RunHealth, SiteList } from '../../src/alerts/rules/facts.ts'
 import { testTable } from '../support/test-table.ts'
-import { aRule, aRun, aWatchedQuery, story, told } from './build.ts'
+import { acme, aRule, aRun, aWatchedQuery, looksOf, story, told } from './build.ts'
 
 const tasks = (done: number, failed = 0) => ({ planned: 100, done, failed })
 
@@ -103,7 +103,7 @@ testTable<[confirm: number, lists: string, expected: string]>([
 
 test('alerts of a rule that the job no longer has end without a word', () => {
   const rule = aRule({ when: 'balance', below: 100 })
-  const facts = { job: 'acme', skipped: null, pairs: [], serps: [], linkText: String, at: 7 }
+  const facts = { job: 'acme', skipped: null, suspicion: null, pairs: [], serps: [], linkText: String, at: 7 }
   const first = evaluate({ ...facts, rules: [rule], health: aRun({ balance: 1 }) }, [])
   const [begun] = first.changes
   expect(begun?.id).toMatch(/^[0-9a-f]{12}$/)
@@ -111,4 +111,48 @@ test('alerts of a rule that the job no longer has end without a word', () => {
   const stored = first.changes.map(({ id, identity, before, now }) => ({ id, identity, before, now }))
   const { changes, dropped } = evaluate({ ...facts, rules: [], health: aRun({ balance: 1 }) }, stored)
   expect([changes, dropped]).toEqual([[], [begun?.id]])
+})
+
+describe('of a run that is suspect as a whole', () => {
+  const suspicion = { ranked: 60, gone: 45, alike: 0 }
+  const rules = [aRule({ when: 'lost', to: ['mail'] }), aRule({ when: 'drop', by: 3, to: ['chat'] })]
+  const pair = (looks: string) => ({ query: aWatchedQuery(), target: acme, looks: looksOf(looks) })
+
+  test('one alert is told in place of all, and the next run is judged as usual', () => {
+    const runs = [
+      { health: aRun(), suspicion, pairs: [pair('5 -30')] },
+      { health: aRun(), suspicion, pairs: [pair('5 -30')] },
+      { health: aRun(), pairs: [pair('5 -30')] },
+    ]
+    expect(told(story(rules, runs))).toBe(
+      '1: suspect open 60→15; 3: suspect over 15→null, lost open 5→null, drop open 5→null',
+    )
+  })
+
+  test('it goes where alerts on queries go, and says to check first', () => {
+    const facts = { job: 'acme', skipped: null, suspicion, pairs: [], serps: [], linkText: String, at: 7 }
+    const { changes } = evaluate({ ...facts, rules, health: null }, [])
+    expect(changes).toMatchObject([
+      {
+        rule: { when: 'suspect', to: ['mail', 'chat'] },
+        text: 'Check before you tell anyone: acme is suspect, 45 of 60 ranks of the last run are gone at once',
+      },
+    ])
+    const everywhere = evaluate({ ...facts, rules: [...rules, aRule({ when: 'gain' })], health: null }, [])
+    expect(everywhere.changes[0]?.rule.to).toBeNull()
+    expect(evaluate({ ...facts, rules: [aRule({ when: 'run-failed' })], health: null }, []).changes).toEqual(
+      [],
+    )
+  })
+
+  test('answers to other queries are an alert of their own', () => {
+    const runs = [
+      { health: aRun({ mismatched: 3 }) },
+      { health: aRun({ mismatched: 3 }), suspicion },
+      { health: aRun() },
+    ]
+    expect(told(story([aRule({ when: 'suspect' })], runs))).toBe(
+      '1: suspect open null→3; 2: suspect open 60→15; 3: suspect over 15→null, suspect over 3→0',
+    )
+  })
 })

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/settings/alert.ts'
+import type { Suspicion } from '../../model/suspicion.ts'
 import { type CitationKind, judgeCitation } from './citations.ts'
 import { judgeSites } from './competitors.ts'
 import type { OpenAlert, RunHealth, Verdict, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'
 import { type HealthKind, judgeHealth, judgeSkipped } from './health.ts'
 import { judgePage, type LinkText } from './pages.ts'
 import { judgeRank, type RankKind } from './ranks.ts'
+import { judgeWholeRun, wholeRunRule } from './whole-run.ts'
 
 /** What a run, or a slot at which none began, is judged by. */
 export interface Facts {
@@ -17,6 +19,8 @@ export interface Facts {
   readonly health: RunHealth | null
   /** Why the job could not run at its time; null where it ran. */
   readonly skipped: string | null
+  /** Why the run as a whole is suspect; null where it is not, or may still go on. */
+  readonly suspicion: Suspicion | null
   /** Empty where observations are not judged: the run may still go on. */
   readonly pairs: readonly WatchedPair[]
   readonly serps: readonly WatchedSerp[]
@@ -70,16 +74,41 @@ export function alertId(identity: string, at: number): string {
   return createHash('sha256').update(`${identity} ${at}`).digest('hex').slice(0, 12)
 }
 
-/** Everything that begins and everything that is over, in the order of the rules, then of the queries. */
-export function evaluate(facts: Facts, stored: readonly KnownAlert[]): Evaluation {
+/**
+ * Everything that begins and everything that is over: that the run is suspect as a whole, then in the order of the rules, then of the
+ * queries. Of the queries of a suspect run nothing is told.
+ */
+export function evaluate(all: Facts, stored: readonly KnownAlert[]): Evaluation {
   const open = new Map(stored.map((alert) => [alert.identity, alert]))
-  const changes = facts.rules.flatMap((rule) => judges[rule.when](rule, facts, open))
-  const known = new Set(facts.rules.map(ruleIdentity))
+  const facts = all.suspicion === null ? all : { ...all, pairs: [], serps: [] }
+  const changes = [
+    ...wholeRun(all, open),
+    ...facts.rules.flatMap((rule) => judges[rule.when](rule, facts, open)),
+  ]
+  const known = new Set(allRules(facts.rules).map(ruleIdentity))
   const dropped = stored.flatMap(({ id, identity }) => (known.has(ruleOf(identity)) ? [] : [id]))
   return { changes, dropped }
 }
 
+/** The rules of a job, and the one that tells of suspect runs. */
+export function allRules(rules: readonly AlertRule[]): readonly AlertRule[] {
+  const rule = wholeRunRule(rules)
+  return rule === null ? rules : [...rules, rule]
+}
+
 type Open = ReadonlyMap<string, KnownAlert>
+
+function wholeRun({ job, rules, suspicion, health, at }: Facts, open: Open): readonly Change[] {
+  const rule = wholeRunRule(rules)
+  if (rule === null) return []
+  const identity = alertIdentity(job, rule, ofWholeRun)
+  const known = open.get(identity) ?? null
+  const verdict = judgeWholeRun({ job, suspicion, hasEnded: health !== null }, known)
+  return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Apart from the alert of a rule on answers to other queries. */
+const ofWholeRun: Watched = { queryKey: 'run', target: '' }
 type Judge = (rule: AlertRule, facts: Facts, open: Open) => readonly Change[]
 
 const ranks: Judge = (rule, facts, open) =>

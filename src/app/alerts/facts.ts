@@ -8,6 +8,7 @@ import type {
   WatchedSerp,
 } from '../../alerts/rules/facts.ts'
 import { findOperation } from '../../catalog/index.ts'
+import { groupedBy } from '../../model/groups.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { kindCodes } from '../../model/result.ts'
 import { endOf, isOver, type Run } from '../../model/run.ts'
@@ -22,7 +23,7 @@ import { recentSpending } from '../status/spending.ts'
 /** What the store does not hold of the end of a run. */
 export type EndOfRun = Pick<RunHealth, 'unexplained' | 'balance'>
 
-type Watching = Pick<Facts, 'pairs' | 'serps' | 'linkText'>
+type Watching = Pick<Facts, 'suspicion' | 'pairs' | 'serps' | 'linkText'>
 
 /** How a run went as a whole. */
 export async function healthOf(
@@ -58,9 +59,12 @@ export async function observedFacts(
 ): Promise<Watching> {
   const linkText = (id: number): string => store.links([id])[0] ?? ''
   const ofQueries = rules.filter(({ when }) => ofPairs.includes(when) || when === 'new-competitor')
-  if (ofQueries.length === 0 || !isOver(run)) return { pairs: [], serps: [], linkText }
+  const isAsked = ofQueries.length > 0 || rules.some(({ when }) => when === 'suspect')
+  const suspicion = isAsked && isOver(run) ? store.suspicionOf(run.id) : null
+  if (ofQueries.length === 0 || !isOver(run)) return { suspicion, pairs: [], serps: [], linkText }
   const watched = watchedQueries(store.queriesOfRun(run.id).filter(({ id }) => !settled.has(id)))
   return {
+    suspicion,
     pairs: await watchedPairs(store, run, { rules: ofQueries, watched }),
     serps: [...watchedSerps(store, run, { rules: ofQueries, watched })],
     linkText,
@@ -165,11 +169,12 @@ function* watchedSerps(store: Store, run: Run, { rules, watched }: Watch): Gener
   const isAsked = ({ tags }: WatchedQuery): boolean =>
     sites.some(({ for: only }) => only.tags?.some((tag) => tags.includes(tag)) ?? true)
   const isOwn = ownResults(run.settings.targets)
+  const suspect = new Set(store.suspectRuns(run))
   const needsAll = sites.some(({ confirm }) => confirm > 1)
   for (const query of watched.values()) {
     const kind = kindOf(query.operation)
     if (kind === null || query.cites || !isAsked(query)) continue
-    const runs = store.runsWithResults(run, query.id, listsBefore)
+    const runs = store.runsWithResults(run, query.id, listsBefore).filter((id) => !suspect.has(id))
     if (runs[0] !== run.id) continue
     const listOf = (id: number): SiteList =>
       siteList(store.resultList({ run: id, query: query.id, kind: kindCodes[kind], top }), isOwn)
@@ -200,15 +205,4 @@ function ownResults(targets: readonly Target[]): (site: string, link: string) =>
     },
   )
   return (site, link) => matchers.get(site)?.some(({ matches }) => matches(link)) ?? false
-}
-
-function groupedBy<T>(list: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>()
-  for (const one of list) {
-    const key = keyOf(one)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [one])
-    else group.push(one)
-  }
-  return groups
 }

@@ -82,7 +82,7 @@ export async function judgeSkippedJob(
   const from = (await store.runs({ job, limit: 1 }))[0]?.settings
   const rules = from?.alerts?.filter(({ when }) => when === 'run-skipped') ?? []
   if (from === undefined || rules.length === 0) return false
-  const nothing = { health: null, pairs: [], serps: [], linkText: () => '' }
+  const nothing = { health: null, suspicion: null, pairs: [], serps: [], linkText: () => '' }
   const facts = { job, rules, at: clock.wall(), skipped: reason, ...nothing }
   const { open, ...others } = await known({ store, clock }, from)
   // The other rules of the job are not asked: their alerts go on.

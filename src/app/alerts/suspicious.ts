@@ -19,6 +19,8 @@ export async function suspiciousQueries(
   const facts = {
     ...{ job: run.job, rules, at: now, health: null, skipped: null },
     ...(await observedFacts(store, { run, settled: new Set() }, rules)),
+    // A second look can tell whether a suspect run is right.
+    suspicion: null,
   }
   const muted = await store.mutedIdentities(run.job, now)
   const news = unconfirmed(facts, await store.openAlerts(run.job))

@@ -58,7 +58,12 @@ export async function rankedJob(
     buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
     filter,
   )
-  const { history, removedTargets } = built
+  const { removedTargets } = built
+  const suspicion = store.suspicionOf(newest.id)
+  const history: RankHistory =
+    suspicion === null
+      ? built.history
+      : { ...built.history, suspect: { ...suspicion, day: newest.date, audience: 'team' } }
   const compare = period?.compare ?? null
   const day = () => ({
     asked: store.askedBy(newest.id, reported),
@@ -69,7 +74,7 @@ export async function rankedJob(
       ...rankRows(history, day(), compare),
       leftOut: { queries: history.removed.length, targets: removedTargets },
     }),
-    built,
+    built: { ...built, history },
     period,
     compare,
     runs,

@@ -12,8 +12,19 @@ const least = 3
 /** Sentences about what the figures do not include. */
 const mostLimits = 2
 
-/** Three to five findings, the most important first; fewer where there is not more to say. Never none. */
+/**
+ * Three to five findings, the most important first; fewer where there is not more to say. Never none. That the day is suspect as a
+ * whole comes before all.
+ */
 export function findings(facts: Facts): readonly Finding[] {
+  return [...suspectDay(facts), ...findingsOf(facts)].slice(0, most)
+}
+
+function suspectDay({ history: { suspect, days } }: Facts): readonly Finding[] {
+  return suspect === undefined || suspect.day !== days.at(-1) ? [] : [{ kind: 'suspect', suspect }]
+}
+
+function findingsOf(facts: Facts): readonly Finding[] {
   if (isOfFewKeywords(facts)) return [...fewKeywords(facts), ...bestRival(facts)].slice(0, most)
   const instead = situation(facts)
   if (instead?.some(({ kind }) => kind !== 'nothing ranks')) return instead

@@ -1,8 +1,11 @@
+import type { SuspectDay } from '../history/rank-history.ts'
+
 /** What a sentence of the headline says, in figures. */
 export type Finding =
   | { readonly kind: 'not run' }
   | { readonly kind: 'no targets' }
   | { readonly kind: 'no keywords' }
+  | { readonly kind: 'suspect'; readonly suspect: SuspectDay }
   | DayNotChecked
   | ({
       readonly kind: 'nothing ranks'

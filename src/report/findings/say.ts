@@ -23,6 +23,14 @@ export function sentenceOf(
       return say.noTargets()
     case 'no keywords':
       return say.noKeywords()
+    case 'suspect': {
+      const { gone, ranked, alike, audience } = finding.suspect
+      return [
+        ...(gone === 0 ? [] : [say.manyGone(gone, ranked)]),
+        ...(alike === 0 ? [] : [say.manyAlike(alike)]),
+        audience === 'team' ? say.checkFirst() : say.isChecked(),
+      ].join(' ')
+    }
     case 'day not checked': {
       const { checked, keywords, day, last } = finding
       const now = checked === 0 ? say.noneChecked(keywords, day) : say.fewChecked(checked, keywords, day)

@@ -33,11 +33,22 @@ export const figuresJsonFormat: ReportFormat = {
     const data = reportPageData(source)
     const summary = summarise(data.history, { ...measure, compare: ranked.compare })
     const suspect = ranked.report().rows.filter((row) => row.suspect === 1).length
-    const document = { ...summaryDocument(summary, data), suspect_observations: suspect }
+    const document = {
+      ...summaryDocument(summary, data),
+      suspect_observations: suspect,
+      ...suspectRun(data.history),
+    }
     return asStream(`${JSON.stringify(document, null, 2)}\n`)
   },
   measured: true,
   dayBefore: true,
+}
+
+/** Why the newest run is suspect as a whole; nothing where it is not. */
+function suspectRun({ suspect }: RankHistory) {
+  if (suspect === undefined) return {}
+  const { gone, ranked, alike } = suspect
+  return { suspect_run: { gone, ranked, alike } }
 }
 
 /** Keywords and sites in a list at most. */

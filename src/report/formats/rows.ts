@@ -86,7 +86,7 @@ export const jsonLinesFormat = rowsFormat('jsonl')
 function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   return {
     chunks: ({ ranked, csv }) => {
-      const report = ranked.report()
+      const report = withSuspectDay(ranked.report(), ranked.built?.history.suspect?.day)
       return chunks(name === 'csv' ? rowsOf(report) : valuesOf(report), labelNames(report), csv)
     },
     sorted: true,
@@ -105,6 +105,12 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
     }))
     yield* write(cellsOf(rows, columns), { columns, csv })
   }
+}
+
+/** The rows of a day whose run is suspect as a whole are marked: a file of rows has no sentence above them. */
+function withSuspectDay<T extends RankedRows>(report: T, day: string | undefined): T {
+  if (day === undefined) return report
+  return { ...report, rows: report.rows.map((row) => (row.date === day ? { ...row, suspect: 1 } : row)) }
 }
 
 /** Names of the labels of the queries in a report. */

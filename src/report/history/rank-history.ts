@@ -1,4 +1,6 @@
 import type { Exactness, ResultKind } from '../../model/result.ts'
+import type { Audience } from '../../model/settings/presentation.ts'
+import type { Suspicion } from '../../model/suspicion.ts'
 import type { Match, Variant } from '../../model/target.ts'
 import type { Observed } from './movement.ts'
 
@@ -19,6 +21,14 @@ export interface RankHistory {
   readonly links: readonly string[]
   /** Queries that were asked on earlier days and no longer are. */
   readonly removed: readonly RemovedKeyword[]
+  /** Only where the newest run is suspect as a whole. */
+  readonly suspect?: SuspectDay
+}
+
+/** The day of a run that is suspect as a whole, and why. */
+export interface SuspectDay extends Suspicion {
+  readonly day: string
+  readonly audience: Audience
 }
 
 export interface Keyword {

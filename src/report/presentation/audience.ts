@@ -24,6 +24,9 @@ export function sourceForClient(source: ReportSource): ReportSource {
       ...history,
       keywords: [...renamed.values()],
       removed: history.removed.map((one) => ({ ...one, operation: nameOf(one.operation) })),
+      ...(history.suspect === undefined
+        ? {}
+        : { suspect: { ...history.suspect, audience: 'client' as const } }),
     },
   }
   return {

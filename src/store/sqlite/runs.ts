@@ -15,6 +15,7 @@ import {
   recordUnknown,
   uncountedRuns,
 } from './rankings/observations.ts'
+import { runSuspicion } from './rankings/suspicion.ts'
 import { answers, calls, jobs, queries, results, runs, tasks } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
@@ -215,6 +216,7 @@ function tally(db: Database, run: number, open: OpenCalls = 'in-the-air'): RunTo
     ),
     malformed: malformedOf.one(db, { run }).n,
     mismatched: mismatchedIn(db, run),
+    suspicion: runSuspicion(db, run),
   }
 }
 

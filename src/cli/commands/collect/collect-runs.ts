@@ -94,7 +94,8 @@ async function collectAndReport(
   display.end()
   const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
-  await printEnds(app, ended, { cause, reason, asJson: flags.json === true }, terminal)
+  const isSuspect = documents.some(({ suspect }) => suspect !== undefined)
+  await printEnds(app, ended, { cause, reason, isSuspect, asJson: flags.json === true }, terminal)
   const finished = ended.filter(({ show }) => show === 'collect')
   const ends = finished.map(({ document }) => ({
     job: document.job,
@@ -104,13 +105,16 @@ async function collectAndReport(
   await pings.ended(ends)
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted' || isCutShort) return interrupts.exitCode()
-  return cause?.reason === reason ? exitCodeOf(cause) : exitCodes[reason]
+  if (cause?.reason === reason) return exitCodeOf(cause)
+  return isSuspect && reason === 'completed' ? exitCodes.completed_with_failures : exitCodes[reason]
 }
 
 /** How a command ended. */
 interface End {
   readonly cause: StopCause | null
   readonly reason: FinishReason
+  /** One of the runs is suspect as a whole. */
+  readonly isSuspect: boolean
   readonly asJson: boolean
 }
 
@@ -118,7 +122,7 @@ interface End {
 async function printEnds(
   { store }: App,
   ended: readonly (ListedRun & { readonly document: RunDocument })[],
-  { cause, reason, asJson }: End,
+  { cause, reason, isSuspect, asJson }: End,
   terminal: Terminal,
 ): Promise<void> {
   const onScreen = isScreen(terminal)
@@ -130,7 +134,7 @@ async function printEnds(
   for (const { show, document } of ended) if (show === 'collect') logEnd(terminal, document)
   const documents = ended.map(({ document }) => document)
   const shownAgain = new Set(ended.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
-  if (asJson || terminal.quiet !== true || reason !== 'completed')
+  if (asJson || terminal.quiet !== true || reason !== 'completed' || isSuspect)
     await printBestEffort(
       asJson
         ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
@@ -174,12 +178,15 @@ function runsOf(listed: readonly ListedRun[]): LogFields {
 /** Says to programs how a run ended; a person reads its summary. */
 function logEnd(
   terminal: Terminal,
-  { run, job, finish_reason, tasks, credits, duration_ms, recheck }: RunDocument,
+  { run, job, finish_reason, tasks, credits, duration_ms, recheck, suspect }: RunDocument,
 ): void {
-  const level =
-    finish_reason === 'completed' ? 'info' : finish_reason === 'completed_with_failures' ? 'warn' : 'error'
-  const again = recheck === undefined ? {} : { recheck }
-  terminal.event?.('Run ended', { level, run, job, finish_reason, tasks, credits, duration_ms, ...again })
+  const isQuiet = finish_reason === 'completed' && suspect === undefined
+  const level = isQuiet ? 'info' : isComplete(finish_reason) ? 'warn' : 'error'
+  const more = {
+    ...(recheck === undefined ? {} : { recheck }),
+    ...(suspect === undefined ? {} : { suspect }),
+  }
+  terminal.event?.('Run ended', { level, run, job, finish_reason, tasks, credits, duration_ms, ...more })
 }
 
 type CollectSettings = Pick<

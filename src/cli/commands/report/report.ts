@@ -9,6 +9,7 @@ import type { ResultKind } from '../../../model/result.ts'
 import { comparison, period } from '../../../model/settings/period.ts'
 import { type Audience, audiences } from '../../../model/settings/presentation.ts'
 import { normalText } from '../../../model/spelling.ts'
+import { suspicionText } from '../../../model/suspicion.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
@@ -120,6 +121,12 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     return { ranked, chunks: format.chunks(source) }
   })
   if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
+  const suspect = ranked?.built?.history.suspect
+  // What programs read has no sentences, or is read by none who could see them.
+  if (suspect !== undefined && format.dayBefore === true)
+    terminal.log(
+      `The last run of ${job} is suspect: ${suspicionText(suspect)}. Check before you tell anyone.`,
+    )
   // With --tag a view without keywords is no mistake.
   if (format.tabs === true && flags.tag === undefined)
     for (const line of viewsWithoutTab(presentation, ranked?.built?.history)) note(terminal, line)

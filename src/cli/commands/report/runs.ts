@@ -13,7 +13,7 @@ import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
 import type { RunList } from '../../../store/sqlite/open-runs.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
-import { malformedLines, mismatchLines, summaryLine } from '../../run-summary.ts'
+import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../run-summary.ts'
 
 const listedByDefault = 20
 
@@ -104,6 +104,7 @@ async function showRun(
     return 0
   }
   const lines = [
+    ...suspicionLines(document),
     summaryLine(document),
     ...malformedLines(document.malformed_items),
     ...mismatchLines(document.mismatched_answers),

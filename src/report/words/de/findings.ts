@@ -32,6 +32,12 @@ export const findings: Words['findings'] = {
   notRun: () => 'Der Job ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
   noTargets: () => 'Es wird keine Website beobachtet, deshalb gibt es keine Positionen.',
   noKeywords: () => 'Kein Suchbegriff passt zu den Filtern.',
+  manyGone: (gone, ranked) =>
+    `Verdächtig: ${number(gone)} von ${number(ranked)} Positionen sind auf einmal weg.`,
+  manyAlike: (queries) =>
+    `Verdächtig: ${number(queries)} verschiedene Suchanfragen bekamen ein und dieselbe Ergebnisliste.`,
+  checkFirst: () => 'Bitte prüfen, bevor jemand davon erfährt.',
+  isChecked: () => 'Diese Zahlen sind bis zur nächsten Prüfung zweifelhaft.',
   noneChecked: (keywords, day) =>
     `Am ${longDay(day)} konnte ${keywords === 1 ? 'der Suchbegriff nicht' : `keiner der ${counts.keywords(keywords)}`} geprüft werden.`,
   fewChecked: (checked, keywords, day) =>

@@ -37,6 +37,12 @@ export const findings = {
   notRun: () => 'The job has not run yet, so there are no figures.',
   noTargets: () => 'No website is tracked, so there is nothing to rank.',
   noKeywords: () => 'No keyword matches the filters.',
+  manyGone: (gone: number, ranked: number) =>
+    `Suspect: ${number(gone)} of ${number(ranked)} ranks are gone at once.`,
+  manyAlike: (queries: number) =>
+    `Suspect: ${number(queries)} different queries got one and the same list of results.`,
+  checkFirst: () => 'Check before you tell anyone.',
+  isChecked: () => 'These figures are in doubt until the next check.',
   noneChecked: (keywords: number, day: string) =>
     `None of the ${counts.keywords(keywords)} could be checked on ${longDay(day)}.`,
   fewChecked: (checked: number, keywords: number, day: string) =>

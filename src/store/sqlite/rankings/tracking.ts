@@ -23,6 +23,7 @@ import { restingQueries as resting } from '../unattended/schema.ts'
 import { askedQueries, isAsked, targetOrder } from '../views.ts'
 import { featuresIn } from './features.ts'
 import { rankOf, textOf } from './serps.ts'
+import { runSuspicion } from './suspicion.ts'
 
 const queryText = {
   id: queries.id,
@@ -178,6 +179,7 @@ export function trackingStore(db: Database): TrackingStore {
     unbrokenDepth: (run, query) => deepest.one(db, { run, query }).depth ?? 0,
     featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
+    suspicionOf: (run) => runSuspicion(db, run),
   }
 }
 

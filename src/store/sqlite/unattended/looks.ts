@@ -16,6 +16,7 @@ import {
   targets,
   tasks,
 } from '../schema.ts'
+import { alerts } from './schema.ts'
 
 /** What alert rules are told of observations and results. */
 
@@ -56,7 +57,7 @@ const past = (column: { readonly name: string }) => sql`past.${sql.identifier(co
 
 /** Each step back is one look into the index of a query's observations. */
 const looksOf = prepared(
-  ($: Values<{ run: number; job: string; targets: string }>) =>
+  ($: Values<{ run: number; job: string; targets: string; suspect: string }>) =>
     sql<{
       query: number
       target: number
@@ -67,11 +68,27 @@ const looksOf = prepared(
           (SELECT coalesce(${links.sameAs}, ${links.id}) FROM ${links} WHERE ${links.id} = ${past(o.linkId)}) AS link
         FROM ${o} past CROSS JOIN ${runs} ON ${runs.id} = ${past(o.runId)} AND ${runs.job} = ${$.job}
         WHERE ${past(o.queryId)} = ${o.queryId} AND ${past(o.targetId)} = ${o.targetId}
-          AND ${past(o.runId)} <= ${o.runId} AND ${past(o.state)} <> 'unknown' AND ${past(o.suspect)} = 0
+          AND ${past(o.runId)} <= ${o.runId} AND ${past(o.runId)} NOT IN (SELECT value FROM json_each(${$.suspect})) AND ${past(o.state)} <> 'unknown' AND ${past(o.suspect)} = 0
         ORDER BY ${past(o.runId)} DESC LIMIT ${sql.raw(String(mostLooks))}) look) AS looks
     FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.state} <> 'unknown' AND ${o.suspect} = 0
       AND ${o.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
 )
+
+/** Those from the beginning of an alert about a whole run until the run that ended it. */
+const suspectRuns = prepared(($: Values<{ run: number; job: string }>) =>
+  orm
+    .selectDistinct({ id: runs.id })
+    .from(alerts)
+    .innerJoin(runs, eq(runs.job, alerts.job))
+    .where(
+      sql`${alerts.job} = ${$.job} AND ${alerts.when} = 'suspect' AND json_extract(${alerts.identity}, '$[2]') = 'run'
+        AND ${runs.id} >= ${alerts.openedRun} AND ${runs.id} < min(coalesce(${alerts.overRun}, ${$.run}), ${$.run})`,
+    ),
+)
+
+function suspectRunsOf(db: Database, { id: run, job }: { readonly id: number; readonly job: string }) {
+  return suspectRuns.all(db, { run, job }).map(({ id }) => id)
+}
 
 const runsOf = prepared(($: Values<{ run: number; job: string; query: number; most: number }>) =>
   orm
@@ -147,7 +164,7 @@ function unbrokenDepth(found: readonly { readonly page: number; readonly rank: n
 
 type LookReads = Pick<
   AlertStore,
-  'queriesOfRun' | 'targetsOfRun' | 'lastLooks' | 'runsWithResults' | 'resultList'
+  'queriesOfRun' | 'targetsOfRun' | 'lastLooks' | 'suspectRuns' | 'runsWithResults' | 'resultList'
 >
 
 export function lookReads(db: Database): LookReads {
@@ -155,9 +172,12 @@ export function lookReads(db: Database): LookReads {
     queriesOfRun: (run) => queriesOf.all(db, { run }),
     targetsOfRun: (run) => targetsOf.all(db, { run }),
     *lastLooks({ id, job }, wanted) {
-      for (const { looks, ...pair } of looksOf.each(db, { run: id, job, targets: JSON.stringify(wanted) }))
+      const [targets, suspect] = [wanted, suspectRunsOf(db, { id, job })].map((list) => JSON.stringify(list))
+      const asked = { run: id, job, targets: targets as string, suspect: suspect as string }
+      for (const { looks, ...pair } of looksOf.each(db, asked))
         yield { ...pair, looks: JSON.parse(looks) as LookRow[] }
     },
+    suspectRuns: (run) => suspectRunsOf(db, run),
     runsWithResults: ({ id, job }, query, before) =>
       runsOf.all(db, { run: id, job, query, most: before + 1 }).map((run) => run.id),
     resultList: (look) => resultList(db, look),

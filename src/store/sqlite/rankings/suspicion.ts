@@ -1,0 +1,85 @@
+import type { Database } from 'better-sqlite3'
+import { eq, sql } from 'drizzle-orm'
+import { groupedBy } from '../../../model/groups.ts'
+import { kindCodes } from '../../../model/result.ts'
+import { type Suspicion, suspicionOf } from '../../../model/suspicion.ts'
+import { orm, prepared, type Values } from '../connection/statements.ts'
+import { links, observations as o, queries, results, runQueries as rq, runs, tasks } from '../schema.ts'
+import { rechecks } from '../unattended/schema.ts'
+
+const lookedAgain = prepared(($: Values<{ run: number }>) =>
+  orm.select({ of: rechecks.ofRun }).from(rechecks).where(eq(rechecks.runId, $.run)),
+)
+
+const [now, past] = [sql.identifier('now'), sql.identifier('past')]
+const id = (name: { readonly name: string }) => sql.identifier(name.name)
+
+/** Where an absence does not reach the rank before, it says nothing of it. */
+const reach = sql`(SELECT CASE WHEN ${now}.${id(o.unbrokenPages)} >= ${rq.pages}
+    THEN coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 1e9)
+    ELSE coalesce(${now}.${id(o.unbrokenDepth)}, ${now}.${id(o.depth)}) END
+  FROM ${rq} WHERE ${rq.runId} = ${now}.${id(o.runId)} AND ${rq.queryId} = ${now}.${id(o.queryId)})`
+
+/** Each observation beside the last answered one of its query and target: one look into the index. */
+const compared = prepared(
+  ($: Values<{ run: number }>) =>
+    sql<{ ranked: number; gone: number }>`SELECT count(*) AS ranked,
+      coalesce(sum(${now}.${id(o.state)} = 'absent'), 0) AS gone
+    FROM ${runs} CROSS JOIN ${o} now ON ${now}.${id(o.runId)} = ${runs.id} CROSS JOIN ${o} past
+      ON ${past}.${id(o.queryId)} = ${now}.${id(o.queryId)} AND ${past}.${id(o.targetId)} = ${now}.${id(o.targetId)}
+        AND ${past}.${id(o.runId)} = (SELECT earlier.${id(o.runId)} FROM ${o} earlier
+          CROSS JOIN ${runs} of ON of.${id(runs.id)} = earlier.${id(o.runId)} AND of.${id(runs.job)} = ${runs.job}
+          WHERE earlier.${id(o.queryId)} = ${now}.${id(o.queryId)}
+            AND earlier.${id(o.targetId)} = ${now}.${id(o.targetId)} AND earlier.${id(o.runId)} < ${runs.id}
+            AND earlier.${id(o.state)} <> 'unknown' AND earlier.${id(o.suspect)} = 0
+          ORDER BY earlier.${id(o.runId)} DESC LIMIT 1)
+    WHERE ${runs.id} = ${$.run} AND ${now}.${id(o.state)} <> 'unknown' AND ${past}.${id(o.state)} = 'ranked'
+      AND (${now}.${id(o.state)} = 'ranked' OR ${past}.${id(o.rank)} <= ${reach})`,
+)
+
+/** The number of a link that all links of its page share. */
+const page = sql<number>`coalesce(${links.sameAs}, ${links.id})`
+
+const firstResults = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({ answer: tasks.answerId, text: queries.text, kind: results.kind, page })
+    .from(tasks)
+    .crossJoin(results)
+    .crossJoin(links)
+    .crossJoin(queries)
+    .where(
+      sql`${tasks.runId} = ${$.run} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
+        AND ${results.answerId} = ${tasks.answerId} AND ${results.kind} <> ${kindCodes.related} AND ${results.place} = 0
+        AND ${links.id} = ${results.linkId} AND ${queries.id} = ${tasks.queryId}`,
+    ),
+)
+
+const pagesOf = prepared(
+  ($: Values<{ answer: number | null; kind: number }>) => sql<{
+    pages: string
+  }>`SELECT group_concat(page) AS pages
+    FROM (SELECT ${page} AS page FROM ${results} JOIN ${links} ON ${links.id} = ${results.linkId}
+      WHERE ${results.answerId} = ${$.answer} AND ${results.kind} = ${$.kind} ORDER BY ${results.place})`,
+)
+
+/** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
+export function runSuspicion(db: Database, run: number): Suspicion | null {
+  const of = lookedAgain.get(db, { run })?.of ?? run
+  return suspicionOf({ ...compared.one(db, { run: of }), alike: mostAlike(db, of) })
+}
+
+/** The most different queries whose first pages are one list. Lists are read only of pages that begin alike. */
+function mostAlike(db: Database, run: number): number {
+  const beginnings = groupedBy(firstResults.all(db, { run }), ({ kind, page }) => `${kind} ${page}`)
+  let most = 0
+  for (const all of beginnings.values()) {
+    if (textsIn(all) <= most) continue
+    const lists = groupedBy(all, ({ answer, kind }) => pagesOf.one(db, { answer, kind }).pages)
+    most = Math.max(most, ...[...lists.values()].map(textsIn))
+  }
+  return most
+}
+
+function textsIn(all: readonly { readonly text: string }[]): number {
+  return new Set(all.map(({ text }) => text.toLowerCase())).size
+}
