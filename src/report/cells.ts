@@ -19,11 +19,6 @@ export function localeText(params: Readonly<Record<string, Param>>, between = ' 
   return [mkt ?? language, location].filter((part) => part != null && part !== '').join(between)
 }
 
-/** The locale of a row of the `rankings` view. */
-export function rowLocale({ gl, hl, location, params }: Row): string {
-  return localeText({ ...(JSON.parse(String(params ?? '{}')) as Record<string, Param>), gl, hl, location })
-}
-
 /** Absent and unknown ranks have no number. */
 export function valueRank({ state, rank, exactness, absentDepth }: DayValue): string {
   const about = exactness === 'estimated' ? '~' : ''
@@ -61,12 +56,101 @@ export function paramTexts(params: Readonly<Record<string, Param>>): readonly st
   return Object.entries(params).map(([name, value]) => `${name}=${value}`)
 }
 
+type Asked = Pick<Keyword, 'query' | 'operation' | 'params'>
+
+/** Params that a locale says. */
+const localeParams: ReadonlySet<string> = new Set(['gl', 'hl', 'location', 'cc', 'mkt'])
+
+/** In what the keywords of one query differ. */
+interface Differences {
+  readonly locale: boolean
+  readonly operation: boolean
+  readonly params: ReadonlySet<string>
+  /** Names that several of them have, as long as no param of the locale is named: `gl=de` and `hl=de` are one locale. */
+  readonly shared: ReadonlySet<string>
+}
+
+function differencesOf(same: readonly Asked[]): Differences {
+  const differ = (of: (one: Asked) => unknown): boolean => new Set(same.map(of)).size > 1
+  const names = new Set(same.flatMap(({ params }) => Object.keys(params)))
+  const params = new Set([...names].filter((name) => differ((one) => one.params[name])))
+  const shared = new Set<string>()
+  const byName = new Map<string, string>()
+  for (const one of same) {
+    const [name, whole] = [nameBeside(one, params), requestLine(one)]
+    // A list may name a keyword for each of its targets.
+    if ((byName.get(name) ?? whole) !== whole) shared.add(name)
+    byName.set(name, whole)
+  }
+  return {
+    locale: differ((one) => localeText(one.params)),
+    operation: differ(({ operation }) => operation),
+    params,
+    shared,
+  }
+}
+
+/** Operation, locale and the other params that differ. */
+function nameBeside({ operation, params }: Asked, names: ReadonlySet<string>): string {
+  const others = Object.entries(params).filter(([name]) => names.has(name) && !localeParams.has(name))
+  return JSON.stringify([operation, localeText(params), ...others])
+}
+
+/** The differences of each query that several keywords ask; lists of keywords do not change. */
+const known = new WeakMap<readonly Asked[], ReadonlyMap<string, Differences>>()
+
+function differencesBy(keywords: readonly Asked[]): ReadonlyMap<string, Differences> {
+  const found = known.get(keywords)
+  if (found !== undefined) return found
+  const byQuery = new Map<string, Asked[]>()
+  for (const one of keywords) {
+    const same = byQuery.get(one.query)
+    if (same === undefined) byQuery.set(one.query, [one])
+    else same.push(one)
+  }
+  const several = [...byQuery].filter(([, same]) => same.length > 1)
+  const made = new Map(several.map(([query, same]) => [query, differencesOf(same)]))
+  known.set(keywords, made)
+  return made
+}
+
+/** Makes what of its params, beside the locale, tells a keyword from others with the same query: each as `num=20`. */
+export function paramsApart(keywords: readonly Asked[]): (keyword: Asked) => readonly string[] {
+  const differences = differencesBy(keywords)
+  return (keyword) => {
+    const differ = differences.get(keyword.query)
+    if (differ === undefined) return []
+    const all = differ.shared.has(nameBeside(keyword, differ.params))
+    const told = Object.entries(keyword.params).filter(
+      ([name]) => differ.params.has(name) && (all || !localeParams.has(name)),
+    )
+    return paramTexts(Object.fromEntries(told))
+  }
+}
+
+/**
+ * Makes the place of a keyword: where it is asked and what else tells it from others with the same query. Empty where there are none.
+ *
+ * @param between separates the parts of a place
+ */
+export function placesOf(keywords: readonly Asked[], between = ' · '): (keyword: Asked) => string {
+  const differences = differencesBy(keywords)
+  const apart = paramsApart(keywords)
+  return (keyword) => {
+    const differ = differences.get(keyword.query)
+    if (differ === undefined) return ''
+    return [
+      differ.locale ? localeText(keyword.params, between) : '',
+      differ.operation ? keyword.operation : '',
+      apart(keyword).join(' '),
+    ]
+      .filter((part) => part !== '')
+      .join(between)
+  }
+}
+
 /** A query with its operation and params: `"oak desk"  alpha.search  gl=us  hl=en`. */
-export function requestLine({
-  query,
-  operation,
-  params,
-}: Pick<Keyword, 'query' | 'operation' | 'params'>): string {
+export function requestLine({ query, operation, params }: Asked): string {
   return [`"${query}"`, operation, ...paramTexts(params)].join('  ')
 }
 

@@ -1,7 +1,7 @@
 import type { FitFunds, SkippedTotal } from '../ledger/fit.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { PlannedQuery, QuerySource } from '../model/query.ts'
-import type { FinishReason, PlanSummary, Run, RunTotals } from '../model/run.ts'
+import type { FinishReason, PlanSummary, Run, RunTotals, Task } from '../model/run.ts'
 
 /** Plans of the jobs of one command, in the making. */
 export interface PlanDraft extends AsyncDisposable {
@@ -121,6 +121,7 @@ export interface TaskFailure {
   readonly query: string
   readonly page: number
   readonly cause: string
+  readonly params: Task['params']
 }
 
 /** What made so many tasks fail. */

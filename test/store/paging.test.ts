@@ -129,12 +129,15 @@ describe('the pages that follow from an answer', () => {
 
   test('are passed over where a page was refused for a reason that they share', async () => {
     const temp = await aStore()
-    const run = await plan(temp.store, { queries: [{ depth: 30 }] })
+    const run = await plan(temp.store, { queries: [{ depth: 30, params: { gl: 'us' } }] })
     const first = await firstTask(temp.store, run)
     expect(await fail(temp.store, first, run, 'rejected')).toEqual({ added: 0, skipped: 2 })
     expect(tasks(temp)).toEqual(['1 failed: Oops', '2 skipped: page 1 failed', '3 skipped: page 1 failed'])
     expect(await temp.store.failures(run.id)).toEqual([
-      { taskId: first.id, operation: 'alpha.search', query: 'standing desk', page: 1, cause: 'Oops' },
+      {
+        ...{ taskId: first.id, operation: 'alpha.search', query: 'standing desk', page: 1, cause: 'Oops' },
+        params: { gl: 'us' },
+      },
     ])
   })
 })

@@ -81,11 +81,18 @@ interface DayNotChecked {
   readonly last: { readonly day: string; readonly metric: LeadMetric; readonly value: number } | null
 }
 
+/** A keyword as sentences name it. */
+export interface KeywordName {
+  readonly query: string
+  /** What tells it from others with the same query; empty where there are none. */
+  readonly place: string
+}
+
 /** One of a few keywords. */
 export interface KeywordFinding {
   readonly kind: 'keyword'
   readonly keyword: number
-  readonly query: string
+  readonly name: KeywordName
   readonly rank: number | null
   readonly rankBefore: number | null
   /** Results that it is absent from; null if it ranks, or is unknown. */
@@ -167,8 +174,8 @@ export interface Crossings {
   readonly top: 3 | 10
   readonly entered: number
   readonly left: number
-  /** The query, where it is only one. */
-  readonly query: string | null
+  /** The keyword, where it is only one. */
+  readonly name: KeywordName | null
 }
 
 interface Clicks {

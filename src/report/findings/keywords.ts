@@ -1,3 +1,4 @@
+import { placesOf } from '../cells.ts'
 import { daily } from '../daily.ts'
 import { isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
@@ -72,6 +73,7 @@ function usualOfTag(facts: Facts, { statuses }: Tag): number | null {
 export function crossings(facts: Facts): readonly Crossings[] {
   const common = facts.own.filter(isKnownOnBothDays).length
   if (facts.metric === 'cited' || common < leastKeywords) return []
+  const place = placesOf(facts.own.map(({ keyword }) => keyword))
   const all = ([3, 10] as const).flatMap((rank): readonly Crossings[] => {
     const moves = facts.own.map((status) => ({ status, move: crossing(status, rank) }))
     const moved = moves.filter(({ move }) => move !== null)
@@ -81,8 +83,10 @@ export function crossings(facts: Facts): readonly Crossings[] {
       coverage.observed === 0 ? null : top(distribution, rank) / coverage.observed,
     )
     if (!isNews((entered - left) / common, usual, shareFloors)) return []
-    const query = moved.length === 1 ? (moved[0]?.status.keyword.query ?? null) : null
-    return [{ kind: 'crossings', top: rank, entered, left, query }]
+    const [first] = moved
+    const keyword = moved.length === 1 ? first?.status.keyword : undefined
+    const name = keyword === undefined ? null : { query: keyword.query, place: place(keyword) }
+    return [{ kind: 'crossings', top: rank, entered, left, name }]
   })
   const net = ({ entered, left }: Crossings) => Math.abs(entered - left)
   return all.toSorted((a, b) => net(b) - net(a)).slice(0, 1)

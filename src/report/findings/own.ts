@@ -1,4 +1,5 @@
 import { daysBetween } from '../../model/time.ts'
+import { placesOf } from '../cells.ts'
 import type { DailyFigures } from '../daily.ts'
 import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
@@ -68,6 +69,7 @@ export function fewKeywords(facts: Facts): readonly Finding[] {
 }
 
 function keywordFindings({ own, history }: Facts): readonly KeywordFinding[] {
+  const place = placesOf(own.map(({ keyword }) => keyword))
   const inOrder = own.toSorted((a, b) => orderOf(a) - orderOf(b))
   return inOrder.map((status) => {
     const { current, baseline, change, keyword, series } = status
@@ -83,7 +85,7 @@ function keywordFindings({ own, history }: Facts): readonly KeywordFinding[] {
     return {
       kind: 'keyword',
       keyword: series.keyword,
-      query: keyword.query,
+      name: { query: keyword.query, place: place(keyword) },
       rank: current.rank,
       rankBefore: baseline?.value.rank ?? null,
       depth: current.state === 'absent' ? current.absentDepth : null,

@@ -1,5 +1,5 @@
 import type { Words } from '../words/words.ts'
-import type { Finding, KeywordFinding, NoTrend, RivalMoved, Trend } from './finding.ts'
+import type { Finding, KeywordFinding, KeywordName, NoTrend, RivalMoved, Trend } from './finding.ts'
 
 /** Longer names are cut in sentences. */
 const longestName = 60
@@ -15,6 +15,8 @@ export function sentenceOf(
   mark: (name: string) => string = (name) => name,
 ): string {
   const named = (name: string): string => mark(shortName(name))
+  const keywordNamed = ({ query, place }: KeywordName): string =>
+    `${say.quoted(named(query))}${place === '' ? '' : ` (${named(place)})`}`
   const of = 'of' in finding && finding.of !== null ? named(finding.of) : null
   switch (finding.kind) {
     case 'not run':
@@ -47,7 +49,7 @@ export function sentenceOf(
       return `${say.nothingRanks(keywords, depth)}${then}`
     }
     case 'keyword':
-      return keywordSentence(finding, named(finding.query), say)
+      return keywordSentence(finding, keywordNamed(finding.name), say)
     case 'visibility':
       return mainSentence(say.visibility(of, finding.value), finding.trend, say, [say.up, say.down])
     case 'cited answers': {
@@ -85,9 +87,9 @@ export function sentenceOf(
     case 'lowest tag':
       return say.lowestTag(named(finding.tag), finding.value)
     case 'crossings': {
-      const { top, entered, left, query } = finding
-      if (query === null) return say.crossed(top, entered, left)
-      return (entered === 1 ? say.cameIn : say.fellOut)(top, named(query))
+      const { top, entered, left, name } = finding
+      if (name === null) return say.crossed(top, entered, left)
+      return (entered === 1 ? say.cameIn : say.fellOut)(top, keywordNamed(name))
     }
     case 'not checked':
       return say.notChecked(finding.unknown, finding.keywords)
@@ -140,11 +142,12 @@ function reasonOf(why: NoTrend, say: Sentences): string {
 
 function keywordSentence(
   { rank, rankBefore, depth, movement, span }: KeywordFinding,
-  query: string,
+  keyword: string,
   say: Sentences,
 ): string {
-  if (rank === null && depth === null) return say.keywordNotChecked(query)
-  const now = rank === null ? say.keywordOut(query, depth === 0 ? null : depth) : say.keywordAt(query, rank)
+  if (rank === null && depth === null) return say.keywordNotChecked(keyword)
+  const now =
+    rank === null ? say.keywordOut(keyword, depth === 0 ? null : depth) : say.keywordAt(keyword, rank)
   if (span === null) return `${now}.`
   const { days, day } = span
   const moved = {

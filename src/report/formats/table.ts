@@ -8,7 +8,7 @@ import {
   changeText,
   daysText,
   localeText,
-  rowLocale,
+  paramsApart,
   shortUrl,
   trend,
   trendLegend,
@@ -20,6 +20,7 @@ import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.t
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { kindLabels } from '../history/parts.ts'
 import type { ReportPeriod } from '../history/period.ts'
+import type { Keyword } from '../history/rank-history.ts'
 import { buckets } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
@@ -42,7 +43,8 @@ export const tableFormat: ReportFormat = {
     const table = rankTable(ranked.report(), { ...look, period: ranked.period })
     if (table === '') return asStream('')
     const said = conclusionsOf(source)
-    const [above, below] = [sentences(said, look), nextSteps(said, look)].map((text) =>
+    const { keywords } = builtHistory(source).history
+    const [above, below] = [sentences(said, look), nextSteps(said, keywords, look)].map((text) =>
       look.ascii ? asciiSigns(text) : text,
     )
     return asStream(`${above}${figures(source)}${below}\n${look.ascii ? asciiSigns(table) : table}`)
@@ -78,13 +80,23 @@ function sentences(all: readonly Conclusions[], { width }: TextLook): string {
 /** As many rows are enough beside the ranks. */
 const mostSteps = 3
 
+/** The locale of a keyword, and what else tells it from others with the same query. */
+function fullPlaces(keywords: readonly Keyword[]): (keyword: Keyword) => string {
+  const apart = paramsApart(keywords)
+  return (keyword) => [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
+}
+
 /** What to do next, in short. */
-function nextSteps(all: readonly Conclusions[], { width }: TextLook): string {
+function nextSteps(all: readonly Conclusions[], keywords: readonly Keyword[], { width }: TextLook): string {
+  const place = fullPlaces(keywords)
   const lines = all.flatMap(({ target, actions }) => [
     ...(all.length > 1 && actions.length > 0 ? [`${sanitize(target?.label ?? '')}:`] : []),
     ...actions.slice(0, mostSteps).map((action) => {
-      const { query, params } = action.status.keyword
-      const name = [sanitize(query), sanitize(localeText(params))].filter((part) => part !== '').join(', ')
+      const { keyword } = action.status
+      const name = [keyword.query, place(keyword)]
+        .filter((part) => part !== '')
+        .map(sanitize)
+        .join(', ')
       const clicks = untoldClicks(action)
       const stake = clicks === null ? '' : ` ${say.nextActions.stake(clicks)}`
       return `- ${name}: ${reasonsOf(action, say, sanitize)}${stake}`
@@ -128,14 +140,16 @@ export function rankTable(report: RankReport, { width, color, period = null }: T
 /** In the order of the table; in a narrow terminal the last columns are dropped first. */
 function columnsOf({ rows, statuses }: RankReport): readonly RankColumn[] {
   const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
+  const place = fullPlaces(statuses.map(({ keyword }) => keyword))
+  const places = statuses.map(({ keyword }) => sanitize(place(keyword)))
   return [
     { title: 'query', shrinks: true, least: 24, cell: ({ query }) => sanitize(String(query)) },
     ...(several(({ operation }) => operation) ? [operationColumn] : []),
     {
       title: 'locale',
       shrinks: true,
-      ...(several(rowLocale) ? {} : { dropped: true }),
-      cell: (row) => sanitize(rowLocale(row)),
+      ...(new Set(places).size > 1 ? {} : { dropped: true }),
+      cell: (_, place) => places[place] ?? '',
     },
     { title: 'target', shrinks: true, least: 18, cell: ({ target }) => sanitize(String(target)) },
     { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, statuses[place] as KeywordStatus) },

@@ -93,6 +93,7 @@ const failures = prepared(($: Values<{ run: number }>) =>
       query: queries.text,
       page: tasks.page,
       cause: sql<string>`coalesce(${tasks.cause}, '')`,
+      params: queries.params,
     })
     .from(tasks)
     .innerJoin(queries, eq(queries.id, tasks.queryId))

@@ -535,6 +535,21 @@ export const situations: readonly Situation[] = [
     ],
   ],
   [
+    'one keyword in two places',
+    () =>
+      jobOf({
+        keywords: [
+          { query: 'oak desk', params: { gl: 'us' }, own: turn(7, 4) },
+          { query: 'oak desk', params: { gl: 'gb', num: 20 }, own: 9 },
+        ],
+      }),
+    [
+      '2 of 2 keywords are in the top 10, none in the top 3.',
+      '“oak desk” (us) is at rank 4, up 3 places in 28 days.',
+      '“oak desk” (gb · num=20) is at rank 9, unchanged in 28 days.',
+    ],
+  ],
+  [
     'one keyword, left',
     () => jobOf({ keywords: [{ query: 'oak desk', own: turn(7, out) }] }),
     ['“oak desk” is not in the top 30; on 1 March 2026 it was at rank 7.'],

@@ -168,8 +168,8 @@ describe('text from outside', () => {
 
 describe('the rank table', () => {
   const rows = reportOn([
-    aRanking({ query: 'desk', gl: 'us', hl: 'en', rank: 9, date: '2026-03-01' }),
-    aRanking({ query: 'desk', gl: 'us', hl: 'en', rank: 4, date: '2026-03-02' }),
+    aRanking({ query: 'desk', params: '{"gl":"us","hl":"en"}', rank: 9, date: '2026-03-01' }),
+    aRanking({ query: 'desk', params: '{"gl":"us","hl":"en"}', rank: 4, date: '2026-03-02' }),
     aRanking({ query: 'lamp', rank: 2, date: '2026-03-01' }),
     aRanking({
       query: 'lamp',
@@ -208,6 +208,14 @@ describe('the rank table', () => {
         '',
       ].join('\n'),
     )
+  })
+
+  test('tells rows of one text apart by whatever they differ in', () => {
+    const places = ['{"cc":"us","lat":40.7}', '{"cc":"us","lat":48.1}', '{"cc":"gb"}', '{"cc":"gb","num":20}']
+    const table = rankTable(reportOn(places.map((params) => aRanking({ params }))), look)
+    expect(table.match(/^standing desk .*?(?= {2}acme)/gm)?.map((line) => line.slice(15).trim())).toEqual([
+      ...['us lat=40.7', 'us lat=48.1', 'gb', 'gb num=20'],
+    ])
   })
 
   test('without rows is nothing', () => {

@@ -21,7 +21,7 @@ import { decimal, longDay, percent, shortDay, shortLink } from '../../../src/rep
 import { runningHead } from '../../../src/report/page/client/paper/running-head.ts'
 import { searches } from '../../../src/report/page/client/sections/pages.ts'
 import { sorted } from '../../../src/report/page/client/table/simple-table.ts'
-import { askedText, disambiguate, rankText } from '../../../src/report/page/client/text.ts'
+import { askedText, rankText } from '../../../src/report/page/client/text.ts'
 import { countedView, type View, viewOf, withMovement } from '../../../src/report/page/client/view.ts'
 import { german } from '../../../src/report/words/de/index.ts'
 import { english } from '../../../src/report/words/en/index.ts'
@@ -338,25 +338,6 @@ test('a lead says which of many keywords are printed', () => {
     'The 80 keywords with the most searches, of 300.',
     'The 80 keywords with the best ranks, of 300.',
   ])
-})
-
-test('keywords of one text are told apart by what they differ in, and others by nothing', () => {
-  const all = [
-    keyword('desk', 'alpha.search', { gl: 'us' }),
-    keyword('desk', 'alpha.search', { gl: 'gb' }),
-    keyword('chair', 'alpha.search', { gl: 'us' }),
-    keyword('chair', 'alpha.news', { gl: 'us' }),
-    keyword('sofa', 'alpha.search', { gl: 'us' }),
-    keyword('shelf', 'alpha.search', { gl: 'us', num: 10 }),
-    keyword('shelf', 'alpha.search', { gl: 'us', num: 20 }),
-    keyword('lamp', 'alpha.search', { gl: 'us' }),
-    keyword('lamp', 'alpha.search', { gl: 'us' }),
-  ]
-  expect(all.map(disambiguate(all, 'team'))).toEqual([
-    ...['us', 'gb', 'alpha.search', 'alpha.news', ''],
-    ...['num=10', 'num=20', '', ''],
-  ])
-  expect(disambiguate(all, 'client')(all[5] as Keyword)).toBe('alpha.search · us')
 })
 
 test('what is asked for a keyword is told to a client without the names of params', () => {

@@ -9,6 +9,7 @@ import { utcMinute } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { paramTexts } from '../../../report/cells.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
 import type { RunList } from '../../../store/sqlite/open-runs.ts'
@@ -110,6 +111,7 @@ async function showRun(
     ...mismatchLines(document.mismatched_answers),
   ]
   await terminal.write(`${lines.join('\n')}\n`)
+  const withParams = failures.some(({ params }) => Object.keys(params).length > 0)
   if (failures.length > 0)
     await terminal.write(
       formatTable(
@@ -117,6 +119,7 @@ async function showRun(
           { title: 'task', align: 'right' },
           { title: 'operation' },
           { title: 'query' },
+          ...(withParams ? [{ title: 'params' }] : []),
           { title: 'page', align: 'right' },
           { title: 'cause' },
         ],
@@ -124,6 +127,7 @@ async function showRun(
           String(one.taskId),
           one.operation,
           sanitize(one.query),
+          ...(withParams ? [sanitize(paramTexts(one.params).join(' '))] : []),
           String(one.page),
           sanitize(one.cause),
         ]),

@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
-import { capitalised, localeText } from '../../cells.ts'
+import { capitalised, placesOf } from '../../cells.ts'
 import type { TopRanks } from '../../digest.ts'
 import { conclusions } from '../../findings/conclusions.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -231,14 +231,19 @@ function sitesOf({ summary, daysOf }: OwnFigures, say: Words): readonly EmailSit
 
 /** A query that is asked in several places or languages is told apart by them. */
 function keywordNames({ keywords }: RankHistory): (keyword: Keyword) => string {
-  const times = new Map<string, number>()
-  for (const { query, kind } of keywords) {
-    const key = `${kind} ${query}`
-    times.set(key, (times.get(key) ?? 0) + 1)
-  }
-  return ({ query, kind, params }) => {
-    const locale = (times.get(`${kind} ${query}`) ?? 0) > 1 ? localeText(params, ', ') : ''
-    return sanitizeLine(locale === '' ? query : `${query} (${locale})`)
+  const kinds = [...new Set(keywords.map(({ kind }) => kind))]
+  const byKind = new Map(
+    kinds.map((kind) => [
+      kind,
+      placesOf(
+        keywords.filter((one) => one.kind === kind),
+        ', ',
+      ),
+    ]),
+  )
+  return (keyword) => {
+    const place = byKind.get(keyword.kind)?.(keyword) ?? ''
+    return sanitizeLine(place === '' ? keyword.query : `${keyword.query} (${place})`)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RunQuality } from '../../../model/run.ts'
 import { count, grouped } from '../../../model/text.ts'
-import { localeText, shortUrl, valueRank } from '../../cells.ts'
+import { localeText, paramsApart, shortUrl, valueRank } from '../../cells.ts'
 import { columnMetrics, definitionOf, deltaText, type Headline, valueText } from '../../headline.ts'
 import { kindLabels, type Part, partLabel } from '../../history/parts.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
@@ -162,7 +162,9 @@ export function keywordColumns<T>(
   const asked = [...new Set(series.map(({ keyword }) => keyword))].map((place) => keywords[place] as Keyword)
   const several = (of: (keyword: Keyword) => string) => new Set(asked.map(of)).size > 1
   const operation = (keyword: Keyword) => keyword.operation
-  const locale = (keyword: Keyword) => localeText(keyword.params)
+  const apart = paramsApart(keywords)
+  const locale = (keyword: Keyword) =>
+    [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
   return [
     { title: 'query', cell: (row) => mdText(keywordOf(row).query) },
     ...(several(operation) ? [{ title: 'engine', cell: (row: T) => mdText(operation(keywordOf(row))) }] : []),

@@ -65,10 +65,10 @@ export const findings: Words['findings'] = {
     before === 0
       ? `Am ${longDay(day)} war es auch keine.`
       : `Am ${longDay(day)} ${before === 1 ? 'war es eine' : `waren es ${number(before)}`}.`,
-  keywordAt: (query, rank) => `${quoted(query)} steht auf Platz ${rank}`,
-  keywordOut: (query, depth) =>
-    `${quoted(query)} ist nicht ${depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`}`,
-  keywordNotChecked: (query) => `${quoted(query)} konnte nicht geprüft werden.`,
+  keywordAt: (keyword, rank) => `${keyword} steht auf Platz ${rank}`,
+  keywordOut: (keyword, depth) =>
+    `${keyword} ist nicht ${depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`}`,
+  keywordNotChecked: (keyword) => `${keyword} konnte nicht geprüft werden.`,
   keywordUp: (ranks, days, day) => `${places(ranks)} besser ${than(days, day)}`,
   keywordDown: (ranks, days, day) => `${places(ranks)} schlechter ${than(days, day)}`,
   keywordSame: (days, day) =>
@@ -130,8 +130,8 @@ export const findings: Words['findings'] = {
   tagRose: (tag, delta, share) =>
     `Am stärksten gestiegen ist die Gruppe ${tag}: plus ${points(delta)}${to(share)}.`,
   lowestTag: (tag, share) => `Die geringste Sichtbarkeit hat die Gruppe ${tag}: ${percent(share)}.`,
-  cameIn: (top, query) => `${quoted(query)} ist neu in den Top ${top}.`,
-  fellOut: (top, query) => `${quoted(query)} ist aus den Top ${top} gefallen.`,
+  cameIn: (top, keyword) => `${keyword} ist neu in den Top ${top}.`,
+  fellOut: (top, keyword) => `${keyword} ist aus den Top ${top} gefallen.`,
   crossed: (top, entered, left) =>
     left === 0
       ? `${counts.keywords(entered)} ${isAre(entered)} neu in den Top ${top}.`

@@ -64,10 +64,10 @@ export const findings = {
       : `None of the ${number(answers)} AI answers cites ${you(of)}.`,
   citedBefore: (before: number, day: string) =>
     before === 0 ? `None did on ${longDay(day)} either.` : `On ${longDay(day)}, ${number(before)} did.`,
-  keywordAt: (query: string, rank: number) => `${quoted(query)} is at rank ${rank}`,
-  keywordOut: (query: string, depth: number | null) =>
-    `${quoted(query)} is not ${depth === null ? 'in the checked results' : `in the top ${depth}`}`,
-  keywordNotChecked: (query: string) => `${quoted(query)} could not be checked.`,
+  keywordAt: (keyword: string, rank: number) => `${keyword} is at rank ${rank}`,
+  keywordOut: (keyword: string, depth: number | null) =>
+    `${keyword} is not ${depth === null ? 'in the checked results' : `in the top ${depth}`}`,
+  keywordNotChecked: (keyword: string) => `${keyword} could not be checked.`,
   keywordUp: (ranks: number, days: number, day: string) => `up ${places(ranks)} ${since(days, day)}`,
   keywordDown: (ranks: number, days: number, day: string) => `down ${places(ranks)} ${since(days, day)}`,
   keywordSame: (days: number, day: string) => `unchanged ${since(days, day)}`,
@@ -136,8 +136,8 @@ export const findings = {
     `The tag that rose most is ${tag}, up ${points(delta)}${to(share)}.`,
   lowestTag: (tag: string, share: number) =>
     `The tag with the lowest visibility is ${tag}: ${percent(share)}.`,
-  cameIn: (top: number, query: string) => `${quoted(query)} came into the top ${top}.`,
-  fellOut: (top: number, query: string) => `${quoted(query)} fell out of the top ${top}.`,
+  cameIn: (top: number, keyword: string) => `${keyword} came into the top ${top}.`,
+  fellOut: (top: number, keyword: string) => `${keyword} fell out of the top ${top}.`,
   crossed: (top: number, entered: number, left: number) =>
     left === 0
       ? `${counts.keywords(entered)} came into the top ${top}.`

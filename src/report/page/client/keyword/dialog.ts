@@ -1,9 +1,10 @@
+import { placesOf } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { mediumDay, number } from '../format.ts'
 import { say } from '../language.ts'
-import { askedText, disambiguate, rankMark, statusChange } from '../text.ts'
+import { askedText, rankMark, statusChange } from '../text.ts'
 import { hasCompared, type View } from '../view.ts'
 import { featuresOverTime } from './features.ts'
 import { historyChart } from './history-chart.ts'
@@ -118,7 +119,7 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
         body.scrollTop = 0
         shown(one.series.keyword)
       }
-      const distinguish = disambiguate(view.history.keywords, view.data.presentation.audience)
+      const distinguish = placesOf(view.history.keywords)
       const aboutOf = ({ keyword }: KeywordStatus): readonly (Node | string)[] => {
         const about = distinguish(keyword)
         return about === '' ? [] : [' ', html('span', 'about', about)]

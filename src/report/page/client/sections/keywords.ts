@@ -1,5 +1,5 @@
 import { daysBetween } from '../../../../model/time.ts'
-import { valueRank } from '../../../cells.ts'
+import { paramsApart, valueRank } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import { groupOf } from '../../../history/movement.ts'
 import type { DayValue, Keyword, RankSeries } from '../../../history/rank-history.ts'
@@ -52,14 +52,22 @@ function orderIn(sort: string, columns: readonly GridColumn<KeywordStatus>[]): S
     : { by: 'rank', descending: false }
 }
 
-/** A query with its locale, and its operation and tags if they are shown. */
+interface KeywordLook {
+  readonly withOperation: boolean
+  /** What tells it from others with the same query. */
+  readonly apart: (keyword: Keyword) => readonly string[]
+}
+
+/** A query with its locale and what else tells it apart, and its operation and tags if they are shown. */
 export function keywordCell(
   keyword: Keyword,
-  withOperation: boolean,
+  { withOperation, apart }: KeywordLook,
   tags: readonly string[] = [],
 ): HTMLElement {
   const { query, operation } = keyword
-  const about = [localeOf(keyword), withOperation ? operation : ''].filter((part) => part !== '')
+  const about = [localeOf(keyword), withOperation ? operation : '', ...apart(keyword)].filter(
+    (part) => part !== '',
+  )
   const chips = tags.flatMap((tag) => [html('span', { class: 'tag', dir: 'auto' }, tag), ' '])
   return twoLines(html('bdi', { title: query }, query), html('span', 'tags', ...chips, about.join(' · ')))
 }
@@ -153,12 +161,13 @@ export function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords
   const hasTags = keywords.some(({ tags }) => tags.length > 0)
+  const look = { withOperation: differ(keywords, operationOf), apart: paramsApart(keywords) }
   return {
     key: 'keyword',
     title: words.keyword,
     class: 'keyword',
     value: ({ keyword }) => keyword.query,
-    cell: ({ keyword }) => keywordCell(keyword, differ(keywords, operationOf), keyword.tags),
+    cell: ({ keyword }) => keywordCell(keyword, look, keyword.tags),
     taken: [
       ...takenKeyword<KeywordStatus>(keywords, ({ keyword }) => keyword),
       ...(hasTags
@@ -178,9 +187,12 @@ export function takenKeyword<Row>(
     title,
     of: (row) => of(keywordOf(row)),
   })
+  const apart = paramsApart(keywords)
+  const place = (keyword: Keyword): string =>
+    [localeOf(keyword), ...apart(keyword)].filter((part) => part !== '').join(' · ')
   return [
     taken(words.keyword, ({ query }) => query),
-    ...(differ(keywords, localeOf) ? [taken(words.locale, localeOf)] : []),
+    ...(differ(keywords, place) ? [taken(words.locale, place)] : []),
     ...(differ(keywords, operationOf) ? [taken(words.operation, operationOf)] : []),
   ]
 }

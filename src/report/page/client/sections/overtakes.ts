@@ -1,3 +1,4 @@
+import { placesOf } from '../../../cells.ts'
 import { baselineOrder, type KeywordStatus } from '../../../history/keyword-status.ts'
 import type { DayValue, Keyword } from '../../../history/rank-history.ts'
 import { type Overtake, overtakes } from '../../../metrics/overtakes.ts'
@@ -5,7 +6,7 @@ import { weightsOf } from '../../../metrics/serps.ts'
 import { button, html } from '../dom.ts'
 import { number, shortDay } from '../format.ts'
 import { say } from '../language.ts'
-import { disambiguate, withTooltip } from '../text.ts'
+import { withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { empty, halves, note, panel } from './section.ts'
@@ -41,7 +42,7 @@ function list(view: View, all: readonly Overtake[], byVolume: boolean, open: Ope
   const { history } = view
   const words = say.competitors
   if (all.length === 0) return empty(words.nonePassed)
-  const distinguish = disambiguate(history.keywords, view.data.presentation.audience)
+  const distinguish = placesOf(history.keywords)
   const statuses = new Map(
     view.statuses.map((status) => [status.series.keyword, status] as const satisfies [number, KeywordStatus]),
   )

@@ -1,4 +1,5 @@
 import { pageAddress } from '../../../../model/url.ts'
+import { placesOf } from '../../../cells.ts'
 import { filterHistory } from '../../../history/filter-history.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../../history/rank-history.ts'
@@ -8,7 +9,7 @@ import { button, type Child, html, linkTo } from '../dom.ts'
 import { number, pathOf, shortLink } from '../format.ts'
 import { say } from '../language.ts'
 import { type Column, figures, simpleTable } from '../table/simple-table.ts'
-import { disambiguate, localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
+import { localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { hasRanked, type OpenKeyword, takenKeyword } from './keywords.ts'
 import { empty, halves, noMatch, note, noValue, panel, section } from './section.ts'
@@ -60,9 +61,9 @@ function shownOf({ history, filters, shown }: View): RankHistory {
   return filterHistory({ ...history, series: own }, { from: history.days[shown.start] ?? '' })
 }
 
-function landing({ history, data }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
+function landing({ history }: View, all: readonly LandingPage[], open: OpenKeyword): HTMLElement {
   const words = say.pages
-  const distinguish = disambiguate(history.keywords, data.presentation.audience)
+  const distinguish = placesOf(history.keywords)
   const counts = countLanding(all)
   if (counts['none intended'] === all.length) {
     const named = history.keywords.some(({ url }) => url !== null)
@@ -97,12 +98,12 @@ function landing({ history, data }: View, all: readonly LandingPage[], open: Ope
 }
 
 function competing(view: View, open: OpenKeyword): HTMLElement {
-  const { history, data, statuses } = view
+  const { history, statuses } = view
   const words = say.pages
   const byKeyword = new Map(statuses.map((one) => [one.series.keyword, one]))
   const found = urlSwaps(shownOf(view))
   if (found.length === 0) return empty(words.noRival)
-  const distinguish = disambiguate(history.keywords, data.presentation.audience)
+  const distinguish = placesOf(history.keywords)
   const order = found.flatMap(({ keyword }) => byKeyword.get(keyword) ?? [])
   return html(
     'div',

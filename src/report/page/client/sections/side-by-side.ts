@@ -1,3 +1,4 @@
+import { paramsApart } from '../../../cells.ts'
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
 import type { RankHistory } from '../../../history/rank-history.ts'
 import { leads } from '../../../metrics/head-to-head.ts'
@@ -34,18 +35,14 @@ const mostPrintedRows = 40
 export function sideBySide({ allTargets, history, filters, data }: View, open: OpenKeyword): HTMLElement {
   const rows = rowsOf(allTargets(), filters.target)
   const severalOperations = new Set(rows.map(({ main }) => main.keyword.operation)).size > 1
+  const look = { withOperation: severalOperations, apart: paramsApart(history.keywords) }
   const keyword: GridColumn<Row> = {
     key: 'keyword',
     title: say.competitors.keyword,
     class: 'keyword',
     value: ({ main }) => main.keyword.query,
     cell: (row) =>
-      html(
-        'span',
-        '',
-        keywordCell(row.main.keyword, severalOperations),
-        rankList(row, history, filters.target),
-      ),
+      html('span', '', keywordCell(row.main.keyword, look), rankList(row, history, filters.target)),
     taken: takenKeyword(history.keywords, ({ main }) => main.keyword),
   }
   const inOrder = chosenFirst(history, filters.target)

@@ -1,3 +1,4 @@
+import { placesOf } from '../../../../cells.ts'
 import type { KeywordStatus } from '../../../../history/keyword-status.ts'
 import { groupOf, type MovementGroup, movementGroups } from '../../../../history/movement.ts'
 import { type Mover, winnersAndLosers } from '../../../../metrics/movements.ts'
@@ -5,14 +6,7 @@ import { ariaHidden, button, html, srOnly } from '../../dom.ts'
 import type { Filters } from '../../filters.ts'
 import { number } from '../../format.ts'
 import { say } from '../../language.ts'
-import {
-  disambiguate,
-  metricTooltip,
-  movementLabel,
-  rankMark,
-  shortStatusChange,
-  withTooltip,
-} from '../../text.ts'
+import { metricTooltip, movementLabel, rankMark, shortStatusChange, withTooltip } from '../../text.ts'
 import type { View } from '../../view.ts'
 import type { OpenKeyword } from '../keywords.ts'
 import { empty, halves, panel } from '../section.ts'
@@ -23,7 +17,7 @@ const most = 6
 /** Winners and losers by clicks, with what they gain and lose in all; null where there are neither. */
 export function movers({ statuses, data, history }: View, open: OpenKeyword): HTMLElement | null {
   const words = say.overview
-  const distinguish = disambiguate(history.keywords, data.presentation.audience)
+  const distinguish = placesOf(history.keywords)
   const { winners, losers } = winnersAndLosers(statuses, data.measure.curve)
   if (winners.length + losers.length === 0) return null
   const gains = [...winners, ...losers].flatMap(({ gain }) => (gain === null ? [] : [gain]))

@@ -1,3 +1,4 @@
+import { placesOf } from '../../../../cells.ts'
 import type { Facts } from '../../../../findings/facts.ts'
 import type { NextAction } from '../../../../findings/next-actions/action.ts'
 import { nextActions } from '../../../../findings/next-actions/find.ts'
@@ -7,7 +8,7 @@ import { button, html, linkTo, twoLines } from '../../dom.ts'
 import { number, pathOf } from '../../format.ts'
 import { say } from '../../language.ts'
 import { type Column, figures, simpleTable } from '../../table/simple-table.ts'
-import { disambiguate, isolated } from '../../text.ts'
+import { isolated } from '../../text.ts'
 import type { View } from '../../view.ts'
 import { type OpenKeyword, takenKeyword } from '../keywords.ts'
 import { empty, noValue, panel } from '../section.ts'
@@ -23,7 +24,7 @@ export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HT
   const statuses = all.statuses.filter(({ keyword }) => keyword.kind === 'reference')
   const actions = nextActions(facts, { statuses, citations: all.data.citations })
   const order = actions.map(({ status }) => status)
-  const distinguish = disambiguate(all.history.keywords, all.data.presentation.audience)
+  const distinguish = placesOf(all.history.keywords)
   const columns: readonly Column<NextAction>[] = [
     {
       title: words.keyword,
