@@ -47,7 +47,7 @@ async function collect(store: Store, serps: Serps, day: number, year: Year): Pro
   for (;;) {
     const tasks = await store.lease({
       operations: ['alpha.search'],
-      runs: [{ runId: run.id, budget: year.keywords, keep: 0, freshSince: null }],
+      runs: [{ runId: run.id, budget: year.keywords, keep: 0, fresh: null }],
       credits: year.keywords,
       calls: together,
       limit: together,
@@ -65,7 +65,7 @@ async function planned(store: Store, day: number, { keywords, results }: Year): 
   await using draft = await store.draft()
   const queries = Array.from({ length: keywords }, (_, keyword) => planQuery(queryOf(keyword, results)))
   await draft.add(settings.name, queries)
-  const [run] = await draft.commit([{ settings, date, continues: null, freshSince: null }], startedAt)
+  const [run] = await draft.commit([{ settings, date, continues: null, fresh: null }], startedAt)
   return run as Run
 }
 

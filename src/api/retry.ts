@@ -49,7 +49,8 @@ export function retryAfterMs(
   return Math.min(Math.max(0, until - (httpDate(headerText(headers.date)) ?? now)), longestRetryAfterMs)
 }
 
-function headerText(value: string | string[] | undefined): string {
+/** The first value of a header; empty where there is none. */
+export function headerText(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? (value[0] ?? '') : (value ?? '')).trim()
 }
 

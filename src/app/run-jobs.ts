@@ -99,6 +99,7 @@ export async function collectAndFinish(
     const settings = runs.map((run) => run.settings)
     const parts = {
       ...{ ...collection, store, service, clock, keyHash, random: Math.random },
+      opening: app.clockCheck.opening,
       sharedLimits: await sharedLimits(store, settings),
     }
     const { machines } = app
@@ -177,7 +178,7 @@ export interface PlannedRuns {
 
 /** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged. */
 export async function planRuns(
-  { store, clock, machines }: Pick<App, 'store' | 'clock' | 'machines'>,
+  { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
   flags: JobFileFlags &
     SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
@@ -199,6 +200,7 @@ export async function planRuns(
   await machines?.begin(jobs.map(({ settings }) => settings.name))
   // Before anything is changed: another process may have changed what there is to buy.
   if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
+  if ((await decide()).some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
   const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
   const listed = await commitRuns({ store, clock }, draft, decided, events.note)

@@ -63,6 +63,10 @@ export const logFlags = {
   ),
 } satisfies Flags
 
+export const clockFlags = {
+  'trust-clock': switchFlag('Go by the clock of this machine, however far off the service finds it'),
+} satisfies Flags
+
 export const fitFlags = {
   'fit-balance': switchFlag('Buy the most valuable queries that the balance covers, and leave out the rest'),
 } satisfies Flags

@@ -1,10 +1,11 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
-import { decideRetry, httpDate, retryPolicy } from '../api/retry.ts'
+import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
 import { asFields, boolean, integer, number, parseJson, text } from '../catalog/fields.ts'
 import { usage } from '../catalog/operations/lookups.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
+import { clockDifference, isPossible } from '../model/trusted-time.ts'
 import type { LedgerStore } from '../store/ledger.ts'
 import { throttledTooLong, UsageUnavailable } from './stop.ts'
 
@@ -19,23 +20,31 @@ export interface UsageOptions {
   readonly patienceMs?: number
   /** How long rate-limit responses are waited out. */
   readonly maxThrottlingMs: number
+  /** An answer that came a moment ago, once: it stands for the first question. */
+  readonly opening?: ((runId: number | null) => Promise<FinishedCall | null>) | undefined
 }
 
-/** What the usage record says, and when: by the service's clock where it tells the time, else by ours. Epoch ms. */
-export type AccountReading = Account & { readonly at: number }
+/** What the usage record says, and when. */
+export type AccountReading = Account & {
+  /** By the service's clock where it tells the time, else by ours. Epoch ms. */
+  readonly at: number
+  /** How far the service's clock is ahead of ours; null where it does not tell the time. */
+  readonly aheadMs: number | null
+}
 
 /**
  * Reads `/v1/usage`, stores the reading, and sets the limits of the rate limiter. Rate-limit responses are waited out,
  * passing failures retried. Rejected with `UsageUnavailable` or `StopRequested`.
  */
 export async function fetchUsage(
-  { service, store, clock, keyHash, random, signal, patienceMs = 0, maxThrottlingMs }: UsageOptions,
+  { service, store, clock, keyHash, random, signal, patienceMs = 0, maxThrottlingMs, opening }: UsageOptions,
   runId: number | null,
 ): Promise<AccountReading> {
   const began = clock.monotonic()
   for (let tries = 0; ; ) {
-    const askedAt = clock.wall()
-    const sent = await service.lookup(usage, {}, { runId, signal })
+    const first = (await opening?.(runId)) ?? null
+    const askedAt = first?.sentAt ?? clock.wall()
+    const sent = first ?? (await service.lookup(usage, {}, { runId, signal }))
     const { outcome, finishedAt } = sent.settlement
     if (outcome === 'answered') {
       const account = accountOf(sent, service.baseUrl)
@@ -49,7 +58,8 @@ export async function fetchUsage(
         totalUsed: account.totalUsed,
         record: sent.body.toString('utf8'),
       })
-      return { ...account, at: httpDate(String(sent.headers.date)) ?? finishedAt }
+      const aheadMs = aheadOf(sent)
+      return { ...account, aheadMs, at: aheadMs === null ? finishedAt : finishedAt + aheadMs }
     }
     if (signal.aborted) throw signal.reason
     if (outcome === 'throttled') {
@@ -66,12 +76,23 @@ export async function fetchUsage(
       passing && !wrongSetting ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
     if (decision === null || !('wait' in decision))
       throw new UsageUnavailable({ ...stopOf(sent, service.baseUrl), wrongSetting })
+    // The client itself waits as long as the service has named, but for the answer that another one brought.
     if (sent.namedMs == null) await sleep(clock, decision.wait, signal)
+    else if (first !== null) await sleep(clock, sent.namedMs, signal)
   }
 }
 
 /** The try in a row after which the pause is longest. */
 const slowest = retryPolicy.triesPerRound - 1
+
+/** How far the service's clock was ahead of ours when it answered; null where it names no time, or one that it cannot mean. */
+export function aheadOf({ headers, sentAt, settlement }: FinishedCall): number | null {
+  const theirs = httpDate(headerText(headers.date))
+  if (theirs === null || !isPossible(theirs)) return null
+  // What a cache kept was said so many seconds ago.
+  const ageMs = Number(headerText(headers.age)) * 1000 || 0
+  return clockDifference(theirs + ageMs, { before: sentAt, after: settlement.finishedAt })
+}
 
 function accountOf(sent: FinishedCall, baseUrl: string): Account {
   const account = parseUsage(sent.body)

@@ -12,8 +12,9 @@ import {
 import type { Account, RateLimits } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
+import { freshSpan } from '../model/trusted-time.ts'
 import type { CollectStore, LeaseRequest, SkippedQueries } from '../store/journal.ts'
-import { type AccountReading, accountStop, fetchUsage } from './account.ts'
+import { type AccountReading, accountStop, fetchUsage, type UsageOptions } from './account.ts'
 import { StopRequested, type StopSignal } from './stop.ts'
 
 export interface BatchOptions {
@@ -34,6 +35,8 @@ export interface BatchOptions {
   readonly maxThrottlingMs: number
   /** What stands in the place of the usage record, where another process reads that. */
   readonly readAccount?: (() => Promise<AccountReading>) | undefined
+  /** The usage record as it was read just before. */
+  readonly opening?: UsageOptions['opening']
 }
 
 /** Leases tasks in batches, some after each reading of the account, and reserves their credits. */
@@ -133,7 +136,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
       runId: id,
       budget: budget.budgetLeft(id),
       keep: settings.budget.keep ?? 0,
-      freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
+      fresh: freshSpan(settings.freshnessMs, clock.wall()),
     }))
   const lease = async (
     operations: readonly string[],

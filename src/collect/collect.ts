@@ -49,6 +49,8 @@ export interface CollectOptions {
   readonly notice: (message: string) => void
   /** What stands in the place of the usage record, where another process reads that. */
   readonly readAccount?: BatchOptions['readAccount']
+  /** The usage record as it was read just before. */
+  readonly opening?: BatchOptions['opening']
   /** Limits of days and months beside those of the jobs: of folders and tags. */
   readonly sharedLimits?: readonly PeriodLimit[] | undefined
   /** Limits of the budget that were reported: each is reported once in its period. */

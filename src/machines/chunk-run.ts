@@ -66,7 +66,7 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
       reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
       service: options.serviceFor(store),
       counts: options.counts,
-      readAccount: async () => ({ ...unlimitedAccount, at: clock.wall() }),
+      readAccount: async () => ({ ...unlimitedAccount, at: clock.wall(), aheadMs: null }),
     },
     chunk.isClosed ? [] : [run],
     chunk.isClosed ? [run] : [],
@@ -87,7 +87,7 @@ function stopWith(signal: AbortSignal, stop: StopSignal): void {
 }
 
 /** What may be spent is the budget of the run here; the balance was looked at when the chunk was released. */
-const unlimitedAccount: Omit<AccountReading, 'at'> = {
+const unlimitedAccount: Omit<AccountReading, 'at' | 'aheadMs'> = {
   remaining: Number.MAX_SAFE_INTEGER,
   totalUsed: null,
   limits: { perSecond: null, perMinute: null },
@@ -107,7 +107,7 @@ async function planHere(memory: Store, { sharedRun, queries, credits }: LeasedCh
     settings: { ...settings, budget, freshnessMs: null },
     date,
     continues: runId,
-    freshSince: null,
+    fresh: null,
   }
   const [run] = await draft.commit([planned], startedAt)
   return run as Run

@@ -48,7 +48,7 @@ export function journaledStore(options: JournaledStoreOptions): CollectStore {
   /** The answer that a task was given last. */
   const answerOf = new Map<number, string>()
   // Answers that were laid in may be used, however old they are. Where there are none, none need be looked for.
-  const freshSince = known.byAnswer.size > 0 ? 0 : null
+  const fresh = known.byAnswer.size > 0 ? { from: 0, until: Number.MAX_SAFE_INTEGER } : null
   const histories = new Map(options.queries.map((query) => [query.key.toString('hex'), query.history]))
 
   const know = ({
@@ -80,7 +80,7 @@ export function journaledStore(options: JournaledStoreOptions): CollectStore {
     lease: async (request) => {
       const tasks = await memory.lease({
         ...request,
-        runs: request.runs.map((run) => ({ ...run, freshSince })),
+        runs: request.runs.map((run) => ({ ...run, fresh })),
       })
       for (const task of tasks) know(task)
       return tasks

@@ -6,6 +6,7 @@ import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/lim
 import { countLimits, limitsOfJob, periodLimits } from '../ledger/period-limits.ts'
 import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
 import type { Run, StopCause } from '../model/run.ts'
+import { freshSpan } from '../model/trusted-time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
 import {
@@ -115,7 +116,7 @@ export function releaser(
         const { budget, quotaLeft: calls } = await stateFrom(standings)
         const own = runs.map(({ id, settings }) => ({
           ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
-          freshSince: settings.freshnessMs === null ? null : clock.wall() - settings.freshnessMs,
+          fresh: freshSpan(settings.freshnessMs, clock.wall()),
         }))
         funds = { runs: own, credits: budget.availableCredits(), calls }
         return []

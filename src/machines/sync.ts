@@ -133,7 +133,7 @@ async function importPlan(
 }
 
 function plannedJob({ settings, date }: SharedRun, continues: number) {
-  return { settings, date, continues, freshSince: null }
+  return { settings, date, continues, fresh: null }
 }
 
 /** Applies what was read, step after step; how many tasks ended. */

@@ -19,6 +19,15 @@ export class UsageError extends RanklineError {
   }
 }
 
+/** The clock of this machine cannot be believed: what is stored or sent now would carry a wrong time. */
+export class WrongClock extends RanklineError {
+  override readonly name = 'WrongClock'
+
+  constructor(message: string) {
+    super(message, 2)
+  }
+}
+
 /** The reader of the output has closed it, as `head` does: the command ends, and prints nothing more. */
 export class OutputClosed extends RanklineError {
   override readonly name = 'OutputClosed'

@@ -83,25 +83,6 @@ export function addDays(day: string, days: number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-/** Two time zones never name days that are further apart. */
-const mostBetweenZones = 2
-
-/**
- * Runs with days in the order in which they ran. Where the time zone of a job was changed, or a clock was set, an earlier
- * run may stand on a later day: it counts to the day of the run after it.
- *
- * @param runs the newest first
- */
-export function inOrderOfRuns<T extends { readonly date: string }>(runs: readonly T[]): readonly T[] {
-  let next: string | null = null
-  return runs.map((run) => {
-    const ahead: number = next === null ? 0 : daysBetween(next, run.date)
-    if (next !== null && ahead > 0 && ahead <= mostBetweenZones) return { ...run, date: next }
-    if (ahead <= 0) next = run.date
-    return run
-  })
-}
-
 /** A time that begins anew: the local day, or the calendar month. */
 export type Period = 'day' | 'month'
 

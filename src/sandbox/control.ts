@@ -56,6 +56,7 @@ const isOneOf =
 const checks: Readonly<Record<keyof ControlChange, Check>> = {
   date: (value) => typeof value === 'string' && noonOf(value) !== null,
   now: (value) => value === null || isNumber(value),
+  dateHeader: (value) => value === null || typeof value === 'string',
   advanceDays: isNumber,
   rules: areRules,
   addRules: areRules,
@@ -93,6 +94,7 @@ export function applyChange(state: SandboxState, change: ControlChange): void {
   settings.asyncMs = change.asyncMs ?? settings.asyncMs
   settings.pages = change.pages ?? settings.pages
   settings.positions = change.positions ?? settings.positions
+  if (change.dateHeader !== undefined) settings.dateHeader = change.dateHeader
   settings.stats = { ...settings.stats, ...change.stats }
 }
 

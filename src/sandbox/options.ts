@@ -133,6 +133,8 @@ export interface ControlChange {
   readonly date?: string
   /** Stops the clock of the world at this instant, epoch ms; null lets it run again. */
   readonly now?: number | null
+  /** What answers carry as their `Date`: any text, null for none; `now` for the time of this machine, which is the default. */
+  readonly dateHeader?: string | null
   /** Moves the clock of the world, stopped or not. */
   readonly advanceDays?: number
   /** Replaces all rules. */

@@ -83,6 +83,10 @@ function stop(server: Server, state: SandboxState): Promise<void> {
  * charge come after all of them.
  */
 async function serve(state: SandboxState, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { dateHeader } = state.settings
+  response.sendDate = false
+  if (dateHeader !== null)
+    response.setHeader('date', dateHeader === 'now' ? new Date(Date.now()).toUTCString() : dateHeader)
   state.jobs.settle()
   const target = readTarget(request.url ?? '/')
   const method = request.method ?? 'GET'

@@ -16,6 +16,7 @@ interface SandboxSettings {
   asyncMs: number
   pages: PageShape
   positions: Positions
+  dateHeader: string | null
   stats: Readonly<Record<string, EngineStats>>
 }
 
@@ -32,6 +33,7 @@ export function createState(options: SandboxOptions) {
     asyncMs: options.asyncMs ?? 50,
     pages: options.pages ?? 'even',
     positions: options.positions ?? 'restart',
+    dateHeader: 'now',
     stats: {},
   }
   return {

@@ -2,6 +2,7 @@ import type { SkippedTotal } from '../ledger/fit.ts'
 import type { SharedLimit } from '../ledger/period-limits.ts'
 import type { NewCall, Outcome, Settlement } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
+import type { TimeSpan } from '../model/time.ts'
 import type { CompressedBody } from './compression.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { AnswerRecord, TaskCountChange } from './results.ts'
@@ -34,6 +35,8 @@ export interface Journal {
   ): Promise<number | null>
   /** Writes a call into the ledger before it is sent; answers its id. */
   beginCall(call: NewCall): Promise<number>
+  /** Notes that a free lookup, which was made before a run began, was for that run. */
+  callOfRun(callId: number, runId: number): Promise<void>
   /** Settles a call that brought no answer; its task is pending again where one is given. */
   settleCall(callId: number, settlement: Settlement, requeue: Requeue | null): Promise<void>
   /** Notes that the service took a call as an asynchronous job: settles the call as not billed yet. */
@@ -52,8 +55,8 @@ export interface Funds {
     readonly budget: number
     /** What must be left of the balance after each of its tasks. */
     readonly keep: number
-    /** Stored answers fetched since then are used; null where none are. */
-    readonly freshSince: number | null
+    /** Stored answers fetched in this time are used; null where none are. */
+    readonly fresh: TimeSpan | null
   }[]
   /** Limits that several of the runs share, and those of tags. */
   readonly limits?: readonly SharedLimit[]

@@ -2,6 +2,7 @@ import type { FitFunds, SkippedTotal } from '../ledger/fit.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { PlannedQuery, QuerySource } from '../model/query.ts'
 import type { FinishReason, PlanSummary, Run, RunTotals, Task } from '../model/run.ts'
+import type { TimeSpan } from '../model/time.ts'
 
 /** Plans of the jobs of one command, in the making. */
 export interface PlanDraft extends AsyncDisposable {
@@ -32,8 +33,8 @@ export interface PlannedJob {
   /** Local day of the job. */
   readonly date: string
   readonly continues: number | null
-  /** Stored answers fetched since then are used; null where none are. */
-  readonly freshSince: number | null
+  /** Stored answers fetched in this time are used; null where none are. */
+  readonly fresh: TimeSpan | null
 }
 
 /** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */

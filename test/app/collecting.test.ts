@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { App } from '../../src/app/connect/app.ts'
+import { unchecked } from '../../src/app/connect/clock-check.ts'
 import { collectAndFinish, defaultCollectRequest } from '../../src/app/run-jobs.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
@@ -44,6 +45,7 @@ testTable<[string, Broken, Error, { interrupted?: true; done?: true }, FinishRea
       keyHash: 'k',
       machines: null,
       clock: { ...fakeTime().clock, wall: () => noon },
+      clockCheck: unchecked,
     }
 
     const collected = collectAndFinish(connection as App, [{ run, show: 'collect' }], {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { clockGate } from '../../src/app/connect/clock-check.ts'
 import { type JobForm, watchJobFiles } from '../../src/app/scheduler/job-files.ts'
 import {
   type CollectDue,
@@ -348,4 +349,56 @@ test('where it is stopped while it reads job files, nothing is looked at', async
     stop: controller.signal,
   })
   expect(looks).toEqual([])
+})
+
+test('while the clock is more than a day off nothing is looked at; then what has passed is looked at once, and each is said once', async () => {
+  const lines: string[] = []
+  const looks: string[] = []
+  const controller = new AbortController()
+  let days = 0
+  let asked = 0
+  const setTo = (ahead: number): void => {
+    clock.jump((ahead - days) * 24 * hourMs)
+    days = ahead
+  }
+  // The clock of the machine is set two years ahead, and back after an hour.
+  const clock: SimulatedClock = simulatedClock(at('2026-03-01T05:30Z'), [
+    { at: at('2026-03-01T05:40Z'), happens: () => setTo(730) },
+    { at: at('2028-02-29T06:40Z'), happens: () => setTo(0) },
+  ])
+  const gate = clockGate({
+    ask: async () => {
+      asked += 1
+      return -days * 24 * hourMs
+    },
+    ...{ clock, flags: {}, log: (line) => void lines.push(line) },
+  })
+  let besides = 0
+  await runScheduler({
+    clock,
+    jobFiles: { refresh: async () => [form('a', '0 6,8 * * *')] },
+    collect: async () => {
+      looks.push(new Date(clock.wall()).toISOString().slice(0, 16))
+      if (looks.length === 3) controller.abort(new StopRequested())
+      return new Map([['a', done]])
+    },
+    mayWork: gate.mayWork,
+    besides: async () => {
+      if (clock.wall() > at('2027-01-01T00:00Z')) besides += 1
+    },
+    log: () => {},
+    stop: controller.signal,
+  })
+  expect(looks).toEqual(['2026-03-01T05:30', '2026-03-01T06:40', '2026-03-01T08:00'])
+  expect(besides).toBe(0)
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^The clock of this machine is 730 days ahead of that of the service: .+--trust-clock$/,
+    ),
+    'The clock of this machine can be worked with again.',
+  ])
+  // At the start, when it was set, every five minutes while it is wrong, and when it was set back.
+  expect(asked).toBeGreaterThan(10)
+  expect(asked).toBeLessThan(20)
+  expect(gate.isConfirmed()).toBe(true)
 })

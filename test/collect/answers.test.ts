@@ -3,7 +3,7 @@ import { answerIngest, type TaskResult } from '../../src/collect/answers.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import type { Store } from '../../src/store/store.ts'
 import { begin, settlement } from '../store/answers.ts'
-import { aStore, firstTask, lease, meansOf, noon, plan, text } from '../store/build.ts'
+import { aStore, firstTask, lease, meansOf, noon, plan, since, text } from '../store/build.ts'
 
 const aPage = '{"organic_results": [{"position": 1, "title": "a", "link": "https://a.example/"}]}'
 
@@ -143,7 +143,7 @@ test('a damaged body is given to no task instead of a call', async () => {
   await answers.settle()
   const later = await plan(store, { queries: text('a') })
   const leaseLater = async () =>
-    (await lease(store, later.id, { runs: [meansOf(later.id, { freshSince: noon })] }))[0] as Task
+    (await lease(store, later.id, { runs: [meansOf(later.id, { fresh: since(noon) })] }))[0] as Task
   const task = await leaseLater()
   expect(task.reusable).toBe(answerId)
   exec("UPDATE raw_answers SET body = x'00'")

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { addDays, daysBetween, inOrderOfRuns } from '../../src/model/time.ts'
+import { addDays, daysBetween } from '../../src/model/time.ts'
+import { inOrderOfRuns } from '../../src/model/trusted-time.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable([
@@ -30,17 +31,23 @@ test.each([
     ['2026-03-01', '2026-03-03', '2026-03-02'],
     ['2026-03-01', '2026-03-01', '2026-03-01'],
   ],
+  ['a clock that was far ahead', ['2026-03-02', '2036-03-01', '2026-03-01'], ['2026-03-02', '2026-03-01']],
+  ['a clock that was far behind', ['1970-01-01', '2026-03-02', '2026-03-01'], ['2026-03-02', '2026-03-01']],
+  ['the first run, far ahead', ['2026-03-02', '2027-04-01'], ['2026-03-02']],
   [
-    'a clock that was far ahead',
-    ['2026-03-02', '2036-03-01', '2026-03-01'],
-    ['2026-03-02', '2036-03-01', '2026-03-01'],
+    'some days with a clock that was far ahead',
+    ['2026-03-05', '2026-03-04', '2027-04-02', '2027-04-01', '2026-03-03', '2026-03-02'],
+    ['2026-03-05', '2026-03-04', '2026-03-03', '2026-03-02'],
   ],
   [
-    'a clock that was far behind',
-    ['1970-01-01', '2026-03-02', '2026-03-01'],
-    ['1970-01-01', '2026-03-02', '2026-03-01'],
+    'a zone that is behind, and a clock that was far ahead',
+    ['2026-03-03', '2026-03-04', '2027-04-01', '2026-03-02'],
+    ['2026-03-03', '2026-03-03', '2026-03-02'],
   ],
   ['no run', [], []],
-])('runs count to the day of the one after them where that is earlier: %s', (_, dates, days) => {
-  expect(inOrderOfRuns(dates.map((date) => ({ date }))).map(({ date }) => date)).toEqual(days)
-})
+])(
+  'runs count to the day of the one after them where that is earlier, and those of a wrong clock are left out: %s',
+  (_, dates, days) => {
+    expect(inOrderOfRuns(dates.map((date) => ({ date }))).map(({ date }) => date)).toEqual(days)
+  },
+)

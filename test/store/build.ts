@@ -7,6 +7,7 @@ import { billableOperations } from '../../src/catalog/index.ts'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { JobQuery, PlannedQuery } from '../../src/model/query.ts'
 import type { Run, Task } from '../../src/model/run.ts'
+import type { TimeSpan } from '../../src/model/time.ts'
 import { planQuery } from '../../src/plan/plan-query.ts'
 import type { Funds, LeaseRequest } from '../../src/store/journal.ts'
 import type { PlannedJob } from '../../src/store/runs.ts'
@@ -121,17 +122,22 @@ export function plannedJob(job: {
   readonly settings?: JobSettings
   readonly continues?: number | null
   readonly date?: string | undefined
-  readonly freshSince?: number | null
+  readonly fresh?: TimeSpan | null
 }): PlannedJob {
-  const { settings = aJob(), continues = null, date = '2026-03-01', freshSince = null } = job
-  return { settings, continues, date, freshSince }
+  const { settings = aJob(), continues = null, date = '2026-03-01', fresh = null } = job
+  return { settings, continues, date, fresh }
+}
+
+/** Answers from an instant on. */
+export function since(from: number): TimeSpan {
+  return { from, until: Number.MAX_SAFE_INTEGER }
 }
 
 type RunMeans = Funds['runs'][number]
 
 /** What a run may spend; what is not said is no limit. */
 export function meansOf(runId: number, means: Partial<RunMeans> = {}): RunMeans {
-  return { runId, budget: 1_000_000, keep: 0, freshSince: null, ...means }
+  return { runId, budget: 1_000_000, keep: 0, fresh: null, ...means }
 }
 
 /** Lets tasks of one run through: all that are ready, unless less is asked for. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { webPage, work } from './answers.ts'
-import { aStore, lease, noon, plan, text } from './build.ts'
+import { aStore, lease, noon, plan, since, text } from './build.ts'
 import { askedAt, begun, fitInto, foretold, pages, planAgain } from './fitting.ts'
 
 describe('what was left out of a run', () => {
@@ -76,8 +76,8 @@ describe('pages that are tried again', () => {
     await askedAt(temp, { a: noon }, { depth: 30 })
     temp.exec(`DELETE FROM answers_ WHERE page = 1`)
     const left = { queries: 1, credits: 1 }
-    expect((await foretold(temp, run, queries, { freshSince: noon })).left).toEqual(left)
-    expect(await fitInto(temp, 0, [run], { freshSince: noon })).toEqual([{ runId: run.id, ...left }])
+    expect((await foretold(temp, run, queries, { fresh: since(noon) })).left).toEqual(left)
+    expect(await fitInto(temp, 0, [run], { fresh: since(noon) })).toEqual([{ runId: run.id, ...left }])
   })
 
   test('count though deeper pages are done that are asked for no longer', async () => {

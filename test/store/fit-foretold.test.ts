@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testTable } from '../support/test-table.ts'
 import { malformed, webPage, work } from './answers.ts'
-import { aStore, firstTask, hour, noon, plan, text } from './build.ts'
+import { aStore, firstTask, hour, noon, plan, since, text } from './build.ts'
 import { askedAt, begun, fitInto, foretold, pages, planAgain } from './fitting.ts'
 
 describe('what a plan foretells of a run that goes on', () => {
@@ -13,12 +13,12 @@ describe('what a plan foretells of a run that goes on', () => {
     const said = await foretold(temp, run, queries, { credits: 2 })
     expect(said).toEqual({ left: { queries: 2, credits: 2 }, done: 0, reused: 0, max: 4 })
     await askedAt(temp, { c: noon })
-    expect(await foretold(temp, run, queries, { freshSince: noon })).toMatchObject({ reused: 1, max: 3 })
+    expect(await foretold(temp, run, queries, { fresh: since(noon) })).toMatchObject({ reused: 1, max: 3 })
   })
 
   test('counts pages that are done once, though their answers are fresh', async () => {
     const { temp, run, queries } = await begun('+', 3)
-    expect(await foretold(temp, run, queries, { freshSince: noon - hour })).toEqual({
+    expect(await foretold(temp, run, queries, { fresh: since(noon - hour) })).toEqual({
       left: { queries: 1, credits: 2 },
       done: 1,
       reused: 0,
@@ -42,7 +42,7 @@ describe('what a plan foretells of a run that goes on', () => {
     for (let turn = 0; turn < 2; turn++) await askedAt(temp, { a: noon }, { depth: 30 })
     temp.exec('DELETE FROM answers_ WHERE page = 1')
     const left = { queries: 1, credits: 1 }
-    expect(await foretold(temp, run, queries, { freshSince: noon })).toEqual({
+    expect(await foretold(temp, run, queries, { fresh: since(noon) })).toEqual({
       left,
       done: 0,
       reused: 1,
@@ -56,7 +56,7 @@ describe('what a plan foretells of a run that goes on', () => {
     await malformed(temp.store, await firstTask(temp.store, earlier), earlier)
     const run = await plan(temp.store, { queries: text('a') })
     const left = { queries: 1, credits: 1 }
-    expect(await foretold(temp, run, text('a'), { freshSince: noon })).toEqual({
+    expect(await foretold(temp, run, text('a'), { fresh: since(noon) })).toEqual({
       left,
       done: 0,
       reused: 0,

@@ -41,9 +41,9 @@ async function fitted(store: Store, { jobs, asked, credits, calls }: Example) {
     noon,
   )
   const runs = await draft.commit(plans, noon)
-  const means = plans.map(({ means, freshSince }, index) => ({
+  const means = plans.map(({ means, fresh }, index) => ({
     runId: (runs[index] as Run).id,
-    freshSince,
+    fresh,
     ...means,
   }))
   const left = await store.fit({ runs: means, credits, calls })

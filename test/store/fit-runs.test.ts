@@ -11,6 +11,7 @@ import {
   noon,
   plan,
   planJobs,
+  since,
   type TempStore,
   text,
 } from './build.ts'
@@ -56,7 +57,7 @@ describe('several runs at once', () => {
     await askedAt(temp, { a: noon, c: noon })
     const runs = await planJobs(temp.store, { one: text('a', 'b'), two: text('c', 'd', 'e') })
     const means = runs.map(({ id }, index) =>
-      meansOf(id, { budget: index, freshSince: index === 0 ? noon : null }),
+      meansOf(id, { budget: index, fresh: index === 0 ? since(noon) : null }),
     )
     await temp.store.fit({ runs: means, credits: 99, calls: 99 })
     expect(pending(temp, runs)).toEqual(['a/1', 'd/1'])

@@ -3,7 +3,7 @@ import type { JobSettings } from '../../src/model/job.ts'
 import type { JobQuery } from '../../src/model/query.ts'
 import { testTable } from '../support/test-table.ts'
 import { answer, malformed, webPage } from './answers.ts'
-import { aStore, firstTask, hour, lease, noon, plan, text } from './build.ts'
+import { aStore, firstTask, hour, lease, noon, plan, since, text } from './build.ts'
 import { askedAt, fitInto, pages } from './fitting.ts'
 
 describe('what is worth most stays', () => {
@@ -107,7 +107,7 @@ describe('stored answers', () => {
     await askedAt(temp, { a: noon - hour, b: noon - 3 * hour }, { depth: 20 })
     const queries = [{ text: 'a', depth: 30 }, { text: 'b', depth: 30 }, { text: 'c' }]
     const run = await plan(temp.store, { queries })
-    const means = { freshSince: noon - 2 * hour }
+    const means = { fresh: since(noon - 2 * hour) }
     expect(await fitInto(temp, 2, [run], means)).toEqual([{ runId: run.id, queries: 1, credits: 3 }])
     expect(pages(temp, run, 'pending')).toBe('a/1 a/2 a/3 c/1')
     const { runId, ...covered } = { runId: run.id, budget: 10, keep: 0, ...means }
@@ -120,14 +120,14 @@ describe('stored answers', () => {
     for (let turn = 0; turn < 2; turn++) await askedAt(temp, { a: noon }, { depth: 30 })
     temp.exec('DELETE FROM answers_ WHERE page = 1')
     const run = await plan(temp.store, { queries: [{ text: 'a', depth: 20 }] })
-    expect(await fitInto(temp, 0, [run], { freshSince: noon })).toMatchObject([{ queries: 1, credits: 1 }])
+    expect(await fitInto(temp, 0, [run], { fresh: since(noon) })).toMatchObject([{ queries: 1, credits: 1 }])
   })
 
   test('cost nothing whatever is left', async () => {
     const temp = await aStore()
     await askedAt(temp, { a: noon })
     const run = await plan(temp.store, { queries: text('b', 'a') })
-    expect(await fitInto(temp, 0, [run], { freshSince: noon, budget: 0, calls: 0 })).toMatchObject([
+    expect(await fitInto(temp, 0, [run], { fresh: since(noon), budget: 0, calls: 0 })).toMatchObject([
       { queries: 1 },
     ])
     expect(pages(temp, run, 'pending')).toBe('a/1')
@@ -145,7 +145,7 @@ describe('stored answers', () => {
     const earlier = await plan(temp.store, { queries: text('a') })
     await malformed(temp.store, await firstTask(temp.store, earlier), earlier)
     const run = await plan(temp.store, { queries: text('a') })
-    expect(await fitInto(temp, 0, [run], { freshSince: noon })).toEqual([
+    expect(await fitInto(temp, 0, [run], { fresh: since(noon) })).toEqual([
       { runId: run.id, queries: 1, credits: 1 },
     ])
   })
@@ -154,6 +154,6 @@ describe('stored answers', () => {
     const temp = await aStore()
     const run = await plan(temp.store, { queries: [{ text: 'a', depth: 20 }] })
     await answer(temp.store, await firstTask(temp.store, run), run, webPage('abc'))
-    expect(await fitInto(temp, 0, [run], { freshSince: noon })).toMatchObject([{ queries: 1, credits: 1 }])
+    expect(await fitInto(temp, 0, [run], { fresh: since(noon) })).toMatchObject([{ queries: 1, credits: 1 }])
   })
 })

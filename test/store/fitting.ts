@@ -1,5 +1,6 @@
 import type { JobQuery } from '../../src/model/query.ts'
 import type { Run } from '../../src/model/run.ts'
+import type { TimeSpan } from '../../src/model/time.ts'
 import type { Funds } from '../../src/store/journal.ts'
 import { answer, fail, webPage, work } from './answers.ts'
 import {
@@ -56,11 +57,11 @@ export async function foretold(
   { store }: TempStore,
   run: Run,
   queries: Queries,
-  { credits = 0, freshSince = null }: { readonly credits?: number; readonly freshSince?: number | null } = {},
+  { credits = 0, fresh = null }: { readonly credits?: number; readonly fresh?: TimeSpan | null } = {},
 ) {
   await using draft = await store.draft()
   await draft.add(run.job, queries.map(aQuery))
-  const job = plannedJob({ settings: run.settings, continues: run.id, freshSince })
+  const job = plannedJob({ settings: run.settings, continues: run.id, fresh })
   const runs = new Map([[run.job, { budget: 1_000, keep: 0 }]])
   const rest = await draft.fit([job], { runs, credits, calls: 1_000 })
   const summary = await draft.summary(job)

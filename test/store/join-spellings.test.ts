@@ -5,7 +5,7 @@ import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { webPage, work } from './answers.ts'
-import { aQuery, aStore, hour, noon, plan, plannedJob, type TempFile, tasksOf } from './build.ts'
+import { aQuery, aStore, hour, noon, plan, plannedJob, since, type TempFile, tasksOf } from './build.ts'
 
 const us = { text: 'standing desk', params: { gl: 'us' } }
 const capitals = { text: 'standing desk', params: { gl: 'US' } }
@@ -86,7 +86,7 @@ test('what one query was in several spellings is one query with one history, and
   // Its newest answer is fresh whatever spelling was asked for it.
   await using draft = await after.draft()
   await draft.add('acme', [aQuery(us), aQuery(lamp)])
-  const again = await draft.summary(plannedJob({ freshSince: noon - hour }))
+  const again = await draft.summary(plannedJob({ fresh: since(noon - hour) }))
   expect(again).toMatchObject({ queries: 2, reused: 2, credits: { max: 0 } })
 })
 

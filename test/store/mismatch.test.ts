@@ -3,7 +3,7 @@ import { renormalise } from '../../src/app/renormalise.ts'
 import { aJob, aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { everythingPublic, workBodies } from './bodies.ts'
-import { aQuery, aStore, lease, meansOf, noon, plan, planJobs, plannedJob, text } from './build.ts'
+import { aQuery, aStore, lease, meansOf, noon, plan, planJobs, plannedJob, since, text } from './build.ts'
 
 const other = { q: { asked: 'desk', answered: 'lamp' } }
 const targets = [aTarget('a.example'), aTarget('c.example', { own: false })]
@@ -64,11 +64,11 @@ test('it is no fresh answer for a later run, and none is planned with', async ()
   await workBodies(store, earlier, ({ text }) => body('lamp', text))
   await using draft = await store.draft()
   await draft.add('later', text('desk', 'lamp').map(aQuery))
-  const later = plannedJob({ settings: aJob({ name: 'later' }), freshSince: 0 })
+  const later = plannedJob({ settings: aJob({ name: 'later' }), fresh: since(0) })
   expect(await draft.summary(later)).toMatchObject({ credits: { max: 1 } })
   const [run] = await draft.commit([later], noon)
   if (run === undefined) throw new Error('no run')
-  const tasks = await lease(store, run.id, { runs: [meansOf(run.id, { freshSince: 0 })] })
+  const tasks = await lease(store, run.id, { runs: [meansOf(run.id, { fresh: since(0) })] })
   expect(tasks.map(({ text, reusable }) => [text, reusable !== null])).toEqual([
     ['desk', false],
     ['lamp', true],

@@ -11,6 +11,7 @@ import {
   plan,
   planJobs,
   plannedJob,
+  since,
   type TempStore,
   tasksOf,
   text,
@@ -160,12 +161,12 @@ describe('what a plan comes to', () => {
     const run = await plan(temp.store, { queries: text('a', 'b') })
     for (const task of await lease(temp.store, run.id)) await answer(temp.store, task, run, webPage('x'))
     const queries = text('a', 'b', 'c')
-    expect(await summaryOf(temp, queries, { freshSince: noon })).toMatchObject({
+    expect(await summaryOf(temp, queries, { fresh: since(noon) })).toMatchObject({
       tasks: 3,
       reused: 2,
       credits: { min: 1, max: 1 },
     })
-    expect(await summaryOf(temp, queries, { freshSince: noon + 1 })).toMatchObject({
+    expect(await summaryOf(temp, queries, { fresh: since(noon + 1) })).toMatchObject({
       reused: 0,
       credits: { min: 3, max: 3 },
     })

@@ -5,7 +5,7 @@ import type { PlannedJob } from '../../src/store/runs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aJob } from '../plan/build.ts'
 import { answer, fail, malformed, webPage } from './answers.ts'
-import { aQuery, hour, lease, meansOf, noon, plannedJob } from './build.ts'
+import { aQuery, hour, lease, meansOf, noon, plannedJob, since } from './build.ts'
 
 /** A job as it was planned first and left, and as it is planned again; at random. */
 export interface RandomJob {
@@ -57,7 +57,7 @@ export const askedBefore = fc.array(
   { maxLength: 4 },
 )
 
-export const freshSince = noon - 2 * hour
+export const fresh = since(noon - 2 * hour)
 
 /** Two results that no other page has, so that another page may follow. */
 export const fullPage = ({ page }: Pick<Task, 'page'>) =>
@@ -75,7 +75,7 @@ export function aWorld(store: Store, example: number) {
     plannedJob({
       settings: aJob({ name: `${name} ${example}`, paging: job.paging }),
       continues,
-      freshSince: job.fresh ? freshSince : null,
+      fresh: job.fresh ? fresh : null,
     })
 
   const commit = async (job: PlannedJob, queries: Queries): Promise<Run> => {

@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { bodyOf, everythingPublic, readBody, webBody, workBodies } from './bodies.ts'
-import { aStore, firstTask, hour, lease, meansOf, noon, plan, type TempStore, text } from './build.ts'
+import { aStore, firstTask, hour, lease, meansOf, noon, plan, since, type TempStore, text } from './build.ts'
 
 const all: DeriveFilter = { unless: null, job: null }
 const again = ({ store }: TempStore, which: Partial<DeriveFilter> = {}) =>
@@ -271,7 +271,7 @@ describe('a task that was done with what is no answer', () => {
     await again(temp)
     expect(await temp.store.retryFailed(temp.run.id)).toBe(2)
     const tasks = await lease(temp.store, temp.run.id, {
-      runs: [meansOf(temp.run.id, { freshSince: 0 })],
+      runs: [meansOf(temp.run.id, { fresh: since(0) })],
     })
     expect(tasks.map(({ text: asked, page, reusable }) => ({ asked, page, reusable }))).toEqual([
       { asked: 'a', page: 1, reusable: null },

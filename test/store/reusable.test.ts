@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { answer, keep, malformed, webPage } from './answers.ts'
-import { aStore, firstTask, lease, meansOf, noon, plan, text } from './build.ts'
+import { aStore, firstTask, lease, meansOf, noon, plan, since, text } from './build.ts'
 
 /** Lets a task of a run through; answers the stored answer that it may use. */
 async function reusableOf(store: Parameters<typeof lease>[0], runId: number): Promise<number | null> {
-  const [task] = await lease(store, runId, { runs: [meansOf(runId, { freshSince: noon })] })
+  const [task] = await lease(store, runId, { runs: [meansOf(runId, { fresh: since(noon) })] })
   if (task === undefined) throw new Error('no task')
   return task.reusable
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { aBody, answer, conclude, done, keep, webPage } from './answers.ts'
-import { aStore, firstTask, hour, lease, meansOf, noon, plan, text } from './build.ts'
+import { aStore, firstTask, hour, lease, meansOf, noon, plan, since, text } from './build.ts'
 
 describe('stored answers', () => {
   async function answered() {
@@ -11,8 +11,8 @@ describe('stored answers', () => {
     const answerId = await keep(temp.store, task)
     await conclude(temp.store, task, done(answerId, webPage('xyz')))
     const second = await plan(temp.store, { job: { name: 'second' }, queries: text('a', 'b') })
-    const reusable = async (freshSince: number | null, shared = false, credits = 100) => {
-      const runs = [meansOf(second.id, { budget: credits, freshSince })]
+    const reusable = async (from: number | null, shared = false, credits = 100) => {
+      const runs = [meansOf(second.id, { budget: credits, fresh: from === null ? null : since(from) })]
       const tasks = await lease(temp.store, second.id, { runs, shared, credits })
       await temp.store.release(tasks.map(({ id }) => id))
       return tasks.map(({ text, reusable }) => [text, reusable])

@@ -91,7 +91,7 @@ async function coveredOf(
     settings,
     date,
     continues: id,
-    freshSince: null,
+    fresh: null,
   }))
   const limits = await plannedLimits(store, planned, clock.wall())
   let left = balance ?? Number.POSITIVE_INFINITY

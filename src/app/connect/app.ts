@@ -4,6 +4,7 @@ import type { Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
 import type { Store } from '../../store/store.ts'
 import type { Outgoing } from '../messages/outgoing.ts'
+import type { ClockCheck } from './clock-check.ts'
 
 /** Store and service, joined; both are closed with it. */
 export interface App extends AsyncDisposable {
@@ -15,6 +16,8 @@ export interface App extends AsyncDisposable {
   readonly serviceWith: (patience: Patience) => ApiClient
   readonly keyHash: string
   readonly clock: Clock
+  /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */
+  readonly clockCheck: ClockCheck
   /** What messages and pings leave through. */
   readonly outgoing: Outgoing
   /** The machines that share the work; null where this one works alone. */

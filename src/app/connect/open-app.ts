@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { type ApiClient, apiClient, type Patience } from '../../api/client.ts'
 import { type RateLimiter, rateLimiter } from '../../api/rate-limiter.ts'
-import { parseUsage } from '../../collect/account.ts'
+import { usage } from '../../catalog/operations/lookups.ts'
+import { aheadOf, parseUsage } from '../../collect/account.ts'
+import { StopRequested } from '../../collect/stop.ts'
+import { RanklineError } from '../../model/errors.ts'
 import { type Clock, systemClock } from '../../model/time.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,6 +21,7 @@ import {
 import { tryCollectorLock } from '../lock.ts'
 import { outgoing } from '../messages/outgoing.ts'
 import type { App, Turn } from './app.ts'
+import { type ClockFlags, clockCheck, unchecked } from './clock-check.ts'
 import { lookupPatience, openHttp, readServiceFlags } from './service.ts'
 
 /** How long after its row in the ledger was begun a request may leave, while a commit waits for the disk. */
@@ -25,7 +29,7 @@ const latestDepartureMs = 500
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
 export async function openApp(
-  flags: ServiceFlags & QueueFlags,
+  flags: ServiceFlags & QueueFlags & ClockFlags,
   turn: Turn,
   clock: Clock = systemClock,
 ): Promise<App> {
@@ -37,7 +41,9 @@ export async function openApp(
   if (needsMigration(database)) await turn.acquire()
   const store = await openStore(database)
   const queue = queueUrl(flags)
-  if (queue === null) return createApp({ store, database }, settings, timeoutMs, clock)
+  // A clock of its own tells no time of this machine.
+  const checked = clock === systemClock ? flags : null
+  if (queue === null) return createApp({ store, database }, settings, timeoutMs, clock, checked)
   const { openWithMachines } = await import('../machines/coordinate.ts')
   return await openWithMachines({
     store,
@@ -47,7 +53,7 @@ export async function openApp(
     queue,
     leaseMs: leaseOf(flags),
     turn,
-    clock,
+    ...{ clock, checked },
   })
 }
 
@@ -70,6 +76,18 @@ export async function connectFreely(
   return createApp({ store, database }, settings, timeoutMs, clock)
 }
 
+/** How far the service's clock is ahead of ours, asked for free and written nowhere; null where that cannot be found out. */
+export async function serviceAhead(flags: ServiceFlags, signal?: AbortSignal): Promise<number | null> {
+  try {
+    await using app = await connectFreely(flags, { stored: 'left-alone' })
+    return aheadOf(await app.service.lookup(usage, {}, { signal }))
+  } catch (error) {
+    // The run that follows says what is wrong with the settings.
+    if (error instanceof RanklineError || error instanceof StopRequested) return null
+    throw error
+  }
+}
+
 /** Whether what is stored is read, is only written into, or stays untouched. */
 type StoredUse = 'read' | 'not-read' | 'left-alone'
 
@@ -87,12 +105,17 @@ async function openFreely(database: string, stored: StoredUse): Promise<Store> {
   return isRead ? await openCopy(database) : await openStore(':memory:')
 }
 
-/** Joins an open store with the service at an address. */
+/**
+ * Joins an open store with the service at an address.
+ *
+ * @param checked what was said of the clock; null where it is not compared with the service's
+ */
 export async function createApp(
   { store, database }: Pick<App, 'store' | 'database'>,
   settings: ServiceSettings,
   timeoutMs: number,
   clock: Clock,
+  checked: ClockFlags | null = null,
 ): Promise<App> {
   const http = await openHttp(settings, timeoutMs)
   const hash = keyHash(settings)
@@ -101,13 +124,15 @@ export async function createApp(
   const { baseUrl } = settings
   const serviceWith = (patience: Patience): ApiClient =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
+  const service = serviceWith(lookupPatience)
   return {
     store,
     database,
-    service: serviceWith(lookupPatience),
+    service,
     serviceWith,
     keyHash: hash,
     clock,
+    clockCheck: checked === null ? unchecked : clockCheck({ service, store, clock, flags: checked }),
     outgoing: outgoing(settings.allowHttp === true),
     machines: null,
     [Symbol.asyncDispose]: async () => {

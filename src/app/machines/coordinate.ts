@@ -16,6 +16,7 @@ import { CoordinationLost } from '../../store/shared/plans.ts'
 import type { Store } from '../../store/store.ts'
 import { keyHash, type ServiceSettings } from '../config.ts'
 import type { App, Machines, Turn } from '../connect/app.ts'
+import { type ClockFlags, clockCheck, unchecked } from '../connect/clock-check.ts'
 import { lookupPatience } from '../connect/service.ts'
 import { outgoing } from '../messages/outgoing.ts'
 import { coldRequests, processName, reachableJournal, readJournal, syncClock } from './queue.ts'
@@ -31,6 +32,8 @@ interface Opened {
   readonly leaseMs: number
   readonly turn: Turn
   readonly clock: Clock
+  /** What was said of the clock; null where it is not compared with the service's. */
+  readonly checked: ClockFlags | null
 }
 
 const lookEveryMs = 500
@@ -69,8 +72,11 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   await turn.acquire()
   await sync(life.signal)
   const coordination = coordinate({ journal, reached }, { key: hash, coordinator }, turn)
+  const lookups = serviceWith(lookupPatience)
+  const { checked } = opened
   return {
-    ...{ store, database, serviceWith, service: serviceWith(lookupPatience), keyHash: hash, clock },
+    ...{ store, database, serviceWith, service: lookups, keyHash: hash, clock },
+    clockCheck: checked === null ? unchecked : clockCheck({ service: lookups, store, clock, flags: checked }),
     outgoing: outgoing(service.allowHttp === true),
     machines: machinesOf({
       ...{ store, reached, waitingFor, read, sync, coordination, coordinator, key: hash, life: life.signal },

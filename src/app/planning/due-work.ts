@@ -162,10 +162,11 @@ export interface DueRuns extends PlannedRuns {
  * logged. What an unfinished run of theirs asks is finished, too.
  */
 export async function planDue(
-  { store, clock, machines }: Pick<App, 'store' | 'clock' | 'machines'>,
+  { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
   flags: DueFlags,
   events: PlanEvents,
   turn: () => Promise<void>,
+  stop?: AbortSignal,
 ): Promise<DueRuns | null> {
   await turn()
   const now = clock.wall()
@@ -176,6 +177,8 @@ export async function planDue(
   if (staged === null) return null
   const looked =
     wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as Look) : []
+  if (staged.some(({ chosen }) => chosen > 0) || looked.some(({ slot }) => slot.at !== null))
+    await clockCheck.check(events.log, stop)
   const { slots, lost } = await takeSlots(store, looked, now)
   const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
   const decide = (jobs: typeof due, change: boolean) =>

@@ -2,6 +2,7 @@ import { type AccountReading, fetchUsage } from '../../collect/account.ts'
 import { stopSignal, UsageUnavailable } from '../../collect/stop.ts'
 import type { Account } from '../../model/call.ts'
 import { localDay, systemClock } from '../../model/time.ts'
+import { freshSpan } from '../../model/trusted-time.ts'
 import type { BudgetedJob } from '../../plan/document.ts'
 import { decideResume, type ResumeDecision } from '../../plan/resume.ts'
 import type { PlanDraft, PlannedJob } from '../../store/runs.ts'
@@ -50,7 +51,6 @@ export async function decideJobs(
     )
   return jobs.map((job, index) => {
     const decision = courses[index] as ResumeDecision
-    const { freshnessMs } = job.settings
     return {
       job,
       decision,
@@ -58,7 +58,7 @@ export async function decideJobs(
         settings: job.settings,
         date: dates[index] as string,
         continues: decision.do === 'continue' ? decision.run.id : null,
-        freshSince: freshnessMs === null ? null : now - freshnessMs,
+        fresh: freshSpan(job.settings.freshnessMs, now),
       },
     }
   })

@@ -2,6 +2,7 @@ import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { endOf } from '../../model/run.ts'
 import type { Audience } from '../../model/settings/presentation.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { PortfolioProblem, PortfolioRow } from '../../report/formats/portfolio/row.ts'
 import { portfolioRanks } from '../../report/formats/portfolio/row.ts'
@@ -24,6 +25,7 @@ export interface PortfolioRequest extends Pick<ReportRequest, 'asked' | 'toleran
   readonly audience: Audience
   /** How all jobs are doing. */
   readonly status: StatusDocument
+  readonly now: number
   readonly format: Pick<ReportFormat, 'dayBefore'>
   /** Writes the own report of a job, and answers the name of its file; null where none is wanted. */
   readonly write: ((source: ReportSource) => Promise<string>) | null
@@ -36,7 +38,7 @@ export async function* portfolioRows(
   request: PortfolioRequest,
 ): AsyncGenerator<PortfolioRow> {
   for (const job of jobs) {
-    const standing = await standingOf(store, job.name, request.status)
+    const standing = await standingOf(store, job.name, request)
     try {
       yield { ...standing, ...(await reported(store, job, request)) }
     } catch (error) {
@@ -51,7 +53,7 @@ export async function* portfolioRows(
 async function reported(
   store: Store,
   { name: job, settings }: PortfolioJob,
-  { audience, write, status: _, ...request }: PortfolioRequest,
+  { audience, write, status: _, now: _now, ...request }: PortfolioRequest,
 ): Promise<Pick<PortfolioRow, 'name' | 'language' | 'ranks' | 'file'>> {
   const presentation = await presentationOf(await lookSettings(store, job, settings), { audience })
   // What is collected meanwhile is in neither the row nor the report.
@@ -70,10 +72,10 @@ async function reported(
 async function standingOf(
   store: Store,
   job: string,
-  { jobs, problems }: StatusDocument,
+  { status: { jobs, problems }, now }: Pick<PortfolioRequest, 'status' | 'now'>,
 ): Promise<PortfolioRow> {
   const known = jobs.find((one) => one.job === job)
-  const { good } = await store.newestRuns(job)
+  const { good } = await store.newestRuns(job, latestKnown(now))
   return {
     ...{ job, name: job, language: null, ranks: null, file: null },
     // `status` leaves out jobs that were given up.

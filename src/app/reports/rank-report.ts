@@ -5,7 +5,8 @@ import type { Run } from '../../model/run.ts'
 import { isDay } from '../../model/settings/period.ts'
 import type { Target } from '../../model/target.ts'
 import { closestMatch } from '../../model/text.ts'
-import { addDays, daysBetween, inOrderOfRuns } from '../../model/time.ts'
+import { addDays, daysBetween } from '../../model/time.ts'
+import { inOrderOfRuns } from '../../model/trusted-time.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { type BuiltHistory, buildHistory, compact } from '../../report/history/build-history.ts'
 import { filterHistory } from '../../report/history/filter-history.ts'
@@ -141,7 +142,8 @@ export async function newestRun(store: Store, job: string, date: string | undefi
 /** Runs that had started by a day, or all; the newest first. */
 async function runsUntil(store: Store, job: string, date: string | undefined): Promise<readonly Run[]> {
   const runs = await store.runs({ job })
-  return inOrderOfRuns(runs.filter((one) => date === undefined || one.date <= date))
+  // All are put in order first: a run of a later day shows which clock was wrong.
+  return inOrderOfRuns(runs).filter((one) => date === undefined || one.date <= date)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { UsageError } from '../../model/errors.ts'
 import type { Target } from '../../model/target.ts'
-import { addDays, inOrderOfRuns } from '../../model/time.ts'
+import { addDays } from '../../model/time.ts'
+import { inOrderOfRuns } from '../../model/trusted-time.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { type DiffDocument, diffDocument } from '../../report/diff/document.ts'
 import { comparedDays, deepestSnapshot, snapshotOf } from '../../report/diff/serp-diff.ts'

@@ -1,7 +1,10 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs'
 import { RanklineError } from '../../model/errors.ts'
+import { endOf } from '../../model/run.ts'
 import type { Workspace } from '../../model/settings/workspace.ts'
+import { count, size } from '../../model/text.ts'
 import { type Clock, dayMs } from '../../model/time.ts'
+import { timeForAges } from '../../model/trusted-time.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
 import type { PrunedResults } from '../../store/sqlite/maintenance/old-results.ts'
@@ -70,11 +73,14 @@ export async function applyRetention(
  * Drops what the folders of the jobs in a database no longer keep, at most once a day: a file beside the database says when it was done
  * last. What one folder keeps longer, or for ever, stays. To be called while no process of ours collects into it; null where it was done
  * already, or nothing is to be dropped.
+ *
+ * @param isConfirmed whether the service agrees with the clock
  */
 export async function pruneDaily(
   database: string,
   keeps: readonly Keep[],
   now: number,
+  isConfirmed = false,
 ): Promise<Retained | null> {
   const keep = { answersMs: longest(keeps, 'answersMs'), resultsMs: longest(keeps, 'resultsMs') }
   if (keep.answersMs === null && keep.resultsMs === null) return null
@@ -82,7 +88,7 @@ export async function pruneDaily(
   const last = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
   // A mark of the future was left by a clock that has been set back since.
   if (last <= now && now - last < dayMs) return null
-  const dropped = await applyRetention(database, keep, now)
+  const dropped = await applyRetention(database, keep, isConfirmed ? now : await timeOfAges(database, now))
   try {
     writeFileSync(mark, '')
     utimesSync(mark, new Date(now), new Date(now))
@@ -90,6 +96,14 @@ export async function pruneDaily(
     // Without the mark it is done again after the next run, and finds less to do.
   }
   return dropped
+}
+
+/** The time from which ages count in a database, where nothing confirms the clock. */
+export async function timeOfAges(database: string, now: number): Promise<number> {
+  const { openReader } = await import('../../store/sqlite/open.ts')
+  await using store = await openReader(database)
+  const [last] = await store.runs({ limit: 1 })
+  return timeForAges(now, last === undefined ? null : endOf(last))
 }
 
 function longest(keeps: readonly Keep[], what: keyof Keep): number | null {
@@ -100,7 +114,18 @@ function longest(keeps: readonly Keep[], what: keyof Keep): number | null {
 /** Collects, and then drops what the folders of the jobs no longer keep. What goes wrong there is logged, and tried again after the next run. */
 export function withRetention(
   collect: CollectDue,
-  { database, clock, log }: { database: string; clock: Pick<Clock, 'wall'>; log: Terminal['log'] },
+  {
+    database,
+    clock,
+    isConfirmed = () => false,
+    log,
+  }: {
+    readonly database: string
+    readonly clock: Pick<Clock, 'wall'>
+    /** Whether the service agrees with the clock. */
+    readonly isConfirmed?: () => boolean
+    readonly log: Terminal['log']
+  },
 ): CollectDue {
   return async (forms, stop) => {
     const ends = await collect(forms, stop)
@@ -109,11 +134,26 @@ export function withRetention(
       const keeps = await Promise.all(
         forms.map(async ({ settings }) => (await workspaceOf(settings.file)).keep),
       )
-      await pruneDaily(database, keeps, clock.wall())
+      const dropped = await pruneDaily(database, keeps, clock.wall(), isConfirmed())
+      const line = dropped === null ? null : retainedLine(dropped)
+      if (line !== null) log(`Retention: ${line}`, { level: 'info' })
     } catch (error) {
       if (!(error instanceof RanklineError)) throw error
       log(`Retention: ${error.message}`, { level: 'warn' })
     }
     return ends
   }
+}
+
+/** What was dropped, as a sentence; null where nothing was. */
+function retainedLine({ bodies, results }: Retained): string | null {
+  const dropped = [
+    ...(bodies === null || bodies.bodies === 0
+      ? []
+      : [`${count(bodies.bodies, 'stored body', 'stored bodies')} (${size(bodies.bytes)})`]),
+    ...(results === null || results.answers === 0
+      ? []
+      : [`${count(results.results, 'result')} of ${count(results.answers, 'answer')}`]),
+  ]
+  return dropped.length === 0 ? null : `dropped ${dropped.join(' and ')}; ranks stay.`
 }

@@ -39,6 +39,8 @@ export interface SchedulerParts {
   readonly log: Terminal['log']
   /** Ends the scheduler; what is in flight is awaited. */
   readonly stop: AbortSignal
+  /** Whether the clock can be worked with: while it cannot, nothing is looked at and nothing done beside. */
+  readonly mayWork?: () => Promise<boolean>
   /** What is done beside runs, called whenever it has looked at the clock; nothing is thrown. */
   readonly besides?: (jobs: readonly JobForm[]) => Promise<void>
   /** Called whenever it has looked at the clock, with all jobs. */
@@ -68,16 +70,18 @@ interface Entry {
  */
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
   const { clock, jobFiles, log, stop, besides, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
+  const { mayWork = async () => true } = parts
   let entries: ReadonlyMap<string, Entry> = new Map()
   // Another process that collects is waited for, and told of once.
   let isWaiting = false
   while (!stop.aborted) {
     const now = clock.wall()
     entries = updated(entries, await jobFiles.refresh(), now)
+    const works = await mayWork()
     if (stop.aborted) return
     const due = [...entries].filter(([, { next }]) => next !== null && next <= now)
     const end =
-      due.length === 0
+      due.length === 0 || !works
         ? null
         : await lookAt(
             parts,
@@ -92,8 +96,8 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
       entries = new Map([...entries, ...due.map(([path, entry]) => [path, looked(entry, end, now)] as const)])
     }
     onLook([...entries.values()].map(stateOf))
-    await besides?.([...entries.values()].map(({ form }) => form))
-    const waitMs = end === 'busy' ? longestSleepMs : untilNext(entries, clock.wall())
+    if (works) await besides?.([...entries.values()].map(({ form }) => form))
+    const waitMs = end === 'busy' || !works ? longestSleepMs : untilNext(entries, clock.wall())
     await sleep(clock, Math.min(waitMs, longestSleepMs), stop).catch((reason: unknown) => {
       if (!(reason instanceof StopRequested)) throw reason
     })

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import type { Run } from '../../model/run.ts'
 import { dayMs, hourMs, periodAt } from '../../model/time.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import { nextSlot } from '../../plan/schedule/slots.ts'
 import type { MessageState } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
@@ -70,7 +71,7 @@ async function jobFacts(
   { name, file, settings: described, changedAt }: KnownJob,
   { store, now, isCollecting, spending }: Around,
 ): Promise<JobFacts> {
-  const runs = await store.newestRuns(name)
+  const runs = await store.newestRuns(name, latestKnown(now))
   const { last, good } = runs
   const settings = described ?? last?.settings ?? null
   const { schedule = null, every = null, timezone = 'UTC', freshnessOfRuns = null } = settings ?? {}

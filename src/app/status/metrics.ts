@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { UsageError } from '../../model/errors.ts'
 import { coverageOf, endOf } from '../../model/run.ts'
+import type { Clock } from '../../model/time.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import { writablePath, writeFileAtomically } from '../../output/file.ts'
 import {
   type JobMetrics,
@@ -14,7 +16,7 @@ import { searchJob } from '../job-files.ts'
 
 /** What the metrics are read from and where they go. */
 export interface MetricsStep {
-  readonly app: { readonly store: Store }
+  readonly app: { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
   /** Null where none is wanted. */
   readonly metricsFile: MetricsFile | null
 }
@@ -35,9 +37,9 @@ export function metricsFileToWrite(flag: string | undefined): MetricsFile | null
 const readableByAll = 0o644
 
 /** Writes what all jobs of the database come to into the file of metrics. */
-export async function writeMetrics({ app: { store }, metricsFile }: MetricsStep): Promise<void> {
+export async function writeMetrics({ app: { store, clock }, metricsFile }: MetricsStep): Promise<void> {
   if (metricsFile === null) return
-  const text = await currentMetrics(store)
+  const text = await currentMetrics(store, clock.wall())
   await writeFileAtomically(metricsFile.path, [text], metricsFile.by, readableByAll)
 }
 
@@ -46,10 +48,10 @@ export async function writeWorkerMetrics(file: MetricsFile, worker: WorkerMetric
   await writeFileAtomically(file.path, [workerMetricsText(worker)], file.by, readableByAll)
 }
 
-async function currentMetrics(store: Store): Promise<string> {
+async function currentMetrics(store: Store, now: number): Promise<string> {
   const jobs: JobMetrics[] = []
   for (const job of await store.jobsThatRan()) {
-    const { last, good } = await store.newestRuns(job)
+    const { last, good } = await store.newestRuns(job, latestKnown(now))
     if (last === null || job === searchJob) continue
     const { planned, done, failed, pending } = await store.taskCounts(last.id)
     const { spent } = await store.creditsOf([last.id])

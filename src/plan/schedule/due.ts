@@ -1,5 +1,6 @@
 import type { QueryHistory } from '../../model/query.ts'
 import { addDays, dayMs, hourMs, localDay } from '../../model/time.ts'
+import { countsAsDone } from '../../model/trusted-time.ts'
 import { type Every, everyOf } from './every.ts'
 
 /** When a query is due: as often as that, or once after an instant (epoch ms). */
@@ -16,13 +17,10 @@ export function isDue(rule: DueRule, history: QueryHistory, zone: string, now: n
   return failures.length <= mostRetries && !failures.some(({ isFinal }) => isFinal)
 }
 
-/**
- * Whether an instant lies in the period that a rule is in now. What lies ahead by more than a day was stored while the clock was
- * wrong: else nothing would be due until then.
- */
+/** Whether an instant lies in the period that a rule is in now, and was not stored by a clock that was wrong. */
 function periodOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
   const hasBegun = beginOf(rule, zone, now)
-  return (instant) => instant <= now + dayMs && hasBegun(instant)
+  return (instant) => countsAsDone(instant, now) && hasBegun(instant)
 }
 
 /** Whether an instant is not before the beginning of the period that a rule is in now. */

@@ -1,3 +1,4 @@
+import { freshSpan } from '../../model/trusted-time.ts'
 import type { ChunkLease } from '../shared/calls.ts'
 import type { ChunkEnd, LeasedChunk, OpenSharedJob, ReusableAnswer, SharedChunks } from '../shared/chunks.ts'
 import type { ChunkQuery, SharedRun } from '../shared/plans.ts'
@@ -106,7 +107,7 @@ SELECT DISTINCT ON (a.query, a.page) ${answerColumns}, r.group_id = $3 AS of_gro
 JOIN rankline.runs r ON r.id = a.run_id
 JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
 WHERE a.query = ANY ($2) AND a.body IS NOT NULL AND a.run_id <> $1
-  AND (r.group_id = $3 OR (r.key_hash = $4 AND a.fetched_at >= $5::bigint))
+  AND (r.group_id = $3 OR (r.key_hash = $4 AND a.fetched_at >= $5::bigint AND a.fetched_at < $6::bigint))
   AND NOT EXISTS (SELECT 1 FROM rankline.task_ends own WHERE own.run_id = $1 AND own.query = a.query AND own.page = a.page)
 ORDER BY a.query, a.page, a.fetched_at DESC`
 
@@ -118,9 +119,9 @@ async function reusableAnswers(
   const [clock] = await statements.query<{ now: number }>(
     `SELECT ${epochMs('clock_timestamp()')}::bigint AS now`,
   )
-  const since = settings.freshnessMs === null ? null : (clock?.now ?? 0) - settings.freshnessMs
+  const fresh = freshSpan(settings.freshnessMs, clock?.now ?? 0)
   const keys = queries.map(({ key }) => key)
-  const given = [id, keys, groupId, keyHash, since]
+  const given = [id, keys, groupId, keyHash, fresh?.from ?? null, fresh?.until ?? null]
   const rows = await statements.query<AnswerRow & { readonly of_group: boolean }>(reusable, given)
   return rows.map((row) => ({ ...answerFromRow(row), isOfGroup: row.of_group }))
 }

@@ -1,5 +1,6 @@
 import { settlingMs } from '../../model/call.ts'
 import type { TimeSpan } from '../../model/time.ts'
+import { agreeingMs } from '../../model/trusted-time.ts'
 import type { JobSpending, UsageReading } from '../ledger.ts'
 import {
   QueueDrained,
@@ -59,7 +60,7 @@ WHERE c.id = ANY ($1::bigint[]) AND c.fence = 0 AND (
       JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
     WHERE a.run_id <> own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND ${notEnded}
       AND (r.group_id = own.group_id OR (r.key_hash = own.key_hash AND a.fetched_at >= ${epochMs('clock_timestamp()')}
-        - (own.settings::jsonb ->> 'freshnessMs')::bigint)))
+        - (own.settings::jsonb ->> 'freshnessMs')::bigint AND a.fetched_at < ${epochMs('clock_timestamp()')} + ${agreeingMs})))
   OR EXISTS (
     SELECT 1 FROM rankline.calls j WHERE j.run_id = own.id AND j.query = ANY (c.queries) AND j.outcome = 'accepted' AND j.job_over = false))`
 

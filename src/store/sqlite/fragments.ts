@@ -1,3 +1,4 @@
+import type { TimeSpan } from '../../model/time.ts'
 import { type EndKind, isFinal } from '../../rank/paging.ts'
 import { damagedMark } from '../compression.ts'
 import { unusableMark } from './schema.ts'
@@ -12,6 +13,16 @@ export const understood = `a.normaliser IS NOT ${unusableMark}
 
 /** The same for runs that did not ask for it: what repeats another question than asked is no answer to theirs. */
 export const reusable = `${understood} AND a.echo_mismatch IS NULL`
+
+/** Condition on an answer `a`: it was fetched in the time of `freshValues`, numbered where there are several. */
+export function isFresh(number: number | '' = ''): string {
+  return `a.fetched_at >= @freshFrom${number} AND a.fetched_at < @freshUntil${number}`
+}
+
+/** The values of that condition; where no answer may be used, none is fresh. */
+export function freshValues(fresh: TimeSpan | null) {
+  return { freshFrom: fresh?.from ?? Number.MAX_SAFE_INTEGER, freshUntil: fresh?.until ?? 0 }
+}
 
 const kinds = (Object.keys(isFinal) as EndKind[]).filter((kind) => isFinal[kind])
 

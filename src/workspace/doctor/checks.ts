@@ -1,6 +1,7 @@
 import { shareQueue } from '../../ledger/share-queue.ts'
-import { count, duration, grouped, size } from '../../model/text.ts'
+import { count, grouped, size } from '../../model/text.ts'
 import { dayMs, utcBetween } from '../../model/time.ts'
+import { agreeingMs, clockOff } from '../../model/trusted-time.ts'
 import type { AccountFacts, Facts } from './facts.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */
@@ -42,7 +43,6 @@ export const checks: readonly Check[] = [
 const expiryNoticeMs = 14 * dayMs
 /** With more, runs begin late or early, and calls count on another day than at the service. */
 const noticeableSkewMs = 10_000
-const wrongSkewMs = 5 * 60_000
 /** A run keeps up to 35 MB in reserve; a month of a small job takes about as much. */
 const tightBytes = 500_000_000
 const fullBytes = 50_000_000
@@ -141,10 +141,11 @@ function rateLimit({ account: { limits, quotas } }: AccountFacts): Finding {
 }
 
 function clock({ aheadMs }: AccountFacts): Finding {
+  if (aheadMs === null) return ok('the service does not say the time')
   const off = Math.abs(aheadMs)
   if (off < noticeableSkewMs) return ok('agrees with that of the service')
-  const text = `The clock of this machine is ${duration(Math.round(off / 1000))} ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the service: set it, best by NTP`
-  return off < wrongSkewMs ? warning(text) : error(text)
+  const text = `${clockOff(aheadMs)}: set it, best by NTP`
+  return off < agreeingMs ? warning(text) : error(text)
 }
 
 function sharedKey({ sharing, settings }: Facts): Finding {

@@ -52,7 +52,7 @@ export interface AccountFacts {
   /** When the key stops working, epoch ms; null where it does not. */
   readonly keyExpiresAt: number | null
   /** How far the clock of the service is ahead of this machine's, as far as the journey of the answer cannot explain it. */
-  readonly aheadMs: number
+  readonly aheadMs: number | null
 }
 
 export type DatabaseFacts =

@@ -59,30 +59,15 @@ function isSound(database: DatabaseFacts): boolean {
 }
 
 async function askService(app: App): Promise<ServiceFacts> {
-  const before = app.clock.wall()
   const account = await accountOf(app)
-  const after = app.clock.wall()
   if (account instanceof UsageUnavailable)
     return { about: account.stop.reason === 'auth' ? 'key' : 'service', mistake: account.message }
   return {
     account,
     stop: accountStop(account, account.at)?.message ?? null,
     keyExpiresAt: keyExpiry(account),
-    aheadMs: clockDifference(account.at, { before, after }),
+    aheadMs: account.aheadMs,
   }
-}
-
-/**
- * How far the clock of the service is ahead of ours. The Date header names whole seconds, and an instant between question and
- * answer: what this can explain is no difference.
- */
-export function clockDifference(
-  theirs: number,
-  { before, after }: { readonly before: number; readonly after: number },
-): number {
-  if (theirs > after) return theirs - after
-  const latest = theirs + 999
-  return latest < before ? latest - before : 0
 }
 
 function spansOf({ store, keyHash }: App): readonly UsageInterval[] {

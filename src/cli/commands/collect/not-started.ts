@@ -3,7 +3,7 @@ import { alertSkippedJobs } from '../../../app/alerts/skipped.ts'
 import { databasePath, type SettingFlags } from '../../../app/config.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
-import { busyExitCode, RanklineError } from '../../../model/errors.ts'
+import { busyExitCode, RanklineError, WrongClock } from '../../../model/errors.ts'
 import { noFile } from '../../../model/job.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { isScreen, type Terminal } from '../../../output/terminal.ts'
@@ -44,7 +44,11 @@ export async function reportNotStarted(
       terminal.log(line, about)
     },
   }
-  const tell = async (reason: string, isConcerned: (file: string) => boolean): Promise<void> => {
+  const tell = async (
+    reason: string,
+    isConcerned: (file: string) => boolean,
+    alerts: 'alerts, too' | 'pings only' = 'alerts, too',
+  ): Promise<void> => {
     const files = [...new Set(flags.job)].filter((file) => file !== noFile && !begun.has(resolve(file)))
     const means = {
       outgoing: outgoing(flags['allow-http'] === true),
@@ -53,7 +57,7 @@ export async function reportNotStarted(
     try {
       await pingNotStarted(files.filter(isConcerned), reason, means)
       // Who looks at a screen has read it.
-      if (!isScreen(terminal))
+      if (!isScreen(terminal) && alerts === 'alerts, too')
         await alertSkippedJobs(files.filter(isConcerned), reason, {
           ...means,
           database: databasePath(flags),
@@ -84,7 +88,10 @@ export async function reportNotStarted(
     return code
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
-    if (!isBusy && begun.size === 0) await tell([...said, reasonOf(error)].join('\n'), () => true)
+    const reason = [...said, reasonOf(error)].join('\n')
+    // An alert would carry the wrong time.
+    const alerts = error instanceof WrongClock ? 'pings only' : 'alerts, too'
+    if (!isBusy && begun.size === 0) await tell(reason, () => true, alerts)
     throw error
   }
 }

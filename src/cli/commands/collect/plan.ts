@@ -1,3 +1,4 @@
+import { judgeClock } from '../../../app/connect/clock-check.ts'
 import { connectFreely } from '../../../app/connect/open-app.ts'
 import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
@@ -88,6 +89,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     terminal.log(account.message)
     return exitCodeOf(account.stop)
   }
+  judgeClock(account.aheadMs, { now, flags: { 'trust-clock': true }, log: terminal.log })
   const limits = await plannedLimits(
     store,
     decided.map(({ planned }) => planned),

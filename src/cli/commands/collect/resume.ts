@@ -14,6 +14,7 @@ import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   type Command,
+  clockFlags,
   collectFlags,
   confirmFlags,
   leaseFlags,
@@ -28,6 +29,7 @@ import { collectRuns, readCollectFlags } from './collect-runs.ts'
 
 const flags = {
   ...serviceFlags,
+  ...clockFlags,
   ...collectFlags,
   ...confirmFlags,
   ...waitFlags,
@@ -125,6 +127,7 @@ async function continueRun(
   // A mistake in rankline.yaml changes nothing of the run.
   await sharedLimits(store, [run.settings])
   if (flags.yes !== true) await confirmPrices(await dearToGoOn(store, run, failed), terminal.ask ?? null)
+  await app.clockCheck.check(terminal.log)
   await app.machines?.begin([run.job])
   await prepare(store, run)
   return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)

@@ -69,10 +69,11 @@ export async function runDueJobs(
   }
   using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
   await using app = await openApp(flags, lock, clock)
-  const planned = await planDue(app, flags, events, async () => {
+  const turn = async (): Promise<void> => {
     await lock.acquire()
     await app.store.rejectDamaged()
-  })
+  }
+  const planned = await planDue(app, flags, events, turn, above?.stop.signal)
   if (planned === null) return 2
   const { listed, isLeftOut, refused, stoppedBefore, end } = planned
   begin(listed.map(({ run }) => run.settings.file))

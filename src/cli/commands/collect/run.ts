@@ -5,6 +5,7 @@ import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import {
   type Command,
+  clockFlags,
   collectFlags,
   confirmFlags,
   fitFlags,
@@ -26,6 +27,7 @@ import { runDue } from './run-due.ts'
 const flags = {
   ...jobFileFlags,
   ...serviceFlags,
+  ...clockFlags,
   ...collectFlags,
   ...logFlags,
   ...confirmFlags,

@@ -1,5 +1,6 @@
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import {
+  clockFlags,
   collectFlags,
   confirmFlags,
   leaseFlags,
@@ -11,6 +12,7 @@ import {
 
 export const scheduleFlags = {
   ...serviceFlags,
+  ...clockFlags,
   ...collectFlags,
   ...confirmFlags,
   health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),

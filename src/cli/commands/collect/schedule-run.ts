@@ -6,6 +6,8 @@ import {
   serviceSettings,
   version,
 } from '../../../app/config.ts'
+import { clockGate } from '../../../app/connect/clock-check.ts'
+import { serviceAhead } from '../../../app/connect/open-app.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
@@ -62,7 +64,11 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   manager.up('Looking at what is due')
   const { signal } = interrupts.stop
   signal.addEventListener('abort', manager.stopping, { once: true })
-  const around = { database: databasePath(flags), clock: systemClock, log }
+  const gate = clockGate({
+    ask: async () => await serviceAhead(flags, signal),
+    ...{ clock: systemClock, flags, log: (line) => log(line, { level: 'error' }) },
+  })
+  const around = { database: databasePath(flags), clock: systemClock, log, isConfirmed: gate.isConfirmed }
   const sendMessages = sendWithoutRun({
     ...around,
     outgoing: () => {
@@ -74,6 +80,7 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   await runScheduler({
     clock: systemClock,
     jobFiles,
+    mayWork: gate.mayWork,
     collect: withRetention(dueCollector(flags, terminal, systemClock), around),
     besides: (known) => sendMessages(known.map(({ settings }) => settings)),
     log,

@@ -19,13 +19,14 @@ import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { planQuery } from '../../../plan/plan-query.ts'
 import { unpackSound } from '../../../store/compression.ts'
 import type { Store } from '../../../store/store.ts'
-import { type Command, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { type Command, clockFlags, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { malformedLines, mismatchLines } from '../../run-summary.ts'
 
 const flags = {
   ...serviceFlags,
+  ...clockFlags,
   ...waitFlags,
   param: { ...listFlag('Parameter, for instance -p gl=us'), alias: 'p' },
   style: textFlag('get or post'),
@@ -56,10 +57,11 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   const { store, clock } = app
   await lock.acquire()
   await store.rejectDamaged()
+  await app.clockCheck.check(terminal.log)
   await using draft = await store.draft()
   await draft.add(settings.name, [planQuery(query)])
   const date = localDay(clock.wall(), settings.timezone)
-  const planned = { settings, date, continues: null, freshSince: null }
+  const planned = { settings, date, continues: null, fresh: null }
   const [run] = await draft.commit([planned], clock.wall())
   if (run === undefined) throw new Error('the search was not planned')
   using interrupts = listenForInterrupts(terminal)

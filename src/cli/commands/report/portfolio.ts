@@ -73,7 +73,7 @@ export async function portfolio(
   if (folder !== null) makeFolder(folder)
   const write = format === 'html' ? reportWriter(jobs, out as string) : null
   const rows: PortfolioRow[] = []
-  for await (const row of portfolioRows(store, jobs, { ...request, status, write })) {
+  for await (const row of portfolioRows(store, jobs, { ...request, status, now, write })) {
     rows.push(row)
     terminal.status?.(`${rows.length} of ${count(jobs.length, 'job')}`)
   }

@@ -1,11 +1,20 @@
+import { existsSync } from 'node:fs'
 import { databasePath } from '../../../app/config.ts'
+import { judgeClock } from '../../../app/connect/clock-check.ts'
+import { serviceAhead } from '../../../app/connect/open-app.ts'
 import { tryCollectorLock } from '../../../app/lock.ts'
-import { applyRetention, countRetention, type Keep, type Retained } from '../../../app/scheduler/retention.ts'
+import {
+  applyRetention,
+  countRetention,
+  type Keep,
+  type Retained,
+  timeOfAges,
+} from '../../../app/scheduler/retention.ts'
 import { openWorkspace } from '../../../app/workspace.ts'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { count, grouped, parseDuration, size } from '../../../model/text.ts'
-import { systemClock } from '../../../model/time.ts'
+import { systemClock, utcMinute } from '../../../model/time.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
@@ -16,13 +25,14 @@ import { openStore } from '../../../store/sqlite/open.ts'
 import { type Command, chosenWork, type TypedFlags } from '../../flags.ts'
 
 const works = { backup, check, migrate, prune }
-const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum'] as const
+const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum', 'trust-clock'] as const
 const brokenExitCode = 3
 
 const flags = {
   answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),
   results: textFlag('prune: drop results older than this, for instance 2y; ranks stay'),
   'dry-run': switchFlag('prune: show what would be dropped'),
+  'trust-clock': switchFlag('prune: count ages from now, also where nothing confirms the clock'),
   vacuum: switchFlag('prune: rewrite the file, so that it becomes smaller'),
 } satisfies Flags
 
@@ -122,7 +132,7 @@ function advice(isDamaged: boolean): string {
 /** `rankline db prune`: drops what is older than it is to be kept, by flags or by rankline.yaml; ranks stay. */
 export async function prune(flags: PruneFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
-  const now = systemClock.wall()
+  const now = await timeOfPruning(database, flags, terminal)
   const keep = await keepOf(flags)
   if (flags['dry-run'] === true) {
     requireDatabase(database)
@@ -141,6 +151,21 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
     terminal.log('Texts that nothing names any more stay until no other process is collecting.')
   await printPruned(flags, terminal, dropped, room)
   return 0
+}
+
+/** The time from which ages count: now, unless the clock may be wrong and nothing says that it is right. */
+async function timeOfPruning(database: string, flags: PruneFlags, { log }: Terminal): Promise<number> {
+  const now = systemClock.wall()
+  if (flags['trust-clock'] === true || !existsSync(database)) return now
+  const known = await timeOfAges(database, now)
+  if (known === now) return now
+  const aheadMs = await serviceAhead(flags)
+  judgeClock(aheadMs, { now, flags, log })
+  if (aheadMs !== null) return now
+  log(
+    `Ages count from ${utcMinute(known)} UTC, when the last run ended: nothing has confirmed the clock since. To count from now, add --trust-clock`,
+  )
+  return known
 }
 
 /** How long to keep what: as flags say, else as rankline.yaml of the working folder does. */

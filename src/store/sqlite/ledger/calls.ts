@@ -23,6 +23,13 @@ const lastBilled = prepared(($: Values<{ run: number }>) =>
     .limit(50),
 )
 
+const nameRun = prepared(($: Values<{ callId: number; runId: number }>) =>
+  orm
+    .update(calls)
+    .set({ runId: sql`${$.runId}` })
+    .where(eq(calls.id, $.callId)),
+)
+
 const giveBack = prepared(($: Values<{ id: number }>) =>
   orm
     .update(tasks)
@@ -118,6 +125,7 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
         const row = insertCall.run(runId, taskId, operation, sentAt, credits, keys.idOf(keyHash))
         return Number(row.lastInsertRowid)
       }),
+    callOfRun: (callId, runId) => writer.write(() => void nameRun.run(db, { callId, runId })),
     settleCall: (callId, settlement, again) =>
       writer.writePaid(() => {
         settle(callId, settlement)

@@ -16,7 +16,7 @@ import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { Task } from '../../../model/run.ts'
 import type { LeaseRequest } from '../../journal.ts'
 import { orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
-import { understood } from '../fragments.ts'
+import { freshValues, understood } from '../fragments.ts'
 import { answers, queries, runQueries, runs, tasks } from '../schema.ts'
 
 const [a, own] = [alias(answers, 'a'), alias(runs, 'own')]
@@ -118,13 +118,13 @@ const nextTagged = ($: Values<Wanted & { tags: string }>, reusable: SQL<number |
     .limit($.limit)
 
 const nothingReusable = sql<null>`NULL`
-const newestAnswer = ($: Values<{ run: number; fresh: number; shared: 0 | 1 }>) =>
+const newestAnswer = ($: Values<{ run: number; freshFrom: number; freshUntil: number; shared: 0 | 1 }>) =>
   sql<number | null>`(SELECT ${a.id} FROM ${answers} ${a} JOIN ${runs} ON ${runs.id} = ${a.runId}
       WHERE ${a.queryId} = ${tasks.queryId} AND ${a.page} = ${tasks.page} AND ${sql.raw(understood)}
-        AND (${a.fetchedAt} >= ${$.fresh} AND ${a.echoMismatch} IS NULL OR (${$.shared} AND ${sameGroup($.run)}))
+        AND (${a.fetchedAt} >= ${$.freshFrom} AND ${a.fetchedAt} < ${$.freshUntil} AND ${a.echoMismatch} IS NULL OR (${$.shared} AND ${sameGroup($.run)}))
       ORDER BY ${a.fetchedAt} DESC LIMIT 1)`
 
-type WantedAlso = Wanted & { fresh: number; shared: 0 | 1 }
+type WantedAlso = Wanted & { freshFrom: number; freshUntil: number; shared: 0 | 1 }
 
 const nextBought = prepared(($: Values<Wanted>) => nextTasks($, nothingReusable))
 const nextReusable = prepared(($: Values<WantedAlso>) => nextTasks($, newestAnswer($)))
@@ -151,16 +151,16 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
   return ({ operations, runs, limits = [], limit, calls, credits, shared, rooms = new Map() }) => {
     const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
     const pools = limits.map((pool) => ({ ...pool, runIds: new Set(pool.runIds) }))
-    const rows = runs.flatMap(({ runId: run, budget, keep, freshSince }): readonly LeasedRow[] => {
+    const rows = runs.flatMap(({ runId: run, budget, keep, fresh }): readonly LeasedRow[] => {
       const covered = calls > 0 ? Math.min(credits - keep, budget) : 0
       const request = { run, credits: covered, limit, operations: JSON.stringify(operations) }
       const tags = pools.flatMap(({ tag, runIds, left }) =>
         tag !== null && runIds.has(run) ? [[tag, left]] : [],
       )
       const tagged = { ...request, tags: JSON.stringify(tags) }
-      if (freshSince === null && !shared)
+      if (fresh === null && !shared)
         return tags.length === 0 ? nextBought.all(db, request) : nextBoughtTagged.all(db, tagged)
-      const reuse = { fresh: freshSince ?? Number.MAX_SAFE_INTEGER, shared: shared ? 1 : 0 } as const
+      const reuse = { ...freshValues(fresh), shared: shared ? 1 : 0 } as const
       return tags.length === 0
         ? nextReusable.all(db, { ...request, ...reuse })
         : nextReusableTagged.all(db, { ...tagged, ...reuse })

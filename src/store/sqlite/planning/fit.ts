@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { type FitQuery, fitToBalance } from '../../../ledger/fit.ts'
 import type { Funds, SkippedQueries } from '../../journal.ts'
 import { withSortMemory } from '../connection/statements.ts'
-import { reusable } from '../fragments.ts'
+import { freshValues, isFresh, reusable } from '../fragments.ts'
 
 /** The cause of a task that was left out; the next plan of its run restores it. */
 export const skippedForBalance = 'left out, for the balance does not cover it'
@@ -54,13 +54,14 @@ export function restoreSkipped(db: Database, run: number): void {
  * The columns that a query `o` is ranked by: when it was asked last, and the calls that it may need. A query that `follows` may
  * need all pages that are not settled, another one only those that wait. Pages with a fresh stored answer need no call.
  *
+ * @param isFresh whether an answer `a` is
  * @param isOpen whether the task `t` of a page with a stored answer would be one of these calls
  */
-export function needs(run: string, fresh: string, isOpen: string): string {
+export function needs(run: string, isFresh: string, isOpen: string): string {
   return `coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
       CASE WHEN follows THEN pages - settled ELSE waiting END
         - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
-          AND a.fetched_at >= ${fresh} AND ${reusable}
+          AND ${isFresh} AND ${reusable}
           AND coalesce((SELECT ${isOpen} FROM tasks_ t
             WHERE t.run_id = ${run} AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls`
 }
@@ -69,9 +70,9 @@ export function needs(run: string, fresh: string, isOpen: string): string {
 function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
   const shared = runs.length > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY query) > 1 THEN query END' : 'NULL'
   const ofRuns = runs.map((_, number) => candidatesOf(number)).join(' UNION ALL ')
-  const values = runs.flatMap(({ runId, freshSince }, number) => [
+  const values = runs.flatMap(({ runId, fresh }, number) => [
     [`run${number}`, runId],
-    [`fresh${number}`, freshSince ?? Number.MAX_SAFE_INTEGER],
+    ...Object.entries(freshValues(fresh)).map(([name, value]) => [`${name}${number}`, value]),
   ])
   return db
     .prepare<unknown[], Candidate>(
@@ -85,7 +86,7 @@ function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
 function candidatesOf(number: number): string {
   const isOpen = "t.state IN ('pending', 'skipped') AND (o.follows OR t.state = 'pending')"
   return `
-    SELECT o.*, ${number} AS number, ${needs('o.run', `@fresh${number}`, isOpen)}
+    SELECT o.*, ${number} AS number, ${needs('o.run', isFresh(number), isOpen)}
     FROM (
       SELECT t.run_id AS run, t.query_id AS query, rq.pages, max(t.credits) AS price, min(t.id) AS first,
         max(CASE WHEN t.state = 'pending' THEN t.priority END) AS priority,

@@ -5,7 +5,7 @@ import { mostRecheckCredits } from '../../../ledger/rechecks.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { PlannedJob } from '../../runs.ts'
 import { withSortMemory } from '../connection/statements.ts'
-import { finalKinds, reusable } from '../fragments.ts'
+import { finalKinds, freshValues, isFresh, reusable } from '../fragments.ts'
 import { needs, skippedForBalance } from './fit.ts'
 import { assignQueryIds, type Staged } from './staging.ts'
 
@@ -58,12 +58,12 @@ function addWanted(
   db: Database,
   staged: Staged,
   number: number,
-  { settings, continues, freshSince }: PlannedJob,
+  { settings, continues, fresh }: PlannedJob,
 ): void {
   assignQueryIds(db, staged)
   db.prepare(
     `INSERT INTO draft.wanted SELECT @job, @name, key, priority, stale, first, id, calls, calls * credits FROM (
-      SELECT o.*, ${needs('@run', '@fresh', `CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END`)}
+      SELECT o.*, ${needs('@run', isFresh(), `CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END`)}
       FROM (
         SELECT s.id, s.key, s.priority, s.credits, s.pages, known.query_id AS query, min(t.id) AS first,
           coalesce(sum(${waits} AND t.page <= s.pages), 0) AS waiting,
@@ -76,7 +76,7 @@ function addWanted(
           LEFT JOIN run_queries rq ON rq.run_id = @run AND rq.query_id = known.query_id
           LEFT JOIN tasks_ t ON t.run_id = @run AND t.query_id = known.query_id
         GROUP BY s.id HAVING waiting > 0 OR NOT coalesce(whole, 0)) o)`,
-  ).run({ job: number, name: settings.name, run: continues, fresh: freshSince ?? Number.MAX_SAFE_INTEGER })
+  ).run({ job: number, name: settings.name, run: continues, ...freshValues(fresh) })
 }
 
 type SummaryRow = Readonly<Record<'queries' | 'tasks' | 'settled' | 'fresh' | 'min' | 'max', number>>
@@ -97,14 +97,13 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
           -- Page by page: so of all the answers that a query ever had only the fresh ones are looked at.
           (SELECT count(*) FROM draft.numbers n WHERE n.page <= s.pages
             AND EXISTS (SELECT 1 FROM answers_ a WHERE a.query_id = known.query_id AND a.page = n.page
-              AND a.fetched_at >= @fresh AND ${reusable})
+              AND ${isFresh()} AND ${reusable})
             AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
               AND t.page = n.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
           coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = known.query_id), 0) AS ended
         FROM ${getTableName(staged.table)} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0)`,
     )
-    // If no answer may be reused, none is fresh.
-    .get({ run: job.continues, fresh: job.freshSince ?? Number.MAX_SAFE_INTEGER }) as SummaryRow
+    .get({ run: job.continues, ...freshValues(job.fresh) }) as SummaryRow
   const rechecks = recheckCredits(db, staged, job)
   return {
     job: job.settings.name,
