@@ -1,7 +1,9 @@
-import { billableOperation } from '../catalog/index.ts'
+import { billableOperation, billableOperations } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
 import { jobsPoll, usage } from '../catalog/operations/lookups.ts'
 import type { NewCall, Outcome, Settlement } from '../model/call.ts'
+import { tooLong } from '../model/run.ts'
+import { count } from '../model/text.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import {
   type ApiRequest,
@@ -12,7 +14,14 @@ import {
   speaksHttps,
   wantsHttps,
 } from './http.ts'
-import { billedAfter, classify, type ResponseClass, serviceMessage } from './outcomes.ts'
+import {
+  billedAfter,
+  classify,
+  isPassing,
+  isTooLong,
+  type ResponseClass,
+  serviceMessage,
+} from './outcomes.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
 import { retryAfterMs } from './retry.ts'
 
@@ -89,14 +98,14 @@ export interface ClientOptions {
 export interface Patience {
   /** With a rate-limit response. */
   readonly throttledMs: number
-  /** With a 503. */
+  /** With a 503, 408 or 425. */
   readonly unavailableMs: number
 }
 
 /** Joins connections, rate limiter and ledger. */
 export function apiClient(options: ClientOptions): ApiClient {
   const { baseUrl, http, rateLimiter, store, clock, keyHash, patience } = options
-  /** Engines and free lookups that named a delay with a 503, until they answer again. */
+  /** Engines and free lookups that named a delay with a passing error, until they answer again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
 
   const send: ApiClient['send'] = async (request, call, signal, mayLeave) => {
@@ -124,7 +133,7 @@ export function apiClient(options: ClientOptions): ApiClient {
     const settlement = {
       outcome,
       httpStatus: response.status,
-      error: errorOf(response, outcome, request),
+      error: errorOf(response, outcome, request, call.operation),
       billed: isFree ? 0 : billedAfter[outcome],
       finishedAt: clock.wall(),
       latencyMs,
@@ -143,9 +152,9 @@ export function apiClient(options: ClientOptions): ApiClient {
     return ms === null ? null : Math.min(ms, patience.throttledMs)
   }
 
-  /** The delay that a 503 names. One delay after the other is cut to the same patience. */
+  /** The delay that a 503, 408 or 425 names. One delay after the other is cut to the same patience. */
   const engineDelay = (part: string, response: HttpResponse): number | null => {
-    if ('failure' in response || response.status !== 503) return null
+    if ('failure' in response || !isPassing(response.status)) return null
     const ms = retryAfterMs(response.headers, clock.wall())
     const now = clock.monotonic()
     const since = delays.get(part)?.since ?? now
@@ -203,14 +212,35 @@ function isWrongSetting(response: HttpResponse, outcome: Outcome, request: ApiRe
 }
 
 /** Why a call brought no answer: in the service's words or ours; null where it brought one. */
-function errorOf(response: HttpResponse, outcome: Outcome, request: ApiRequest): string | null {
+function errorOf(
+  response: HttpResponse,
+  outcome: Outcome,
+  request: ApiRequest,
+  operation: string,
+): string | null {
   if ('failure' in response) return response.error
   const { status, body, lostBody, headers } = response
+  if (isTooLong(status)) return explainTooLong(status, request, operation)
   if (outcome === 'redirected') return explainRedirect(status, headers.location, request).reason
   if (outcome === 'answered' || outcome === 'accepted') return null
   const said = serviceMessage(body)
   if (said !== null && wantsHttps(said)) return `${speaksHttps} (${said})`
   return said ?? (lostBody === undefined ? `HTTP ${status}` : `HTTP ${status} without its body: ${lostBody}`)
+}
+
+const quotedCharacters = 40
+
+/** Which field is too long, and what to do about it. */
+function explainTooLong(status: number, { method, path, body }: ApiRequest, operation: string): string {
+  const fields: Readonly<Record<string, unknown>> =
+    body === null ? Object.fromEntries(new URLSearchParams(path.replace(/^[^?]*\??/, ''))) : JSON.parse(body)
+  const [name, value] = Object.entries(fields)
+    .map(([field, sent]) => [field, String(sent)] as const)
+    .reduce((longest, one) => (one[1].length > longest[1].length ? one : longest), ['query', ''])
+  const hasBody = billableOperations.some((one) => one.name === operation && one.postPath !== undefined)
+  const style = method === 'GET' && status !== 413 && hasBody ? 'set style: post, or ' : ''
+  const start = value.slice(0, quotedCharacters).toWellFormed()
+  return `${tooLong} (HTTP ${status}): ${style}shorten its ${name} (it begins: ${start}…, ${count(value.length, 'character')})`
 }
 
 /** One page of a query, as a job sees it: `page` counts pages from 1 in both styles. */

@@ -7,7 +7,19 @@ const byStatus: Readonly<Record<number, ResponseClass>> = {
   202: 'accepted',
   402: 'out-of-credit',
   404: 'not-found',
+  408: 'server-error',
+  425: 'server-error',
   429: 'throttled',
+}
+
+/** Free errors that pass by themselves: the service may name how long it wants not to be called. */
+export function isPassing(status: number): boolean {
+  return status === 503 || status === 408 || status === 425
+}
+
+/** The service finds the body (413), the address (414) or the header (431) of a request too long: no other try can help. */
+export function isTooLong(status: number): boolean {
+  return status === 413 || status === 414 || status === 431
 }
 
 /** Reads the meaning from the status and, for a 401, from the message of the service. */

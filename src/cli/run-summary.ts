@@ -1,6 +1,6 @@
 import type { RunDocument } from '../collect/finish.ts'
 import { shareQueue } from '../ledger/share-queue.ts'
-import { coverageOf, type Run } from '../model/run.ts'
+import { areTooLong, coverageOf, type Run } from '../model/run.ts'
 import { suspicionText } from '../model/suspicion.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { utcBetween } from '../model/time.ts'
@@ -180,6 +180,8 @@ export function mismatchLines(answers = 0): readonly string[] {
 /** How to get what is missing; null where nothing is. */
 function whatToDo(document: RunDocument, causes: readonly FailureCause[]): string | null {
   const { run, status, finish_reason: reason, tasks, limits_reached: reached } = document
+  if (status === 'finished' && areTooLong(causes, tasks.failed))
+    return 'Another try cannot help. Change the job as it says, then run it again'
   // What is not finished is not retried.
   if (status === 'finished' && tasks.failed > 0)
     return unusable(causes) === 0

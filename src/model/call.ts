@@ -10,11 +10,11 @@ export type Outcome =
   | 'refused'
   /** 402. */
   | 'out-of-credit'
-  /** 400, 403, 413 and other 4xx. */
+  /** 400, 403, 413, 414, 431 and other 4xx. */
   | 'rejected'
   /** 404: whether it was billed is not known. */
   | 'not-found'
-  /** 5xx. */
+  /** 5xx, and what passes by itself as they do: 408, 425. */
   | 'server-error'
   /** No byte of the request left this machine. */
   | 'unreachable'

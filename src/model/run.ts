@@ -18,6 +18,18 @@ export function isComplete(reason: FinishReason | null): boolean {
   return reason === 'completed' || reason === 'completed_with_failures'
 }
 
+/** How the cause of a failed task begins whose request the service finds too long: no other try can help it. */
+export const tooLong = 'the request is too long for the service'
+
+/** Whether that is the cause of all tasks that failed, by the kinds of causes and how many tasks have them. */
+export function areTooLong(
+  causes: readonly { readonly kind: string; readonly tasks: number }[],
+  failed: number,
+): boolean {
+  const ofThem = causes.filter(({ kind }) => kind.startsWith(tooLong))
+  return failed > 0 && ofThem.reduce((sum, { tasks }) => sum + tasks, 0) === failed
+}
+
 /** The part of the planned tasks that is done, from 0 to 1; null where nothing was planned. */
 export function coverageOf({ planned, done }: Pick<RunTotals['tasks'], 'planned' | 'done'>): number | null {
   return planned === 0 ? null : done / planned

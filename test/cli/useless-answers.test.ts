@@ -111,7 +111,54 @@ test('a hole that the budget covers no second look at stays unknown, and the run
   await place.file('job.csv', queriesCsv(1))
   const { code, stdout } = await place.call(['run', 'job.csv', '--target', 'acme.com', '--max-credits', '1'])
   expect(code).toBe(3)
-  expect(stdout).toContain('the page is empty, but the service counts 1,000,000 results')
+  expect(stdout).toContain('the page is empty, but its total_results is above 0')
   expect(sandbox.ledger.charged).toBe(1)
   expect(states(place, 1)).toEqual(['unknown'])
+})
+
+test('408 and 425 pass like a 503: nothing fails and nothing is billed for them', async () => {
+  const rules = [408, 425].map((status) => ({ times: 1, do: { status } }))
+  await using world = await stage({ rules })
+  const { place, sandbox } = world
+  await place.file('job.csv', queriesCsv(3))
+  expect(await place.call(['run', 'job.csv'])).toMatchObject({ code: 0 })
+  expect(place.sql("SELECT http_status AS status, billed FROM calls WHERE outcome = 'server-error'")).toEqual(
+    [408, 425].map((status) => ({ status, billed: 0 })),
+  )
+  expect(sandbox.ledger.charged).toBe(3)
+})
+
+test('a request that is too long is not tried again, and what to change is said instead of retry', async () => {
+  const long = 'desk '.repeat(400).trim()
+  const rules = [
+    { query: 'desk', operation: 'alpha.search', do: { status: 414 } },
+    { query: 'desk', operation: 'gamma.search', do: { status: 431 } },
+    { query: 'desk', operation: 'beta.search', do: { status: 413 } },
+  ]
+  await using world = await stage({ rules })
+  const { place, sandbox } = world
+  await place.file(
+    'job.csv',
+    `query,operation\n${['alpha', 'beta', 'gamma'].map((name) => `${long},${name}.search`).join('\n')}\n`,
+  )
+
+  const first = await place.call(['run', 'job.csv'])
+
+  expect(first.code).toBe(3)
+  expect(first.stdout).toContain('Another try cannot help. Change the job as it says, then run it again')
+  expect(first.stdout).not.toContain('rankline retry')
+  const what = 'the request is too long for the service'
+  const which = `shorten its query (it begins: ${long.slice(0, 40)}…, 1,999 characters)`
+  expect(place.sql('SELECT cause FROM tasks ORDER BY task_id')).toEqual([
+    { cause: `${what} (HTTP 414): set style: post, or ${which}` },
+    { cause: `${what} (HTTP 413): ${which}` },
+    { cause: `${what} (HTTP 431): ${which}` },
+  ])
+  const status = await place.call(['status'])
+  expect(status.stdout.replace(/\s+/g, ' ')).toContain('their requests are too long for the service')
+  expect(status.stdout).not.toContain('rankline retry')
+  const again = await place.call(['retry', '1'])
+  expect(again.code).toBe(2)
+  expect(again.stderr).toContain('Another try cannot help run 1')
+  expect(sandbox.ledger.requests.filter(({ operation }) => operation !== 'usage').length).toBe(3)
 })

@@ -241,6 +241,8 @@ describe('a delay that the service names', () => {
 
   testTable<[string, number, string | null, number]>([
     ['with a 503 is waited for to the millisecond', 503, '5', 5_000],
+    ['with a 408 is waited for to the millisecond', 408, '5', 5_000],
+    ['with a 425 is waited for to the millisecond', 425, '5', 5_000],
     ['with a 429 is waited for to the millisecond', 429, '5', 5_000],
     ['with a 429 of nothing at all leaves our own pause', 429, '0', 500],
     ['with a 429 that is none leaves our own pause', 429, 'abc', 500],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
-import type { Run } from '../../model/run.ts'
+import { areTooLong, type Run } from '../../model/run.ts'
 import { dayMs, hourMs, periodAt } from '../../model/time.ts'
 import { latestKnown } from '../../model/trusted-time.ts'
 import { nextSlot } from '../../plan/schedule/slots.ts'
@@ -108,11 +108,16 @@ async function withQueries(
   return mistake === null ? file : { ...file, state: 'broken', mistake }
 }
 
+/** Requests that are too long have few kinds of causes. */
+const causesRead = 10
+
 async function runFacts(store: Store, run: Run): Promise<RunFacts> {
   const { id, startedAt, finishedAt, finishReason } = run
   const tasks = await store.taskCounts(id)
   const { spent } = await store.creditsOf([id])
-  return { run: id, startedAt, finishedAt, finishReason, tasks, spent }
+  const causes = finishReason === 'completed_with_failures' ? await store.failureCauses(id, causesRead) : []
+  const facts = { run: id, startedAt, finishedAt, finishReason, tasks, spent }
+  return areTooLong(causes, tasks.failed) ? { ...facts, isTooLong: true } : facts
 }
 
 /** What a job spent on its local day and in its local month. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, count, desc, eq, isNotNull, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { kindCodes } from '../../model/result.ts'
-import type { FinishReason, Run, RunTotals } from '../../model/run.ts'
+import { type FinishReason, type Run, type RunTotals, tooLong } from '../../model/run.ts'
 import { fieldsOf, jobSettings } from '../../model/settings/job-settings.ts'
 import type { OpenCalls, RunReads, RunStore } from '../runs.ts'
 import { isDiskFull, isLocked } from './connection/errors.ts'
@@ -250,7 +250,12 @@ const retryFailed = prepared(($: Values<{ run: number }>) =>
   orm
     .update(tasks)
     .set({ state: 'pending', ready: 1, tries: 0, cause: null })
-    .where(and(eq(tasks.runId, $.run), eq(tasks.state, 'failed'))),
+    .where(
+      and(
+        ...[eq(tasks.runId, $.run), eq(tasks.state, 'failed')],
+        sql`coalesce(${tasks.cause}, '') NOT LIKE ${`${tooLong}%`}`,
+      ),
+    ),
 )
 
 const finish = prepared(

@@ -67,6 +67,8 @@ export interface RunFacts {
   readonly finishReason: FinishReason | null
   readonly tasks: RunTotals['tasks']
   readonly spent: number
+  /** All of its failed tasks have requests that are too long for the service: buying them again cannot help. */
+  readonly isTooLong?: true
 }
 
 export interface MoneyFacts {

@@ -140,7 +140,10 @@ function lastRun({ last, isRunning, file }: JobFacts): Found {
   const { run, tasks, finishReason } = last
   const kind: ProblemKind = 'run'
   if (finishReason === 'completed_with_failures') {
-    const text = `${grouped(tasks.failed)} of ${count(tasks.planned, 'task')} of run ${run} failed. Why: rankline runs ${run}; buy them again: rankline retry ${run}`
+    const next = last.isTooLong
+      ? 'their requests are too long for the service'
+      : `buy them again: rankline retry ${run}`
+    const text = `${grouped(tasks.failed)} of ${count(tasks.planned, 'task')} of run ${run} failed. Why: rankline runs ${run}; ${next}`
     return { level: isGoodRun(finishReason, tasks) ? 'warning' : 'error', kind, text }
   }
   const { level, how } = endings[unfinished(finishReason)]

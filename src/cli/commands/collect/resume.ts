@@ -88,6 +88,10 @@ export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<num
     failed: 'count',
     prepare: async (store, run) => {
       const failed = await store.retryFailed(run.id)
+      if (failed === 0)
+        throw new UsageError(
+          `Another try cannot help run ${run.id}: its requests are too long for the service. What to change: rankline runs ${run.id}`,
+        )
       terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`, {
         ...{ level: 'info', run: run.id, job: run.job },
       })

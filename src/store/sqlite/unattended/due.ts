@@ -41,14 +41,14 @@ const inRuns = prepared(($: Values<{ job: string; oldest: number; query: number 
     .orderBy(desc(runs.id)),
 )
 
-/** Queries of a run with a task that failed after a 400 or a 404. */
+/** Queries of a run with a task that failed after a 400 or a 404, or because its request is too long. */
 const refusedIn = prepared(($: Values<{ run: number }>) =>
   orm
     .selectDistinct({ query: tasks.queryId })
     .from(calls)
     .innerJoin(tasks, eq(tasks.id, calls.taskId))
     .where(
-      sql`${calls.runId} = ${$.run} AND ${calls.httpStatus} IN (400, 404)
+      sql`${calls.runId} = ${$.run} AND ${calls.httpStatus} IN (400, 404, 413, 414, 431)
         AND ${tasks.runId} = ${$.run} AND ${tasks.state} = 'failed'`,
     ),
 )
