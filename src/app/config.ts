@@ -5,7 +5,7 @@ import { delimiter, dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
 import { UsageError } from '../model/errors.ts'
-import { editDistance, parseDuration } from '../model/text.ts'
+import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
 import { postgresAddress } from './connect/postgres-address.ts'
@@ -269,11 +269,8 @@ function settingsText(path: string): string | null {
 
 /** Text in UTF-8 or UTF-16, as its first bytes say; Windows writes both. */
 export function decodedText(bytes: Buffer, path: string): string {
-  const [first, second] = bytes
-  const encoding =
-    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)
     if (!text.includes('\0')) return text
   } catch {
     // The error below says it.

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { billableOperation } from '../catalog/index.ts'
 import { type JobText, unreadable } from '../jobfile/files.ts'
 import type { JobFile } from '../jobfile/open.ts'
-import { mistakePrinter, type Report } from '../jobfile/source.ts'
+import { mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
@@ -33,8 +33,8 @@ export interface StagedJob {
   readonly originOpen: boolean
   /** Rows of the file that are planned. */
   readonly chosen: number
-  /** What was read otherwise than it is written, in sentences. */
-  readonly notices: readonly string[]
+  /** What its files have to say that is no mistake. */
+  readonly notices: readonly Notice[]
 }
 
 /** Which queries of a job are planned. */
@@ -175,7 +175,7 @@ async function readStdin(log: PlanEvents['log']): Promise<JobText> {
 }
 
 async function stage(
-  { settings, queries }: JobFile,
+  { settings, queries, notices }: JobFile,
   draft: PlanDraft | null,
   show: PlanEvents['onRead'],
   choice: QueryChoice,
@@ -212,7 +212,8 @@ async function stage(
     if (batch.length >= staged) await flush()
   }
   await flush()
-  return { tracked, originOpen, chosen, notices: marked.count === 0 ? [] : [marksLeftOut(marked)] }
+  const ofMarks = marked.count === 0 ? [] : [{ text: marksLeftOut(marked), inRuns: false }]
+  return { tracked, originOpen, chosen, notices: [...notices(), ...ofMarks] }
 }
 
 /** Lines that a sentence names at most. */

@@ -6,6 +6,7 @@ import { settlingMs } from '../model/call.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import type { Run, StopCause } from '../model/run.ts'
+import { sanitize } from '../output/terminal.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { PlanDraft } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
@@ -190,6 +191,8 @@ export async function planRuns(
   const staged = await stageJobs(flags, draft, store, events, selectedQueries(store, part, clock.wall()))
   if (staged === null) return null
   const jobs = onlySelected(staged, part.selection)
+  for (const { notices } of jobs)
+    for (const { text, inRuns } of notices) if (inRuns) events.note(sanitize(text))
   // The user is asked before the turn is taken: others need not wait for the answer.
   const decide = () => decideJobs(store, jobs, { fresh, change: false }, clock.wall())
   const wanted = await decide()

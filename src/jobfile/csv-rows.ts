@@ -2,100 +2,15 @@ import { billableOperation } from '../catalog/index.ts'
 import { memoized } from '../model/memo.ts'
 import { hasMarks } from '../model/spelling.ts'
 import type { Target } from '../model/target.ts'
-import { closestMatch, editDistance } from '../model/text.ts'
+import { withFormula } from '../model/text.ts'
 import { badCharacters, type InvalidValue, queryText, quoted, type ReadResult } from '../model/values.ts'
+import { readVolume } from '../model/volume.ts'
+import type { Columns, OwnColumn } from './columns.ts'
 import type { Row } from './expand.ts'
-import { paramNames } from './params.ts'
-import { operationName, type QuerySetting, querySettings } from './schema.ts'
+import { operationName, querySettings } from './schema.ts'
 import type { JobPlan } from './settings.ts'
 import type { FilePosition, Report } from './source.ts'
 import { inFile, site, target } from './targets.ts'
-
-type Own = 'query' | 'operation' | 'tags' | 'target' | Exclude<QuerySetting, 'pages'>
-
-const own: readonly Own[] = [
-  'query',
-  'operation',
-  'depth',
-  'tags',
-  'target',
-  'priority',
-  'volume',
-  'url',
-  'every',
-]
-
-type Column = readonly [name: string, index: number]
-
-/** What the columns of a CSV file mean. */
-export interface Columns {
-  readonly width: number
-  /** How many nameless columns stand behind them, as spreadsheets leave them. */
-  readonly nameless: number
-  /** Index of each column that rankline knows; the others are missing. */
-  readonly own: Readonly<Partial<Record<Own, number>>>
-  readonly params: readonly Column[]
-  readonly labels: readonly Column[]
-}
-
-/** Reads a header row. Every mistake is reported; null means that no row can be read. */
-export function readColumns(
-  header: readonly string[],
-  report: (mistake: InvalidValue) => void,
-): Columns | null {
-  const written = header.map((cell) => cell.trim())
-  const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
-  const own: Partial<Record<Own, number>> = {}
-  const params: Column[] = []
-  const labels: Column[] = []
-  const seen = new Set<string>()
-  for (const [index, name] of names.entries()) {
-    const mistake = wrongName(name, index, seen)
-    seen.add(name)
-    if (mistake !== null) report(mistake)
-    else if (isOwn(name)) own[name] = index
-    else (paramNames.has(name) ? params : labels).push([name, index])
-  }
-  if (own.query !== undefined)
-    return { width: names.length, nameless: written.length - names.length, own, params, labels }
-  // A misspelt header was reported already.
-  if (!names.some((name) => misspelt(name) === 'query')) report(noQuery(names))
-  return null
-}
-
-function isOwn(name: string): name is Own {
-  return (own as readonly string[]).includes(name)
-}
-
-function wrongName(name: string, index: number, seen: ReadonlySet<string>): InvalidValue | null {
-  if (name === '') return { message: `column ${index + 1} has no name`, fix: 'name it or remove it' }
-  if (seen.has(name)) return { message: `column ${quoted(name)} is given twice`, fix: 'keep one of them' }
-  const dirty = badCharacters(name, true)
-  if (dirty !== null) return { message: `column ${dirty.message}`, fix: dirty.fix }
-  const near = isOwn(name) || paramNames.has(name) ? null : misspelt(name)
-  if (near === null) return null
-  return {
-    message: `column ${quoted(name)} looks like a misspelt '${near}'`,
-    fix: `write '${near}', or choose another name`,
-  }
-}
-
-/** The known name of four letters or more that differs in one letter. */
-function misspelt(name: string): string | null {
-  const letters = name.toLowerCase()
-  for (const known of [...own, ...paramNames])
-    if (known.length >= 4 && editDistance(letters, known) <= 1) return known
-  return null
-}
-
-function noQuery(names: readonly string[]): InvalidValue {
-  const near = names.length === 1 ? names[0] : closestMatch('query', names)
-  const list = names.slice(0, 10).map(quoted).join(', ')
-  const message = `there is no column 'query' among ${list}${names.length > 10 ? ' …' : ''}`
-  const fix =
-    near == null ? "call the column of the texts 'query'" : `write 'query' in place of ${quoted(near)}`
-  return { message, fix: names.length === 1 ? "write 'query' in the first line, above the texts" : fix }
-}
 
 const none: readonly never[] = Object.freeze([])
 const noLabels: Row['labels'] = Object.freeze(Object.create(null))
@@ -117,7 +32,9 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
   })
   const readTargets = memoized(readSites)
   return (written, line, report) => {
-    const cells = written.length > columns.width ? withoutEmptyEnd(written, columns.width) : written
+    const bare = written.length > columns.width ? withoutEmptyEnd(written, columns.width) : written
+    // Where we put a guard against formulas before a text, we take it off again.
+    const cells = columns.ofExport === null ? bare : bare.map(withFormula)
     if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
     const place: FilePosition = { where, line, column: null }
     let good = true
@@ -125,7 +42,7 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       good = false
       report({ ...place, message, fix })
     }
-    if (cells.length !== columns.width) {
+    if (cells.length > columns.width || (cells.length < columns.width && !columns.maySkipEnd)) {
       complain(wrongWidth(cells, columns))
       return null
     }
@@ -135,14 +52,15 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
     }
     if (!good) return null
 
-    const textOf = (name: Own): string => cells[columns.own[name] ?? -1]?.trim() ?? ''
-    function cellValue<T>(name: Own, read: (text: string) => ReadResult<T>): T | undefined {
-      const text = textOf(name)
+    const textOf = (name: OwnColumn): string => cells[columns.own[name] ?? -1]?.trim() ?? ''
+    function cellValue<T>(name: OwnColumn, read: (text: string) => ReadResult<T>): T | undefined {
+      const text = name === 'volume' || name === 'url' ? unlessNothing(textOf(name)) : textOf(name)
       const result = text === '' ? undefined : read(text)
       if (result === undefined || 'value' in result) return result?.value
       complain({ message: `${name} ${result.message}`, fix: result.fix })
       return undefined
     }
+    const params = ownParams(columns, cells, complain)
     const text = queryText(textOf('query'))
     if (!('value' in text)) complain({ message: `query ${text.message}`, fix: text.fix })
     const operations = cellValue('operation', readOperation)
@@ -156,17 +74,22 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
       tags: parts(textOf('tags')),
       targets: cellValue('target', readTargets) ?? none,
       priority: cellValue('priority', querySettings.priority.value.read) ?? 0,
-      volume: cellValue('volume', querySettings.volume.value.read) ?? null,
+      volume: cellValue('volume', (volume) => readVolume(volume, columns.decimal)) ?? null,
       url: cellValue('url', querySettings.url.value.read) ?? null,
       every: cellValue('every', querySettings.every.value.read) ?? null,
       labels: labelsOf(columns, cells),
-      own: ownParams(columns, cells),
+      own: params,
       at: () => place,
       marksLeftOut: hasMarks(textOf('query')),
       source: { file: where, line },
     }
     return { row, good }
   }
+}
+
+/** Empty where a tool says that it has nothing to say. */
+function unlessNothing(text: string): string {
+  return /^(?:[-\u2010-\u2015\u2212]{1,2}|n\/?a|nan|null|none)$/i.test(text) ? '' : text
 }
 
 /** Spreadsheets write empty cells behind the last column that holds something. */
@@ -215,11 +138,30 @@ function parts(text: string): readonly string[] {
   return [...new Set(all)].filter((part) => part !== '')
 }
 
-function ownParams({ params }: Columns, cells: readonly string[]): Row['own'] {
+function ownParams(
+  { params, ofExport }: Columns,
+  cells: readonly string[],
+  complain: (mistake: InvalidValue) => void,
+): Row['own'] {
+  const all = cells[ofExport?.params ?? -1]?.trim() ?? ''
+  if (all !== '') {
+    const written = parsedJson(all)
+    if (typeof written === 'object' && written !== null && !Array.isArray(written))
+      return Object.entries(written).map(([name, value]) => [name, String(value)])
+    complain({ message: `params cannot be ${quoted(all)}`, fix: 'write a JSON object, or empty the cell' })
+  }
   if (params.length === 0) return none
   return params
     .map(([name, index]) => [name, cells[index]?.trim() ?? ''] as const)
     .filter(([, text]) => text !== '')
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function labelsOf(columns: Columns, cells: readonly string[]): Row['labels'] {

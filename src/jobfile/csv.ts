@@ -1,13 +1,58 @@
 import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
 import { type InvalidValue, quoted } from '../model/values.ts'
-import { type ByteSource, delimiterOf, notText, readLines } from './files.ts'
+import {
+  type ByteSource,
+  delimiterOf,
+  isSeparator,
+  notText,
+  readLines,
+  type Separator,
+  separators,
+} from './files.ts'
 
-/** One row with the line it begins on, or a mistake; the line is null for the whole file. */
-export type CsvItem =
-  | { readonly line: number; readonly cells: readonly string[] }
-  | { readonly line: number | null; readonly mistake: InvalidValue }
+interface CsvRow {
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** The header of a table. */
+export interface TableHead extends CsvRow {
+  /** What parts the cells; null in a list of texts, which has none. */
+  readonly separator: Separator | null
+  /** The rows above it, such as a title. */
+  readonly above: readonly (readonly string[])[]
+}
+
+/** The header, one row with the line it begins on, or a mistake; the line is null for the whole file. */
+export type CsvItem = { readonly head: TableHead } | CsvRow | Mistake
+
+interface Mistake {
+  readonly line: number | null
+  readonly mistake: InvalidValue
+}
+
+/** How much a row looks like a header. */
+export interface HeaderLook {
+  /** Whether the column of the texts is among its cells. */
+  readonly isHeader: boolean
+  /** Its cells are the more certainly names the greater it is; 0 where none is known. */
+  readonly weight: number
+}
+
+/** How a table is opened. */
+export interface TableOpening {
+  readonly look: (cells: readonly string[]) => HeaderLook
+  /** Whether a file without a header is a list, one text a line. */
+  readonly mayBeList: boolean
+  /** Whether the user named the header of the texts. */
+  readonly textsAreMapped: boolean
+}
+
+/** The header is looked for in so many lines. */
+const headLines = 10
 
 const maxRecord = 1024 * 1024
+const lineFeed = 10
 
 const form = {
   bom: true,
@@ -28,6 +73,7 @@ const strayQuote: InvalidValue = { message: 'a cell without quotes contains a qu
 export async function* readCsv(
   source: ByteSource,
   seen: (chunk: Buffer) => void,
+  opening: TableOpening,
 ): AsyncGenerator<readonly CsvItem[]> {
   const chunks = readLines(source, seen)
   const { head, done } = await readHead(chunks)
@@ -36,10 +82,10 @@ export async function* readCsv(
     yield [{ line: null, mistake: wrong }]
     return
   }
-  const first = head.toString('utf8', 0, endOfLine(head))
+  const first = head.toString('utf8', 0, endOfLines(head, 1))
   // What Excel writes and reads above the header.
   const sign = first.match(/^\ufeff?"?sep=(.)"?$/i)?.[1]
-  if (sign !== undefined && !/[,;\t]/.test(sign)) {
+  if (sign !== undefined && !isSeparator(sign)) {
     yield [
       {
         line: 1,
@@ -48,10 +94,21 @@ export async function* readCsv(
     ]
     return
   }
-  const delimiter = sign ?? delimiterOf(first)
-  const { write, end, lastLine } = startParser(delimiter, sign !== undefined)
+  const start = head.subarray(0, endOfLines(head, headLines) + 1)
+  const candidates = await candidatesIn(start, done && start.length === head.length, sign, opening)
+  const table = headOf(candidates, opening, !start.includes(9))
+  const separator = table === null ? (sign ?? delimiterOf(first)) : table.separator
+  const { write, end, lastLine } = startParser(separator, sign !== undefined)
   let { items, error } = await write(head)
-  if (items.length > 0) yield items
+  if (table !== null && !table.isHeader) {
+    const above = items.filter((item) => 'mistake' in item && (item.line ?? 0) < table.line)
+    yield [...above, { head: table }]
+    return
+  }
+  /** What stands above the header is no row, whatever is wrong with it. */
+  const below = (all: readonly CsvItem[]): readonly CsvItem[] =>
+    table === null ? all : all.filter((item) => 'line' in item && (item.line ?? 0) > table.line)
+  yield [...(table === null ? [] : [{ head: table }]), ...below(items)]
   if (!done && error === null)
     for await (const chunk of chunks) {
       ;({ items, error } = await write(chunk))
@@ -60,40 +117,103 @@ export async function* readCsv(
     }
   if (error === null) {
     ;({ items, error } = await end())
-    if (items.length > 0) yield items
+    yield below(items)
   }
-  if (error !== null) yield [await structural(source, error, lastLine(), delimiter)]
+  if (error !== null) yield [await structural(source, error, lastLine(), separator ?? '')]
 }
 
 async function readHead(chunks: AsyncGenerator<Buffer>): Promise<{ head: Buffer; done: boolean }> {
   const parts: Buffer[] = []
-  let length = 0
-  while (length <= maxRecord) {
+  let [length, lines] = [0, 0]
+  while (length <= maxRecord && lines < headLines) {
     const next = await chunks.next()
     if (next.done) return { head: Buffer.concat(parts), done: true }
     parts.push(next.value)
     length += next.value.length
-    if (next.value.includes(10)) break
+    for (let at = next.value.indexOf(lineFeed); at !== -1; at = next.value.indexOf(lineFeed, at + 1)) lines++
   }
   return { head: Buffer.concat(parts), done: false }
 }
 
-function endOfLine(bytes: Buffer): number {
-  const end = bytes.indexOf(10)
-  return end === -1 ? Math.min(bytes.length, maxRecord) : end
+/** Where so many lines end. */
+function endOfLines(bytes: Buffer, lines: number): number {
+  let end = -1
+  for (let line = 0; line < lines; line++) {
+    end = bytes.indexOf(lineFeed, end + 1)
+    if (end === -1) return Math.min(bytes.length, maxRecord)
+  }
+  return end
+}
+
+/** A row that may be the header, under one separator. */
+interface Candidate extends TableHead, HeaderLook {}
+
+async function candidatesIn(
+  start: Buffer,
+  isWhole: boolean,
+  sign: Separator | undefined,
+  { look }: TableOpening,
+): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = []
+  for (const separator of sign === undefined ? separators : [sign]) {
+    const { write, end } = startParser(separator, sign !== undefined)
+    // The end may be in the middle of a row.
+    const written = [await write(start), ...(isWhole ? [await end()] : [])]
+    const rows = written.flatMap(({ items }) => items).filter((item) => 'cells' in item)
+    for (const [place, { line, cells }] of rows.entries()) {
+      const above = rows.slice(0, place).map((row) => row.cells)
+      candidates.push({ line, cells, separator, above, ...look(cells) })
+    }
+  }
+  return candidates
+}
+
+/**
+ * The header: the first row with the column of the texts, under the separator by which most of its cells are names. Where
+ * no row has it, the one that says most about what is missing. Null where there is no row at all.
+ */
+function headOf(
+  candidates: readonly Candidate[],
+  { mayBeList, textsAreMapped }: TableOpening,
+  isWithoutTabs: boolean,
+): Candidate | null {
+  const better = (a: Candidate, b: Candidate): number =>
+    a.line - b.line || b.weight - a.weight || b.cells.length - a.cells.length
+  const [header] = candidates
+    .filter((one) => one.isHeader && (textsAreMapped || isBelowTitles(one)))
+    .sort(better)
+  if (header !== undefined) return header
+  const [first] = candidates.toSorted(better)
+  if (mayBeList && isWithoutTabs && (first === undefined || first.weight === 0))
+    return { line: 0, cells: ['query'], separator: null, above: [], isHeader: true, weight: 1 }
+  const [likely] = candidates
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || better(a, b))
+  return likely ?? first ?? null
+}
+
+/** A title has fewer cells than the header below it: rows as wide as that may be texts, one of which is `query`. */
+function isBelowTitles({ cells, above }: Candidate): boolean {
+  const width = filled(cells)
+  return width === 1 || above.every((row) => filled(row) < width)
+}
+
+function filled(cells: readonly string[]): number {
+  return cells.filter((cell) => cell.trim() !== '').length
 }
 
 interface Written {
-  readonly items: readonly CsvItem[]
+  readonly items: readonly (CsvRow | Mistake)[]
   readonly error: CsvError | null
 }
 
-function startParser(delimiter: string, signAbove: boolean) {
-  let items: CsvItem[] = []
+function startParser(separator: Separator | null, signAbove: boolean) {
+  let items: (CsvRow | Mistake)[] = []
   let last = 0
   const parser = new Parser({
     ...form,
-    delimiter,
+    // A list has no cells and no quotes: no line has the sign that no text may have.
+    ...(separator === null ? { delimiter: '\0', quote: null } : { delimiter: separator }),
     on_record: (cells: string[], { lines }: InfoRecord) => {
       if (!signAbove || lines > 1) items.push({ line: lines - lineFeeds(cells), cells })
       last = lines
@@ -138,7 +258,7 @@ async function structural(
   error: CsvError,
   last: number,
   delimiter: string,
-): Promise<CsvItem> {
+): Promise<Mistake> {
   const lastLine = Number(error.lines)
   const line = await openQuote(source, { firstLine: last + 1, lastLine, delimiter })
   if (error.code === 'CSV_INVALID_CLOSING_QUOTE')
@@ -162,7 +282,6 @@ async function structural(
   }
 }
 
-const lineFeed = 10
 const quote = 34
 const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
 

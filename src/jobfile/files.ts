@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { encodingOf } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import type { Report } from './source.ts'
 
@@ -21,7 +22,9 @@ export interface JobText {
 
 /** Whether a text without a name is YAML: its first line that says something is a key, or opens a map. All else is CSV. */
 export function isYamlMap(bytes: Buffer): boolean {
-  const start = bytes.toString('utf8', 0, 64 * 1024).replace(/^\ufeff/, '')
+  const start = toUtf8(bytes.subarray(0, 64 * 1024))
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
   const first = start.split(/\r\n|\r|\n/).find((line) => !/^\s*(#.*)?$|^(---|%)/.test(line)) ?? ''
   return /^\s*(\{|\? |("[^"]*"|'[^']*'|[^\s"',;{[-][^:,;\t]*?)\s*:(\s|$))/.test(first)
 }
@@ -31,10 +34,13 @@ export function yamlTextMistake({ bytes }: JobText): InvalidValue | null {
   return bytes.length > maxYaml ? yamlTooLarge : null
 }
 
+/** Extensions of files with queries. */
+export const tableExtensions = ['.csv', '.tsv', '.txt']
+
 /** Why a file cannot be read as a job file or as the CSV file of one; null where it can. */
 export async function fileMistake(
   file: string,
-  extensions = ['.yaml', '.yml', '.csv', '.tsv'],
+  extensions: readonly string[] = ['.yaml', '.yml', ...tableExtensions],
 ): Promise<InvalidValue | null> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error)
   if (found instanceof Error) return unreadable(found)
@@ -65,7 +71,8 @@ export function unreadable({ code, message }: NodeJS.ErrnoException): InvalidVal
 }
 
 /** The text of a YAML file; null where it is not UTF-8, which is reported with its line. */
-export function yamlText(bytes: Buffer, where: string, report: Report): string | null {
+export function yamlText(written: Buffer, where: string, report: Report): string | null {
+  const bytes = toUtf8(written)
   const wrong = notText(bytes)
   if (wrong !== null) report({ where, line: null, column: null, ...wrong })
   else if (isUtf8(bytes)) return bytes.toString('utf8')
@@ -78,6 +85,11 @@ export function yamlText(bytes: Buffer, where: string, report: Report): string |
       fix: 'save the file as UTF-8',
     })
   return null
+}
+
+function toUtf8(bytes: Buffer): Buffer {
+  const encoding = encodingOf(bytes)
+  return encoding === 'utf-8' ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes))
 }
 
 function brokenLine(bytes: Buffer): number {
@@ -97,11 +109,11 @@ export type ByteSource = string | Buffer
 // The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
 const chunkSize = 64 * 1024
 
-/** The bytes of a file, each seen by `seen` as it stands on disk, with every line end made a line feed. */
+/** The text of a file in UTF-8, with every line end made a line feed; `seen` sees each byte as it stands on disk. */
 export async function* readLines(source: ByteSource, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   let afterReturn = false
-  for await (const chunk of chunksOf(source)) {
-    seen(chunk)
+  for await (const chunk of inUtf8(chunksOf(source), seen)) {
+    if (chunk.length === 0) continue
     if (!afterReturn && !chunk.includes(13)) {
       yield chunk
       continue
@@ -110,6 +122,28 @@ export async function* readLines(source: ByteSource, seen: (chunk: Buffer) => vo
     afterReturn = endsInReturn
     if (bytes.length > 0) yield bytes
   }
+}
+
+/** UTF-16 with its byte order mark becomes UTF-8; all else stays as it is. */
+async function* inUtf8(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  let decode: ((chunk?: Buffer) => Buffer) | undefined
+  for await (const chunk of chunks) {
+    seen(chunk)
+    decode ??= decoderOf(chunk)
+    yield decode(chunk)
+  }
+  if (decode !== undefined) yield decode()
+}
+
+/** Decodes the chunks of a text one after the other, and ends without one. */
+function decoderOf(first: Buffer): (chunk?: Buffer) => Buffer {
+  const encoding = encodingOf(first)
+  if (encoding === 'utf-8') return (chunk = Buffer.alloc(0)) => chunk
+  const decoder = new TextDecoder(encoding)
+  return (chunk) => Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
 }
 
 function chunksOf(source: ByteSource): AsyncIterable<Buffer> | Iterable<Buffer> {
@@ -132,8 +166,6 @@ function toLineFeeds(chunk: Buffer, afterReturn: boolean): { bytes: Buffer; ends
 }
 
 const signatures: readonly { readonly bytes: readonly number[]; readonly mistake: InvalidValue }[] = [
-  { bytes: [0xff, 0xfe], mistake: { message: 'the file is UTF-16', fix: 'save it as UTF-8' } },
-  { bytes: [0xfe, 0xff], mistake: { message: 'the file is UTF-16', fix: 'save it as UTF-8' } },
   {
     bytes: [0x50, 0x4b, 3, 4],
     mistake: { message: 'the file is a workbook or an archive', fix: 'save the table as CSV in UTF-8' },
@@ -150,9 +182,18 @@ export function notText(start: Buffer): InvalidValue | null {
   return null
 }
 
-/** The sign that separates the cells of a header line: the one of `,` `;` and tab that it holds most often outside quotes. */
-export function delimiterOf(header: string): ',' | ';' | '\t' {
-  const bare = header.replace(/"(?:[^"]|"")*"?/g, '')
-  const counted = ([',', ';', '\t'] as const).map((sign) => ({ sign, times: bare.split(sign).length }))
+/** What can part the cells of a table. */
+export const separators = [',', ';', '\t'] as const
+
+export type Separator = (typeof separators)[number]
+
+export function isSeparator(sign: string): sign is Separator {
+  return (separators as readonly string[]).includes(sign)
+}
+
+/** The separator that a line holds most often outside quotes. */
+export function delimiterOf(line: string): Separator {
+  const bare = line.replace(/"(?:[^"]|"")*"?/g, '')
+  const counted = separators.map((sign) => ({ sign, times: bare.split(sign).length }))
   return counted.reduce((best, other) => (other.times > best.times ? other : best)).sign
 }

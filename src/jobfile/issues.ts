@@ -144,6 +144,11 @@ function unknownKey(key: string, known: readonly string[], map: Tree | undefined
   const message = `unknown key ${quoted(key)}`
   if (known.includes('params') && paramNames.has(key))
     return { message, fix: `write it below 'params:', such as params: { ${key}: … }` }
+  if (key === 'columns' && known.includes('queries'))
+    return {
+      message,
+      fix: "write it beside 'file:', such as { file: keywords.csv, columns: { query: Keyword } }",
+    }
   const near = closestMatch(key, known)
   if (near !== null) return { message, fix: `write '${near}'` }
   if (known.length === 1) return { message, fix: 'remove it' }

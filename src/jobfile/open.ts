@@ -9,7 +9,7 @@ import { queryExpander } from './expand.ts'
 import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
 import { mayHaveTargets, operationsOfEntries, type Reading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
-import { inFileOrder, type Report, type Source } from './source.ts'
+import { inFileOrder, type Notice, type Report, type Source } from './source.ts'
 import { isWorkspaceFile, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -23,6 +23,8 @@ export interface JobFile {
   readonly queries: () => AsyncGenerator<JobQuery, void>
   /** SHA-256 (hex) of all bytes, those of `rankline.yaml` first, that the latest whole reading met, null before: two readings of the same files agree. */
   readonly digest: () => string | null
+  /** What the latest whole reading has to say that is no mistake; nothing before. */
+  readonly notices: () => readonly Notice[]
 }
 
 /** The job of a file, or of a text that has none. */
@@ -66,16 +68,19 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   const sound = release() === 0
   const expand = queryExpander(plan.shared)
   const table = typeof job === 'string' ? job : job.bytes
-  const reading: Reading = { file, table, source, plan, expand, report: exceptAt(reported, report) }
+  let notices: Notice[] = []
+  const notice = (one: Notice): number => notices.push(one)
+  const reading: Reading = { file, table, source, plan, expand, report: exceptAt(reported, report), notice }
 
   let digest: string | null = null
   async function* queries(): AsyncGenerator<JobQuery, void> {
+    notices = []
     const hash = createHash('sha256').update(sharedBytes)
     if (yaml !== null) hash.update(await unchanged(job, yaml, report))
     yield* readQueries(reading, (chunk) => hash.update(chunk), sound)
     digest = hash.digest('hex')
   }
-  if (sound) return { settings: plan.settings, queries, digest: () => digest }
+  if (sound) return { settings: plan.settings, queries, digest: () => digest, notices: () => notices }
   for await (const _ of queries());
   return null
 }

@@ -5,17 +5,27 @@ import type { JobQuery } from '../model/query.ts'
 import { hasMarks } from '../model/spelling.ts'
 import type { Target } from '../model/target.ts'
 import { count } from '../model/text.ts'
-import { type InvalidValue, queryText } from '../model/values.ts'
-import { readCsv } from './csv.ts'
-import { type ReadRow, readColumns, rowReader } from './csv-rows.ts'
+import { queryText } from '../model/values.ts'
+import { type ColumnMap, headerLook, readColumns } from './columns.ts'
+import { readCsv, type TableHead } from './csv.ts'
+import { type ReadRow, rowReader } from './csv-rows.ts'
 import { noDefaults } from './defaults.ts'
 import { type Expand, queryExpander, type Row } from './expand.ts'
-import { type ByteSource, fileMistake, fromJobFile, unreadable } from './files.ts'
+import { type ByteSource, fileMistake, fromJobFile, tableExtensions, unreadable } from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages } from './params.ts'
 import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
 import { flagPosition, type JobPlan, readSettings } from './settings.ts'
-import { inFileOrder, isMap, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
+import {
+  inFileOrder,
+  isMap,
+  type Notice,
+  type Path,
+  partAt,
+  type Report,
+  type Source,
+  type Tree,
+} from './source.ts'
 import { inFile, readTargets } from './targets.ts'
 
 /** All that a reading of the queries needs. */
@@ -29,6 +39,7 @@ export interface Reading {
   readonly plan: JobPlan
   readonly expand: Expand
   readonly report: Report
+  readonly notice: (notice: Notice) => void
 }
 
 /** What the end of a reading says of the whole. */
@@ -55,7 +66,7 @@ export async function* readQueries(
   }
   const batches =
     reading.source === null
-      ? readTable(reading, reading.file, reading.table, seen)
+      ? readTable(reading, { file: reading.file, source: reading.table, map: reading.plan.columns }, seen)
       : readEntries(reading, reading.source, seen)
   for await (const batch of batches)
     for (const query of batch) {
@@ -81,8 +92,9 @@ async function* readEntries(
     if (good && queries.length > 0) yield queries
     if (entry === null || 'row' in entry) continue
     const file = fromJobFile(reading.file, entry.file)
-    const mistake = await fileMistake(file, ['.csv', '.tsv'])
-    if (mistake === null) yield* readTable(reading, file, file, seen)
+    const mistake = await fileMistake(file, tableExtensions)
+    const map = { ...entry.columns, ...plan.columns }
+    if (mistake === null) yield* readTable(reading, { file, source: file, map }, seen)
     else {
       const message = `${file} cannot be read: ${mistake.message}`
       report({ ...source.at(['queries', index, 'file']), message, fix: mistake.fix })
@@ -90,15 +102,27 @@ async function* readEntries(
   }
 }
 
+interface WrittenTable {
+  /** What problems call it. */
+  readonly file: string
+  readonly source: ByteSource
+  /** What its columns are called. */
+  readonly map: ColumnMap
+}
+
 async function* readTable(
   reading: Reading,
-  file: string,
-  table: ByteSource,
+  table: WrittenTable,
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
-  let header = true
+  const { file, source, map } = table
+  let isEmpty = true
   let read: ReadRow | null = null
-  const batches = readCsv(table, seen)
+  const batches = readCsv(source, seen, {
+    look: headerLook(map),
+    mayBeList: /\.txt$/i.test(file),
+    textsAreMapped: map.query !== undefined,
+  })
   for (;;) {
     // The file can vanish or break while it is read, after it was checked.
     const next = await batches.next().catch((error: NodeJS.ErrnoException) => error)
@@ -110,22 +134,34 @@ async function* readTable(
     if (next.done) break
     const queries: JobQuery[] = []
     for (const item of next.value) {
-      const place = { where: file, line: item.line, column: null }
-      const complain = (mistake: InvalidValue) => reading.report({ ...place, ...mistake })
-      if ('mistake' in item) {
-        header = false
-        complain(item.mistake)
-      } else if (read === null) {
-        const columns = readColumns(item.cells, complain)
-        if (columns === null) return
-        read = rowReader(columns, reading.plan, file)
-      } else readRow(reading, read, item, queries)
+      isEmpty = false
+      if ('mistake' in item) reading.report({ where: file, line: item.line, column: null, ...item.mistake })
+      else if ('head' in item) {
+        read = openRows(reading, table, item.head)
+        if (read === null) return
+      } else if (read !== null) readRow(reading, read, item, queries)
     }
     if (queries.length > 0) yield queries
   }
-  if (read !== null || !header) return
+  if (!isEmpty) return
   const fix = "write a first line with a column 'query'"
   reading.report({ where: file, line: null, column: null, message: 'the file is empty', fix })
+}
+
+/** The reader of the rows below a header; null where none can be read. */
+function openRows(
+  { plan, source, report, notice }: Reading,
+  { file, map }: WrittenTable,
+  head: TableHead,
+): ReadRow | null {
+  const columns = readColumns(head, {
+    map,
+    operations: plan.operations,
+    inYaml: source !== null,
+    report: (mistake) => report({ where: file, line: head.line, column: null, ...mistake }),
+    notice: (message, inRuns) => notice({ text: `${file}: ${message}`, inRuns }),
+  })
+  return columns === null ? null : rowReader(columns, plan, file)
 }
 
 function readRow(
@@ -177,7 +213,7 @@ export function mayHaveTargets(source: Source): boolean {
 }
 
 /** What an entry is: a query, or the name of a CSV file. */
-export type Entry = { readonly row: Row } | { readonly file: string }
+export type Entry = { readonly row: Row } | { readonly file: string; readonly columns: ColumnMap }
 
 /** Reads one entry below `queries:`; null where it holds nothing to look at. Every mistake is reported. */
 export function readEntry(plan: JobPlan, source: Source, index: number, report: Report): Entry | null {
@@ -189,7 +225,7 @@ export function readEntry(plan: JobPlan, source: Source, index: number, report: 
   }
   if ('file' in entry && !('query' in entry)) {
     const { data } = readMap(fileSchema, source, path, report)
-    return data.file === undefined ? null : { file: data.file }
+    return data.file === undefined ? null : { file: data.file, columns: data.columns ?? {} }
   }
   const { data, failed } = readMap(querySchema, source, path, report)
   if (data.depth !== undefined && data.pages !== undefined)

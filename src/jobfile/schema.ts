@@ -5,9 +5,11 @@ import { audiences } from '../model/settings/presentation.ts'
 import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
+import { readVolume } from '../model/volume.ts'
 import { schedule } from '../plan/schedule/cron.ts'
 import { every, weekly } from '../plan/schedule/every.ts'
 import { alertsSchema } from './alerts.ts'
+import { columnNames } from './columns.ts'
 import { scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
 import { notesSchema, reportSchema, viewsSchema } from './presentation.ts'
@@ -64,6 +66,24 @@ const names = { propertyNames: { enum: [...paramNames] } }
 const params = z.record(z.string(), text).meta(names)
 const matrix = z.record(z.string(), z.union([text, z.array(text).min(1)], { error: 'a list of values' }))
 
+/** Names of ours, each with the header that stands for it in a table. */
+const columns = z
+  .record(z.string(), text)
+  .superRefine((map, context) => {
+    for (const name of Object.keys(map))
+      if (!columnNames.has(name)) context.addIssue({ ...unknownColumn(name), path: [name], input: map[name] })
+  })
+  .meta({ propertyNames: { enum: [...columnNames] } })
+
+function unknownColumn(name: string) {
+  const near = closestMatch(name, columnNames)
+  return {
+    code: 'custom' as const,
+    message: 'is no name of a column that is read',
+    params: { fix: near === null ? `write one of ${[...columnNames].join(', ')}` : `write '${near}'` },
+  }
+}
+
 const freshnessOfRuns = strict({
   warn_after: scalar(settings.timeSpan)
     .optional()
@@ -114,6 +134,7 @@ const structures = {
   report: reportSchema,
   views: viewsSchema,
   notes: notesSchema,
+  columns,
 }
 
 type Shape<T> = { [Key in keyof T]-?: z.ZodType<T[Key]> }
@@ -137,7 +158,7 @@ function valueSchema(value: settings.Setting['value']): z.ZodType {
 /** The settings of a job, as flags give them. */
 export const flagsSchema = strict(shapeOf(settings.jobSettings))
 
-const { match: _, ...fileShape } = flagsSchema.shape
+const { match: _match, columns: _columns, ...fileShape } = flagsSchema.shape
 const { name: _name, ...sharedShape } = fileShape
 
 /** The settings that all jobs of a folder can share. */
@@ -152,12 +173,13 @@ export const querySettings = {
     default: '0',
     help: 'Higher is bought first',
   },
-  volume: { value: settings.natural, help: 'Searches per month' },
+  volume: {
+    value: { read: (text) => readVolume(text, '.'), json: settings.natural.json },
+    help: 'Searches per month',
+  },
   url: { value: { read: pageUrl, json: { type: 'string' } }, help: 'The page that is meant to rank' },
   every: { value: everyText, help: 'How often this query is due for run --due' },
 } satisfies settings.SettingTable
-
-export type QuerySetting = keyof typeof querySettings
 
 const { depth, pages, ...otherValues } = shapeOf(querySettings)
 
@@ -181,6 +203,9 @@ export const querySchema = strict({
 /** A CSV file whose rows stand in the place of this entry. */
 export const fileSchema = strict({
   file: scalar({ read: plainText, json: { type: 'string' } }).describe('CSV file, relative to the job file'),
+  columns: columns
+    .optional()
+    .describe('Names of its columns that are called otherwise, for instance { query: Top queries }'),
 })
 
 /** A query that is nothing but its text. */

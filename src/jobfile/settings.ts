@@ -14,6 +14,7 @@ import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
 import { type KnownNames, reportUnknownNames } from './alerts.ts'
+import { type ColumnMap, columnNames } from './columns.ts'
 import { type JobDefaults, valueAnywhere, withDefaults } from './defaults.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import { combine, depthAndPages, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
@@ -45,6 +46,8 @@ export interface JobPlan {
   readonly shared: SharedParams
   readonly depth: number | null
   readonly pages: number | null
+  /** What the flags call the columns of tables. */
+  readonly columns: ColumnMap
   /** For targets that name no match themselves. */
   readonly match: Match | undefined
   /** Where the paging policy stands. */
@@ -96,6 +99,7 @@ export function readSettings(
     shared: readSharedParams(raw, operations, entryOperations, report),
     depth: data.depth ?? null,
     pages: data.pages ?? null,
+    columns: raw.flags.data.columns ?? {},
     match,
     // The paging of a folder is right for other jobs: what does not fit is this one.
     pagingPosition: raw.isDefault(['paging'])
@@ -156,7 +160,7 @@ function flagsSource(flags: JobFlags, report: Report): Source {
     const [key = '', below] = path
     const part = typeof typed === 'boolean' ? String(typed) : typed
     if (below !== undefined) budget[below] = part
-    else tree[key] = key === 'params' ? splitParams([part].flat(), report) : part
+    else tree[key] = isPairs(key) ? splitPairs(key, [part].flat(), report) : part
   }
   return { tree: { ...tree, budget }, at: flagPosition }
 }
@@ -210,19 +214,29 @@ function defaultName({ path: file, where, source }: Origin, report: Report): str
   return name
 }
 
-function splitParams(params: readonly string[], report: Report): Tree {
+const pairs = {
+  params: { fix: 'write key=value such as gl=us', between: null },
+  columns: {
+    fix: 'write name=header such as query="Top queries"',
+    // A header may have commas: the next name tells where it ends.
+    between: new RegExp(`,(?=\\s*(?:${[...columnNames].join('|')})\\s*=)`),
+  },
+} as const
+
+function isPairs(key: string): key is keyof typeof pairs {
+  return Object.hasOwn(pairs, key)
+}
+
+function splitPairs(key: keyof typeof pairs, typed: readonly string[], report: Report): Tree {
+  const { fix, between } = pairs[key]
   const tree: Record<string, Tree> = Object.create(null)
-  for (const param of params) {
-    const [, key = '', value = ''] = param.match(/^\s*([^=\s]+)\s*=(.*)$/s) ?? []
-    if (key === '' || key === '__proto__')
-      report({
-        ...flagPosition(['params']),
-        message: `cannot be ${quoted(param)}`,
-        fix: 'write key=value such as gl=us',
-      })
-    else if (key in tree)
-      report({ ...flagPosition(['params']), message: `${quoted(key)} is given twice`, fix: 'give it once' })
-    else tree[key] = value
+  for (const pair of between === null ? typed : typed.flatMap((text) => text.split(between))) {
+    const [, name = '', value = ''] = pair.match(/^\s*([^=\s]+)\s*=(.*)$/s) ?? []
+    if (name === '' || name === '__proto__')
+      report({ ...flagPosition([key]), message: `cannot be ${quoted(pair)}`, fix })
+    else if (name in tree)
+      report({ ...flagPosition([key]), message: `${quoted(name)} is given twice`, fix: 'give it once' })
+    else tree[name] = value
   }
   return tree
 }

@@ -4,6 +4,14 @@ import { count, grouped } from '../model/text.ts'
 /** Takes one mistake; called as often as there are mistakes. */
 export type Report = (problem: Problem) => void
 
+/** Something about a file that is no mistake. */
+export interface Notice {
+  /** The line that a person reads. */
+  readonly text: string
+  /** Whether a run says it, too, because it decides which queries there are. */
+  readonly inRuns: boolean
+}
+
 /** Where a mistake stands; a flag has neither line nor column, a CSV row has no column. */
 export type FilePosition = Pick<Problem, 'where' | 'line' | 'column'>
 

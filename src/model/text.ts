@@ -105,3 +105,9 @@ export function parseDuration(text: string, units: string): number | null {
   const ms = Number(amount) * (unitMs[unit] ?? Number.NaN)
   return Number.isSafeInteger(ms) ? ms : null
 }
+
+/** What the first bytes of a text say of its encoding; Windows writes both kinds of UTF-16. */
+export function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+}

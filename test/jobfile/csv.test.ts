@@ -22,6 +22,18 @@ describe('the form of the file', () => {
     ['nameless columns at the end that hold nothing', 'query,team,,\ndesk,a,,\nlamp,b\n , ,,\n'],
     ['empty cells behind the last column', 'query,team\ndesk,a,,, \nlamp,b,\n'],
     ['a quoted delimiter in the header', '"a,b,c,d";query\nx;desk\ny;lamp\n'],
+    ['a header with more of another separator', 'query;a,b,c,d\ndesk;1\nlamp;2\n'],
+    ['the same with a comma', 'a;b;c,query\n1,desk\n2,lamp\n'],
+    ['UTF-16 with tabs', Buffer.from('\ufeffquery\tteam\r\ndesk\ta\r\nlamp\tb\r\n', 'utf16le')],
+    ['UTF-16, big end first', Buffer.from('\ufeffquery;team\ndesk;a\nlamp;b', 'utf16le').swap16()],
+    ['rows that end early in a file with tabs', 'query\tteam\tnote\ndesk\tx\nlamp\n'],
+    [
+      'title lines above the header',
+      'Keyword Stats 2026\n"June 1, 2025 - May 31, 2026"\n\nquery,team\ndesk,a\nlamp,b\n',
+    ],
+    ['a title whose quotes are wrong', 'List of "Acme"\nquery,team\ndesk,a\nlamp,b\n'],
+    ['the case of the header', 'QUERY,Team\ndesk,a\nlamp,b\n'],
+    ['a first column without a name, as pandas writes its index', ',query,team\n0,desk,a\n1,lamp,b\n'],
   ])('does not matter: %s', async (_, text) => {
     expect(await csvTexts(text)).toEqual(['desk', 'lamp'])
   })
@@ -47,11 +59,15 @@ describe('the form of the file', () => {
       'query\na\u0000b\na\u0007b\n"a\nb"\n"a\tb"\n',
       ['k.csv: the file is UTF-16 or not text; save it as UTF-8'],
     ],
-    ['UTF-16', Buffer.from('\ufeffquery\na\n', 'utf16le'), ['k.csv: the file is UTF-16; save it as UTF-8']],
     [
-      'UTF-16, big end first',
-      Buffer.from('\ufeffquery\na\n', 'utf16le').swap16(),
-      ['k.csv: the file is UTF-16; save it as UTF-8'],
+      'UTF-16 without its mark',
+      Buffer.from('query\na\n', 'utf16le'),
+      ['k.csv: the file is UTF-16 or not text; save it as UTF-8'],
+    ],
+    [
+      'half a character of UTF-16',
+      Buffer.from('\ufeffquery\nok\na\ud83d\n', 'utf16le'),
+      ["k.csv:3: 'a\ufffd' contains a character that is not UTF-8; save the file as UTF-8"],
     ],
     [
       'a workbook',
@@ -166,19 +182,43 @@ describe('columns', () => {
     ['dept', 'depth'],
     ['depthh', 'depth'],
     ['dapth', 'depth'],
-    ['Depth', 'depth'],
     ['tag', 'tags'],
     ['targets', 'target'],
-    ['Location', 'location'],
     ['loaction', 'location'],
     ['prioritiy', 'priority'],
     ['opertion', 'operation'],
     ['volumes', 'volume'],
     ['uulle', 'uule'],
-    ['SAFE', 'safe'],
+    ['G-L', 'gl'],
+    ['h_l', 'hl'],
+    ['U R L', 'url'],
+    ['Alpha Domains', 'alpha_domains'],
+    ['tar_get', 'target'],
   ])('%s is an error that names %s', async (header, known) => {
     expect(await csvProblems(`query,${header}\na,1\n`)).toEqual([
       `k.csv:1: column '${header}' looks like a misspelt '${known}'; write '${known}', or choose another name`,
+    ])
+  })
+
+  test('are known whatever their case', async () => {
+    const { queries, problems } = await readJob({
+      'k.csv':
+        'Query,GL,Hl,URL,LOCATION,TBS,NUM,Volume,TAGS,Depth\na,us,en,https://acme.com/,Austin,qdr:d,20,5,x;y,30\n',
+    })
+    expect(problems).toEqual([])
+    expect(queries).toMatchObject([
+      {
+        params: { gl: 'us', hl: 'en', location: 'Austin', tbs: 'qdr:d', num: 20 },
+        url: 'https://acme.com/',
+        volume: 5,
+        tags: ['x', 'y'],
+        depth: 30,
+        labels: {},
+      },
+    ])
+    expect(await csvProblems('query,LAT,Lon,CC\na,1,2,us\n', { operation: ['beta.search'] })).toEqual([])
+    expect(await csvProblems('query,url,URL\na,,\n')).toEqual([
+      "k.csv:1: column 'URL' is given twice; keep one of them",
     ])
   })
 
@@ -188,22 +228,14 @@ describe('columns', () => {
     ])
   })
 
-  testTable([
-    ['team'],
-    ['depthly'],
-    ['pages'],
-    ['page'],
-    ['lang'],
-    ['ul'],
-    ['g1'],
-    ['URL'],
-    ['urll'],
-    ['keyword'],
-  ])('%s is a label', async (header) => {
-    const { queries, problems } = await readJob({ 'k.csv': `query,${header}\na,1\n` })
-    expect(problems).toEqual([])
-    expect({ ...queries[0]?.labels }).toEqual({ [header]: '1' })
-  })
+  testTable([['team'], ['depthly'], ['pages'], ['page'], ['lang'], ['ul'], ['g1'], ['urll'], ['keyword']])(
+    '%s is a label',
+    async (header) => {
+      const { queries, problems } = await readJob({ 'k.csv': `query,${header}\na,1\n` })
+      expect(problems).toEqual([])
+      expect({ ...queries[0]?.labels }).toEqual({ [header]: '1' })
+    },
+  )
 })
 
 test('every mistake of every row is told', async () => {

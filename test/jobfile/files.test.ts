@@ -8,7 +8,7 @@ import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 
 describe('the path', () => {
-  const extensions = 'write a file that ends in .yaml, .yml, .csv, .tsv'
+  const extensions = 'write a file that ends in .yaml, .yml, .csv, .tsv, .txt'
   test.each<[string, string]>([
     ['nope.yaml', 'nope.yaml: there is no such file; check the path'],
     ['words.csv/x.csv', 'words.csv/x.csv: there is no such file; check the path'],
@@ -60,7 +60,7 @@ describe('files in a file', () => {
       'other.yaml': 'queries: [a]',
     })
     expect(problems).toEqual([
-      'job.yaml:1:19: other.yaml cannot be read: a file .yaml cannot be read; write a file that ends in .csv, .tsv',
+      'job.yaml:1:19: other.yaml cannot be read: a file .yaml cannot be read; write a file that ends in .csv, .tsv, .txt',
     ])
   })
 

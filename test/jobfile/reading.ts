@@ -17,6 +17,8 @@ export interface ReadJob {
   readonly queries: readonly JobQuery[]
   readonly problems: readonly string[]
   readonly digest: string | null
+  /** What is no mistake. */
+  readonly notices: readonly string[]
 }
 
 /** Writes the files into a new folder that lasts as long as the test. */
@@ -45,7 +47,8 @@ export async function readIn(folder: string, name: string, flags: JobFlags = {})
   const queries: JobQuery[] = []
   if (job !== null) for await (const query of job.queries()) queries.push(query)
   const digest = job?.digest() ?? null
-  return { opened: job !== null, settings: job?.settings ?? null, queries, problems, digest }
+  const notices = (job?.notices() ?? []).map(({ text }) => text.replaceAll(`${folder}${path.sep}`, ''))
+  return { opened: job !== null, settings: job?.settings ?? null, queries, problems, digest, notices }
 }
 
 /** The problems of a YAML file. */

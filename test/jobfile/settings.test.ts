@@ -122,7 +122,7 @@ queries:
     'job.yaml:22:5: query cannot be a list; write one value',
     'job.yaml:23:4: query is empty; give it a value or leave it out',
     'job.yaml:24:5: unknown key \'what\'; write "what: is this" with quotes if it is the text of a query',
-    "job.yaml:25:20: unknown key 'tags'; remove it",
+    "job.yaml:25:20: unknown key 'tags'; write one of file, columns",
     'job.yaml:25:13: a.csv cannot be read: there is no such file; check the path',
     'job.yaml:26:13: nope.csv cannot be read: there is no such file; check the path',
     "job.yaml:27:28: operation cannot be 'alpha.serch'; write 'alpha.search'",

@@ -56,6 +56,7 @@ interface Structures {
   readonly report: ReportSettings
   readonly views: readonly SavedView[]
   readonly notes: readonly ReportNote[]
+  readonly columns: Readonly<Record<string, string>>
 }
 
 /** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
@@ -205,6 +206,12 @@ export const jobSettings = {
   match: {
     value: oneOf(matches),
     flag: { match: textFlag('How sites are matched: domain, host, prefix or url') },
+  },
+  columns: {
+    value: 'columns',
+    flag: {
+      column: listFlag('What a column of the list is called, for instance --column query="Top queries"'),
+    },
   },
   alerts: { value: 'alerts', field: 'alerts', help: 'What is told after a run, and to which channels' },
   ping: {

@@ -123,7 +123,8 @@ function rankCounts({ state, place, estimated, from }: Source, queries: string, 
     `r.job, rt.label AS target, r.date, r.id AS run_id, ${state} AS state,
       CASE ${state} WHEN 'ranked' THEN ${place} END AS rank,
       CASE WHEN ${state} <> 'unknown' THEN CASE WHEN ${estimated} THEN 'estimated' ELSE 'exact' END END AS exactness,
-      CASE ${state} WHEN 'absent' THEN ${place} END AS depth, ${queries} AS queries, ${volume} AS volume, ${target}`,
+      CASE ${state} WHEN 'absent' THEN ${place} END AS depth, ${queries} AS queries, CAST(${volume} AS INTEGER) AS volume,
+      ${target}`,
     from,
   )
 }
@@ -216,7 +217,7 @@ export const views: Readonly<Record<string, string>> = {
 
   rankings: select(
     `${observation},
-      rt.own, tg.site AS target_site, tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels,
+      rt.own, tg.site AS target_site, tg.match AS target_match, CAST(rq.volume AS INTEGER) AS volume, rq.url AS intended_url, q.params, rq.labels,
       o.page, coalesce(o.unbroken_depth, o.depth) AS unbroken_depth, ${places} AS urls,
       tg.also AS target_also, rq.paging_kind = 'ended' AND o.unbroken_pages >= rq.pages AS results_ended,
       o.suspect`,
@@ -300,7 +301,7 @@ export const askedByRun = `
     WITH ordered AS MATERIALIZED ${targetOrder}
     SELECT ${tracked('t.label')}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
       NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, t.own, tg.site AS target_site,
-      tg.match AS target_match, rq.volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
+      tg.match AS target_match, CAST(rq.volume AS INTEGER) AS volume, rq.url AS intended_url, q.params, rq.labels, NULL AS page,
       0 AS unbroken_depth, NULL AS urls, tg.also AS target_also, NULL AS results_ended,
       0 AS suspect
     FROM runs_ r

@@ -114,7 +114,10 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
   for (const warning of [
     ...(await originAdvice(store, jobs)),
     ...accountWarnings(account),
-    ...jobs.flatMap(({ notices, settings }) => [...notices, ...repeatedRows(draft.repeats(settings.name))]),
+    ...jobs.flatMap(({ notices, settings }) => [
+      ...notices.map(({ text }) => sanitize(text)),
+      ...repeatedRows(draft.repeats(settings.name)),
+    ]),
     ...quotaWarnings(quotas, documents),
     ...limitWarnings(limits.flat()),
     ...(dear.length === 0 ? [] : [`${priceList(dear)}: run asks first, or needs --yes.`]),

@@ -1,0 +1,313 @@
+import type { BillableOperation } from '../catalog/operation.ts'
+import { closestMatch, editDistance } from '../model/text.ts'
+import { badCharacters, type InvalidValue, quoted } from '../model/values.ts'
+import type { DecimalMark } from '../model/volume.ts'
+import type { HeaderLook, TableHead } from './csv.ts'
+import { paramNames } from './params.ts'
+
+const ownNames = [
+  'query',
+  'operation',
+  'depth',
+  'tags',
+  'target',
+  'priority',
+  'volume',
+  'url',
+  'every',
+] as const
+
+export type OwnColumn = (typeof ownNames)[number]
+
+/** The names of columns that say more than a label. */
+export const columnNames: ReadonlySet<string> = new Set([...ownNames, ...paramNames])
+
+/** Which header stands for a name of ours, such as `Top queries` for `query`. */
+export type ColumnMap = Readonly<Record<string, string>>
+
+type Column = readonly [name: string, index: number]
+
+/** What the columns of a table mean. */
+export interface Columns {
+  readonly width: number
+  /** How many nameless columns stand behind them, as spreadsheets leave them. */
+  readonly nameless: number
+  /** Index of each column that rankline knows; the others are missing. */
+  readonly own: Readonly<Partial<Record<OwnColumn, number>>>
+  readonly params: readonly Column[]
+  readonly labels: readonly Column[]
+  /** In an export of rankline: the column with all parameters as JSON, -1 where it has none; null in other files. */
+  readonly ofExport: { readonly params: number } | null
+  readonly decimal: DecimalMark
+  /** Whether rows may end early: tools leave out tabs behind their last cell, and no text can hold one by mistake. */
+  readonly maySkipEnd: boolean
+}
+
+/** How a header is read. */
+export interface HeaderReading {
+  readonly map: ColumnMap
+  readonly operations: readonly BillableOperation[]
+  /** Whether a YAML job names the file: what can be written in it is proposed there. */
+  readonly inYaml: boolean
+  readonly report: (mistake: InvalidValue) => void
+  /** Takes what is no mistake, but good to know. */
+  readonly notice: (message: string, inRuns: boolean) => void
+}
+
+/** Judges rows by the names that are known or mapped. */
+export function headerLook(map: ColumnMap): (cells: readonly string[]) => HeaderLook {
+  const mapped = new Set(Object.values(map).map(folded))
+  const query = folded(map.query ?? 'query')
+  return (cells) => {
+    const names = cells.map(folded)
+    const known = names.filter((name) => mapped.has(name) || columnNames.has(name)).length
+    const texts = names.some((name) => textNames.has(name))
+    return { isHeader: names.includes(query), weight: known + (texts ? cells.length : 0) }
+  }
+}
+
+/** The same text for every way to write a name. */
+function folded(name: string): string {
+  return name.trim().replace(/\s+/g, ' ').toLowerCase()
+}
+
+/** Reads a header row. Every mistake is reported; null means that no row can be read. */
+export function readColumns(head: TableHead, reading: HeaderReading): Columns | null {
+  const written = head.cells.map((cell) => cell.trim())
+  const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
+  const isExport = exportNames.every((name) => names.includes(name))
+  const { roles, missing } = rolesOf(names, reading, isExport)
+  const own: Partial<Record<OwnColumn, number>> = {}
+  const params: Column[] = []
+  const labels: Column[] = []
+  for (const [index, role] of roles.entries()) {
+    if (role === null) continue
+    if ('label' in role) labels.push([role.label, index])
+    else if (isOwn(role.known)) own[role.known] = index
+    else params.push([role.known, index])
+  }
+  if (own.query === undefined) {
+    // What is misspelt or not there was reported already.
+    if (!missing && !names.some((name) => misspelt(name) === 'query'))
+      reading.report(noQuery(names, own.volume === undefined, reading.inYaml))
+    return null
+  }
+  if (head.above.length > 0) reading.notice(linesAbove(head), true)
+  if (isExport) reading.notice(`an export of rankline: ${takenOver(own, params, names)}`, true)
+  if (labels.length > 0) reading.notice(keptLabels(labels, reading), false)
+  return {
+    ...{ width: names.length, nameless: written.length - names.length, own, params, labels },
+    ofExport: isExport ? { params: names.indexOf('params') } : null,
+    decimal: head.separator === ';' ? ',' : '.',
+    maySkipEnd: head.separator === '\t',
+  }
+}
+
+function isOwn(name: string): name is OwnColumn {
+  return (ownNames as readonly string[]).includes(name)
+}
+
+/** What a column is; null where it is left out. */
+type Role = { readonly known: string } | { readonly label: string } | null
+
+function rolesOf(names: readonly string[], reading: HeaderReading, isExport: boolean) {
+  const { map, report, notice } = reading
+  const mapped = new Map<number, string>()
+  let missing = false
+  for (const [known, header] of Object.entries(map)) {
+    const exact = names.indexOf(header.trim())
+    const index = exact === -1 ? names.findIndex((name) => folded(name) === folded(header)) : exact
+    if (index === -1) report(noColumn(header, names))
+    else if (mapped.has(index))
+      report({
+        message: `column ${quoted(header)} is to be ${mapped.get(index)} and ${known}`,
+        fix: 'keep one of them',
+      })
+    else mapped.set(index, known)
+    missing ||= index === -1 && known === 'query'
+  }
+  const seen = new Set<string>(Object.keys(map))
+  const roles = names.map((name, index): Role => {
+    const own = mapped.get(index)
+    if (own !== undefined) return { known: own }
+    if (isExport) return roleInExport(name)
+    const known = columnNames.has(name.toLowerCase()) ? name.toLowerCase() : null
+    if (known !== null && map[known] !== undefined) {
+      notice(`column ${quoted(name)} is left out, because ${quoted(map[known])} is the ${known}`, true)
+      return null
+    }
+    if (index === 0 && name === '' && names.length > 1) {
+      notice('the first column has no name and is left out', true)
+      return null
+    }
+    const mistake = wrongName(name, known, index, seen)
+    seen.add(known ?? name)
+    if (mistake !== null) report(mistake)
+    return mistake !== null ? null : known === null ? { label: name } : { known }
+  })
+  const ranked = names.find((name) => rankName.test(name))
+  const url = roles.findIndex(
+    (role, index) => role !== null && 'known' in role && role.known === 'url' && !mapped.has(index),
+  )
+  if (url === -1 || ranked === undefined) return { roles, missing }
+  notice(
+    `column ${quoted(names[url] ?? '')} is left out: beside ${quoted(ranked)} it is the page that ranks. If it is the one that is meant to, ${instead([['url', names[url] ?? '']], reading.inYaml)}`,
+    true,
+  )
+  return { roles: roles.with(url, null), missing }
+}
+
+/** Names of columns that hold a rank: a `url` beside one is where that rank is. */
+const rankName =
+  /^((google|bing|yahoo|current|last|latest|best|organic|serp)[ _-]?)?(base[ _-]?)?(rank|ranking|position|pos)$/i
+
+/** What an export of rankline has in every row. */
+const exportNames = ['query', 'operation', 'run_id']
+
+/** What was asked, as an export of rankline repeats it; all else in it is what came of that. */
+function roleInExport(name: string): Role {
+  if (name.startsWith('label_')) return { label: name.slice('label_'.length) }
+  return paramNames.has(name) || ['query', 'operation', 'tags', 'volume'].includes(name)
+    ? { known: name }
+    : null
+}
+
+function takenOver(own: Columns['own'], params: readonly Column[], names: readonly string[]): string {
+  const asked = names.includes('params') ? ['params'] : params.map(([name]) => name)
+  return `${[...Object.keys(own), ...asked].join(', ')} and labels are taken over, what came of the queries is not`
+}
+
+function linesAbove({ line, above }: TableHead): string {
+  const texts = above.map((cells) => quoted(cells.filter((cell) => cell.trim() !== '').join(' ')))
+  return `the header is on line ${line}; what stands above it is read over: ${texts.join(', ')}`
+}
+
+function wrongName(
+  name: string,
+  known: string | null,
+  index: number,
+  seen: ReadonlySet<string>,
+): InvalidValue | null {
+  if (name === '') return { message: `column ${index + 1} has no name`, fix: 'name it or remove it' }
+  if (seen.has(known ?? name))
+    return { message: `column ${quoted(name)} is given twice`, fix: 'keep one of them' }
+  const dirty = badCharacters(name, true)
+  if (dirty !== null) return { message: `column ${dirty.message}`, fix: dirty.fix }
+  const near = known === null ? misspelt(name) : null
+  if (near === null) return null
+  return {
+    message: `column ${quoted(name)} looks like a misspelt '${near}'`,
+    fix: `write '${near}', or choose another name`,
+  }
+}
+
+/** The known name that differs in spaces, `_` and `-` alone, or, of those with four letters or more, in one letter. */
+function misspelt(name: string): string | null {
+  const letters = folded(name)
+  if (columnNames.has(letters)) return null
+  for (const known of columnNames)
+    if (bare(letters) === bare(known) || (known.length >= 4 && editDistance(letters, known) <= 1))
+      return known
+  return null
+}
+
+function bare(name: string): string {
+  return name.replace(/[\s_-]/g, '')
+}
+
+function noColumn(header: string, names: readonly string[]): InvalidValue {
+  const near = closestMatch(header, names)
+  return {
+    message: `there is no column ${quoted(header)} among ${listed(names)}`,
+    fix: near === null ? 'name one of them' : `name ${quoted(near)}`,
+  }
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, 10).map(quoted).join(', ')}${names.length > 10 ? ' …' : ''}`
+}
+
+/** What other tools call the column of the texts. */
+const textNames: ReadonlySet<string> = new Set([
+  ...['keyword', 'keywords', 'key phrase', 'keyphrase', 'phrase', 'queries', 'top queries', 'term', 'terms'],
+  ...['search term', 'search terms', 'search query', 'search queries', 'search keyword', 'suchbegriff'],
+  ...[
+    'suchbegriffe',
+    'suchanfrage',
+    'suchanfragen',
+    'mot-clé',
+    'mots-clés',
+    'palabra clave',
+    'parola chiave',
+  ],
+])
+
+/** What other tools call what rankline knows, whatever the case. */
+const alike: readonly { readonly form: RegExp; readonly meant: readonly string[] }[] = [
+  { form: /^(country|country code|land|pays|país)$/, meant: ['gl', 'cc'] },
+  { form: /^(language|language code|lang|sprache|langue|idioma)$/, meant: ['hl'] },
+  { form: /^(market|locale)$/, meant: ['mkt', 'gl'] },
+  { form: /^(locations|place|city|region|state|geo)$/, meant: ['location'] },
+  { form: /^latitude$/, meant: ['lat'] },
+  { form: /^(lng|long|longitude)$/, meant: ['lon'] },
+  {
+    form: /^(search volume|avg\. monthly searches|monthly searches|regional monthly searches|searches|suchvolumen)$/,
+    meant: ['volume'],
+  },
+  { form: /^(labels|groups?|keyword group)$/, meant: ['tags'] },
+  { form: /^(landing[ _]page|target[ _]url|intended[ _]url|zielseite|ziel-url)$/, meant: ['url'] },
+]
+
+/** The name of ours that a header may mean, for these operations. */
+function meantBy(header: string, operations: readonly BillableOperation[] | null): string | null {
+  const meant = alike.find(({ form }) => form.test(folded(header)))?.meant ?? []
+  const isAsked = (name: string): boolean =>
+    isOwn(name) || operations === null || operations.some(({ params }) => Object.hasOwn(params, name))
+  return meant.find(isAsked) ?? null
+}
+
+function noQuery(names: readonly string[], volumeOpen: boolean, inYaml: boolean): InvalidValue {
+  const message = `there is no column 'query' among ${listed(names)}`
+  const text = names.find((name) => textNames.has(folded(name)))
+  const volume = volumeOpen ? names.find((name) => meantBy(name, null) === 'volume') : undefined
+  const pairs: [string, string][] = [['query', text ?? names.find((name) => name !== '') ?? '']]
+  if (volume !== undefined) pairs.push(['volume', volume])
+  const written = instead(pairs, inYaml)
+  if (text !== undefined) return { message, fix: written }
+  return names.length === 1
+    ? {
+        message,
+        fix: `${written} if it is a header; if it is a text to search for, write 'query' in a line above it`,
+      }
+    : { message, fix: `${written}, or name the one that holds the texts` }
+}
+
+/** How a flag, or the job file, says which header stands for which name. */
+function instead(pairs: readonly (readonly [known: string, header: string])[], inYaml: boolean): string {
+  if (inYaml) {
+    const map = pairs.map(
+      ([known, header]) =>
+        `${known}: ${/^[\p{L}\p{N}_. -]+$/u.test(header) ? header : JSON.stringify(header)}`,
+    )
+    return `write columns: { ${map.join(', ')} } beside 'file:'`
+  }
+  const [first] = pairs
+  const [known = '', header = ''] = first ?? []
+  if (pairs.length > 1)
+    return `add --column ${inQuotes(pairs.map(([name, one]) => `${name}=${one}`).join(','))}`
+  return `add --column ${known}=${/^[\p{L}\p{N}_.-]+$/u.test(header) ? header : inQuotes(header)}`
+}
+
+/** A text that a shell takes as one argument. */
+function inQuotes(text: string): string {
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`
+}
+
+function keptLabels(labels: readonly Column[], { operations, inYaml }: HeaderReading): string {
+  const names = labels.map(([name]) => name)
+  const alikes = names.flatMap((name) => {
+    const meant = meantBy(name, operations)
+    return meant === null ? [] : [`. ${quoted(name)} may be ${meant}: ${instead([[meant, name]], inYaml)}`]
+  })
+  return `kept as labels: ${names.map((name) => name.replace(/\s+/g, ' ')).join(', ')}${alikes.join('')}`
+}
