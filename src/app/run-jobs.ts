@@ -1,6 +1,6 @@
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
 import { type BalanceChange, finishRuns, type RunDocument, runDocument } from '../collect/finish.ts'
-import { defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
+import { databaseLost, defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
 import { unexplained } from '../ledger/others.ts'
 import { settlingMs } from '../model/call.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
@@ -88,8 +88,14 @@ export async function collectAndFinish(
     } catch (error) {
       if (!(error instanceof RanklineError)) throw error
       stop.request({ reason: 'unavailable', message: error.message })
-      await finishAnew(app.database, finishIn)
+      if (!store.file.isLost()) await finishAnew(app.database, finishIn)
     }
+    if (!store.file.isLost()) return
+    await store.file.rescue()
+    stop.request(databaseLost(store.file))
+    const loss = store.file.loss() ?? ''
+    if (stop.cause()?.reason === 'unavailable') stop.explain(loss)
+    else collection.notice(loss)
   }
   const recoverAndCollect = async () => {
     const mark = await store.mark()

@@ -24,7 +24,15 @@ import {
   circuitBreakers,
   watchEngines,
 } from './circuit-breaker.ts'
-import { abortedWith, diskFull, engineExpired, StopRequested, type StopSignal, thrownCause } from './stop.ts'
+import {
+  abortedWith,
+  databaseLost,
+  diskFull,
+  engineExpired,
+  StopRequested,
+  type StopSignal,
+  thrownCause,
+} from './stop.ts'
 import { taskRunner } from './task.ts'
 
 export interface CollectOptions {
@@ -124,6 +132,7 @@ export async function collect(
     // Reads the account, which sets the rate limit.
     await batches.start()
     stopWhenFull(store, stop)
+    void store.file.whenLost().then(() => stop.request(databaseLost(store.file)))
     const { concurrency } = options
     const slots = concurrency === null ? batches.slots() : { usual: concurrency, most: concurrency }
     await store.space.reserve(slots.usual)
@@ -134,7 +143,7 @@ export async function collect(
     for (const job of await store.acceptedJobs(allIds)) background(tasks.resumeJob(job))
     if (options.fitBalance) leftOut = await batches.fit()
     await dispatch({
-      ...{ batches, breaker, pool, stop, isDiskFull: store.space.isLow },
+      ...{ batches, breaker, pool, stop, isDiskFull: store.space.isLow, isLost: store.file.isLost },
       hasPending: () => store.hasPending(runIds),
       run: tasks.run,
     })
@@ -162,17 +171,20 @@ export interface DispatchOptions {
   readonly stop: StopSignal
   readonly hasPending: () => Promise<boolean>
   readonly isDiskFull: () => Promise<boolean>
+  /** Whether the file of the database is lost: the run is being stopped then. */
+  readonly isLost: () => boolean
   readonly run: (task: Task) => Promise<void>
 }
 
 /** Takes batches and adds their tasks to the pool, never far ahead of what it can take; ends when no more may be sent. */
 export async function dispatch(options: DispatchOptions): Promise<void> {
-  const { batches, breaker, pool, stop, hasPending, isDiskFull, run } = options
+  const { batches, breaker, pool, stop, hasPending, isDiskFull, isLost, run } = options
   const add = (task: Task): void => {
     if (task.reusable === null) breaker.taskBegun(task)
     pool.add(task, () => run(task))
   }
   while (!stop.signal.aborted) {
+    if (isLost()) return
     if (await isDiskFull()) return stop.request(diskFull)
     const changes = pool.changes()
     const probe = await nextProbe()

@@ -3,6 +3,7 @@ import type { Settlement } from '../model/call.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count, duration, grouped } from '../model/text.ts'
+import type { DatabaseFile } from '../store/journal.ts'
 import type { WastedCalls } from './circuit-breaker.ts'
 
 /** Stops a collection. The first cause counts. */
@@ -10,6 +11,8 @@ export interface StopSignal {
   readonly signal: AbortSignal
   readonly cause: () => StopCause | null
   readonly request: (cause: StopCause) => void
+  /** Replaces what is said of the cause, when more is known of it. */
+  readonly explain: (message: string) => void
 }
 
 export function stopSignal(): StopSignal {
@@ -23,6 +26,9 @@ export function stopSignal(): StopSignal {
     request: (cause) => {
       first ??= cause
       controller.abort(new StopRequested())
+    },
+    explain: (message) => {
+      if (first !== null) first = { ...first, message }
     },
   }
 }
@@ -108,6 +114,11 @@ export const diskFull: StopCause = {
   reason: 'unavailable',
   message:
     'Stopped: the disk that holds the database is full. Every paid answer is stored. Make room, then run the same command again.',
+}
+
+/** The stop where the file of the database was taken away. */
+export function databaseLost(file: Pick<DatabaseFile, 'loss'>): StopCause {
+  return { reason: 'unavailable', message: file.loss() ?? '' }
 }
 
 /** The stop after the service could not be reached for too long. */

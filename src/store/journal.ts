@@ -164,7 +164,7 @@ export interface RawAnswer extends CompressedBody {
 /** What collecting needs of the store. */
 export type CollectStore = Journal &
   AnswerStore &
-  ResultRecorder & { readonly space: DiskSpace } & Pick<
+  ResultRecorder & { readonly space: DiskSpace; readonly file: DatabaseFile } & Pick<
     LedgerStore,
     | 'ambiguousSince'
     | 'chargedCalls'
@@ -188,4 +188,16 @@ export interface DiskSpace {
   isLow(): Promise<boolean>
   /** Whether the disk was full and the reserve had to make way: what remains is for answers alone. */
   isExhausted(): boolean
+}
+
+/** The file of an open database, which others may remove, move, replace or cut short meanwhile. */
+export interface DatabaseFile {
+  /** Looks whether that has happened: what is written from then on is not kept. */
+  isLost(): boolean
+  /** Fulfilled when it was seen to have happened. */
+  whenLost(): Promise<void>
+  /** What has happened and what to do, in a sentence; null where nothing has. */
+  loss(): string | null
+  /** Saves what the open database holds beside where its file was, if that is lost and it can. */
+  rescue(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { AlertStore } from './alerts.ts'
-import type { AnswerStore, DiskSpace, Journal, ResultRecorder } from './journal.ts'
+import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { OutboxStore } from './outbox.ts'
 import type { RecheckStore } from './rechecks.ts'
@@ -32,6 +32,7 @@ export interface Store
     StatusReads,
     SyncStore {
   readonly space: DiskSpace
+  readonly file: DatabaseFile
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
   rejectDamaged(): Promise<void>
   /** Starts a plan that nothing else sees until it is committed. */

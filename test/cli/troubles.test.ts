@@ -1,3 +1,5 @@
+import { renameSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
@@ -298,3 +300,36 @@ test('a stored answer that was damaged is told of once, bought again, and harms 
   const third = await place.call(['run', job, '--json'])
   expect([third.code, third.stderr, sandbox.ledger.charged]).toEqual([0, '', 6])
 })
+
+test.each([
+  ['removed', (data: string) => ['', '-wal', '-shm'].map((end) => rmSync(join(data, `rankline.db${end}`)))],
+  ['cut short', (data: string) => truncateSync(join(data, 'rankline.db'), 0)],
+] as const)(
+  'a database that is %s in mid-run stops it before more is bought, and what it held is saved',
+  async (how, take) => {
+    const { sandbox, place, job } = await staged({ account: { perSecond: 40 }, latencyMs: 50 }, 400)
+    const data = join(place.folder, 'data')
+    const { ended } = place.start(['run', job])
+    await waitWhile(() => sandbox.ledger.charged < 60)
+    take(data)
+    const before = sandbox.ledger.charged
+    const { code, stderr } = await ended
+    const { charged } = sandbox.ledger
+
+    expect(code).toBe(6)
+    // What was on its way.
+    expect(charged - before).toBeLessThanOrEqual(48)
+    expect(stderr).toContain(`rankline.db was ${how}`)
+    expect(stderr).not.toMatch(/internal error|\n {4}at /i)
+    if (how === 'cut short') return
+
+    const again = await place.call(['run', job])
+    expect([again.code, sandbox.ledger.charged]).toEqual([2, charged])
+    expect(again.stderr).toContain('is missing, and')
+    renameSync(join(data, 'rankline.rescued.db'), join(data, 'rankline.db'))
+    expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: charged }])
+    sandbox.control({ account: { perSecond: null } })
+    expect((await place.call(['run', job])).code).toBe(0)
+    expect(sandbox.ledger.charged).toBe(400)
+  },
+)

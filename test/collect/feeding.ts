@@ -147,6 +147,7 @@ export function aFeed(setup: FeedSetup) {
     pool,
     stop,
     isDiskFull: async () => false,
+    isLost: () => false,
     hasPending: async () => pending.length > 0,
     run,
   }).then(

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { UsageError } from '../../model/errors.ts'
-import type { DiskSpace } from '../journal.ts'
+import type { DatabaseFile, DiskSpace } from '../journal.ts'
 import type { Store } from '../store.ts'
 import { type StoreCache, storeCache } from './cache.ts'
 import { openDatabase, openScratch } from './connection/database.ts'
@@ -8,6 +8,7 @@ import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { copyToChange, openToRead, type ReadConnection, refuseEmpty } from './connection/inspect.ts'
+import { watchFile } from './connection/lost-file.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
@@ -85,12 +86,20 @@ function writingStore(
 ): Store {
   const log = logOf(db, (error) => writer.note(error))
   const space = watchDiskSpace(path, log)
+  const file = watchFile(db)
   const writer: GroupCommit = groupCommit(db, {
-    rolledBack: memory.forget,
+    rolledBack: () => {
+      memory.forget()
+      file.isLost()
+    },
     full: space.full,
     makeRoom: space.giveUp,
     lacksRoom: space.lacksRoom,
-    committed: log.writeBack,
+    committed: () => {
+      // Before the log is written back into it.
+      file.isLost()
+      log.writeBack()
+    },
   })
   const close = async (): Promise<void> => {
     await writer.flush()
@@ -98,7 +107,7 @@ function writingStore(
     else db.close()
     closed()
   }
-  return storeOf({ db, path, memory, results, space, writer, close })
+  return storeOf({ db, path, memory, results, space, file, writer, close })
 }
 
 function readingStore({ db, close }: ReadConnection, path: string): Store {
@@ -107,7 +116,13 @@ function readingStore({ db, close }: ReadConnection, path: string): Store {
   const memory = storeCache(db)
   const space = watchDiskSpace(':memory:', { shrink: () => {}, limit: () => {} })
   const writer = refusingWriter
-  return storeOf({ db, path, memory, results: resultWriter, space, writer, close: async () => close() })
+  const file: DatabaseFile = {
+    isLost: () => false,
+    whenLost: () => new Promise(() => {}),
+    loss: () => null,
+    rescue: async () => {},
+  }
+  return storeOf({ db, path, memory, results: resultWriter, space, file, writer, close: async () => close() })
 }
 
 const refuse = async (): Promise<never> => {
@@ -130,13 +145,15 @@ interface StoreParts {
   readonly memory: StoreCache
   readonly results: ResultWriter
   readonly space: DiskSpace
+  readonly file: DatabaseFile
   readonly writer: GroupCommit
   readonly close: () => Promise<void>
 }
 
-function storeOf({ db, path, memory, results, space, writer, close }: StoreParts): Store {
+function storeOf({ db, path, memory, results, space, file, writer, close }: StoreParts): Store {
   const store: Store = {
     space: describingErrors(space, path),
+    file,
     rejectDamaged: async () => rejectDamaged(db, path),
     ...runStore(db, writer),
     ...plannedReads(db),
@@ -158,7 +175,7 @@ function storeOf({ db, path, memory, results, space, writer, close }: StoreParts
     draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
     [Symbol.asyncDispose]: close,
   }
-  return describingErrors(store, path)
+  return describingErrors(store, path, file.loss)
 }
 
 const smallestLogPages = 32

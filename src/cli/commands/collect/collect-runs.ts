@@ -105,6 +105,8 @@ async function collectAndReport(
   await pings.ended(ends)
   await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted' || isCutShort) return interrupts.exitCode()
+  // All may be done, and nothing of it kept.
+  if (app.store.file.loss() !== null) return exitCodes.unavailable
   if (cause?.reason === reason) return exitCodeOf(cause)
   return isSuspect && reason === 'completed' ? exitCodes.completed_with_failures : exitCodes[reason]
 }

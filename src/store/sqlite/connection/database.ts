@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { UsageError } from '../../../model/errors.ts'
 import { dropTriggers, type Keeping, migrate } from '../migrate.ts'
 import { describeError } from './errors.ts'
+import { refuseRescued } from './lost-file.ts'
 
 const busyMs = 250
 
@@ -43,6 +44,7 @@ export async function openScratch(): Promise<Database.Database> {
 
 export function openFile(path: string): Database.Database {
   refuseFolder(path)
+  refuseRescued(path)
   try {
     if (path !== ':memory:') refuseNetworkFolder(dirname(path))
     refuseSecondName(path)

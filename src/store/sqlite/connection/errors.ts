@@ -50,9 +50,14 @@ const sqliteErrors: readonly Trouble[] = [
   },
 ]
 
-/** An error of the database in one sentence with what to do; other errors as they are. */
-export function describeError(error: unknown, path: string): unknown {
+/**
+ * An error of the database in one sentence with what to do; other errors as they are.
+ *
+ * @param loss what became of its file, where that is lost: then nothing else is the reason
+ */
+export function describeError(error: unknown, path: string, loss: string | null = null): unknown {
   const code = codeOf(error)
+  if (loss !== null && code !== '') return new RanklineError(loss, tryAgain, { cause: error })
   const known = sqliteErrors.find((one) => code.startsWith(one.code))
   if (known === undefined) return error
   const sentence = `${path} ${known.message}.`
@@ -88,25 +93,29 @@ function codeOf(error: unknown): string {
 }
 
 /** The same object, whose methods explain the errors of the database. */
-export function describingErrors<T extends object>(target: T, path: string): T {
+export function describingErrors<T extends object>(
+  target: T,
+  path: string,
+  loss: () => string | null = () => null,
+): T {
+  const describe = (error: unknown): unknown => describeError(error, path, loss())
   const methods = Reflect.ownKeys(target).map((name) => {
     const member = target[name as keyof T]
-    return [name, typeof member === 'function' ? explainingMethod(member.bind(target), path) : member]
+    return [name, typeof member === 'function' ? explainingMethod(member.bind(target), describe) : member]
   })
   return Object.fromEntries(methods) as T
 }
 
 type Method = (...args: readonly unknown[]) => unknown
 
-function explainingMethod(method: Method, path: string): Method {
+function explainingMethod(method: Method, describe: (error: unknown) => unknown): Method {
   return (...args) => {
     try {
       const value = method(...args)
-      if (value instanceof Promise)
-        return value.catch((error: unknown) => Promise.reject(describeError(error, path)))
-      return isIterator(value) ? explainingRows(value, path) : value
+      if (value instanceof Promise) return value.catch((error: unknown) => Promise.reject(describe(error)))
+      return isIterator(value) ? explainingRows(value, describe) : value
     } catch (error) {
-      throw describeError(error, path)
+      throw describe(error)
     }
   }
 }
@@ -115,10 +124,10 @@ function isIterator(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && 'next' in value && Symbol.iterator in value
 }
 
-function* explainingRows(rows: Iterable<unknown>, path: string): Generator<unknown> {
+function* explainingRows(rows: Iterable<unknown>, describe: (error: unknown) => unknown): Generator<unknown> {
   try {
     yield* rows
   } catch (error) {
-    throw describeError(error, path)
+    throw describe(error)
   }
 }
