@@ -69,14 +69,14 @@ export interface Charge {
   readonly certain: boolean
 }
 
-export const ledgerGroups = ['run', 'day', 'job', 'tag'] as const
+export const ledgerGroups = ['run', 'day', 'job', 'tag', 'client'] as const
 
-/** By what the ledger's credits are added up: runs, days in UTC, jobs, or tags of queries. */
+/** By what the ledger's credits are added up: runs, days in UTC, jobs, tags of queries, or clients. */
 export type LedgerGroup = (typeof ledgerGroups)[number]
 
 /** Calls of one group, and what they came to in credits. */
 export interface LedgerSum {
-  /** Number of a run, YYYY-MM-DD, name of a job or of a tag; null where calls have none. */
+  /** Number of a run, YYYY-MM-DD, name of a job, of a tag or of a client; null where calls have none. */
   readonly group: string | number | null
   readonly calls: number
   readonly billed: number
@@ -85,6 +85,8 @@ export interface LedgerSum {
   readonly credits: number
   /** Of calls that were possibly billed. */
   readonly creditsAmbiguous: number
+  /** Calls that others share: of their credits only a part is counted here. */
+  readonly shared: number
 }
 
 /** Calls per second and per minute; null is unlimited. */

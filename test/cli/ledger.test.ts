@@ -43,17 +43,17 @@ describe('the ledger', () => {
       { run: 2, ...other },
     ])
     expect(await sums(place, '--by', 'job')).toEqual([
-      { job: null, ...lookup },
-      { job: 'other', ...other },
-      { job: 'tags', ...tagged },
+      { job: null, ...lookup, shared_calls: 0 },
+      { job: 'other', ...other, shared_calls: 0 },
+      { job: 'tags', ...tagged, shared_calls: 0 },
     ])
     expect(await sums(place)).toEqual([{ day, ...total }])
     expect(all.charged).toBe(total.credits + total.credits_ambiguous)
     const tags = await sums(place, '--by', 'tag')
     expect(tags.map(({ tag, credits }: Record<string, unknown>) => [tag, credits])).toEqual([
       [null, 4],
-      ['head', 2],
-      ['review', 1],
+      ['head', 1.5],
+      ['review', 0.5],
     ])
   })
 
@@ -79,11 +79,13 @@ describe('the ledger', () => {
     const { stdout, stderr } = await place.call(['ledger', '--by', 'tag'])
     expect(stdout).toBe(
       'tag     calls  billed  free  ambiguous  credits  possibly billed\n' +
-        '(none)      7       2     5          0        4                0\n' +
-        'head        3       2     0          1        2                1\n' +
-        'review      1       1     0          0        1                0\n',
+        '(none)      7       2     5          0     4.00             0.00\n' +
+        'head        3       2     0          1     1.50             1.00\n' +
+        'review      1       1     0          0     0.50             0.00\n',
     )
-    expect(stderr).toBe('A call counts for each tag of its query.\n')
+    expect(stderr).toBe(
+      'The credits of a call for which several jobs of one command asked are split between them, and equally between the tags of a query; the call counts for each.\n',
+    )
   })
 
   test('of nobody is empty', async () => {

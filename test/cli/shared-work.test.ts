@@ -21,6 +21,53 @@ test.each([['4'], ['100']])(
   },
 )
 
+test('what several jobs of a command asked for is split between them, their tags and clients', async () => {
+  const { sandbox, place } = await staged()
+  const job = (name: string, client: string, queries: string) =>
+    place.file(`${name}.yaml`, `${client}queries:\n${queries}`)
+  const jobs = [
+    await job('a', 'report: { client: Acme }\n', '  - { query: desk, tags: [head, money] }\n  - only a\n'),
+    await job('b', 'report: { client: Acme }\n', '  - desk\n  - lamp\n'),
+    await place.file('c.csv', 'query,Client\ndesk,Umbrella\nlamp,\n'),
+  ]
+  expect((await place.call(['run', ...jobs])).code).toBe(0)
+  // The next command shares nothing with the one before.
+  expect((await place.call(['run', jobs[0] as string, '--fresh'])).code).toBe(0)
+  expect(sandbox.ledger.charged).toBe(5)
+
+  const shares = async (by: string, ...more: readonly string[]) => {
+    const { stdout } = await place.call(['ledger', '--by', by, '--json', ...more])
+    const groups = JSON.parse(stdout) as readonly Record<string, number | string | null>[]
+    return groups
+      .map((one) => [one[by], one.credits, one.shared_calls])
+      .filter(([, credits]) => credits !== 0)
+  }
+  expect(await shares('job')).toEqual([
+    ['a', 3.34, 1],
+    ['b', 0.83, 2],
+    ['c', 0.83, 2],
+  ])
+  expect(await shares('tag')).toEqual([
+    [null, 3.67, 4],
+    ['head', 0.67, 2],
+    ['money', 0.66, 2],
+  ])
+  expect(await shares('client')).toEqual([
+    [null, 0.5, 1],
+    ['Acme', 4.17, 3],
+    ['Umbrella', 0.33, 1],
+  ])
+  expect(await shares('job', '--job', 'c')).toEqual([['c', 0.83, 2]])
+  expect((await shares('day', '--job', 'c')).map(([, credits]) => credits)).toEqual([0.83])
+  expect((await shares('day')).map(([, credits]) => credits)).toEqual([5])
+
+  const { stdout, stderr } = await place.call(['ledger', '--by', 'job'])
+  expect(stdout).toMatch(/^a +\d+ .* 3\.34 +0\.00$/m)
+  expect(stderr).toBe(
+    'The credits of a call for which several jobs of one command asked are split between them; the call counts for each.\n',
+  )
+})
+
 test('a finished job of a group is not bought again, however often the group is continued', async () => {
   const { sandbox, place } = await staged()
   const a = await place.file('a.csv', 'query\nshared\nonly a\n')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { LedgerGroup } from '../../src/model/call.ts'
 import type { LedgerFilter } from '../../src/store/ledger.ts'
 import { testTable } from '../support/test-table.ts'
 import { aLookup, begin, keep, settlement, submit } from './answers.ts'
@@ -51,8 +52,8 @@ async function aLedger() {
   const free = await store.beginCall(aLookup())
   await store.settleCall(free, settlement({ billed: 0 }), null)
 
-  const sums = async (by: Parameters<typeof store.sums>[0], filter: LedgerFilter = {}) =>
-    (await store.sums(by, filter)).map(
+  const sums = async (by: LedgerGroup, filter: LedgerFilter = {}) =>
+    (by === 'run' || by === 'day' ? await store.sums(by, filter) : await store.shares(by, filter)).map(
       ({ group, calls, billed, free, ambiguous, credits, creditsAmbiguous }) =>
         [group, [calls, billed, free, ambiguous, credits, creditsAmbiguous]] as const,
     )
@@ -78,9 +79,9 @@ describe('the ledger is added up', () => {
       'tag',
       [
         [null, [4, 1, 2, 0, 3, 0]],
-        ['head', [3, 1, 1, 1, 1, 1]],
+        ['head', [3, 1, 1, 1, 0.5, 1]],
         ['other', [1, 1, 0, 0, 1, 0]],
-        ['review', [2, 1, 1, 0, 1, 0]],
+        ['review', [2, 1, 1, 0, 0.5, 0]],
       ],
     ],
   ])('by %s, one group for calls that have none', async (by, groups) => {
@@ -118,13 +119,14 @@ describe('the ledger is added up', () => {
     expect(await sums('job', { job: 'acme' })).toEqual([['acme', [5, 2, 1, 1, 4, 1]]])
     expect(await sums('tag', { job: 'acme' })).toEqual([
       [null, [3, 1, 0, 1, 3, 1]],
-      ['head', [2, 1, 1, 0, 1, 0]],
-      ['review', [2, 1, 1, 0, 1, 0]],
+      ['head', [2, 1, 1, 0, 0.5, 0]],
+      ['review', [2, 1, 1, 0, 0.5, 0]],
     ])
   })
 
   test('to nothing, where there are no calls', async () => {
     const { store } = await aStore()
-    for (const by of ['run', 'day', 'job', 'tag'] as const) expect(await store.sums(by, {})).toEqual([])
+    for (const by of ['run', 'day', 'job'] as const) expect(await store.sums(by, {})).toEqual([])
+    for (const by of ['day', 'job', 'tag', 'client'] as const) expect(await store.shares(by, {})).toEqual([])
   })
 })

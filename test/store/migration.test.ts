@@ -152,8 +152,8 @@ test('a view of another build is read as this one has it, and stays as it is', a
 test('what was collected before goes on and is added up; nothing is said of who paid for it', async () => {
   const path = await earlier(1)
   await using store = await openStore(path)
-  expect(await store.sums('tag', {})).toEqual([
-    { group: 'head', calls: 3, billed: 1, free: 1, ambiguous: 0, credits: 1, creditsAmbiguous: 0 },
+  expect(await store.shares('tag', {})).toEqual([
+    { group: 'head', calls: 3, billed: 1, free: 1, ambiguous: 0, credits: 1, creditsAmbiguous: 0, shared: 0 },
   ])
   expect(await store.lastUsage('k')).toMatchObject({ askedAt: noon + 99, readAt: noon + 99, totalUsed: 8 })
   expect(await store.keysRead()).toEqual(['k'])

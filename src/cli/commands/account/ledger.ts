@@ -9,13 +9,13 @@ import { count, grouped } from '../../../model/text.ts'
 import { utcMinute } from '../../../model/time.ts'
 import { type Column, formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import type { LedgerStore } from '../../../store/ledger.ts'
+import type { LedgerFilter, LedgerStore } from '../../../store/ledger.ts'
 import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
-  by: textFlag('run, day (UTC), job or tag [day]'),
+  by: textFlag('run, day (UTC), job, tag or client [day]'),
   job: textFlag('Calls of this job only'),
   from: textFlag('From this day or instant on (UTC)'),
   until: textFlag('Before this day or instant (UTC)'),
@@ -57,7 +57,7 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
   if (what === 'verify') return await verify(store, flags.json === true, terminal)
   if (job !== undefined) await refuseUnknownJob(store, job)
   const given = Object.entries({ job, ...times }).filter(([, value]) => value !== undefined)
-  const sums = await store.sums(by, Object.fromEntries(given))
+  const sums = await sumsBy(store, by, Object.fromEntries(given))
   if (flags.json === true)
     await terminal.write(
       `${JSON.stringify(
@@ -68,10 +68,30 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
     )
   else if (sums.length === 0) terminal.log('The ledger holds no such calls.')
   else {
-    await terminal.write(formatTable(columns(by), sums.map(cells), terminal.columns))
-    if (by === 'tag') terminal.log('A call counts for each tag of its query.')
+    await terminal.write(formatTable(columns(by), rows(sums), terminal.columns))
+    if (sums.some(({ shared }) => shared > 0)) terminal.log(splitNote[by])
   }
   return 0
+}
+
+/** A run is what bought; all others are what asked, and a day is so where it is of one job. */
+async function sumsBy(
+  store: LedgerStore,
+  by: LedgerGroup,
+  filter: LedgerFilter,
+): Promise<readonly LedgerSum[]> {
+  return by === 'run' || (by === 'day' && filter.job === undefined)
+    ? await store.sums(by, filter)
+    : await store.shares(by, filter)
+}
+
+const ofJobs = 'The credits of a call for which several jobs of one command asked are split between them'
+const splitNote: Readonly<Record<LedgerGroup, string>> = {
+  run: '',
+  day: `${ofJobs}; the call counts for each.`,
+  job: `${ofJobs}; the call counts for each.`,
+  client: `${ofJobs}, and so between their clients; the call counts for each job.`,
+  tag: `${ofJobs}, and equally between the tags of a query; the call counts for each.`,
 }
 
 function chosenGroup(by: string): LedgerGroup {
@@ -86,11 +106,13 @@ function instant(flag: string, text: string | undefined): number | undefined {
   return valid === undefined ? undefined : Date.parse(valid)
 }
 
-function document(by: LedgerGroup, { group, creditsAmbiguous, ...sum }: LedgerSum): object {
-  return { [by]: group, ...sum, credits_ambiguous: creditsAmbiguous }
+function document(by: LedgerGroup, { group, creditsAmbiguous, shared, ...sum }: LedgerSum): object {
+  const document = { [by]: group, ...sum, credits_ambiguous: creditsAmbiguous }
+  return by === 'run' || by === 'day' ? document : { ...document, shared_calls: shared }
 }
 
-const numbers = ['calls', 'billed', 'free', 'ambiguous', 'credits', 'creditsAmbiguous'] as const
+const counts = ['calls', 'billed', 'free', 'ambiguous'] as const
+const prices = ['credits', 'creditsAmbiguous'] as const
 
 function columns(by: LedgerGroup): readonly Column[] {
   const titles = ['calls', 'billed', 'free', 'ambiguous', 'credits', 'possibly billed']
@@ -100,9 +122,15 @@ function columns(by: LedgerGroup): readonly Column[] {
   ]
 }
 
-function cells({ group, ...sum }: LedgerSum): readonly string[] {
-  const name = group === null || group === '' ? '(none)' : sanitize(String(group))
-  return [name, ...numbers.map((number) => grouped(sum[number]))]
+function rows(sums: readonly LedgerSum[]): readonly (readonly string[])[] {
+  const isSplit = sums.some((sum) => prices.some((price) => !Number.isInteger(sum[price])))
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+  const credits = (n: number): string => (isSplit ? n.toLocaleString('en-US', digits) : grouped(n))
+  return sums.map(({ group, ...sum }) => [
+    group === null || group === '' ? '(none)' : sanitize(String(group)),
+    ...counts.map((name) => grouped(sum[name])),
+    ...prices.map((name) => credits(sum[name])),
+  ])
 }
 
 /** Sets the ledger against the readings of the service's own count, for every key; answers the exit code. */

@@ -16,9 +16,12 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../../../model/call.ts'
+import { type SharedSum, splitSums } from '../../../ledger/shares.ts'
+import type { Charge, LedgerSum, UsageCount } from '../../../model/call.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import type {
+  AskedBy,
+  BoughtBy,
   JobSpending,
   LedgerFilter,
   LedgerMark,
@@ -182,6 +185,7 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
     mark: async () => newest.one(db),
     ledgerSince: async (keyHash, mark) => ledgerSince(db, keyHash, mark),
     sums: async (by, filter) => sums(db, by, filter),
+    shares: async (by, filter) => shares(db, by, filter),
   }
 }
 
@@ -374,32 +378,82 @@ function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): 
   }
 }
 
-const groupings: Readonly<Record<LedgerGroup, SQL<string | number | null>>> = {
-  run: sql`${runId}`,
-  day: sql`date(${sentAt} / 1000, 'unixepoch')`,
-  job: sql`${runs.job}`,
-  tag: sql`tag.value`,
+const dayOfCall = sql<string>`date(${sentAt} / 1000, 'unixepoch')`
+
+const buyers: Readonly<Record<BoughtBy, SQL<string | number | null>>> = {
+  run: sql<number | null>`${runId}`,
+  day: dayOfCall,
+  job: sql<string | null>`${runs.job}`,
 }
 
-/** A call counts for each tag of its query. */
-const tagsOfCalls = sql` LEFT JOIN ${tasks} ON ${tasks.id} = ${calls.taskId}
-  LEFT JOIN ${runQueries} ON ${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}
-  LEFT JOIN json_each(${runQueries.tags}) tag`
+const totals = sql`count(*) AS calls, ${sumOf(eq(billed, 1))} AS billed, ${sumOf(eq(billed, 0))} AS free,
+  ${sumOf(unsettled)} AS ambiguous, ${sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} END`)} AS credits,
+  ${sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} END`)} AS creditsAmbiguous`
 
-function sums(db: Database, by: LedgerGroup, filter: LedgerFilter): readonly LedgerSum[] {
-  return prepared(($: Values<LedgerFilter>) => {
-    // Only what is asked for is a condition: so a short time is found by its index.
-    const conditions = [
-      sql`TRUE`,
-      ...(filter.job === undefined ? [] : [sql`${runs.job} = ${$.job}`]),
-      ...(filter.from === undefined ? [] : [sql`${sentAt} >= ${$.from}`]),
-      ...(filter.until === undefined ? [] : [sql`${sentAt} < ${$.until}`]),
-    ]
-    return sql<LedgerSum>`SELECT ${groupings[by]} AS "group", count(*) AS calls, ${sumOf(eq(billed, 1))} AS billed,
-        ${sumOf(eq(billed, 0))} AS free, ${sumOf(unsettled)} AS ambiguous,
-        ${sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} END`)} AS credits,
-        ${sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} END`)} AS creditsAmbiguous
-      FROM ${calls} LEFT JOIN ${runs} ON ${runs.id} = ${runId}${by === 'tag' ? tagsOfCalls : undefined}
-      WHERE ${sql.join(conditions, sql` AND `)} GROUP BY 1 ORDER BY 1`
-  }).all(db, filter)
+/** Only what is asked for is a condition: so a short time is found by its index. */
+function isWithin($: Values<LedgerFilter>, { from, until }: LedgerFilter): SQL {
+  const conditions = [
+    sql`TRUE`,
+    ...(from === undefined ? [] : [sql`${sentAt} >= ${$.from}`]),
+    ...(until === undefined ? [] : [sql`${sentAt} < ${$.until}`]),
+  ]
+  return sql.join(conditions, sql` AND `)
+}
+
+function sums(db: Database, by: BoughtBy, filter: LedgerFilter): readonly LedgerSum[] {
+  return prepared(
+    ($: Values<LedgerFilter>) => sql<LedgerSum>`SELECT ${buyers[by]} AS "group", ${totals}, 0 AS shared
+      FROM ${calls} LEFT JOIN ${runs} ON ${runs.id} = ${runId}
+      WHERE ${isWithin($, filter)} ${filter.job === undefined ? sql`` : sql`AND ${runs.job} = ${$.job}`}
+      GROUP BY 1 ORDER BY 1`,
+  ).all(db, filter)
+}
+
+const askers: Readonly<Record<AskedBy, SQL<string | null>>> = {
+  day: dayOfCall,
+  job: sql<string | null>`asker.job`,
+  tag: sql<string | null>`tag.value`,
+  client: sql<string | null>`coalesce(
+    (SELECT value FROM json_each(asked.labels) WHERE lower(key) = 'client' AND value <> '' LIMIT 1), named.client)`,
+}
+
+/**
+ * Who asked for each of the calls: the runs of its command whose tasks have the answer of its task, and its own run where there is none. A
+ * command of one run has nobody to share with.
+ */
+const sharesOf = (
+  some: SQL,
+) => sql`called AS (SELECT ${id} AS id, ${runId} AS run, ${calls.taskId} AS task FROM ${calls} WHERE ${some}),
+  several AS (SELECT ${runs.groupId} AS id FROM ${runs} GROUP BY 1 HAVING count(*) > 1),
+  shared AS (
+    SELECT called.id AS call, t.run_id AS run, t.query_id AS query
+    FROM called JOIN ${runs} r ON r.id = called.run AND r.group_id IN (SELECT id FROM several)
+      JOIN ${tasks} own ON own.id = called.task
+      JOIN ${tasks} t ON t.answer_id = own.answer_id
+      JOIN ${runs} s ON s.id = t.run_id AND s.group_id = r.group_id),
+  shares AS (
+    SELECT call, run, query, count(*) OVER (PARTITION BY call) AS runs FROM shared
+    UNION ALL
+    SELECT called.id, called.run, own.query_id, 1 FROM called LEFT JOIN ${tasks} own ON own.id = called.task
+    WHERE called.id NOT IN (SELECT call FROM shared))`
+
+/** What the newest run of each job says of its client. */
+const clients = sql`named AS (
+    SELECT ${runs.job} AS job, ${runs.settings} ->> '$.report.client' AS client
+    FROM ${runs} WHERE ${runs.id} IN (SELECT max(${runs.id}) FROM ${runs} GROUP BY ${runs.job}))`
+
+function shares(db: Database, by: AskedBy, filter: LedgerFilter): readonly LedgerSum[] {
+  const ofTags = by === 'tag'
+  const statement = prepared(
+    ($: Values<LedgerFilter>) => sql<SharedSum>`WITH ${sharesOf(isWithin($, filter))}, ${clients}
+      SELECT ${askers[by]} AS "group",
+        shares.runs${ofTags ? sql` * max(1, coalesce(json_array_length(asked.tags), 0))` : sql``} AS parts, ${totals}
+      FROM shares JOIN ${calls} ON ${id} = shares.call
+        LEFT JOIN ${runs} asker ON asker.id = shares.run
+        LEFT JOIN ${runQueries} asked ON asked.run_id = shares.run AND asked.query_id = shares.query
+        LEFT JOIN named ON named.job = asker.job ${ofTags ? sql`LEFT JOIN json_each(asked.tags) tag` : sql``}
+      ${filter.job === undefined ? sql`` : sql`WHERE asker.job = ${$.job}`}
+      GROUP BY 1, 2 ORDER BY 1`,
+  )
+  return splitSums(statement.all(db, filter))
 }
