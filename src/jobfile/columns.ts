@@ -76,6 +76,7 @@ export function readColumns(head: TableHead, reading: HeaderReading): Columns | 
   const written = head.cells.map((cell) => cell.trim())
   const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
   const isExport = exportNames.every((name) => names.includes(name))
+  if (head.above.length > 0) reading.notice(linesAbove(head), true)
   const { roles, missing } = rolesOf(names, reading, isExport)
   const own: Partial<Record<OwnColumn, number>> = {}
   const params: Column[] = []
@@ -92,9 +93,9 @@ export function readColumns(head: TableHead, reading: HeaderReading): Columns | 
       reading.report(noQuery(names, own.volume === undefined, reading.inYaml))
     return null
   }
-  if (head.above.length > 0) reading.notice(linesAbove(head), true)
-  if (isExport) reading.notice(`an export of rankline: ${takenOver(own, params, names)}`, true)
-  if (labels.length > 0) reading.notice(keptLabels(labels, reading), false)
+  const known = [...Object.keys(own), ...params.map(([name]) => name)]
+  if (isExport) reading.notice(`an export of rankline: ${takenOver(known, names)}`, true)
+  if (labels.length > 0) reading.notice(keptLabels(labels, known, reading), false)
   return {
     ...{ width: names.length, nameless: written.length - names.length, own, params, labels },
     ofExport: isExport ? { params: names.indexOf('params') } : null,
@@ -172,9 +173,9 @@ function roleInExport(name: string): Role {
     : null
 }
 
-function takenOver(own: Columns['own'], params: readonly Column[], names: readonly string[]): string {
-  const asked = names.includes('params') ? ['params'] : params.map(([name]) => name)
-  return `${[...Object.keys(own), ...asked].join(', ')} and labels are taken over, what came of the queries is not`
+function takenOver(known: readonly string[], names: readonly string[]): string {
+  const asked = names.includes('params') ? [...known.filter(isOwn), 'params'] : known
+  return `${asked.join(', ')} and labels are taken over, what came of the queries is not`
 }
 
 function linesAbove({ line, above }: TableHead): string {
@@ -303,11 +304,19 @@ function inQuotes(text: string): string {
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`
 }
 
-function keptLabels(labels: readonly Column[], { operations, inYaml }: HeaderReading): string {
+function keptLabels(
+  labels: readonly Column[],
+  known: readonly string[],
+  { operations, inYaml }: HeaderReading,
+): string {
   const names = labels.map(([name]) => name)
-  const alikes = names.flatMap((name) => {
+  const open = new Map<string, string>()
+  for (const name of names) {
     const meant = meantBy(name, operations)
-    return meant === null ? [] : [`. ${quoted(name)} may be ${meant}: ${instead([[meant, name]], inYaml)}`]
-  })
+    if (meant !== null && !known.includes(meant) && !open.has(meant)) open.set(meant, name)
+  }
+  const alikes = [...open].map(
+    ([meant, name]) => `. ${quoted(name)} may be ${meant}: ${instead([[meant, name]], inYaml)}`,
+  )
   return `kept as labels: ${names.map((name) => name.replace(/\s+/g, ' ')).join(', ')}${alikes.join('')}`
 }

@@ -398,6 +398,12 @@ describe('what is no mistake is said', () => {
       ['query=Keyword'],
       ["k.csv: column 'query' is left out, because 'Keyword' is the query"],
     ],
+    [
+      'a label that may be what another one is',
+      'query,Country,Market\na,us,de\n',
+      ['gl=Country'],
+      ['k.csv: kept as labels: Market'],
+    ],
     ['nothing', 'query,gl\na,us\n', [], []],
   ])('%s', async (_, content, column, notices) => {
     const read = await readJob({ 'k.csv': content }, { column })
