@@ -50,6 +50,8 @@ export interface TableOpening {
 
 /** The header is looked for in so many lines. */
 const headLines = 10
+/** The parser gives a row only once it sees what follows. */
+const readAhead = headLines + 1
 
 const maxRecord = 1024 * 1024
 const lineFeed = 10
@@ -94,7 +96,7 @@ export async function* readCsv(
     ]
     return
   }
-  const start = head.subarray(0, endOfLines(head, headLines) + 1)
+  const start = head.subarray(0, endOfLines(head, readAhead) + 1)
   const candidates = await candidatesIn(start, done && start.length === head.length, sign, opening)
   const table = headOf(candidates, opening, !start.includes(9))
   const separator = table === null ? (sign ?? delimiterOf(first)) : table.separator
@@ -125,7 +127,7 @@ export async function* readCsv(
 async function readHead(chunks: AsyncGenerator<Buffer>): Promise<{ head: Buffer; done: boolean }> {
   const parts: Buffer[] = []
   let [length, lines] = [0, 0]
-  while (length <= maxRecord && lines < headLines) {
+  while (length <= maxRecord && lines < readAhead) {
     const next = await chunks.next()
     if (next.done) return { head: Buffer.concat(parts), done: true }
     parts.push(next.value)
@@ -159,7 +161,9 @@ async function candidatesIn(
     const { write, end } = startParser(separator, sign !== undefined)
     // The end may be in the middle of a row.
     const written = [await write(start), ...(isWhole ? [await end()] : [])]
-    const rows = written.flatMap(({ items }) => items).filter((item) => 'cells' in item)
+    const rows = written
+      .flatMap(({ items }) => items.filter((item) => 'cells' in item))
+      .filter(({ line }) => line <= headLines)
     for (const [place, { line, cells }] of rows.entries()) {
       const above = rows.slice(0, place).map((row) => row.cells)
       candidates.push({ line, cells, separator, above, ...look(cells) })
