@@ -150,7 +150,7 @@ function rolesOf(names: readonly string[], reading: HeaderReading, isExport: boo
   const url = roles.findIndex(
     (role, index) => role !== null && 'known' in role && role.known === 'url' && !mapped.has(index),
   )
-  if (url === -1 || ranked === undefined) return { roles, missing }
+  if (isExport || url === -1 || ranked === undefined) return { roles, missing }
   notice(
     `column ${quoted(names[url] ?? '')} is left out: beside ${quoted(ranked)} it is the page that ranks. If it is the one that is meant to, ${instead([['url', names[url] ?? '']], reading.inYaml)}`,
     true,
@@ -168,6 +168,7 @@ const exportNames = ['query', 'operation', 'run_id']
 /** What was asked, as an export of rankline repeats it; all else in it is what came of that. */
 function roleInExport(name: string): Role {
   if (name.startsWith('label_')) return { label: name.slice('label_'.length) }
+  if (name === 'intended_url') return { known: 'url' }
   return paramNames.has(name) || ['query', 'operation', 'tags', 'volume'].includes(name)
     ? { known: name }
     : null

@@ -126,9 +126,11 @@ describe('the YAML itself', () => {
     ])
   })
 
-  test('UTF-16 is recognised', async () => {
-    expect(await yamlProblems(Buffer.from('\ufeffqueries: [a]', 'utf16le'))).toEqual([
-      'job.yaml: the file is UTF-16; save it as UTF-8',
+  test('UTF-16 is read where its mark says so', async () => {
+    const { queries } = await readJob({ 'job.yaml': Buffer.from('\ufeffqueries: [caf\u00e9]', 'utf16le') })
+    expect(queries.map(({ text }) => text)).toEqual(['caf\u00e9'])
+    expect(await yamlProblems(Buffer.from('queries: [a]', 'utf16le'))).toEqual([
+      'job.yaml: the file is UTF-16 or not text; save it as UTF-8',
     ])
   })
 
