@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { delimiter, dirname, resolve } from 'node:path'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
+import { folderOfFile, shownPath, upwardFrom, workspaceFile } from '../jobfile/upward.ts'
 import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
@@ -30,7 +31,7 @@ export interface ServiceSettings {
 
 const defaultDatabase = 'data/rankline.db'
 
-/** Path of the database: flag, environment, `.env`, default. */
+/** Path of the database: flag, environment, `.env`, that of the workspace. */
 export function databasePath(flags: SettingFlags): string {
   return databaseSetting(flags).path
 }
@@ -39,22 +40,25 @@ export function databasePath(flags: SettingFlags): string {
 export function databaseSetting(flags: SettingFlags): { readonly path: string; readonly isNamed: boolean } {
   if (flags.db?.trim() === '')
     throw new UsageError('--db is empty. Name a database file, for instance data/rankline.db')
-  const named = flags.db ?? setting('RANKLINE_DB')
+  const named = flags.db ?? pathSetting('RANKLINE_DB')
   if (named !== undefined && /^(:memory:$|file:)/i.test(named.trim()))
     throw new UsageError(
       `The database cannot be '${named}': paid answers must be kept in a file. Name one with --db, for instance data/rankline.db`,
     )
-  return { path: named ?? defaultDatabase, isNamed: named !== undefined }
+  if (named !== undefined) return { path: named, isNamed: true }
+  usual ??= usualDatabase()
+  if (usual.note !== null) place.note(usual.note)
+  usual = { ...usual, note: null }
+  return { path: usual.path, isNamed: false }
 }
 
 /** Creates the folder of the default database. The folder of a database that was named must exist. */
 export function makeDefaultFolder(database: string): void {
-  if (database === defaultDatabase) makeDataFolder()
+  if (database === usual?.path) makeDataFolder(dirname(database))
 }
 
-/** Makes the folder of default databases in the working folder; throws one sentence where it cannot be made. */
-export function makeDataFolder(): void {
-  const folder = dirname(defaultDatabase)
+/** Makes the folder of default databases, that in the working folder if no other is named; throws one sentence where it cannot be made. */
+export function makeDataFolder(folder = dirname(defaultDatabase)): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
@@ -146,7 +150,7 @@ export interface MetricsFile {
 /** Where metrics go: flag, environment, `.env`; null where none are wanted. */
 export function metricsFile(flag: string | undefined): MetricsFile | null {
   if (flag !== undefined) return { path: flag, by: '--metrics-file' }
-  const path = setting('RANKLINE_METRICS')
+  const path = pathSetting('RANKLINE_METRICS')
   return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
 }
 
@@ -226,8 +230,97 @@ export function nearlyNamed(name: string, variables: readonly string[]): string 
 let dotEnvRead: Readonly<Record<string, string | undefined>> | null = null
 
 function dotEnv(): Readonly<Record<string, string | undefined>> {
-  dotEnvRead ??= parseEnv(settingsText('.env') ?? '')
+  dotEnvRead ??= parseEnv(envFileText() ?? '')
   return dotEnvRead
+}
+
+/** The place that a command belongs to. */
+interface WorkPlace {
+  /** Folders of the job files that were named; the working folder where none was. */
+  readonly folders: readonly string[]
+  /** Says a line that may be missed. */
+  readonly note: (line: string) => void
+}
+
+const here: WorkPlace = { folders: ['.'], note: () => {} }
+let place = here
+/** The database where none is named, as long as the place is the same. */
+let usual: { readonly path: string; readonly note: string | null } | null = null
+
+/** Settings are sought from the folders of these job files, or of these folders, upward; without any, from the working folder. */
+export function workAt(jobFiles: readonly string[], note: WorkPlace['note']): void {
+  const folders = jobFiles.map((file) => (isFolder(file) ? file : dirname(file)))
+  place = { folders: folders.length === 0 ? here.folders : [...new Set(folders)], note }
+  usual = null
+  dotEnvRead = null
+}
+
+/** The database of the workspace, or an older one of the working folder. Throws a sentence where job files belong to several. */
+function usualDatabase(): { readonly path: string; readonly note: string | null } {
+  const roots = [...new Set(place.folders.map(rootOf))]
+  const current = realPath('.')
+  const fileIn = (folder: string): string => shownPath(join(folder, defaultDatabase))
+  const hasDatabase = (folder: string): boolean => existsSync(join(folder, defaultDatabase))
+  const [root = current, other] = roots
+  if (other !== undefined) {
+    const [own] = roots.filter(hasDatabase)
+    if (own === undefined) return { path: fileIn(current), note: null }
+    throw new UsageError(
+      `These job files belong to several workspaces (${roots.map(shownPath).join(', ')}), and ${fileIn(own)} is the database of one of them. Name the jobs of one workspace at a time, or the database with --db`,
+    )
+  }
+  if (root === current || hasDatabase(root) || !hasDatabase(current))
+    return { path: fileIn(root), note: null }
+  return {
+    path: fileIn(current),
+    note: `The workspace ${shownPath(root)} has no database, so that of the current folder is used: ${fileIn(current)}. To keep it, move it to ${fileIn(root)}, or name it with --db.`,
+  }
+}
+
+/**
+ * The workspace that a folder belongs to: that of `rankline.yaml`. Without that file it is the nearest folder above that has a database,
+ * or is the current one; else the folder itself.
+ */
+function rootOf(folder: string): string {
+  const real = realPath(folder)
+  const marked = folderOfFile(workspaceFile, real)
+  if (marked !== null) return marked
+  const current = realPath('.')
+  return upwardFrom(real, (at) => at === current || existsSync(join(at, defaultDatabase))) ?? real
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    return resolve(folder)
+  }
+}
+
+/** The folder of `.env`: sought upward from the job files, else from the working folder, where it is put if there is none. */
+function envFolder(): string {
+  const [one, other] = envFolders()
+  return (other === undefined ? one : null) ?? folderOfFile(envFile, '.') ?? '.'
+}
+
+/** The folders of the job files' own `.env`. */
+function envFolders(): readonly (string | null)[] {
+  return [...new Set(place.folders.map((folder) => folderOfFile(envFile, folder)))]
+}
+
+const envFile = '.env'
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/** A path that a variable holds. One of `.env` is seen from the folder of that file. */
+function pathSetting(name: string): string | undefined {
+  const value = setting(name)
+  const isOfFile = !process.env[name]?.trim() && value !== undefined
+  return isOfFile && !isAbsolute(value) && !/^(:memory:$|file:)/i.test(value)
+    ? shownPath(join(envFolder(), value))
+    : value
 }
 
 /** Reads `.env` anew where it is needed next: the user may have put another key into it. */
@@ -235,9 +328,9 @@ export function forgetEnvFile(): void {
   dotEnvRead = null
 }
 
-/** The text of `.env` in the working folder; null where there is none. */
+/** The text of `.env`; null where there is none. */
 export function envFileText(): string | null {
-  return settingsText('.env')
+  return settingsText(shownPath(join(envFolder(), envFile)))
 }
 
 /** Settings of rankline that only this shell has: what the system starts would be without them. */
@@ -249,8 +342,10 @@ export function settingsOfShell(): readonly string[] {
 }
 
 function settingsPlaces(): string {
-  const isFolder = statSync('.env', { throwIfNoEntry: false })?.isDirectory() === true
-  return isFolder ? 'the environment (.env is a folder here)' : 'the environment or into .env'
+  const path = shownPath(join(envFolder(), envFile))
+  if (envFolders().length > 1 && !existsSync(path))
+    return 'the environment (job files of several workspaces share no .env)'
+  return isFolder(path) ? `the environment (${path} is a folder here)` : `the environment or into ${path}`
 }
 
 /** The text of `.env`; null where there is no such file. Some keep a folder of that name for another program. */
@@ -261,7 +356,7 @@ function settingsText(path: string): string | null {
     const { code } = error as { readonly code?: unknown }
     if (code === 'ENOENT' || code === 'EISDIR') return null
     if (error instanceof UsageError) throw error
-    throw new UsageError(`The settings file ${path} in this folder cannot be read. Check who may read it`, {
+    throw new UsageError(`The settings file ${path} cannot be read. Check who may read it`, {
       cause: error,
     })
   }

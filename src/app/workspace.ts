@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { firstMistake, mistakePrinter, type Report } from '../jobfile/source.ts'
+import { workspaceFolder } from '../jobfile/upward.ts'
 import type { WorkspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { noFile, type Problem } from '../model/job.ts'
@@ -13,7 +14,7 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
   throw new UsageError(firstMistake(mistakes) ?? `${folder} cannot be read`)
 }
 
-/** The workspace of the folder that a job file is in; that of the working folder for a job that has no file. */
+/** The workspace that a job file is in; that of the working folder for a job that has no file. */
 export async function workspaceOf(jobFile: string): Promise<Workspace> {
   return await openWorkspace(folderOf(jobFile))
 }
@@ -23,7 +24,8 @@ export async function areWorkspacesSound(
   jobFiles: readonly string[],
   { log, all }: { readonly log: (line: string) => void; readonly all: boolean },
 ): Promise<boolean> {
-  const folders = new Map(jobFiles.map((file) => [resolve(folderOf(file)), folderOf(file)]))
+  const named = jobFiles.map((file) => workspaceFolder(folderOf(file)))
+  const folders = new Map(named.map((folder) => [resolve(folder), folder]))
   let mistakes = 0
   for (const folder of folders.values()) {
     const { report, end } = mistakePrinter(log, all)

@@ -29,7 +29,7 @@ export interface Registered {
 }
 
 export const globalFlags = {
-  db: textFlag('Database; default: RANKLINE_DB, else data/rankline.db'),
+  db: textFlag('Database; default: RANKLINE_DB, else data/rankline.db of the workspace'),
   json: switchFlag('Print JSON'),
   quiet: switchFlag('Print problems only: no progress, no notes, no summary after success'),
   verbose: switchFlag('Show every mistake of a job file, and stack traces'),

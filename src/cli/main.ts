@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import type { Argv, Options } from 'yargs'
 import yargs from 'yargs'
-import { logFormat, version } from '../app/config.ts'
+import { logFormat, version, workAt } from '../app/config.ts'
 import { showsPassword } from '../app/connect/postgres-address.ts'
 import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import type { Flag, Flags } from '../model/flag.ts'
@@ -151,7 +152,14 @@ async function perform(
   }
   const heard = flags.quiet === true ? quietTerminal(shown) : shown
   if (showsPassword(flags.queue)) note(heard, passwordShown)
+  workAt(namedFiles(flags), (line) => note(heard, line))
   return await command.run(flags as never, heard)
+}
+
+/** The job files, and folders of them, that a command names. */
+function namedFiles({ job }: Readonly<Record<string, unknown>>): readonly string[] {
+  const named = Array.isArray(job) ? job : [job]
+  return named.filter((one): one is string => typeof one === 'string' && existsSync(one))
 }
 
 const passwordShown =

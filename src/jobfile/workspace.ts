@@ -12,10 +12,8 @@ import { fileMistake, yamlText } from './files.ts'
 import { readMap, scalar, strict, variable } from './issues.ts'
 import { defaultsSchema } from './schema.ts'
 import { inFileOrder, type Report } from './source.ts'
+import { workspaceFile, workspaceFolder } from './upward.ts'
 import { parseYaml } from './yaml.ts'
-
-/** The file beside the jobs of a folder that holds what they share. */
-export const workspaceFile = 'rankline.yaml'
 
 /** `rankline.yaml` of a folder, checked. */
 export interface WorkspaceFile {
@@ -37,10 +35,11 @@ export function isWorkspaceMistake({ where }: Pick<Problem, 'where'>): boolean {
 }
 
 /**
- * Reads `rankline.yaml` of a folder. Null after a mistake in it, each of which is reported; without that file the workspace is
- * empty.
+ * Reads `rankline.yaml` of a folder, or of the nearest one above it that has it. Null after a mistake in it, each of which is
+ * reported; without that file the workspace is empty.
  */
-export async function readWorkspace(folder: string, report: Report): Promise<WorkspaceFile | null> {
+export async function readWorkspace(from: string, report: Report): Promise<WorkspaceFile | null> {
+  const folder = workspaceFolder(from)
   const file = path.join(folder, workspaceFile)
   const { take, release } = inFileOrder(report)
   const bytes = await bytesOf(file, take)

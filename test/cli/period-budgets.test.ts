@@ -147,6 +147,8 @@ describe('rankline.yaml', () => {
     await place.file('a.yaml', queries(4, 'a'))
     await place.file('b.yaml', queries(4, 'b'))
     await place.file('c.yaml', queries(4, 'c'))
+    // A workspace of its own; without that file its jobs would be jobs of this one.
+    await place.file('elsewhere/rankline.yaml', '')
     await place.file('elsewhere/d.yaml', queries(4, 'd'))
     const noon = untilClock(12)
 

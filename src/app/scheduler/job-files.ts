@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { openJob } from '../../jobfile/open.ts'
 import { csvFilesOf } from '../../jobfile/peek.ts'
 import { mistakePrinter, type Report } from '../../jobfile/source.ts'
-import { workspaceFile } from '../../jobfile/workspace.ts'
+import { workspaceFile, workspaceFolder } from '../../jobfile/upward.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { saysWhenDue, yamlJobFiles } from '../planning/due-files.ts'
@@ -115,7 +115,7 @@ async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]
 
 /** What changes when a job file, or a file that it is read with, is written. */
 async function signatureOf(path: string, tables: readonly string[]): Promise<string> {
-  const files = [path, join(dirname(path), workspaceFile), ...tables]
+  const files = [path, join(workspaceFolder(dirname(path)), workspaceFile), ...tables]
   const signs = files.map(async (file) => {
     const found = await stat(file).catch(() => null)
     return found === null ? 'missing' : `${found.ino}:${found.size}:${found.mtimeMs}:${found.ctimeMs}`

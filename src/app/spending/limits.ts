@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { workspaceFolder } from '../../jobfile/upward.ts'
 import type { BudgetStanding } from '../../ledger/budget.ts'
 import { countLimits, limitsOf, limitsOfJob, type PeriodLimit } from '../../ledger/period-limits.ts'
 import { type JobSettings, noFile } from '../../model/job.ts'
@@ -38,8 +39,9 @@ function isIn(folder: string, file: string): boolean {
   return file === noFile || folderOf(file) === folder
 }
 
+/** The workspace of a job file: all that lies below its folder shares the limits. */
 function folderOf(file: string): string {
-  return file === noFile ? resolve('.') : dirname(file)
+  return resolve(workspaceFolder(file === noFile ? '.' : dirname(file)))
 }
 
 function limitsIn(

@@ -6,7 +6,7 @@ import { outgoing } from '../../app/messages/outgoing.ts'
 import { yamlJobFiles } from '../../app/planning/due-files.ts'
 import { decideJobs } from '../../app/planning/plan-jobs.ts'
 import { openWorkspace } from '../../app/workspace.ts'
-import { workspaceFile } from '../../jobfile/workspace.ts'
+import { workspaceFile, workspaceFolder } from '../../jobfile/upward.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Workspace } from '../../model/settings/workspace.ts'
@@ -22,7 +22,7 @@ export function folderFacts(folder: string): FolderFacts {
     return existsSync(file) && readFileSync(file, 'utf8') !== text
   }
   return {
-    hasWorkspaceFile: existsSync(join(folder, workspaceFile)),
+    hasWorkspaceFile: existsSync(join(workspaceFolder(folder), workspaceFile)),
     hasOldSchemas: schemaFiles().some(isOld),
   }
 }

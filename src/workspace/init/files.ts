@@ -1,5 +1,6 @@
 import { jobFileJsonSchema } from '../../jobfile/schema.ts'
-import { workspaceFile, workspaceJsonSchema } from '../../jobfile/workspace.ts'
+import { workspaceFile } from '../../jobfile/upward.ts'
+import { workspaceJsonSchema } from '../../jobfile/workspace.ts'
 import { type Answers, clockTime, sandboxSite } from './answers.ts'
 
 /** One file of a new workspace. */
