@@ -1,6 +1,6 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
-import { asFields, boolean, integer, number, parseJson, text } from '../catalog/fields.ts'
+import { asFields, boolean, number, parseJson, text } from '../catalog/fields.ts'
 import { usage } from '../catalog/operations/lookups.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
@@ -150,26 +150,61 @@ export function keyExpiry({ keyExpires }: Pick<Account, 'keyExpires'>): number |
   return /^\d{4}-\d{2}-\d{2}$/.test(keyExpires) ? instant + 86_400_000 : instant
 }
 
-/** Reads a usage record; null where the body is none. */
+/**
+ * Reads a usage record; null where the body is none. Numbers may be fractional, texts or below nothing: no credit and no call is taken
+ * from a fraction.
+ */
 export function parseUsage(body: Buffer): Account | null {
   const record = asFields(parseJson(body))
   if (record === null) return null
-  const limit = asFields(record.rate_limit) ?? {}
-  const key = asFields(record.api_key) ?? {}
-  const quotas = asFields(key.quotas) ?? {}
+  const unread: Record<string, string> = {}
+  const read = <T>(name: string, value: unknown, reader: (value: unknown) => T | null): T | null => {
+    const known = reader(value)
+    if (known === null && value !== null && value !== undefined) unread[name] = asJson(value)
+    return known
+  }
+  const limit = read('rate_limit', record.rate_limit, asFields) ?? {}
+  const key = read('api_key', record.api_key, asFields) ?? {}
+  const quotas = read('api_key.quotas', key.quotas, asFields) ?? {}
+  const quota = (period: keyof Account['quotas']): number | null =>
+    read(`api_key.quotas.${period}`, quotas[period], wholeCalls)
   return {
-    remaining: integer(record.remaining),
-    totalUsed: integer(record.total_used),
-    limits: { perSecond: allowed(limit.per_second), perMinute: allowed(limit.per_minute) },
+    remaining: whole(record.remaining),
+    totalUsed: read('total_used', record.total_used, whole),
+    limits: {
+      perSecond: read('rate_limit.per_second', limit.per_second, allowed),
+      perMinute: read('rate_limit.per_minute', limit.per_minute, allowed),
+    },
     keyActive: boolean(key.active),
     keyExpires: text(key.expires),
     quotas: {
-      total: integer(quotas.total),
-      daily: integer(quotas.daily),
-      weekly: integer(quotas.weekly),
-      monthly: integer(quotas.monthly),
+      total: quota('total'),
+      daily: quota('daily'),
+      weekly: quota('weekly'),
+      monthly: quota('monthly'),
     },
+    unread,
   }
+}
+
+const longestShown = 60
+
+function asJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  return json.length > longestShown ? `${json.slice(0, longestShown).toWellFormed()}…` : json
+}
+
+/** The whole part, rounded down, of a number within the exact range. */
+function whole(value: unknown): number | null {
+  const read = number(value)
+  const floor = read === null ? Number.NaN : Math.floor(read)
+  // `+ 0` turns -0 into 0.
+  return Number.isSafeInteger(floor) ? floor + 0 : null
+}
+
+function wholeCalls(value: unknown): number | null {
+  const calls = whole(value)
+  return calls === null ? null : Math.max(0, calls)
 }
 
 /** Whole calls of a window: less than one is one, and nothing is nothing. */
@@ -177,6 +212,15 @@ function allowed(value: unknown): number | null {
   const limit = number(value)
   if (limit === null || limit <= 0) return limit === null ? null : 0
   return Math.max(Math.floor(limit), 1)
+}
+
+/** What is said of each field of the usage record that cannot be read. */
+export function unreadLines({ unread }: Pick<Account, 'unread'>): readonly string[] {
+  return Object.entries(unread).map(([name, value]) =>
+    name === 'total_used'
+      ? `The usage record says ${value} for total_used, which is no number: rankline ledger verify cannot check what was spent. Ask the service.`
+      : `The usage record says ${value} for ${name}, which cannot be read: rankline does not keep that limit. Ask the service what it means, and until then limit runs yourself (--max-credits, --concurrency).`,
+  )
 }
 
 const obstacles: Readonly<Record<Obstacle, (account: Account) => StopCause>> = {

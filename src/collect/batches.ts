@@ -14,7 +14,7 @@ import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { freshSpan } from '../model/trusted-time.ts'
 import type { CollectStore, LeaseRequest, SkippedQueries } from '../store/journal.ts'
-import { type AccountReading, accountStop, fetchUsage, type UsageOptions } from './account.ts'
+import { type AccountReading, accountStop, fetchUsage, type UsageOptions, unreadLines } from './account.ts'
 import { StopRequested, type StopSignal } from './stop.ts'
 
 export interface BatchOptions {
@@ -105,6 +105,8 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     const patienceMs = account === null ? 0 : options.maxOutageMs
     const usage = await readAccount(options, firstRun, patienceMs)
     account = usage
+    for (const line of unreadLines(usage)) if (!reported.has(line)) options.notice(line)
+    for (const line of unreadLines(usage)) reported.add(line)
     take(usage)
     const cause = accountStop(usage, usage.at)
     if (cause !== null) {

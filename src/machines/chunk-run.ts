@@ -94,6 +94,7 @@ const unlimitedAccount: Omit<AccountReading, 'at' | 'aheadMs'> = {
   keyActive: null,
   keyExpires: null,
   quotas: { total: null, daily: null, weekly: null, monthly: null },
+  unread: {},
 }
 
 /** Plans the run of a chunk: its queries alone, and what is reserved for them as its only limit. */

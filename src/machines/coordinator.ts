@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { accountStop, fetchUsage } from '../collect/account.ts'
+import { accountStop, fetchUsage, unreadLines } from '../collect/account.ts'
 import type { CollectOptions, CollectResult } from '../collect/collect.ts'
 import { StopRequested, UsageUnavailable } from '../collect/stop.ts'
 import type { SpendingLimit } from '../ledger/budget.ts'
@@ -251,6 +251,7 @@ async function* inGroups<T>(found: AsyncIterable<T>, most: number): AsyncIterabl
 function accountReader(options: CoordinatorOptions, firstRun: number | null) {
   const { store, journal, clock, stop } = options
   let readAt = Number.NEGATIVE_INFINITY
+  const said = new Set<string>()
   const saveUsage: Store['saveUsage'] = async (reading) => {
     await store.saveUsage(reading)
     const run = reading.runId === null ? null : await store.sharedRunId(reading.runId)
@@ -262,6 +263,8 @@ function accountReader(options: CoordinatorOptions, firstRun: number | null) {
       firstRun,
     )
     readAt = clock.monotonic()
+    for (const line of unreadLines(usage)) if (!said.has(line)) options.notice(line)
+    for (const line of unreadLines(usage)) said.add(line)
     const cause = accountStop(usage, usage.at)
     if (cause === null) return usage
     stop.request(cause)

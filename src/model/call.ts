@@ -105,6 +105,8 @@ export interface Account {
   /** When the key expires, as sent. */
   readonly keyExpires: string | null
   readonly quotas: Readonly<Record<'total' | 'daily' | 'weekly' | 'monthly', number | null>>
+  /** Fields that are to bound calls or to be counted and cannot be read, with their values in JSON. */
+  readonly unread: Readonly<Record<string, string>>
 }
 
 export interface NewCall {

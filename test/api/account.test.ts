@@ -13,6 +13,7 @@ const nothing: Account = {
   keyActive: null,
   keyExpires: null,
   quotas: { total: null, daily: null, weekly: null, monthly: null },
+  unread: {},
 }
 
 const older = {
@@ -41,6 +42,7 @@ test('the older shape, without packs, is read', () => {
     keyActive: true,
     keyExpires: '2026-06-01T00:00:00Z',
     quotas: { total: null, daily: 500, weekly: null, monthly: 9000 },
+    unread: {},
   })
 })
 
@@ -91,10 +93,31 @@ describe('what stands in the way of every call', () => {
 describe('odd types', () => {
   testTable([
     ['text for numbers', { remaining: '12', total_used: ' 7 ' }, { remaining: 12, totalUsed: 7 }],
-    ['fractions of credits', { remaining: 1.5, total_used: 2.0 }, { remaining: null, totalUsed: 2 }],
+    ['fractions of credits', { remaining: 1.5, total_used: '2.9' }, { remaining: 1, totalUsed: 2 }],
+    ['less than a credit', { remaining: -0.5, total_used: 0.5 }, { remaining: -1, totalUsed: 0 }],
+    ['a count that is none', { total_used: 'lots' }, { unread: { total_used: '"lots"' } }],
+    [
+      'quotas of every kind',
+      { api_key: { quotas: { total: '12.9', daily: -1, weekly: 0.5, monthly: '7' } } },
+      { quotas: { total: 12, daily: 0, weekly: 0, monthly: 7 } },
+    ],
+    [
+      'quotas that cannot be read',
+      { api_key: { quotas: { total: 'many', daily: true, weekly: [5], monthly: '1,200' } } },
+      {
+        unread: {
+          'api_key.quotas.total': '"many"',
+          'api_key.quotas.daily': 'true',
+          'api_key.quotas.weekly': '[5]',
+          'api_key.quotas.monthly': '"1,200"',
+        },
+      },
+    ],
+    ['one quota for all', { api_key: { quotas: 500 } }, { unread: { 'api_key.quotas': '500' } }],
+    ['one rate for all', { rate_limit: 20 }, { unread: { rate_limit: '20' } }],
     ['numbers beyond the exact range', { remaining: 2 ** 60 }, { remaining: null }],
     ['a negative balance', { remaining: -3 }, { remaining: -3 }],
-    ['a key that is text', { api_key: 'abc' }, { keyActive: null, keyExpires: null }],
+    ['a key that is text', { api_key: 'abc' }, { unread: { api_key: '"abc"' } }],
     ['an activity that is text', { api_key: { active: 'yes' } }, { keyActive: null }],
     ['a key that never expires', { api_key: { expires: null } }, { keyExpires: null }],
   ])('a part of the record may be missing or odd: %s', (_, record, expected) => {

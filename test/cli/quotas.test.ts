@@ -58,3 +58,32 @@ test('plan says what a quota leaves', async () => {
   expect(code).toBe(0)
   expect(stderr).toContain('daily quota of 25 calls leaves 25 calls')
 })
+
+test('numbers of the usage record that are texts and fractions bound what is spent, and a quota that cannot be read is said', async () => {
+  const record = (quotas: object) => ({
+    remaining: '7.9',
+    total_used: '12.0',
+    rate_limit: { per_second: '100', per_minute: null },
+    api_key: { active: true, expires: null, quotas },
+  })
+  const { sandbox, place, job } = await staged(
+    { rules: [{ operation: 'usage', do: { body: record({ daily: '5.5', monthly: 'plenty' }) } }] },
+    20,
+  )
+
+  const usage = await place.call(['usage'])
+  expect(usage.stdout).toMatch(/remaining +7\.9\n/)
+  expect(usage.stdout).toMatch(/monthly quota +cannot be read/)
+  const said = 'The usage record says "plenty" for api_key.quotas.monthly, which cannot be read'
+  for (const { stderr, stdout } of [usage, await place.call(['plan', job])])
+    expect(stderr + stdout).toContain(said)
+
+  const first = await place.call(['run', job])
+  expect([first.code, sandbox.ledger.charged]).toEqual([4, 5])
+  expect(first.stderr).toContain('daily quota of 5 calls')
+  expect(first.stderr.split(said)).toHaveLength(2)
+
+  // Nothing is bought for a fraction of a credit.
+  sandbox.control({ rules: [{ operation: 'usage', do: { body: { ...record({}), remaining: 0.9 } } }] })
+  expect([(await place.call(['run', job])).code, sandbox.ledger.charged]).toEqual([4, 5])
+})

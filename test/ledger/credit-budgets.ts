@@ -13,6 +13,7 @@ export const account = (remaining: number | null): Account => ({
   totalUsed: null,
   limits: { perSecond: null, perMinute: null },
   keyActive: null,
+  unread: {},
   keyExpires: null,
   quotas: { total: null, daily: null, weekly: null, monthly: null },
 })

@@ -15,6 +15,7 @@ const account: AccountFacts = {
     limits: { perSecond: 10, perMinute: 300 },
     keyActive: true,
     keyExpires: null,
+    unread: {},
     quotas: { total: null, daily: null, weekly: null, monthly: null },
   },
   stop: null,

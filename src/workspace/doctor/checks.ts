@@ -1,3 +1,4 @@
+import { unreadLines } from '../../collect/account.ts'
 import { shareQueue } from '../../ledger/share-queue.ts'
 import { count, grouped, size } from '../../model/text.ts'
 import { dayMs, utcBetween } from '../../model/time.ts'
@@ -125,7 +126,10 @@ function balance({ account: { remaining } }: AccountFacts, { jobs: { credits, so
     : ok(`${has}; ${takes} takes up to ${grouped(credits)}`)
 }
 
-function rateLimit({ account: { limits, quotas } }: AccountFacts): Finding {
+function rateLimit({ account }: AccountFacts): Finding {
+  const { limits, quotas } = account
+  const [unread] = unreadLines(account)
+  if (unread !== undefined) return warning(unread.replace(/\.$/, ''))
   const windows = [
     [limits.perSecond, 'a second'],
     [limits.perMinute, 'a minute'],

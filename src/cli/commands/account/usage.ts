@@ -1,7 +1,13 @@
 import { connectFreely } from '../../../app/connect/open-app.ts'
 import { accountOf } from '../../../app/planning/plan-jobs.ts'
-import { asFields, text } from '../../../catalog/fields.ts'
-import { type AccountReading, accountStop, keyExpiry, parseUsage } from '../../../collect/account.ts'
+import { asFields, number, text } from '../../../catalog/fields.ts'
+import {
+  type AccountReading,
+  accountStop,
+  keyExpiry,
+  parseUsage,
+  unreadLines,
+} from '../../../collect/account.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import { RanklineError } from '../../../model/errors.ts'
@@ -49,25 +55,37 @@ export function accountWarnings(account: AccountReading): readonly string[] {
   const stop = accountStop(account, account.at)
   if (stop !== null) return [stop.message]
   const left = (keyExpiry(account) ?? Number.POSITIVE_INFINITY) - account.at
-  return left < expiryNoticeMs ? [`The API key expires on ${sanitize(account.keyExpires ?? '')}.`] : []
+  const expiry =
+    left < expiryNoticeMs ? [`The API key expires on ${sanitize(account.keyExpires ?? '')}.`] : []
+  return [...unreadLines(account), ...expiry]
 }
 
 function usageTable(record: Buffer): string {
   const account = parseUsage(record)
   const fields = asFields(JSON.parse(record.toString('utf8'))) ?? {}
   const part = (name: string) => asFields(fields[name]) ?? {}
-  const number = (value: unknown): string => (typeof value === 'number' ? grouped(value) : '-')
-  const limit = (value: number | null | undefined): string => (value == null ? 'no limit' : grouped(value))
+  const shown = (value: unknown): string => {
+    const read = number(value)
+    return read === null ? '-' : grouped(read)
+  }
+  const limit = (name: string, value: number | null | undefined): string => {
+    const parts = name.split('.').map((_, index, all) => all.slice(0, index + 1).join('.'))
+    if (parts.some((part) => account?.unread[part] !== undefined)) return 'cannot be read'
+    return value == null ? 'no limit' : grouped(value)
+  }
   const packs = asFields(fields.packs)
   const rows = [
-    ['remaining', number(fields.remaining)],
-    ['used in all', number(fields.total_used)],
-    ['subscription', `${number(part('subscription').remaining)} of ${number(part('subscription').total)}`],
-    ['packs', packs === null ? 'none' : `${number(packs.remaining)} of ${number(packs.total)}`],
-    ['credits', `${number(part('credits').remaining)} of ${number(part('credits').given)}`],
-    ['calls per second', limit(account?.limits.perSecond)],
-    ['calls per minute', limit(account?.limits.perMinute)],
-    ...Object.entries(account?.quotas ?? {}).map(([name, quota]) => [`${name} quota`, limit(quota)]),
+    ['remaining', shown(fields.remaining)],
+    ['used in all', shown(fields.total_used)],
+    ['subscription', `${shown(part('subscription').remaining)} of ${shown(part('subscription').total)}`],
+    ['packs', packs === null ? 'none' : `${shown(packs.remaining)} of ${shown(packs.total)}`],
+    ['credits', `${shown(part('credits').remaining)} of ${shown(part('credits').given)}`],
+    ['calls per second', limit('rate_limit.per_second', account?.limits.perSecond)],
+    ['calls per minute', limit('rate_limit.per_minute', account?.limits.perMinute)],
+    ...Object.entries(account?.quotas ?? {}).map(([name, quota]) => [
+      `${name} quota`,
+      limit(`api_key.quotas.${name}`, quota),
+    ]),
     ['key', `${text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`],
     ['key expires', account?.keyExpires ?? 'never'],
     ['renewal', text(fields.renewal_date) ?? '-'],
