@@ -148,15 +148,15 @@ function endOfLines(bytes: Buffer, lines: number): number {
 }
 
 /** A row that may be the header, under one separator. */
-interface Candidate extends TableHead, HeaderLook {}
+interface HeaderCandidate extends TableHead, HeaderLook {}
 
 async function candidatesIn(
   start: Buffer,
   isWhole: boolean,
   sign: Separator | undefined,
   { look }: TableOpening,
-): Promise<readonly Candidate[]> {
-  const candidates: Candidate[] = []
+): Promise<readonly HeaderCandidate[]> {
+  const candidates: HeaderCandidate[] = []
   for (const separator of sign === undefined ? separators : [sign]) {
     const { write, end } = startParser(separator, sign !== undefined)
     // The end may be in the middle of a row.
@@ -177,11 +177,11 @@ async function candidatesIn(
  * no row has it, the one that says most about what is missing. Null where there is no row at all.
  */
 function headOf(
-  candidates: readonly Candidate[],
+  candidates: readonly HeaderCandidate[],
   { mayBeList, textsAreMapped }: TableOpening,
   isWithoutTabs: boolean,
-): Candidate | null {
-  const better = (a: Candidate, b: Candidate): number =>
+): HeaderCandidate | null {
+  const better = (a: HeaderCandidate, b: HeaderCandidate): number =>
     a.line - b.line || b.weight - a.weight || b.cells.length - a.cells.length
   const [header] = candidates
     .filter((one) => one.isHeader && (textsAreMapped || isBelowTitles(one)))
@@ -197,7 +197,7 @@ function headOf(
 }
 
 /** A title has fewer cells than the header below it: rows as wide as that may be texts, one of which is `query`. */
-function isBelowTitles({ cells, above }: Candidate): boolean {
+function isBelowTitles({ cells, above }: HeaderCandidate): boolean {
   const width = filled(cells)
   return width === 1 || above.every((row) => filled(row) < width)
 }

@@ -73,13 +73,13 @@ function meanings(text: string, decimal: DecimalMark): readonly number[] {
   return [...new Set(numbers)].sort((a, b) => b - a)
 }
 
-interface Reading {
+interface NumberForm {
   /** The sign that parts thousands; any space or apostrophe is `' '`, and none is empty. */
   readonly mark: '.' | ',' | ' ' | ''
   readonly form: RegExp
 }
 
-const grouping: readonly Reading[] = [
+const grouping: readonly NumberForm[] = [
   { mark: ',', form: /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/ },
   // As in India.
   { mark: ',', form: /^[1-9]\d?(,\d{2})+,\d{3}(\.\d+)?$/ },
@@ -87,9 +87,9 @@ const grouping: readonly Reading[] = [
   { mark: ' ', form: /^[1-9]\d{0,2}([\s'\u2019]\d{3})+([.,]\d+)?$/ },
 ]
 
-const plain: readonly Reading[] = [{ mark: '', form: /^\d+([.,]\d+)?$/ }]
+const plain: readonly NumberForm[] = [{ mark: '', form: /^\d+([.,]\d+)?$/ }]
 
-function numberOf(digits: string, mark: Reading['mark']): number {
+function numberOf(digits: string, mark: NumberForm['mark']): number {
   const joined =
     mark === ' ' ? digits.replace(/[\s'\u2019]/g, '') : mark === '' ? digits : digits.replaceAll(mark, '')
   return Number(joined.replace(',', '.'))
