@@ -135,7 +135,8 @@ export function checkDefaults({ data, at }: JobDefaults, report: Report): void {
   readTargets([list('targets'), list('competitors')], undefined, report)
 }
 
-function unknownEverywhere(name: string): InvalidValue {
+/** What is wrong with a parameter that no operation has. */
+export function unknownEverywhere(name: string): InvalidValue {
   const near = closestMatch(name, [...paramNames])
   return {
     message: `no operation has a parameter ${quoted(name)}`,
@@ -144,7 +145,7 @@ function unknownEverywhere(name: string): InvalidValue {
 }
 
 /** What is wrong with the text of a parameter for every operation that has it; null where one takes it. */
-function mistakeEverywhere(name: string, text: string): InvalidValue | null {
+export function mistakeEverywhere(name: string, text: string): InvalidValue | null {
   const read = readings(name, text)
   const mistakes = read.flatMap((one) => ('value' in one ? [] : [one]))
   return mistakes.length < read.length ? null : (mistakes[0] ?? null)

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
 import * as settings from '../model/settings/job-settings.ts'
 import { audiences } from '../model/settings/presentation.ts'
+import { normalText } from '../model/spelling.ts'
 import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
@@ -119,7 +120,33 @@ const digest = strict({
     .describe('Who reads it; a client is told nothing of runs, credits and alerts. team if not given'),
 }).transform(({ every, to, for: reader }) => ({ cron: every, to: to ?? null, for: reader ?? 'team' }))
 
+/** Nothing stands for a parameter that was not set. */
+const former = scalar({
+  read: (written): ReadResult<string | null> =>
+    ['', '~', 'null'].includes(written) ? { value: null } : plainText(written),
+  json: { type: ['string', 'number', 'null'] },
+})
+const continues = strict({
+  params: z
+    .record(z.string(), former)
+    .meta(names)
+    .optional()
+    .describe('What parameters were; null where one was not set'),
+  operation: operation.optional().describe('What the operation was'),
+  texts: z
+    .record(z.string(), scalar(settings.queryText))
+    .optional()
+    .describe('What texts were, by what they are now'),
+}).transform(
+  ({ params = {}, operation = null, texts = {} }): settings.Continues => ({
+    params,
+    operation,
+    texts: Object.fromEntries(Object.entries(texts).map(([now, before]) => [normalText(now), before])),
+  }),
+)
+
 const structures = {
+  continues,
   freshnessOfRuns,
   operations,
   params,

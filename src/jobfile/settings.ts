@@ -3,6 +3,7 @@ import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation, ParamValue } from '../catalog/operation.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import {
+  type Continues,
   fieldsOf,
   flaggedSettings,
   type JobFlags,
@@ -15,9 +16,23 @@ import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
 import { type KnownNames, reportUnknownNames } from './alerts.ts'
 import { type ColumnMap, columnNames } from './columns.ts'
-import { type JobDefaults, valueAnywhere, withDefaults } from './defaults.ts'
+import {
+  type JobDefaults,
+  mistakeEverywhere,
+  unknownEverywhere,
+  valueAnywhere,
+  withDefaults,
+} from './defaults.ts'
 import { readMap, type SchemaResult } from './issues.ts'
-import { combine, depthAndPages, paramOf, paramValue, type SharedParams, unknownParam } from './params.ts'
+import {
+  combine,
+  depthAndPages,
+  paramNames,
+  paramOf,
+  paramValue,
+  type SharedParams,
+  unknownParam,
+} from './params.ts'
 import { reportUnknownInViews } from './presentation.ts'
 import { flagsSchema, looseJobSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
@@ -87,6 +102,7 @@ export function readSettings(
     file: file.path === null ? noFile : path.resolve(file.path),
     targets: readTargets(lists, match, report),
     report: withLogoPath(data.report, file.path),
+    continues: readContinues(data.continues, raw.at, report),
     budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.flags.data.budget }),
   }
   const known = namesIn(file, raw, settings)
@@ -106,6 +122,23 @@ export function readSettings(
       ? { where: file.where, line: null, column: null }
       : raw.at(['paging']),
   }
+}
+
+/** The values of parameters as queries have them. What a folder says was checked there. */
+function readContinues(written: Continues | undefined, at: Source['at'], report: Report): Continues | null {
+  if (written === undefined) return null
+  const params: Record<string, ParamValue | null> = {}
+  for (const [name, text] of Object.entries(written.params)) {
+    const path = ['continues', 'params', name]
+    const mistake = paramNames.has(name)
+      ? text === null
+        ? null
+        : mistakeEverywhere(name, String(text))
+      : unknownEverywhere(name)
+    if (mistake !== null) report({ ...at(path, paramNames.has(name) ? 'value' : 'key'), ...mistake })
+    else params[name] = text === null ? null : (valueAnywhere(name, String(text)) ?? null)
+  }
+  return { ...written, params }
 }
 
 /** The logo stands beside the job file. */
@@ -160,6 +193,7 @@ function flagsSource(flags: JobFlags, report: Report): Source {
     const [key = '', below] = path
     const part = typeof typed === 'boolean' ? String(typed) : typed
     if (below !== undefined) budget[below] = part
+    else if (key === 'continues') tree[key] = { params: splitPairs(key, [part].flat(), report) }
     else tree[key] = isPairs(key) ? splitPairs(key, [part].flat(), report) : part
   }
   return { tree: { ...tree, budget }, at: flagPosition }
@@ -215,6 +249,10 @@ function defaultName({ path: file, where, source }: Origin, report: Report): str
 }
 
 const pairs = {
+  continues: {
+    fix: 'write what a parameter was, such as gl=us, or location= where there was none',
+    between: null,
+  },
   params: { fix: 'write key=value such as gl=us', between: null },
   columns: {
     fix: 'write name=header such as query="Top queries"',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Continues } from './settings/job-settings.ts'
 import { normalParams, normalText } from './spelling.ts'
 import type { Target } from './target.ts'
 
@@ -59,6 +60,22 @@ export function inOneSpelling({
     text: query.text,
     params: JSON.stringify(Object.fromEntries(canonicalParams(query.params))),
   }
+}
+
+/** The query that another one goes on with; null where that is itself. */
+export function continuedQuery(
+  { operation, text, params }: Pick<JobQuery, 'operation' | 'text' | 'params'>,
+  { params: were, operation: was, texts }: Continues,
+): Pick<JobQuery, 'operation' | 'text' | 'params'> | null {
+  const before = Object.entries({ ...params, ...were }).filter(
+    (one): one is [string, string | number] => one[1] !== null,
+  )
+  const query = {
+    operation: was ?? operation,
+    text: Object.hasOwn(texts, text) ? (texts[text] ?? text) : text,
+    params: Object.fromEntries(before),
+  }
+  return queryKey(query).equals(queryKey({ operation, text, params })) ? null : query
 }
 
 /** Params as a list of pairs in the order of their names. */

@@ -1,6 +1,6 @@
 import type { FitFunds, SkippedTotal } from '../ledger/fit.ts'
 import type { JobSettings } from '../model/job.ts'
-import type { PlannedQuery, QuerySource } from '../model/query.ts'
+import type { JobQuery, PlannedQuery, QuerySource } from '../model/query.ts'
 import type { FinishReason, PlanSummary, Run, RunTotals, Task } from '../model/run.ts'
 import type { TimeSpan } from '../model/time.ts'
 
@@ -10,6 +10,8 @@ export interface PlanDraft extends AsyncDisposable {
   add(job: string, queries: readonly PlannedQuery[]): Promise<void>
   /** Notes the keys of queries that the job asks, and that this plan leaves out. */
   leaveOut(job: string, keys: readonly Buffer[]): Promise<void>
+  /** What an edit of the job's file made of its queries; null where there is nothing to be told. */
+  edited(job: string): Promise<EditedQueries | null>
   /** The first rows of a job that ask what an earlier row asks, once it is summed up. */
   repeats(job: string): readonly RepeatedRow[]
   /** What the plan comes to beside what is stored; `continues` as given. */
@@ -18,6 +20,19 @@ export interface PlanDraft extends AsyncDisposable {
   fit(jobs: readonly PlannedJob[], means: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>>
   /** Makes the runs, or plans the continued ones again, in one change. */
   commit(jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]>
+}
+
+type AskedAs = Pick<JobQuery, 'operation' | 'text' | 'params'>
+
+/** Queries that a job never asked, and queries that its newest run asked and that it no longer asks. */
+export interface EditedQueries {
+  readonly fresh: number
+  readonly gone: number
+  /**
+   * Ways in which one may have become the other: so many pairs that differ in this alone, with the text of one of them; each text for
+   * itself where the text is what differs. A query may be in several.
+   */
+  readonly pairs: readonly { readonly queries: number; readonly was: AskedAs; readonly now: AskedAs }[]
 }
 
 /** A row whose query is that of an earlier row. */

@@ -56,6 +56,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     report: null,
     views: null,
     notes: null,
+    continues: null,
     budget: noBudget,
     ...settings,
   }

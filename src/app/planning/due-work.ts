@@ -18,7 +18,7 @@ import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from '../spending/confirm-price.ts'
 import { isKept, type UnfinishedRun, unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
 import { saysWhenDue } from './due-files.ts'
-import { decideJobs } from './plan-jobs.ts'
+import { decideJobs, editedJobs } from './plan-jobs.ts'
 import type { SelectionFlags } from './selection.ts'
 
 export type DueFlags = JobFileFlags &
@@ -183,7 +183,9 @@ export async function planDue(
   const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
-  const dear = flags.yes === true ? [] : await dearRuns(store, draft, await decide(due, false))
+  const wantedNow = await decide(due, false)
+  for (const line of await editedJobs(draft, wantedNow)) events.log(line)
+  const dear = flags.yes === true ? [] : await dearRuns(store, draft, wantedNow)
   const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })
   const agreed = due.filter(({ settings }) => !refused.has(settings.file))

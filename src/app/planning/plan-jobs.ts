@@ -4,6 +4,7 @@ import type { Account } from '../../model/call.ts'
 import { localDay, systemClock } from '../../model/time.ts'
 import { freshSpan } from '../../model/trusted-time.ts'
 import type { BudgetedJob } from '../../plan/document.ts'
+import { editLines } from '../../plan/edited-queries.ts'
 import { decideResume, type ResumeDecision } from '../../plan/resume.ts'
 import type { PlanDraft, PlannedJob } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
@@ -62,6 +63,19 @@ export async function decideJobs(
       },
     }
   })
+}
+
+/** What edits of job files cost their history, a sentence each, of jobs that are to be collected. */
+export async function editedJobs(
+  draft: PlanDraft,
+  decided: readonly JobDecision[],
+): Promise<readonly string[]> {
+  const lines: string[] = []
+  for (const { job, decision } of decided) {
+    const edited = decision.do === 'show' ? null : await draft.edited(job.settings.name)
+    if (edited !== null) lines.push(...editLines(job.settings, edited))
+  }
+  return lines
 }
 
 export function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {

@@ -40,6 +40,16 @@ export interface Digest {
   readonly for?: Audience
 }
 
+/** How queries were asked before an edit, where it differs: their history goes on with the edited query. */
+export interface Continues {
+  /** What a parameter was; null where it was not set. */
+  readonly params: Readonly<Record<string, string | number | null>>
+  /** The operation before; null where it is the same. */
+  readonly operation: string | null
+  /** What a text was, by what it is now. */
+  readonly texts: Readonly<Record<string, string>>
+}
+
 /** Values that are more than one text, or need more than the model to be read: the schema of job files does. */
 interface Structures {
   readonly freshnessOfRuns: RunFreshness
@@ -57,6 +67,7 @@ interface Structures {
   readonly views: readonly SavedView[]
   readonly notes: readonly ReportNote[]
   readonly columns: Readonly<Record<string, string>>
+  readonly continues: Continues
 }
 
 /** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
@@ -103,6 +114,16 @@ export const jobSettings = {
     flag: { param: { ...listFlag('Parameter of all queries, for instance -p gl=us'), alias: 'p' } },
   },
   matrix: { value: 'matrix', help: 'Parameters with lists of values: every combination is asked' },
+  continues: {
+    value: 'continues',
+    field: 'continues',
+    help: 'How queries were asked before an edit, so that their history goes on: { params: { location: null } } where a location was added',
+    flag: {
+      continues: listFlag(
+        'What a parameter was before, so that the history goes on: --continues location= where a location was added',
+      ),
+    },
+  },
   depth: {
     value: positive,
     help: 'Look at this many results; one page if not given',

@@ -26,10 +26,11 @@ import type { Match, Target, Variant } from '../../model/target.ts'
 /** Older runs do not name newer settings. */
 type StoredSettings = Omit<
   JobSettings,
-  'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets' | 'budget'
+  'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets' | 'budget' | 'continues'
 > & {
   readonly alerts?: JobSettings['alerts']
   readonly deepEveryMs?: number
+  readonly continues?: JobSettings['continues']
   readonly strictEcho?: boolean
   readonly freshnessOfRuns?: RunFreshness | null
   readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
@@ -145,6 +146,18 @@ export const runQueries = sqliteTable(
     pagingEnd: text('paging_end'),
     /** What kind of end that is. */
     pagingKind: text('paging_kind'),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.queryId] })],
+)
+
+/** Queries that took over the history of another one of their job when they were asked in its place for the first time. */
+export const continuations = sqliteTable(
+  'continuations',
+  {
+    /** The first run that asked the query. */
+    runId: integer('run_id').notNull(),
+    queryId: integer('query_id').notNull(),
+    formerId: integer('former_id').notNull(),
   },
   (table) => [primaryKey({ columns: [table.runId, table.queryId] })],
 )

@@ -4,7 +4,7 @@ import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
 import { onlySelected, selectedQueries, wantedOf } from '../../../app/planning/choose-queries.ts'
 import { dueQueries } from '../../../app/planning/due-work.ts'
-import { accountOf, decideJobs, unfit } from '../../../app/planning/plan-jobs.ts'
+import { accountOf, decideJobs, editedJobs, unfit } from '../../../app/planning/plan-jobs.ts'
 import { dearRuns, priceList } from '../../../app/spending/confirm-price.ts'
 import { plannedLimits } from '../../../app/spending/limits.ts'
 import { billableOperation } from '../../../catalog/index.ts'
@@ -112,6 +112,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
   const documents = planDocuments(budgeted, account, leftOut)
   for (const warning of [
+    ...(await editedJobs(draft, decided)),
     ...(await originAdvice(store, jobs)),
     ...accountWarnings(account),
     ...jobs.flatMap(({ notices, settings }) => [

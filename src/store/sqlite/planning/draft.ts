@@ -12,6 +12,7 @@ import { finalKinds } from '../fragments.ts'
 import { loadRun } from '../runs.ts'
 import { observations, queries, runQueries, runs, runTargets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
+import { continueQueries, editedQueries } from './edited-queries.ts'
 import { restoreSkipped } from './fit.ts'
 import { asked, assignQueryIds, createTable, numbers, type Staged, stagedJob } from './staging.ts'
 import { summarise, unaffordable } from './summary.ts'
@@ -43,6 +44,10 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
   return {
     add: async (job, queries) => add(job, queries),
     leaveOut: async (job, keys) => leaveOut(job, keys),
+    edited: async (job) => {
+      join(job)
+      return editedQueries(db, staged(job), job)
+    },
     repeats: (job) => staged(job).repeats,
     summary: async (job) => {
       const duplicates = join(job.settings.name)
@@ -80,6 +85,7 @@ function commitPlan(
     const runId =
       job.continues === null ? addRun(db, job, groupId, now) : planAgain(db, job, groupId, queries)
     plan(db, job, runId, queries)
+    continueQueries(db, runId, job.settings)
     return runId
   })
 }

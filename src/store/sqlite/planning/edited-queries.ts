@@ -1,0 +1,134 @@
+import type { Database } from 'better-sqlite3'
+import { getTableName, sql } from 'drizzle-orm'
+import type { JobSettings } from '../../../model/job.ts'
+import { continuedQuery, queryKey } from '../../../model/query.ts'
+import type { EditedQueries } from '../../runs.ts'
+import { prepared, type Values } from '../connection/statements.ts'
+import { continuations, queries, runQueries, runs } from '../schema.ts'
+import { assignQueryIds, type Staged } from './staging.ts'
+
+/*
+ * An edit of a job file may make another query of each of its queries, without a word: a new query has no history. Here is told
+ * which queries these are, and which of them go on with the history of the query that was asked before.
+ */
+
+/** The newest run of a job, but for second looks, which ask a part of it. */
+const newestRun = `(SELECT max(r.id) FROM runs_ r WHERE r.job = @job AND r.id NOT IN (SELECT run_id FROM rechecks)
+  AND EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = r.id))`
+
+/**
+ * The staged queries that their job never asked, beside those that its newest run asked and that are no longer staged; null where
+ * there is nothing to be told. The numbers of the staged queries are assigned anew.
+ */
+export function editedQueries(db: Database, staged: Staged, job: string): EditedQueries | null {
+  const { run } = db
+    .prepare<unknown[], { run: number | null }>(`SELECT ${newestRun} AS run`)
+    .get({ job }) ?? {
+    run: null,
+  }
+  if (run === null) return null
+  assignQueryIds(db, staged)
+  const [table, leftOut] = [getTableName(staged.table), getTableName(staged.leftOut)]
+  db.exec('DROP TABLE IF EXISTS draft.fresh; DROP TABLE IF EXISTS draft.gone')
+  try {
+    db.prepare(
+      `CREATE TABLE draft.fresh AS SELECT s.operation, s.text, s.params FROM ${table} s JOIN draft.asked a ON a.id = s.id
+        WHERE a.added = 1 OR (
+          NOT EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = @run AND q.query_id = a.query_id)
+          AND NOT EXISTS (SELECT 1 FROM runs_ r JOIN run_queries q ON q.run_id = r.id AND q.query_id = a.query_id WHERE r.job = @job))`,
+    ).run({ job, run })
+    db.prepare(
+      `CREATE TABLE draft.gone AS SELECT q.operation, q.text, q.params FROM queries q WHERE q.id IN (
+          SELECT rq.query_id FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id AND r.plan_number = rq.plan_number WHERE r.id = @run
+          UNION SELECT query_id FROM resting_queries WHERE run_id = @run)
+        AND q.id NOT IN (SELECT query_id FROM draft.asked) AND q.key NOT IN (SELECT key FROM draft.${leftOut})`,
+    ).run({ run })
+    const [fresh, gone] = ['fresh', 'gone'].map((name) => rowsIn(db, name)) as [number, number]
+    if (fresh === 0) return null
+    db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
+    return { fresh, gone, pairs: gone === 0 ? [] : pairs(db) }
+  } finally {
+    db.exec('DROP TABLE IF EXISTS draft.fresh; DROP TABLE IF EXISTS draft.gone')
+  }
+}
+
+function rowsIn(db: Database, table: string): number {
+  return (db.prepare(`SELECT count(*) AS n FROM draft.${table}`).get() as { n: number }).n
+}
+
+/** What may have become of what: queries that differ in their params, in their operation, or in the case of their text. */
+function pairs(db: Database): EditedQueries['pairs'] {
+  const rows = db
+    .prepare<
+      [],
+      Readonly<Record<'was' | 'now' | 'wasText' | 'nowText', string>> & { readonly queries: number }
+    >(
+      `SELECT json_array(g.operation, json(g.params)) AS was, json_array(f.operation, json(f.params)) AS now,
+        count(*) AS queries, g.text AS wasText, min(f.text) AS nowText
+      FROM fresh f JOIN gone g ON g.text = f.text COLLATE NOCASE
+      WHERE (f.text = g.text) + (f.operation = g.operation) + (f.params = g.params) = 2
+      GROUP BY 1, 2, CASE WHEN f.text <> g.text THEN f.text END ORDER BY 1, 2, 5`,
+    )
+    .all()
+  return rows.map(({ was, now, queries, wasText, nowText }) => {
+    const [wasOperation, wasParams] = JSON.parse(was)
+    const [operation, params] = JSON.parse(now)
+    return {
+      queries,
+      was: { operation: wasOperation, text: wasText, params: wasParams },
+      now: { operation, text: nowText, params },
+    }
+  })
+}
+
+type OfRun = { run: number; job: string }
+
+/** Queries of a run that go on with no other query yet. */
+const unlinked = prepared(
+  ($: Values<OfRun>) => sql<{ id: number; operation: string; text: string; params: string }>`
+    SELECT ${queries.id} AS id, ${queries.operation} AS operation, ${queries.text} AS text, ${queries.params} AS params
+    FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id} AND ${runQueries.planNumber} = ${runs.planNumber}
+      JOIN ${queries} ON ${queries.id} = ${runQueries.queryId}
+    WHERE ${runs.id} = ${$.run} AND NOT EXISTS (SELECT 1 FROM ${continuations} known JOIN ${runs} past ON past.id = known.run_id
+      WHERE past.job = ${$.job} AND known.query_id = ${queries.id})`,
+)
+
+const idOfKey = prepared(
+  ($: Values<{ key: Buffer }>) => sql<{ id: number }>`
+    SELECT coalesce(${queries.sameAs}, ${queries.id}) AS id FROM ${queries} WHERE ${queries.key} = ${$.key}`,
+)
+
+const firstAsked = prepared(
+  ($: Values<{ job: string; query: number }>) => sql<{ run: number | null }>`
+    SELECT min(${runs.id}) AS run FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
+    WHERE ${runs.job} = ${$.job} AND ${runQueries.queryId} = ${$.query} AND ${runQueries.planNumber} = ${runs.planNumber}`,
+)
+
+const asks = prepared(
+  ($: Values<{ run: number; query: number }>) => sql<{ id: number }>`
+    SELECT ${runs.id} AS id FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
+    WHERE ${runs.id} = ${$.run} AND ${runQueries.queryId} = ${$.query} AND ${runQueries.planNumber} = ${runs.planNumber}`,
+)
+
+const link = prepared(
+  ($: Values<{ run: number; query: number; former: number }>) => sql`
+    INSERT OR IGNORE INTO ${continuations} (run_id, query_id, former_id) VALUES (${$.run}, ${$.query}, ${$.former})`,
+)
+
+/**
+ * Links queries of a run to those that they go on with: one that the job asked before it first asked the query, and did not ask
+ * beside it. Inside a transaction.
+ */
+export function continueQueries(db: Database, run: number, { name, continues }: JobSettings): void {
+  if (continues == null) return
+  for (const { id, operation, text, params } of unlinked.all(db, { run, job: name })) {
+    const former = continuedQuery({ operation, text, params: JSON.parse(params) }, continues)
+    const formerId = former === null ? undefined : idOfKey.get(db, { key: queryKey(former) })?.id
+    if (formerId === undefined) continue
+    const first = firstAsked.one(db, { job: name, query: id }).run ?? run
+    const formerFirst = firstAsked.one(db, { job: name, query: formerId }).run
+    if (formerFirst === null || formerFirst >= first) continue
+    if (asks.get(db, { run: first, query: formerId }) === undefined)
+      link.run(db, { run: first, query: id, former: formerId })
+  }
+}
