@@ -175,6 +175,8 @@ export interface TrackingStore {
    * names them.
    */
   askedIn(run: number, targets: readonly Target[]): AskedRun
+  /** Queries of a job that go on with the history of another one, each with the first run that asked it. */
+  continuations(job: string): readonly Continuation[]
   /** Runs of a job that asked a part of it: what they left out stays as it was. */
   partialRuns(job: string): ReadonlySet<number>
   /** Everything that a run observed, in any order. */
@@ -201,6 +203,13 @@ export interface AskedRun {
   readonly targets: readonly AskedTarget[]
   /** Query and target of each observation that the run is to make, in the order of the two lists. */
   readonly pairs: readonly (readonly [query: number, target: number])[]
+}
+
+/** Numbers of two queries of a job, of which one took the place of the other. */
+export interface Continuation {
+  readonly run: number
+  readonly query: number
+  readonly former: number
 }
 
 export interface QueryText {

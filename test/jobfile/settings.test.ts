@@ -514,3 +514,33 @@ describe('one query has one spelling', () => {
     ])
   })
 })
+
+describe('continues', () => {
+  test('says what was asked before, in a file and by flags', async () => {
+    const { settings, problems } = await readJob({
+      'job.yaml': `continues: { params: { location: null, gl: US, num: 20 }, operation: alpha.light, texts: { "standing  desk": Standing Desk } }\n${q}`,
+    })
+    expect(problems).toEqual([])
+    expect(settings?.continues).toEqual({
+      params: { location: null, gl: 'us', num: 20 },
+      operation: 'alpha.light',
+      texts: { 'standing desk': 'Standing Desk' },
+    })
+    const flagged = await readJob({ 'k.csv': 'query\na\n' }, { continues: ['location=', 'gl=gb'] })
+    expect(flagged.settings?.continues?.params).toEqual({ location: null, gl: 'gb' })
+  })
+
+  testTable<[string, string]>([
+    [
+      '{ params: { lokation: null } }',
+      "job.yaml:1:24: no operation has a parameter 'lokation'; write 'location'",
+    ],
+    [
+      '{ params: { gl: usa } }',
+      "job.yaml:1:28: gl cannot be 'usa'; write a two-letter country code such as us",
+    ],
+    ['{ operation: alpha.serch }', "job.yaml:1:25: operation cannot be 'alpha.serch'; write 'alpha.search'"],
+  ])('that is wrong is told: %s', async (written, problem) => {
+    expect(await yamlProblems(`continues: ${written}\n${q}`)).toEqual([problem])
+  })
+})

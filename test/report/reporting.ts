@@ -64,6 +64,7 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
     targets: [],
     kindOf: () => 'organic',
     store: {
+      continuations: () => [],
       askedIn: () => ({
         queries: [...new Set(asked.map(query))].map((id) => ({
           ...textOf(id),

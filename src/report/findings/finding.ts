@@ -29,6 +29,12 @@ export type Finding =
   | { readonly kind: 'not compared'; readonly why: NoTrend }
   | { readonly kind: 'not checked' | 'many not checked'; readonly unknown: number; readonly keywords: number }
   | { readonly kind: 'added'; readonly added: number; readonly keywords: number }
+  | {
+      readonly kind: 'asked otherwise'
+      readonly changed: number
+      readonly keywords: number
+      readonly since: string
+    }
   | { readonly kind: 'partial days'; readonly partial: number; readonly days: number }
   | { readonly kind: 'other day'; readonly asked: string; readonly day: string }
 
@@ -55,6 +61,7 @@ export type NoTrend =
       readonly keywords: number
       readonly span: Span
     }
+  | { readonly reason: 'asked otherwise'; readonly since: string }
   | { readonly reason: 'not measured' }
 
 /** The share that a report is about: visibility, or for AI answers the share of answers that cite. */

@@ -17,6 +17,8 @@ export function limits(facts: Facts): readonly Finding[] {
   if (unknown >= own.length * leastUnknown && unknown > 0 && manyUnknown(facts).length === 0)
     all.push({ kind: 'not checked', unknown, keywords: own.length })
   if (span === null) return all
+  const changed = askedOtherwise(own)
+  if (changed !== null) all.push({ kind: 'asked otherwise', ...changed, keywords: own.length })
   const added = own.filter(({ baseline, change }) => baseline === null && change.movement === 'new').length
   if (added > 0 && added >= own.length * leastAdded) all.push({ kind: 'added', added, keywords: own.length })
   const days = facts.daily(facts.target).filter(({ day }) => day > span.day)
@@ -26,6 +28,15 @@ export function limits(facts: Facts): readonly Finding[] {
   if (compare !== null && daysBetween(compare.day, span.day) !== 0)
     all.push({ kind: 'other day', asked: compare.day, day: span.day })
   return all
+}
+
+/** Keywords that are not compared because another query was asked then, and the last day on which one changed; null for none. */
+export function askedOtherwise(own: Facts['own']) {
+  const days = own.flatMap(({ keyword: { since }, baseline, change }) =>
+    since !== undefined && baseline === null && change.movement === 'unknown' ? since : [],
+  )
+  const since = days.toSorted().at(-1)
+  return since === undefined ? null : { changed: days.length, since }
 }
 
 /** That a large part of the keywords could not be checked; empty if it is not. */

@@ -6,6 +6,7 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/distribution.ts'
 import { checkedOf, type Facts, leadOf, leadOn, leastShown, spanOf, targetOf, usualOf } from './facts.ts'
 import type { Finding, KeywordFinding, NoTrend, TopRanks, Trend } from './finding.ts'
+import { askedOtherwise } from './limits.ts'
 import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
 
 /** Changes of fewer keywords are those of single keywords, and are told as such. */
@@ -192,6 +193,8 @@ export function trendOf(facts: Facts, { delta, common, isNews }: Compared): Tren
 function whyNone({ own, history, compare, span }: Facts): NoTrend {
   const [first, last] = [firstDay(own, history.days), history.days.at(-1)]
   if (span !== null) return { reason: 'not measured' }
+  const changed = askedOtherwise(own)
+  if (changed !== null) return { reason: 'asked otherwise', since: changed.since }
   if (first === undefined || first === last) return { reason: 'first day' }
   if (compare === null) return { reason: 'not checked then', day: history.days.at(-2) ?? first }
   return daysBetween(first, compare.day) < 0

@@ -97,6 +97,8 @@ export function sentenceOf(
       return say.manyNotChecked(finding.unknown, finding.keywords)
     case 'added':
       return say.added(finding.added, finding.keywords)
+    case 'asked otherwise':
+      return say.someAskedOtherwise(finding.changed, finding.keywords, finding.since)
     case 'partial days':
       return say.partialDays(finding.partial, finding.days)
     case 'other day':
@@ -135,6 +137,8 @@ function reasonOf(why: NoTrend, say: Sentences): string {
       return say.notCheckedThen(why.day)
     case 'few in common':
       return say.fewInCommon(why.common, why.keywords, why.span.day)
+    case 'asked otherwise':
+      return say.askedOtherwise(why.since)
     case 'not measured':
       return ''
   }

@@ -74,11 +74,28 @@ export function summaryDocument(summary: Summary, data: PageData) {
     period: data.period === null ? null : { from: data.period.from, until: data.period.until },
     compared_with: summary.compared,
     ctr_curve: { name: curve.name, version: curve.version, source: curve.source },
-    keywords: { asked: summary.keywords, added: summary.added, removed: summary.removed },
+    keywords: {
+      asked: summary.keywords,
+      added: summary.added,
+      removed: summary.removed,
+      ...changedKeywords(data.history),
+    },
     kind: parts[0]?.kind ?? null,
     targets: summary.targets.map((one) => targetDocument(one, source)),
     first_ten: [...parts, ...otherParts].map((part) => firstTenDocument(part, source)),
   }
+}
+
+/** How many keywords are asked otherwise than before, by the day of the change; nothing where all were always asked so. */
+function changedKeywords({ keywords }: RankHistory) {
+  const days = keywords.flatMap(({ since }) => since ?? [])
+  return days.length === 0
+    ? {}
+    : {
+        asked_otherwise: [...new Set(days)]
+          .sort()
+          .map((since) => ({ since, keywords: days.filter((day) => day === since).length })),
+      }
 }
 
 interface FiguresSource {

@@ -3,6 +3,7 @@ import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import {
   type AskedRun,
+  type Continuation,
   isRanked,
   type ObservedRow,
   type QueryText,
@@ -31,7 +32,7 @@ export interface HistorySource {
   readonly partialRuns?: ReadonlySet<number>
   /** Targets of the whole job that are reported. */
   readonly targets: readonly Target[]
-  readonly store: Pick<TrackingStore, 'askedIn' | 'observedIn' | 'queries' | 'links'>
+  readonly store: Pick<TrackingStore, 'askedIn' | 'continuations' | 'observedIn' | 'queries' | 'links'>
   /** Kind of the results that an operation ranks. */
   readonly kindOf: (operation: string) => ResultKind
   /** Whether absence counts with what was looked at, however deep was asked. */
@@ -62,17 +63,19 @@ export function buildHistory({
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
   const asked = store.askedIn(newest, targets)
   const { place: linkPlace, ids: linkIds } = places()
-  const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace })
+  const changes = changesOfQueries(store.continuations(job), inOrder)
+  const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace, changes })
   const partialDays = partialDaysOf(inOrder, days, partialRuns)
   const series = drafts.map((draft) => draft.finish({ lookedAtOnly, partialDays }))
   return {
     history: {
       job,
       days,
-      keywords: asked.queries.map(({ id: _, ...keyword }) => ({
-        ...keyword,
-        kind: kindOf(keyword.operation),
-      })),
+      keywords: asked.queries.map(({ id, ...keyword }) => {
+        const since = changes.findLast(({ query }) => query === id)?.since
+        const kind = kindOf(keyword.operation)
+        return since === undefined ? { ...keyword, kind } : { ...keyword, kind, since }
+      }),
       targets: asked.targets.map(({ id: _, ...target }) => target),
       series,
       links: store.links(linkIds),
@@ -93,16 +96,59 @@ function partialDaysOf(
   return days.flatMap((day, place) => (whole.has(day) ? [] : [place]))
 }
 
+/** A query took the place of another one on a day. */
+interface ChangeOfQuery {
+  readonly query: number
+  readonly former: number
+  readonly since: string
+}
+
+/** In the order of their days. */
+function changesOfQueries(
+  all: readonly Continuation[],
+  runs: HistorySource['runs'],
+): readonly ChangeOfQuery[] {
+  const dates = new Map(runs.map(({ id, date }) => [id, date]))
+  return all
+    .flatMap(({ run, ...change }) => {
+      const since = dates.get(run)
+      return since === undefined ? [] : { ...change, since }
+    })
+    .toSorted((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0))
+}
+
+/**
+ * The query that goes on with what another one observed on a day, from change to change. What both observed on the day of a change
+ * is not mixed: that day is of the new query.
+ */
+function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string) => number {
+  const byFormer = new Map<number, ChangeOfQuery[]>()
+  for (const change of changes) byFormer.set(change.former, [...(byFormer.get(change.former) ?? []), change])
+  return (query, date) => {
+    let heir = query
+    for (let day = date; ; ) {
+      const next = byFormer.get(heir)?.find(({ since }) => since > day)
+      if (next === undefined) return heir
+      heir = next.query
+      day = next.since
+    }
+  }
+}
+
 interface Gathering {
   readonly asked: AskedRun
   readonly days: readonly string[]
   readonly store: HistorySource['store']
   /** Place of a link among those of the history. */
   readonly linkPlace: (id: number) => number
+  readonly changes: readonly ChangeOfQuery[]
 }
 
 /** What is asked, with all its days; and of what else was observed, which queries on which day last, which targets. */
-function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace }: Gathering) {
+function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace, changes }: Gathering) {
+  const heir = heirOf(changes)
+  // Of a query whose place was taken on this very day nothing is told: the day is of the other one.
+  const replaced = new Set(changes.map(({ former, since }) => `${former} ${since}`))
   const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
   const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
   const byQuery = new Map(asked.queries.map(({ id }) => [id, new Map<number, SeriesBuilder>()]))
@@ -116,7 +162,9 @@ function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace }: 
   for (const { id, date } of runs) {
     const day = days.indexOf(date)
     for (const row of store.observedIn(id)) {
-      const [query, target] = row
+      const [id, target] = row
+      const query = changes.length === 0 || byQuery.has(id) ? id : heir(id, date)
+      if (query === id && replaced.has(`${id} ${date}`) && !byQuery.has(id)) continue
       const ofQuery = byQuery.get(query)
       const draft = ofQuery?.get(target)
       if (draft !== undefined) draft.add(day, row)

@@ -35,13 +35,52 @@ export function keywordStatuses(history: RankHistory, asked: ComparisonDay | nul
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)
   return history.series.map((series) => {
+    const keyword = history.keywords[series.keyword] as Keyword
     const current = valueOn(series, last) ?? unknown
-    const baseline = baselineOf(series, order)
-    const firstDay = series.cells.findIndex((cell) => cell !== null)
-    const first = history.days[firstDay === -1 ? last : firstDay] as string
-    const change = movementSince(current, baseline?.value ?? null, { first, asked })
-    return { series, keyword: history.keywords[series.keyword] as Keyword, current, baseline, change }
+    const baseline = baselineOf(series, comparableDays(history.days, keyword, order))
+    const change =
+      baseline === null && isAskedOtherwise(history, series, order)
+        ? notCompared
+        : movementSince(current, baseline?.value ?? null, { first: firstDayOf(series, history.days), asked })
+    return { series, keyword, current, baseline, change }
   })
+}
+
+const notCompared: Change = { movement: 'unknown', change: null }
+
+function firstDayOf({ cells }: RankSeries, days: readonly string[]): string {
+  const first = cells.findIndex((cell) => cell !== null)
+  return days[first === -1 ? days.length - 1 : first] as string
+}
+
+/** Days on which the keyword was asked as it is now: a rank of before says nothing of a gain or a loss. */
+function comparableDays(
+  days: readonly string[],
+  { since }: Keyword,
+  order: readonly number[],
+): readonly number[] {
+  return since === undefined ? order : order.filter((day) => (days[day] as string) >= since)
+}
+
+/** Whether a series would be compared with a day on which its keyword was asked otherwise. */
+export function isAskedOtherwise(
+  { days, keywords }: Pick<RankHistory, 'days' | 'keywords'>,
+  series: RankSeries,
+  order: readonly number[],
+): boolean {
+  const { since } = keywords[series.keyword] as Keyword
+  const day = since === undefined ? undefined : baselineOf(series, order)?.day
+  return since !== undefined && day !== undefined && (days[day] as string) < since
+}
+
+/** Place of the first day on which the keyword of a series was asked as it is now. */
+export function askedSince(
+  { days, keywords }: Pick<RankHistory, 'days' | 'keywords'>,
+  { keyword }: Pick<RankSeries, 'keyword'>,
+): number {
+  const since = keywords[keyword]?.since
+  const day = since === undefined ? 0 : days.findIndex((one) => one >= since)
+  return day === -1 ? days.length : day
 }
 
 /** The value of a day; null if nothing was observed. */

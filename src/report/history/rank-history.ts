@@ -43,6 +43,11 @@ export interface Keyword {
   /** The landing page that should rank; null if the job names none. */
   readonly url: string | null
   readonly labels: Readonly<Record<string, string>>
+  /**
+   * The first day on which it was asked as it is now, where its history began with another query. Days before it are shown, and
+   * never compared with. Missing where it was always asked so.
+   */
+  readonly since?: string
 }
 
 export interface TrackedTarget {

@@ -1,4 +1,4 @@
-import { valueOn } from '../history/keyword-status.ts'
+import { askedSince, valueOn } from '../history/keyword-status.ts'
 import { hasClicks } from '../history/parts.ts'
 import type { DayValue, Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import { type CtrCurve, rateOf } from './figure.ts'
@@ -44,7 +44,10 @@ export function overtakes(
   const found = history.series.flatMap((theirs) => {
     const mine = own.get(theirs.keyword)
     const isOneOwner = history.targets[target]?.own && history.targets[theirs.target]?.own
-    const change = mine === undefined || isOneOwner ? null : lastingChange(mine, theirs, since)
+    const change =
+      mine === undefined || isOneOwner
+        ? null
+        : lastingChange(mine, theirs, Math.max(since, askedSince(history, mine)))
     if (mine === undefined || change === null) return []
     const { before, day, last, order } = change
     const isClicked = hasClicks((history.keywords[theirs.keyword] as Keyword).kind)

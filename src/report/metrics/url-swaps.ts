@@ -1,4 +1,5 @@
 import { pageAddress } from '../../model/url.ts'
+import { askedSince } from '../history/keyword-status.ts'
 import type { RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { MetricDefinition } from './figure.ts'
 import { rankingLinks } from './serps.ts'
@@ -25,7 +26,7 @@ export function urlSwaps(history: RankHistory) {
   const pages = pagesIn(several, history.links)
   return several
     .flatMap((series) => {
-      const one = ofSeries(series, pages)
+      const one = ofSeries(series, pages, askedSince(history, series))
       return one.swaps > 0 || one.together.length > 0 ? [one] : []
     })
     .toSorted(
@@ -62,7 +63,7 @@ export function pagesIn(all: readonly RankSeries[], links: readonly string[]): R
   )
 }
 
-function ofSeries(series: RankSeries, pages: ReadonlyMap<number, number>) {
+function ofSeries(series: RankSeries, pages: ReadonlyMap<number, number>, since: number) {
   const leading = rankingLinks(series).map((link) => (link === null ? null : (pages.get(link) as number)))
   const days = new Map<number, Set<number>>()
   const add = (page: number, day: number) => days.set(page, (days.get(page) ?? new Set()).add(day))
@@ -89,7 +90,7 @@ function ofSeries(series: RankSeries, pages: ReadonlyMap<number, number>) {
     /** Places of the days on which several pages were in one SERP. */
     together,
     /** How often the ranking page changed back to one that had ranked before: A, B, A is one swap, A, B, A, B are two. */
-    swaps: swapsOf(leading),
+    swaps: swapsOf(leading.slice(since)),
   }
 }
 

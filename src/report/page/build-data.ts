@@ -2,7 +2,9 @@ import type { FirstResult } from '../../store/reports.ts'
 import { featureHistory } from '../history/feature-history.ts'
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
 import { rankingLink } from '../metrics/serps.ts'
+import type { Presentation } from '../presentation/presentation.ts'
 import { builtHistory, type ReportSource, shownRuns } from '../report.ts'
+import { wordsOf } from '../words/words.ts'
 import type { Citation, PageData, Serp } from './data.ts'
 import { type SerpChoice, type SerpDays, serpDays, serpDaysOf } from './serp-days.ts'
 
@@ -21,12 +23,24 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
     period,
     compare,
     asked,
-    presentation,
+    presentation: withMarks(presentation, history),
     measure,
     runs: shownRuns(source),
     ...readSerps(source, serpDays(history.days, compare, history.keywords.length, choice)),
     features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],
   }
+}
+
+/** With a note on each day on which keywords were first asked as they are now. */
+function withMarks(presentation: Presentation, { keywords }: RankHistory): Presentation {
+  const changed = new Map<string, number>()
+  for (const { since } of keywords) if (since !== undefined) changed.set(since, (changed.get(since) ?? 0) + 1)
+  if (changed.size === 0) return presentation
+  const say = wordsOf(presentation.language).findings
+  const marks = [...changed].map(([date, keywords]) => ({
+    ...{ date, text: say.askedOtherwiseFrom(keywords), url: null },
+  }))
+  return { ...presentation, notes: [...presentation.notes, ...marks] }
 }
 
 /** The citations of AI answers on the last and the compared day. Result pages without AI answers are not read. */

@@ -20,6 +20,7 @@ interface PackedLinks {
 type PackedKeyword = readonly [
   ...[query: Keyword['query'], asked: number],
   ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
+  since?: string,
 ]
 type Asked = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
 type PackedSeries = readonly [
@@ -57,10 +58,12 @@ export function packed({ serps, history, links, runs, features, ...page }: PageD
   return {
     history: {
       ...history,
-      keywords: history.keywords.map(({ query, operation, kind, params, tags, volume, url, labels }) => [
-        ...([query, asked.placeOf([operation, kind, params])] as const),
-        ...([tags, volume, url, labels] as const),
-      ]),
+      keywords: history.keywords.map((keyword): PackedKeyword => {
+        const { query, operation, kind, params, tags, volume, url, labels, since } = keyword
+        const way = asked.placeOf([operation, kind, params])
+        const one = [query, way, tags, volume, url, labels] as const
+        return since === undefined ? one : [...one, since]
+      }),
       asked: asked.all,
       series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
         ...([keyword, target, packedCells(cells), seen] as const),
@@ -89,9 +92,10 @@ export function unpacked({
   return {
     history: {
       ...rest,
-      keywords: history.keywords.map(([query, way, tags, volume, url, labels]) => {
+      keywords: history.keywords.map(([query, way, tags, volume, url, labels, since]) => {
         const [operation, kind, params] = asked[way] as Asked
-        return { query, operation, kind, params, tags, volume, url, labels }
+        const keyword = { query, operation, kind, params, tags, volume, url, labels }
+        return since === undefined ? keyword : { ...keyword, since }
       }),
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
         ...{ keyword, target, cells: unpackedCells(cells), seen },

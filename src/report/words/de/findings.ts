@@ -107,6 +107,8 @@ export const findings: Words['findings'] = {
   firstDay: () => 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
   beginsLater: (first) => `Es gibt keinen Vergleich: Die ersten Zahlen sind vom ${longDay(first)}.`,
   notCheckedThen: (day) => `Es gibt keinen Vergleich: Um den ${longDay(day)} wurde kein Suchbegriff geprüft.`,
+  askedOtherwise: (since) =>
+    `Es gibt keinen Vergleich: Die Suchbegriffe werden seit dem ${longDay(since)} anders abgefragt.`,
   fewInCommon: (common, keywords, day) =>
     `Nur ${number(common)} von ${keywordsDative(keywords)} ${common === 1 ? 'lässt' : 'lassen'} sich mit dem ${longDay(day)} vergleichen, zu wenige für einen Trend.`,
   rivalRose: (rival, delta, share) => `${rival} ist um ${points(delta)}${to(share)} gestiegen`,
@@ -144,6 +146,10 @@ export const findings: Words['findings'] = {
     `${number(unknown)} von ${keywordsDative(keywords)} ${couldBe(unknown)} nicht geprüft werden: Alle Zahlen gelten für die übrigen.`,
   added: (added, keywords) =>
     `${number(added)} von ${keywordsDative(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
+  someAskedOtherwise: (changed, keywords, since) =>
+    `${number(changed)} von ${keywordsDative(keywords)} ${changed === 1 ? 'wird' : 'werden'} seit dem ${longDay(since)} anders abgefragt und ${isAre(changed)} nicht Teil der Veränderungen.`,
+  askedOtherwiseFrom: (changed) =>
+    `Ab hier ${changed === 1 ? 'wird' : 'werden'} ${counts.keywords(changed)} anders abgefragt: kein Vergleich mit vorher`,
   partialDays: (partial, days) =>
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Suchbegriffe geprüft werden.`,
   otherDay: (asked, day) =>

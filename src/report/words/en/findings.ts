@@ -108,6 +108,8 @@ export const findings = {
     `There is nothing to compare with: the first figures are of ${longDay(first)}.`,
   notCheckedThen: (day: string) =>
     `There is nothing to compare with: no keyword was checked around ${longDay(day)}.`,
+  askedOtherwise: (since: string) =>
+    `There is nothing to compare with: the keywords are asked otherwise since ${longDay(since)}.`,
   fewInCommon: (common: number, keywords: number, day: string) =>
     `Only ${number(common)} of ${counts.keywords(keywords)} can be compared with ${longDay(day)}, too few for a trend.`,
   /** @param share null where the change does not lead to it */
@@ -150,6 +152,11 @@ export const findings = {
     `${number(unknown)} of ${counts.keywords(keywords)} could not be checked: all figures are of the others.`,
   added: (added: number, keywords: number) =>
     `${number(added)} of ${counts.keywords(keywords)} ${added === 1 ? 'is' : 'are'} new and not part of the changes.`,
+  someAskedOtherwise: (changed: number, keywords: number, since: string) =>
+    `${number(changed)} of ${counts.keywords(keywords)} ${changed === 1 ? 'is' : 'are'} asked otherwise since ${longDay(since)} and not part of the changes.`,
+  /** The mark of that day in charts. */
+  askedOtherwiseFrom: (changed: number) =>
+    `From here on ${counts.keywords(changed)} ${changed === 1 ? 'is' : 'are'} asked otherwise: not compared with before`,
   partialDays: (partial: number, days: number) =>
     `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
   otherDay: (asked: string, day: string) =>

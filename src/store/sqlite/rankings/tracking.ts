@@ -9,6 +9,7 @@ import { orm, prepared, type Values } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
 import {
   answers,
+  continuations,
   hosts,
   links,
   observations as o,
@@ -89,6 +90,14 @@ const partial = prepared(($: Values<{ job: string }>) =>
     .where(eq(runs.job, $.job)),
 )
 
+const continued = prepared(($: Values<{ job: string }>) =>
+  orm
+    .select({ run: continuations.runId, query: continuations.queryId, former: continuations.formerId })
+    .from(continuations)
+    .innerJoin(runs, eq(runs.id, continuations.runId))
+    .where(eq(runs.job, $.job)),
+)
+
 const mine = alias(rq, 'mine')
 
 const totalsOf = prepared(($: Values<{ run: number }>) =>
@@ -163,6 +172,7 @@ export function trackingStore(db: Database): TrackingStore {
         pairs: asked,
       }
     },
+    continuations: (job) => continued.all(db, { job }),
     partialRuns: (job) => new Set(partial.all(db, { job }).map(({ run }) => run)),
     observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
     queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
