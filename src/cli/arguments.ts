@@ -24,11 +24,11 @@ const formatOf: Readonly<Record<string, string>> = Object.fromEntries(
 )
 
 /**
- * The format that was asked for, else that of the extension of `--out`, else, without an extension, the first one; throws one sentence
- * for others, and for two at once.
+ * The format that was asked for, else that of the extension of `--out`, else, without an extension, CSV for Excel or the first one; throws
+ * one sentence for others, and for two at once.
  */
 export function chosenFormat<T extends string>(
-  { format: named, json = false, out = '' }: FormatFlags,
+  { format: named, json = false, excel = false, out = '' }: FormatFlags,
   known: readonly T[],
 ): T {
   if (json && named !== undefined && named !== 'json')
@@ -39,7 +39,8 @@ export function chosenFormat<T extends string>(
     throw new UsageError(
       `--out ${out} ends in ${extension}, which is not a format that this command writes; name a file that ends in ${extensionsOf(known)}, or name the format with ${known.length > 2 ? '--format' : '--json'}`,
     )
-  const format = (json ? 'json' : named) ?? promised ?? known[0]
+  const usual = known.find((one) => excel && one === 'csv') ?? known[0]
+  const format = (json ? 'json' : named) ?? promised ?? usual
   const chosen = known.find((one) => one === format)
   const asked = json ? '--json' : named === undefined ? `--out ${out}` : `--format ${named}`
   if (chosen === undefined)

@@ -34,6 +34,9 @@ describe('the format of a file', () => {
     [{ out: 'r.json', json: true }, 'json'],
     [{ out: 'r.txt', json: true }, 'json'],
     [{ out: 'r.csv.gz', format: 'csv' }, 'csv'],
+    [{ excel: true }, 'csv'],
+    [{ out: 'r', excel: true }, 'csv'],
+    [{ out: 'r.xlsx', excel: true }, 'xlsx'],
   ])('is the one that was asked for: %j', (flags, format) => {
     expect(chosenFormat(flags, report)).toBe(format)
   })
