@@ -25,7 +25,7 @@ function addWords(db: Database.Database, queries: number): void {
   const host = db.prepare('INSERT INTO hosts VALUES (?, ?, ?)')
   const link = db.prepare('INSERT INTO links VALUES (?, ?, ?, NULL, ?)')
   const text = db.prepare('INSERT INTO texts VALUES (?, ?, ?)')
-  const query = db.prepare('INSERT INTO queries VALUES (?, ?, ?, ?, ?)')
+  const query = db.prepare('INSERT INTO queries (id, key, operation, text, params) VALUES (?, ?, ?, ?, ?)')
   for (let id = 1; id <= hosts; id++) host.run(id, `www.shop-${id}.example`, `shop-${id}.example`)
   for (let number = 1; number <= queries; number++) {
     const key = Buffer.alloc(16)
