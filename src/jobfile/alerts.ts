@@ -23,8 +23,8 @@ const fitting: Readonly<Record<AlertKind, Fitting>> = {
   drop: { by: 'may', top: 'may', queries: 'may' },
   gain: { by: 'may', top: 'may', queries: 'may' },
   entered: { top: 'must', queries: 'may' },
-  left: { top: 'must', queries: 'may' },
-  lost: { top: 'may', queries: 'may' },
+  left: { by: 'may', top: 'must', queries: 'may' },
+  lost: { by: 'may', top: 'may', queries: 'may' },
   'new-competitor': { top: 'must', queries: 'may' },
   'url-changed': { top: 'may', queries: 'may' },
   'citation-lost': { queries: 'may' },
@@ -48,7 +48,9 @@ const written = strict({
   when: scalar(settings.oneOf(alertKinds)).describe('What is told'),
   by: scalar(settings.positive)
     .optional()
-    .describe('Ranks that a drop or a gain has at least; 1 if not given'),
+    .describe(
+      'Ranks that a drop or a gain has at least, 1 if not given; left and lost by fewer are told when two observations say it',
+    ),
   top: scalar(settings.positive).optional().describe('The ranks that count: the first N'),
   below: scalar(settings.positive)
     .optional()

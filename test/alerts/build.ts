@@ -31,15 +31,16 @@ export function aRun(health: Partial<RunHealth> = {}): RunHealth {
 
 /**
  * An observation as tables write it: `5` is a rank, `5b` the same with page b, `5B` with page b and a token, `-30` an absence after thirty results. Ranks were
- * looked for among thirty.
+ * looked for among thirty, with `5/10` among ten.
  */
 export function look(written: string): Look {
   if (written.startsWith('-')) {
     const depth = Number(written.slice(1))
     return { rank: null, depth, pages: depth / 10, link: null }
   }
-  const [, rank, page] = written.match(/^(\d+)([a-z]?)$/i) as unknown as [string, string, string]
-  return { rank: Number(rank), depth: 30, pages: 3, link: page === '' ? 1 : page.charCodeAt(0) }
+  const [, rank, page = '', depth = 30] = written.match(/^(\d+)([a-z]?)(?:\/(\d+))?$/i) ?? []
+  const pages = Number(depth) / 10
+  return { rank: Number(rank), depth: Number(depth), pages, link: page === '' ? 1 : page.charCodeAt(0) }
 }
 
 export function looksOf(written: string): readonly Look[] {

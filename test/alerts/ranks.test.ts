@@ -93,6 +93,21 @@ testTable<[Parameters<typeof aRule>[0], string, string]>([
   [{ when: 'gain', by: 3, top: 10 }, '25 15 9', '3: gain open 15→9'],
   [{ when: 'lost', top: 10 }, '11 -30', ''],
   [{ when: 'lost', top: 10 }, '10 -30 25', '2: lost open 10→null; 3: lost over 10→25'],
+  // At the edge of the depth it may be one rank: two observations must say it, or it fell by enough.
+  [{ when: 'lost' }, '10/10 -10', ''],
+  [{ when: 'lost' }, '10/10 -10 10/10', ''],
+  [{ when: 'lost' }, '10/10 -10 -10', '3: lost open 10→null'],
+  [{ when: 'lost' }, '10/10 -10 10/10 -10', '4: lost open 10→null'],
+  [{ when: 'lost' }, '9/10 -10', '2: lost open 9→null'],
+  [{ when: 'lost', by: 1 }, '10/10 -10', '2: lost open 10→null'],
+  [{ when: 'lost', by: 3 }, '9/10 -10', ''],
+  [{ when: 'lost', by: 3 }, '9/10 -10 -10 9/10', '3: lost open 9→null; 4: lost over 9→9'],
+  [{ when: 'lost', by: 3 }, '8/10 -10 -10', '2: lost open 8→null'],
+  [{ when: 'lost', confirm: 3 }, '10/10 -10 -10 -10', '4: lost open 10→null'],
+  [{ when: 'left', top: 10, by: 3 }, '9 11', ''],
+  [{ when: 'left', top: 10, by: 3 }, '9 11 13', '3: left open 9→13'],
+  [{ when: 'left', top: 10, by: 3 }, '9 12', '2: left open 9→12'],
+  [{ when: 'left', top: 10, by: 3 }, '9 11 9 10', ''],
   [{ when: 'drop', by: 3, confirm: 2 }, '5 9 5 6', ''],
   [{ when: 'drop', by: 3, confirm: 2 }, '5 9 5 9', '4: drop open 5→9'],
   [{ when: 'drop', by: 3, confirm: 2 }, '5 9 12 6', '3: drop open 5→12; 4: drop over 5→6'],
@@ -216,7 +231,9 @@ describe('for any observations and any rule', () => {
     fc.assert(
       fc.property(looks, anyRule, (seen, rule) => {
         const twice = seen.flatMap((one) => [one, one])
-        const news = rankStory([{ ...rule, confirm: 1 }], twice)
+        // What falls too little must be seen twice.
+        const by = rule.when === 'left' || rule.when === 'lost' ? 1 : rule.by
+        const news = rankStory([{ ...rule, by, confirm: 1 }], twice)
         expect(news[0] ?? []).toEqual([])
         for (const [index, said] of news.entries()) if (index % 2 === 1) expect(said).toEqual([])
       }),

@@ -6,6 +6,7 @@ const q = 'queries: [a]\n'
 
 testTable<[string, readonly string[]]>([
   ['{ when: drop, by: 3, top: 20 }', []],
+  ['{ when: lost, by: 3 }, { when: left, top: 10, by: 3 }', []],
   ['{ when: drop }', []],
   ['{ when: left, top: 10, confirm: 3, for: { tags: [a] }, to: [mail, chat] }', []],
   ['{ when: coverage, below: 95 }', []],

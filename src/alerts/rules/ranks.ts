@@ -1,5 +1,5 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
-import { confirmedBeginning, type Says } from './confirm.ts'
+import { type Beginning, confirmedBeginning, type Says } from './confirm.ts'
 import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
 
 /*
@@ -19,6 +19,18 @@ import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
  *   -30     -30   -     -     -        -     -
  *
  * `?` changes nothing: it begins nothing, ends nothing, and is no observation before.
+ *
+ * At an edge `left` and `lost` flicker: a fall that may be of fewer than `by` ranks is told when two observations say it. `lost` without
+ * `by` is so of rank 10 with ten results: the target may be at 11.
+ *
+ *   looks      lost  lost, by: 3  left, by: 3
+ *   9 -10      x     -            -
+ *   10 -10     -     -            -
+ *   10 -10 -10 x     x            x
+ *   8 -10      x     x            x
+ *   9 11       -     -            -
+ *   9 11 11    -     -            x
+ *   9 12       -     -            x
  */
 
 export type RankKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
@@ -74,6 +86,26 @@ interface Since {
 }
 
 const atLeast = ({ by }: AlertRule): number => by ?? 1
+
+/** Ranks that a fall must have so that one observation is enough; null where one always is. */
+function leastAtOnce({ when, by }: AlertRule): number | null {
+  if (when === 'left') return by
+  return when === 'lost' ? (by ?? 2) : null
+}
+
+/** What a rule begins with: what was confirmed as often as it asks, and what falls too little once more. */
+function beginningOf(rule: AlertRule, looks: readonly Look[], says: Says<Look>): Beginning<Look> | null {
+  const least = leastAtOnce(rule)
+  if (least === null) return confirmedBeginning(looks, says, rule.confirm)
+  const saysClearly: Says<Look> = (before, now) => {
+    const said = says(before, now)
+    return said === true ? fell(before, now, least) : said
+  }
+  return (
+    confirmedBeginning(looks, saysClearly, rule.confirm) ??
+    confirmedBeginning(looks, says, Math.max(2, rule.confirm))
+  )
+}
 
 /** An observation before at any rank, where the rank is known. */
 function lookAt(rank: number): Look {
@@ -149,7 +181,7 @@ export function judgeRank(
     const text = sentences[kind].over(told, { before: reference, now: rankText(now), back: backText(now) })
     return { state: 'over', before: open.before, now: now.rank, text }
   }
-  const beginning = confirmedBeginning(needsDepth ? deep : looks, says(rule), rule.confirm)
+  const beginning = beginningOf(rule, needsDepth ? deep : looks, says(rule))
   if (beginning === null) return null
   const { before } = beginning
   const text = sentences[kind].open(told, { before: rankText(before), now: rankText(now) })
