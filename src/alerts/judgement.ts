@@ -1,6 +1,15 @@
-import { type AlertMessage, type AlertNews, type AlertRule, ruleIdentity } from '../model/settings/alert.ts'
+import { groupedBy } from '../model/groups.ts'
+import {
+  type AlertDetails,
+  type AlertKind,
+  type AlertMessage,
+  type AlertNews,
+  type AlertRule,
+  ruleIdentity,
+} from '../model/settings/alert.ts'
 import type { Judgement, NewAlert, StoredAlert } from '../store/alerts.ts'
 import { allRules, type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
+import type { WatchedQuery } from './rules/facts.ts'
 
 /** What is known of a job's alerts before it is judged. */
 export interface Known {
@@ -11,22 +20,41 @@ export interface Known {
   readonly muted: ReadonlyMap<string, number>
   /** Names of the channels of the workspace. */
   readonly channels: readonly string[]
+  /** For whom the job is; null where it does not say. */
+  readonly client: string | null
+  /** What is said of an alert on a query beside its sentence; null where no query is judged. */
+  readonly describe: ((change: Change, query: WatchedQuery) => Described) | null
   /** The run that is judged; null where the job could not run. */
   readonly run: Judgement['run']
   readonly now: number
+}
+
+export interface Described {
+  readonly details: AlertDetails
+  /** The share of the searches whose clicks are at stake. */
+  readonly share: number
+}
+
+const undescribed: Described = {
+  details: { locale: null, tags: [], url: null, volume: null, clicks: null, there_now: null },
+  share: 0,
 }
 
 /** An alert as it is told, with the channels that its rule names. */
 interface ToldAlert {
   readonly to: AlertRule['to']
   readonly news: AlertNews
+  readonly share: Described['share']
+  /** The query and target whose ranks it is about; null for all other alerts. */
+  readonly pair: string | null
 }
 
 /**
  * Judges a run and decides what is told of it. What is muted is stored and not sent: an alert that began so is told when it is muted no
  * longer, if it is not over by then; its end is sent only where its beginning was.
  */
-export function judge(facts: Facts, { open: all, gone, muted, channels, run, now }: Known): Judgement {
+export function judge(facts: Facts, known: Known): Judgement {
+  const { open: all, gone, muted, channels, client, run, now, describe } = known
   const open = all.filter(({ id }) => !gone.has(id))
   const { changes, dropped: ofNoRule } = evaluate(facts, open)
   const dropped = [...gone, ...ofNoRule]
@@ -37,7 +65,7 @@ export function judge(facts: Facts, { open: all, gone, muted, channels, run, now
   const late = open.filter(({ id, identity, told }) => !told && !ended.has(id) && !muted.has(identity))
   const told = [
     ...late.flatMap((alert) => lateNews(alert, allRules(facts.rules))),
-    ...changes.filter(isTold).map(newsOf),
+    ...changes.filter(isTold).map((change) => newsOf(change, describe)),
   ]
   const { job, at } = facts
   const about = run === null ? job : `run ${run.id}`
@@ -46,11 +74,13 @@ export function judge(facts: Facts, { open: all, gone, muted, channels, run, now
     opened: changes.flatMap((change) => (change.state === 'open' ? [openedBy(change, muted)] : [])),
     over: changes.flatMap(({ state, id, now, text }) => (state === 'over' ? [{ id, now, text }] : [])),
     toldNow: late.map(({ id }) => id),
-    messages: messagesOf(told, { job, run: run?.id ?? null, channels }).map(({ channel, message }) => ({
-      // A run that is continued ends more than once.
-      identity: `alerts:${about}:${at}:${channel}`,
-      ...{ kind: 'alerts' as const, channel, job, runId: run?.id ?? null, message },
-    })),
+    messages: messagesOf(told, { job, client, run: run?.id ?? null, channels }).map(
+      ({ channel, message }) => ({
+        // A run that is continued ends more than once.
+        identity: `alerts:${about}:${at}:${channel}`,
+        ...{ kind: 'alerts' as const, channel, job, runId: run?.id ?? null, message },
+      }),
+    ),
   }
 }
 
@@ -63,9 +93,12 @@ function openedBy(change: Change, muted: Known['muted']): NewAlert {
   }
 }
 
-function newsOf({ id, rule, state, query, target, before, now, text }: Change): ToldAlert {
+function newsOf(change: Change, describe: Known['describe']): ToldAlert {
+  const { id, rule, state, query, target, before, now, text } = change
+  const { details, share } = (query && describe?.(change, query)) ?? undescribed
   const news = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
-  return { to: rule.to, news }
+  const pair = query === null ? null : `${query.key} ${target}`
+  return { to: rule.to, news: { ...news, ...details }, share, pair }
 }
 
 function lateNews(alert: StoredAlert, rules: readonly AlertRule[]): readonly ToldAlert[] {
@@ -73,23 +106,59 @@ function lateNews(alert: StoredAlert, rules: readonly AlertRule[]): readonly Tol
   const rule = rules.find((one) => ruleIdentity(one) === ruleOf(identity))
   return rule === undefined
     ? []
-    : [{ to: rule.to, news: { id, when, state: 'open', query, target, before, now, text } }]
+    : [
+        {
+          ...{ to: rule.to, share: undescribed.share, pair: null },
+          news: { ...{ id, when, state: 'open', query, target, before, now, text }, ...undescribed.details },
+        },
+      ]
+}
+
+/** Alerts on one rank of a target that tell of the same event; the first of them says most. */
+const events: readonly (readonly AlertKind[])[] = [
+  ['lost', 'left', 'drop'],
+  ['entered', 'gain'],
+]
+
+/** One alert for each event, those that are over by what they say of the rank: a drop that is over says most. */
+function oneOfEach(told: readonly ToldAlert[]): readonly ToldAlert[] {
+  const eventOf = ({ pair, news: { id, when, state } }: ToldAlert): string => {
+    const event = events.findIndex((kinds) => kinds.includes(when))
+    return pair === null || event === -1 ? id : `${state} ${event} ${pair}`
+  }
+  const placeOf = ({ news: { when, state } }: ToldAlert): number => {
+    const place = events.flat().indexOf(when)
+    return state === 'open' ? place : -place
+  }
+  return [...groupedBy(told, eventOf).values()].flatMap((same) => {
+    const [first, ...others] = same.toSorted((a, b) => placeOf(a) - placeOf(b))
+    if (first === undefined || others.length === 0) return first ?? []
+    return { ...first, news: { ...first.news, also: others.map(({ news: { id, when } }) => ({ id, when })) } }
+  })
+}
+
+/** What is about the whole job first, then by clicks at stake; those of unknown volume last, by the share of their clicks. */
+function byStake(a: ToldAlert, b: ToldAlert): number {
+  const isOfQuery = ({ news: { query } }: ToldAlert): number => Number(query !== null)
+  const clicks = ({ news: { clicks: at } }: ToldAlert): number => at ?? -1
+  return isOfQuery(a) - isOfQuery(b) || clicks(b) - clicks(a) || b.share - a.share
 }
 
 /**
- * One message for each channel that has something to tell: what begins first, then what is over. A rule without names goes to all
+ * One message for each channel that has something to tell: what begins first, then what is over, one line for an event. A rule without names goes to all
  * channels of the workspace. A message to one that it does not have waits until it has.
  */
 function messagesOf(
   told: readonly ToldAlert[],
-  { job, run, channels }: Pick<AlertMessage, 'job' | 'run'> & { readonly channels: readonly string[] },
+  { job, client, run, channels }: Pick<AlertMessage, 'job' | 'run'> & Pick<Known, 'client' | 'channels'>,
 ): readonly { readonly channel: string; readonly message: AlertMessage }[] {
   return [...new Set([...channels, ...told.flatMap(({ to }) => to ?? [])])].flatMap((channel) => {
-    const news = told.flatMap(({ to, news }) =>
-      (to === null ? channels.includes(channel) : to.includes(channel)) ? [news] : [],
-    )
-    if (news.length === 0) return []
+    const here = told.filter(({ to }) => (to === null ? channels.includes(channel) : to.includes(channel)))
+    if (here.length === 0) return []
+    const news = oneOfEach(here)
+      .toSorted(byStake)
+      .map((one) => one.news)
     const alerts = (['open', 'over'] as const).flatMap((state) => news.filter((one) => one.state === state))
-    return [{ channel, message: { job, run, alerts } }]
+    return [{ channel, message: { job, client, run, alerts } }]
   })
 }

@@ -2,7 +2,7 @@ import type { RunDocument } from '../collect/finish.ts'
 import { shareQueue } from '../ledger/share-queue.ts'
 import { areTooLong, coverageOf, type Run } from '../model/run.ts'
 import { suspicionText } from '../model/suspicion.ts'
-import { count, duration, grouped } from '../model/text.ts'
+import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { utcBetween } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { FailureCause, RunStore } from '../store/runs.ts'
@@ -47,7 +47,7 @@ export async function summaryLines(
 export function suspicionLines({ run, job, suspect }: RunDocument): readonly string[] {
   if (suspect === undefined) return []
   return [
-    `${sanitize(job)} (run ${run}) is suspect: ${suspicionText(suspect)}. Check before you tell anyone: rankline report ${shellWord(job)}`,
+    `${sanitize(job)} (run ${run}) is suspect: ${suspicionText(suspect)}. Check before you tell anyone: rankline report ${sanitize(shellWord(job))}`,
   ]
 }
 
@@ -212,15 +212,10 @@ export function nextCommands(
 ): readonly string[] {
   return ended.flatMap(({ run, document: { job, status, results } }) => {
     if (status !== 'finished') return []
-    const name = shellWord(job)
+    const name = sanitize(shellWord(job))
     if (run.settings.targets.length > 0) return [`Next: rankline report ${name}`]
     const kinds = Object.keys(exportOf) as (keyof typeof exportOf)[]
     const kind = kinds.find((one) => (results[one] ?? 0) > 0)
     return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]
   })
-}
-
-/** The name of a job as a shell takes it. */
-function shellWord(job: string): string {
-  return /^[\w.-]+$/.test(job) ? job : `'${sanitize(job).replaceAll("'", "'\\''")}'`
 }

@@ -111,3 +111,8 @@ export function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
+
+/** A name as a shell takes it: in quotes where it needs some. */
+export function shellWord(name: string): string {
+  return /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
+}

@@ -63,6 +63,8 @@ export interface QueryOfRun {
   readonly text: string
   readonly params: Readonly<Record<string, string | number>>
   readonly tags: readonly string[]
+  /** Searches a month. */
+  readonly volume: number | null
 }
 
 /** The first results of a query in a run. */

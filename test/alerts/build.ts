@@ -15,7 +15,18 @@ export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): Alert
 }
 
 export function aWatchedQuery(query: Partial<WatchedQuery> = {}): WatchedQuery {
-  return { id: 1, key: 'k1', text: 'standing desk', variant: '', tags: [], cites: false, ...query }
+  return {
+    id: 1,
+    key: 'k1',
+    text: 'standing desk',
+    variant: '',
+    tags: [],
+    operation: 'alpha.search',
+    locale: '',
+    volume: null,
+    cites: false,
+    ...query,
+  }
 }
 
 export const acme: WatchedTarget = { site: 'acme.com', match: 'domain', label: 'Acme', own: true }

@@ -123,11 +123,33 @@ test('a letter begins with what is new, then tells what is over', () => {
       subject: 'acme: 1 alert, 1 over',
       title: 'acme: 1 alert, 1 over',
       sections: [
-        { heading: 'New', lines: ['a'] },
+        { heading: null, lines: ['Report: rankline report acme'] },
+        { heading: 'New', lines: ['a · mute: rankline alerts mute 0123456789ab --until 7d'] },
         { heading: 'Over', lines: ['b'] },
       ],
     },
   )
+  const details = {
+    ...{ locale: 'en-us Austin', url: `https://acme.com/${'a'.repeat(400)}`, volume: 2_400 },
+    ...{ clicks: 100, there_now: 'rival.com' },
+  }
+  const told = aMessage([anAlert({ ...details, text: 'a' })])
+  const ofClient = { ...told.content.message, job: "Acme's", client: 'Acme Inc.' }
+  expect(letterOf({ kind: 'alerts', message: ofClient })).toEqual({
+    subject: "Acme's (Acme Inc.): 1 alert: a",
+    title: "Acme's (Acme Inc.): 1 alert",
+    sections: [
+      { heading: null, lines: ["Report: rankline report 'Acme'\\''s'"] },
+      {
+        heading: null,
+        lines: [
+          `a · en-us Austin · https://acme.com/${'a'.repeat(102)}… · 2,400 searches a month · rival.com is there now · mute: rankline alerts mute 0123456789ab --until 7d`,
+        ],
+      },
+    ],
+  })
+  const [, long] = letter(['x'.repeat(900)]).sections
+  expect(long?.lines[0]).toMatch(/^x+… · mute: rankline alerts mute 0123456789ab --until 7d$/)
   expect(letter(['a\nb'])).toMatchObject({ subject: 'acme: 1 alert: a b', title: 'acme: 1 alert' })
 })
 

@@ -50,6 +50,42 @@ test('each alert is sent once when it begins, all of a run in one message to a c
   expect(place.sql('SELECT run_id FROM judged_runs')).toHaveLength(3)
 })
 
+test('an alert says whose it is, where, of which page and volume, and who stands there now', async () => {
+  const { sandbox, place } = await staged({ sites: ['acme.com'] })
+  await place.file('rankline.yaml', channels)
+  const acme = { title: 'Desks', link: 'https://acme.com/desks?srsltid=A' }
+  const rival = { title: 'A rival', link: 'https://www.rival.com/' }
+  const answer = (...rows: readonly object[]) => {
+    const body = { organic_results: rows.map((row, index) => ({ position: index + 1, ...row })) }
+    sandbox.control({ rules: [{ operation: 'alpha.search', do: { body } }] })
+  }
+  await place.file(
+    'acme.yaml',
+    `targets: [acme.com]
+params: { gl: us, hl: en }
+report: { client: Acme Inc. }
+queries: [{ query: standing desk, tags: [money], volume: 2400 }]
+alerts: [{ when: drop }, { when: lost }]
+`,
+  )
+  answer(acme, rival)
+  expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
+  answer(rival)
+  expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(0)
+  expect(await messagesIn(place, 'alerts.jsonl')).toMatchObject([
+    {
+      client: 'Acme Inc.',
+      alerts: [
+        {
+          ...{ when: 'lost', query: 'standing desk', before: 1, now: null },
+          ...{ locale: 'en-us', tags: ['money'], url: 'https://acme.com/desks', volume: 2400 },
+          ...{ clicks: 684, there_now: 'rival.com', also: [{ when: 'drop' }] },
+        },
+      ],
+    },
+  ])
+})
+
 test('a crash between the end of a run and its alerts loses none: the next run tells them', async () => {
   const { place, run, told } = await aJobWithAlerts()
   await run()

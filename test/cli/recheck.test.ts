@@ -185,8 +185,8 @@ test('a run that is retried is looked at again once, and what the second look to
   calls({ status: 404 }, [acmeAt(0)])
   expect((await place.call(['run', 'acme.yaml', '--fresh'])).code).toBe(3)
   const before = [
-    '2: lost open 2→null',
     '2: run-failed open null→completed_with_failures',
+    '2: lost open 2→null',
     '3: lost over 2→2',
   ]
   expect(await told()).toEqual(before)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FinishReason } from '../../src/model/run.ts'
+import type { AlertNews } from '../../src/model/settings/alert.ts'
 import { hourMs } from '../../src/model/time.ts'
 import type { ExpectedNews } from '../support/expected-alerts.ts'
 import { type Received, type ScheduledHistory, scheduled, type Told } from '../support/scheduled-year.ts'
@@ -149,11 +150,16 @@ describe('a year of a scheduler in five zones', { timeout: 1_200_000 }, () => {
   })
 })
 
+/** An alert, and the others that tell of the same event. */
+function withAlso(news: AlertNews): readonly AlertNews[] {
+  return [news, ...(news.also ?? []).map((other) => ({ ...news, ...other }))]
+}
+
 /** Single alerts of messages, each with the instant at which it was put in. */
 function alertsOf(told: readonly Told[]) {
   return told.flatMap((message) =>
     message.type === 'rankline.alerts'
-      ? message.data.alerts.map((news) => ({
+      ? message.data.alerts.flatMap(withAlso).map((news) => ({
           at: Date.parse(message.timestamp),
           news: { ...news, job: message.data.job },
         }))

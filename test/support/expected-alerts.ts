@@ -70,7 +70,13 @@ const rankRules: Readonly<Partial<Record<AlertKind, RankRule>>> = {
     isOver: (now) => isTop5(now),
   },
   lost: {
-    begins: (ranks) => ranks.at(-2) !== null && ranks.at(-1) === null,
+    // From rank 10 it may be one rank: then two observations must say it.
+    begins: (ranks) => {
+      const [before = null, now = null] = ranks.slice(-2)
+      if (before !== null && before < 10 && now === null) return true
+      const said = ranks.map((rank) => (rank === null ? 'o' : 'i')).join('')
+      return said.endsWith('ioo') || said.endsWith('ioio')
+    },
     isOver: (now) => now !== null,
   },
 }

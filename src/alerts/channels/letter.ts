@@ -1,5 +1,5 @@
-import type { AlertMessage } from '../../model/settings/alert.ts'
-import { count } from '../../model/text.ts'
+import type { AlertMessage, AlertNews } from '../../model/settings/alert.ts'
+import { count, shellWord } from '../../model/text.ts'
 import type { DigestMessage, MessageContent, ReportMessage } from '../../store/outbox.ts'
 
 /** A message as people read it; every text is one line. Queries, titles and addresses in it are of strangers. */
@@ -42,18 +42,20 @@ function written(content: MessageContent): Letter {
   }
 }
 
-function ofAlerts({ job, alerts }: AlertMessage): Letter {
+function ofAlerts({ job, client, alerts }: AlertMessage): Letter {
   const open = alerts.filter(({ state }) => state === 'open')
   const over = alerts.filter(({ state }) => state === 'over')
   const counts = [
     ...(open.length === 0 ? [] : [count(open.length, 'alert')]),
     ...(over.length === 0 ? [] : [`${over.length} over`]),
   ]
-  const title = `${job}: ${counts.join(', ')}`
+  const title = `${job}${client == null ? '' : ` (${client})`}: ${counts.join(', ')}`
   const [first] = alerts
+  const isOfRanks = alerts.some(({ query, when }) => query !== null || when === 'suspect')
   const sections = [
-    { heading: over.length === 0 ? null : 'New', lines: open.map(({ text }) => text) },
-    { heading: 'Over', lines: over.map(({ text }) => text) },
+    { heading: null, lines: isOfRanks ? [`Report: rankline report ${shellWord(job)}`] : [] },
+    { heading: over.length === 0 ? null : 'New', lines: open.map(alertLine) },
+    { heading: 'Over', lines: over.map(alertLine) },
   ]
   return {
     // One alert is told at once.
@@ -61,6 +63,22 @@ function ofAlerts({ job, alerts }: AlertMessage): Letter {
     title,
     sections: sections.filter(({ lines }) => lines.length > 0),
   }
+}
+
+/** Longer addresses would leave no room for what follows them. */
+const longestUrl = 120
+
+/** What happened, where, of how many searches, who stands there now, and how to hear no more of it. */
+function alertLine({ id, state, text, locale, url, volume, there_now }: AlertNews): string {
+  const about = [
+    text,
+    locale,
+    url == null ? null : cut(url, longestUrl),
+    volume == null ? null : `${count(volume, 'search', 'searches')} a month`,
+    there_now == null ? null : `${there_now} is there now`,
+  ].filter((part) => part != null)
+  const mute = state === 'over' ? '' : ` · mute: rankline alerts mute ${id} --until 7d`
+  return `${cut(oneLine(about.join(' · ')), longestLine - mute.length)}${mute}`
 }
 
 function ofDigest({ job, date, comparedWith, sections }: DigestMessage): Letter {

@@ -22,6 +22,11 @@ export interface WatchedQuery {
   /** Parameters that tell it apart from another query of the same text; empty where there is none. */
   readonly variant: string
   readonly tags: readonly string[]
+  readonly operation: string
+  /** As in `en-us Austin`; empty where it names none. */
+  readonly locale: string
+  /** Searches a month. */
+  readonly volume: number | null
   /** Its answers cite pages, and do not rank them. */
   readonly cites: boolean
 }
@@ -82,4 +87,8 @@ export interface Verdict {
   readonly now: number | string | null
   /** One sentence for people. */
   readonly text: string
+  /** Number of the link that ranks, or ranked before; missing where it is about no page. */
+  readonly link?: number | null
+  /** The rank of a page, where it is not what was and what is now. */
+  readonly rank?: number | null
 }

@@ -42,7 +42,7 @@ export function judgePage(
     if (ranksNow(open.now)) return null
     const back = ranksNow(open.before) ? 'again' : 'now'
     const text = `${target.label} ranks for ${queryName(query)} with ${address} ${back}, not with ${open.now}`
-    return { state: 'over', before: open.before, now: address, text }
+    return { state: 'over', before: open.before, now: address, text, link: now.link, rank: now.rank }
   }
   // Links that an older version stored have different numbers for one page.
   const isSame = ({ link }: Look): boolean => link === now.link || ranksNow(linkText(link as number))
@@ -53,5 +53,5 @@ export function judgePage(
   if (lately.some(isSame)) return null
   const before = linkText(beginning.before.link as number)
   const text = `${target.label} ranks for ${queryName(query)} with another page: ${address}, before ${before}`
-  return { state: 'open', before, now: address, text }
+  return { state: 'open', before, now: address, text, link: now.link, rank: now.rank }
 }

@@ -179,13 +179,13 @@ export function judgeRank(
     const reference = typeof open.before === 'number' ? open.before : null
     if (!isOver(now, rule, { reference, isDeep })) return null
     const text = sentences[kind].over(told, { before: reference, now: rankText(now), back: backText(now) })
-    return { state: 'over', before: open.before, now: now.rank, text }
+    return { state: 'over', before: open.before, now: now.rank, text, link: now.link }
   }
   const beginning = beginningOf(rule, needsDepth ? deep : looks, says(rule))
   if (beginning === null) return null
   const { before } = beginning
   const text = sentences[kind].open(told, { before: rankText(before), now: rankText(now) })
-  return { state: 'open', before: before.rank, now: now.rank, text }
+  return { state: 'open', before: before.rank, now: now.rank, text, link: now.link ?? before.link }
 }
 
 interface Told {

@@ -15,6 +15,7 @@ import { endOf, isOver, type Run } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
+import { localeText } from '../../report/cells.ts'
 import type { QueryOfRun, ResultList, RunToJudge, TargetOfRun } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
 import { daysLeft } from '../../workspace/status/judge.ts'
@@ -71,7 +72,7 @@ export async function observedFacts(
   }
 }
 
-type Queries = ReadonlyMap<number, WatchedQuery & Pick<QueryOfRun, 'operation'>>
+type Queries = ReadonlyMap<number, WatchedQuery>
 
 interface Watch {
   readonly rules: readonly AlertRule[]
@@ -83,7 +84,8 @@ function watchedQueries(queries: readonly QueryOfRun[]): Queries {
   return new Map(
     queries.map(({ params, ...query }) => {
       const variant = variantOf({ ...query, params }, sameText.get(query.text) ?? [])
-      return [query.id, { ...query, variant, cites: kindOf(query.operation) === 'reference' }]
+      const cites = kindOf(query.operation) === 'reference'
+      return [query.id, { ...query, variant, locale: localeText(params), cites }]
     }),
   )
 }
@@ -99,7 +101,7 @@ function variantOf({ operation, params }: QueryOfRun, same: readonly QueryOfRun[
   ].join(', ')
 }
 
-function kindOf(operation: string) {
+export function kindOf(operation: string) {
   const found = findOperation(operation)
   return found?.billable === true ? found.kind : null
 }

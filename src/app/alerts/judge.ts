@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
 import { unexplainedSince } from '../status/spending.ts'
 import { workspaceOf } from '../workspace.ts'
+import { describing } from './details.ts'
 import { type EndOfRun, healthOf, observedFacts } from './facts.ts'
 
 /** Runs that were collected now, with what only this process knows of them. */
@@ -68,7 +69,10 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
     ...(await observedFacts(store, one, rules)),
   }
   const gone = new Set(isOver(run) ? await store.goneAlerts(run) : [])
-  await store.recordJudgement(judge(facts, { run, gone, ...(await known({ store, clock }, settings)) }))
+  const describe = describing(store, run)
+  await store.recordJudgement(
+    judge(facts, { run, gone, describe, ...(await known({ store, clock }, settings)) }),
+  )
 }
 
 /**
@@ -89,6 +93,7 @@ export async function judgeSkippedJob(
   const judgement = judge(facts, {
     run: null,
     gone: new Set(),
+    describe: null,
     ...others,
     open: open.filter(({ when }) => when === 'run-skipped'),
   })
@@ -97,9 +102,13 @@ export async function judgeSkippedJob(
   return true
 }
 
-async function known({ store, clock }: Parts, { name, file }: Pick<JobSettings, 'name' | 'file'>) {
+async function known(
+  { store, clock }: Parts,
+  { name, file, report }: Pick<JobSettings, 'name' | 'file' | 'report'>,
+) {
   const now = clock.wall()
   return {
+    client: report?.client ?? null,
     ...{ now, channels: Object.keys((await workspaceOf(file)).channels) },
     open: await store.openAlerts(name),
     muted: await store.mutedIdentities(name, now),

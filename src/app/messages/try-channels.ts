@@ -68,10 +68,16 @@ function sample(channel: string, now: number): Message {
     before: 3,
     now: 9,
     text: `This is a test of the channel ${channel}: nothing has happened`,
+    locale: 'en-us',
+    tags: ['money'],
+    url: 'https://acme.com/desks',
+    volume: 2_400,
+    clicks: 200,
+    there_now: 'rival.com',
   }
   return {
     id: `msg_${randomUUID().replaceAll('-', '')}`,
     createdAt: now,
-    content: { kind: 'alerts', message: { job: 'test', run: null, alerts: [alert] } },
+    content: { kind: 'alerts', message: { job: 'test', client: null, run: null, alerts: [alert] } },
   }
 }

@@ -44,8 +44,24 @@ export function ruleIdentity({ when, by, top, below, for: only }: AlertRule): st
   return JSON.stringify([when, by, top, below, sorted(only.tags), sorted(only.targets)])
 }
 
+/** What is known of the query of an alert; all of it is missing in messages of older versions. */
+export interface AlertDetails {
+  /** Language, country and place, as in `en-us Austin`; null where the query names none. */
+  readonly locale: string | null
+  /** Tags of the query. */
+  readonly tags: readonly string[]
+  /** The page that ranks, or that ranked before. */
+  readonly url: string | null
+  /** Searches a month. */
+  readonly volume: number | null
+  /** Clicks a month at stake; null where the volume is not known. */
+  readonly clicks: number | null
+  /** The site at the rank that was lost. */
+  readonly there_now: string | null
+}
+
 /** One alert as messages tell it. */
-export interface AlertNews {
+export interface AlertNews extends Partial<AlertDetails> {
   readonly id: string
   readonly when: AlertKind
   readonly state: 'open' | 'over'
@@ -56,11 +72,15 @@ export interface AlertNews {
   readonly now: number | string | null
   /** One sentence for people. */
   readonly text: string
+  /** Other alerts that tell of the same event, and have no line of their own; only where there are any. */
+  readonly also?: readonly Pick<AlertNews, 'id' | 'when'>[]
 }
 
 /** All alerts of one run for one channel: the `data` of the webhook's body. */
 export interface AlertMessage {
   readonly job: string
+  /** For whom the job is; missing in messages of older versions. */
+  readonly client?: string | null
   readonly run: number | null
   readonly alerts: readonly AlertNews[]
 }
