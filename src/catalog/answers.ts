@@ -24,6 +24,7 @@ import {
   readTotal,
   strings,
   text,
+  valueOutsideJson,
 } from './fields.ts'
 import type { BillableOperation, ResponseShape } from './operation.ts'
 
@@ -46,7 +47,7 @@ export function parseAnswer(
   context: ReadingContext,
 ): ParsedAnswer | ParseFailure {
   const json = parseJson(body)
-  if (json === undefined) return { reason: `the answer is not JSON (${excerpt(body)})` }
+  if (json === undefined) return { reason: notJson(body) }
   const fields = unwrapped(operation, asFields(json))
   if (fields === null) return { reason: `the answer is not a JSON object (${excerpt(body)})` }
   const { items, required } = operation.response
@@ -61,6 +62,13 @@ export function parseAnswer(
   const isEmpty = listed.length === 0 && required.every((name) => (list(fields[name]) ?? []).length === 0)
   if (isEmpty && error !== null) return { reason: `the answer has no results but an error: ${error}` }
   return operation.normalise({ ...fields, [items]: listed }, context)
+}
+
+function notJson(body: Buffer): string {
+  const odd = valueOutsideJson(body)
+  return odd === null
+    ? `the answer is not JSON (${excerpt(body)})`
+    : `the answer is not JSON, for JSON has no such value: ${oneLine(odd)} (${excerpt(body)})`
 }
 
 /** Lists may come as objects, so an empty object is an empty list; alone in its body it may be anything. */

@@ -74,6 +74,24 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
+/** Values that some programs write and JSON does not have, outside of texts; a text that is cut off ends the search. */
+const notOfJson = /"(?:[^"\\]|\\.)*(?:"|$)|[-+]?\b(?:NaN|Infinity|undefined|None|True|False)\b/gs
+
+/** The first value in a body that JSON does not have, with its place; null where there is none. */
+export function valueOutsideJson(body: Buffer): string | null {
+  const text = body.toString('utf8')
+  let field: string | null = null
+  for (const { 0: found, index } of text.matchAll(notOfJson)) {
+    if (!found.startsWith('"')) {
+      const inside = field === null ? '' : ` in ${field.slice(0, 60)}`
+      return `${found}${inside}, at character ${index + 1}`
+    }
+    const follows = text.slice(index + found.length, index + found.length + 20)
+    if (/^\s*:/.test(follows)) field = found
+  }
+  return null
+}
+
 /** A byte order mark, in UTF-8. */
 function startsWithMark(body: Buffer): boolean {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf

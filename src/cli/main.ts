@@ -3,7 +3,7 @@ import type { Argv, Options } from 'yargs'
 import yargs from 'yargs'
 import { logFormat, version, workAt } from '../app/config.ts'
 import { showsPassword } from '../app/connect/postgres-address.ts'
-import { OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
+import { describeLimit, OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import type { Flag, Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
@@ -198,7 +198,8 @@ function errorsAsJson(terminal: Terminal): Terminal {
 }
 
 /** One sentence for what was foreseen; for a bug of ours, how to tell it. */
-function explain(error: unknown, verbose: boolean, { log }: Terminal): number {
+function explain(thrown: unknown, verbose: boolean, { log }: Terminal): number {
+  const error = describeLimit(thrown)
   if (error instanceof OutputClosed) return error.exitCode
   const foreseen = error instanceof RanklineError
   const message = error instanceof Error ? error.message : String(error)

@@ -4,5 +4,12 @@ import module from 'node:module'
 // Node 22 keeps what it compiled for the next start. What is imported here would be compiled before.
 const { enableCompileCache } = module as { readonly enableCompileCache?: () => void }
 enableCompileCache?.()
-const [{ main }, { openTerminal }] = await Promise.all([import('./main.ts'), import('./terminal.ts')])
-process.exitCode = await main(process.argv.slice(2), openTerminal())
+try {
+  const [{ main }, { openTerminal }] = await Promise.all([import('./main.ts'), import('./terminal.ts')])
+  process.exitCode = await main(process.argv.slice(2), openTerminal())
+} catch (error) {
+  // Not even the files of the program could be opened, so that no sentence of theirs is at hand.
+  if ((error as NodeJS.ErrnoException).code !== 'EMFILE') throw error
+  process.stderr.write('rankline: This process may open no more files. Allow more with ulimit -n 1024.\n')
+  process.exitCode = 6
+}

@@ -29,6 +29,7 @@ import {
   databaseLost,
   diskFull,
   engineExpired,
+  reserveLacks,
   StopRequested,
   type StopSignal,
   thrownCause,
@@ -136,6 +137,8 @@ export async function collect(
     const { concurrency } = options
     const slots = concurrency === null ? batches.slots() : { usual: concurrency, most: concurrency }
     await store.space.reserve(slots.usual)
+    const lacking = store.space.lacking()
+    if (lacking !== null) stop.request(reserveLacks(lacking))
     if (concurrency === null) pool.follow(slots, store.space.reserve)
     else pool.setConcurrency(concurrency)
     progress.report()

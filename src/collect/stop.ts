@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events'
 import type { Settlement } from '../model/call.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
-import { count, duration, grouped } from '../model/text.ts'
-import type { DatabaseFile } from '../store/journal.ts'
+import { count, duration, grouped, size } from '../model/text.ts'
+import type { DatabaseFile, DiskSpace } from '../store/journal.ts'
 import type { WastedCalls } from './circuit-breaker.ts'
 
 /** Stops a collection. The first cause counts. */
@@ -119,6 +119,14 @@ export const diskFull: StopCause = {
 /** The stop where the file of the database was taken away. */
 export function databaseLost(file: Pick<DatabaseFile, 'loss'>): StopCause {
   return { reason: 'unavailable', message: file.loss() ?? '' }
+}
+
+/** The stop where the reserve does not fit: what is paid for could not be kept safe. */
+export function reserveLacks({ wanted, free }: NonNullable<ReturnType<DiskSpace['lacking']>>): StopCause {
+  return {
+    reason: 'unavailable',
+    message: `Stopped before anything was bought: the disk that holds the database has ${size(free)} left, and at least ${size(wanted)} are needed, so that each paid answer can be stored. Make room, or set a lower --concurrency, then run the same command again.`,
+  }
 }
 
 /** The stop after the service could not be reached for too long. */

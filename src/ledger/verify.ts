@@ -17,7 +17,15 @@ export interface UsageInterval {
   readonly spentByOthers: number
   /** What we booked and the service did not count (yet). */
   readonly notCounted: number
+  /**
+   * Of that: what no later reading made good, the last of them an hour or more later. The service gave it back, or never
+   * counted it.
+   */
+  readonly refunded: number
 }
+
+/** What the service counts late, it has counted after this time. */
+const countedLateMs = 3_600_000
 
 /** The ledger of one key compared with the service's own count. */
 export interface Verification {
@@ -115,6 +123,7 @@ function explain(
     ambiguousBilled,
     spentByOthers: Math.max(0, rest - ambiguousBilled),
     notCounted: Math.max(0, -rest),
+    refunded: 0,
   }
 }
 
@@ -154,7 +163,11 @@ export function settled(all: readonly UsageInterval[]): readonly UsageInterval[]
         ambiguousBilled: span.ambiguousBilled - (late - fromOthers),
       }
     })
-    .map((span, index) => ({ ...span, notCounted: lacking[index] ?? 0 }))
+    .map((span, index) => {
+      const notCounted = lacking[index] ?? 0
+      const lastAt = spans.at(-1)?.until ?? span.until
+      return { ...span, notCounted, refunded: lastAt - span.until >= countedLateMs ? notCounted : 0 }
+    })
 }
 
 function together(spans: readonly UsageInterval[]): UsageInterval | null {
@@ -170,6 +183,7 @@ function together(spans: readonly UsageInterval[]): UsageInterval | null {
       ambiguousBilled: total.ambiguousBilled + span.ambiguousBilled,
       spentByOthers: total.spentByOthers + span.spentByOthers,
       notCounted: total.notCounted + span.notCounted,
+      refunded: total.refunded + span.refunded,
     }),
     first,
   )

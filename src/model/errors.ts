@@ -10,6 +10,27 @@ export class RanklineError extends Error {
   }
 }
 
+/** Exit code for what may pass, or can be mended outside: the same command can be run again. */
+export const tryAgainExitCode = 6
+
+/** What the operating system refuses a program, in one sentence each. */
+const systemLimits: Readonly<Record<string, string>> = {
+  EMFILE:
+    'This process may open no more files. Allow more with ulimit -n 1024, or set a lower --concurrency, then run the same command again.',
+  ENFILE: 'This machine has too many files open. Close other programs, then run the same command again.',
+  EFBIG:
+    'A file may not become that large here. Raise the limit with ulimit -f unlimited (a service: LimitFSIZE=infinity), then run the same command again.',
+  ENOSPC: 'A disk is full. Make room, then run the same command again.',
+  EDQUOT: 'The disk quota of this user is used up. Make room, then run the same command again.',
+}
+
+/** An error of the operating system that is about a limit, as a sentence; other errors as they are. */
+export function describeLimit(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const sentence = systemLimits[code]
+  return sentence === undefined ? error : new RanklineError(sentence, tryAgainExitCode, { cause: error })
+}
+
 /** The user can put it right: flags, settings or a job file are wrong, and nothing ran. */
 export class UsageError extends RanklineError {
   override readonly name = 'UsageError'

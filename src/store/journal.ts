@@ -186,6 +186,8 @@ export interface DiskSpace {
   whenFull(): Promise<void>
   /** Whether nothing new should be bought, for there is hardly room to keep it. */
   isLow(): Promise<boolean>
+  /** Bytes that the reserve wants and those that the disk has, where it did not fit. */
+  lacking(): { readonly wanted: number; readonly free: number } | null
   /** Whether the disk was full and the reserve had to make way: what remains is for answers alone. */
   isExhausted(): boolean
 }

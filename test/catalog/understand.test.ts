@@ -20,6 +20,16 @@ testTable<[string, string, string]>([
   ],
   ['HTML that names itself nowhere', '<html><p>busy', 'the answer is not JSON (an HTML page)'],
   ['half an answer', '{"organic_results":[{', 'the answer is not JSON (it begins: {"organic_results":[{)'],
+  [
+    'a number that is none',
+    '{"search_parameters":{"q":"a NaN, \\"NaN"},"organic_results":[{"title":"NaN","position": NaN}]}',
+    'the answer is not JSON, for JSON has no such value: NaN in "position", at character 89 (it begins: {"search_parameters":{"q":"a NaN, \\"NaN"},"organic_results":[{"title":"NaN","pos)',
+  ],
+  [
+    'a number without end',
+    '[-Infinity]',
+    'the answer is not JSON, for JSON has no such value: -Infinity, at character 2 (it begins: [-Infinity])',
+  ],
   ['control signs', '\u0000\u001b[31m!', 'the answer is not JSON (it begins: [31m!)'],
   ['an array', '[1,2]', 'the answer is not a JSON object (it begins: [1,2])'],
   ['a text', '"none"', 'the answer is not a JSON object (it begins: "none")'],

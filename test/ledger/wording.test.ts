@@ -74,6 +74,27 @@ test('where not, every part has its line, and every span in which it is not so',
   })
 })
 
+test('what a later reading did not make good within an hour was given back: it is named, and is no reason for exit 3', async () => {
+  const readings = [read(0, 100), read(60, 105), read(3_000, 105)]
+  const charges = [billed(1, 2, 12)]
+  const late = await printed(readings, charges)
+  expect(late.code).toBe(3)
+  expect(late.lines).toContain(
+    '  7 in this ledger and not counted (if it is only late, the next run shows it)',
+  )
+  const settled = await printed([...readings, read(3_700, 105)], charges)
+  expect(settled.code).toBe(0)
+  expect(settled.lines.slice(1, 4)).toEqual([
+    'The service counted 5 credits:',
+    '  12 billed here',
+    '  7 in this ledger that the service gave back, or never counted',
+  ])
+  // One of the seven comes late, and the rest of them was given back.
+  const partly = await printed([...readings, read(3_700, 106)], charges)
+  expect(partly).toMatchObject({ code: 0 })
+  expect(partly.lines).toContain('  6 in this ledger that the service gave back, or never counted')
+})
+
 test('where the count is not known of a span, it says why', async () => {
   const readings = [read(0, 100), read(60, 2), read(120, 3)]
   expect(await printed(readings, [billed(1, 2), billed(61, 62)])).toEqual({
@@ -84,13 +105,13 @@ test('where the count is not known of a span, it says why', async () => {
       '',
       'from (UTC)        until  counted  billed  ambiguous  others  not counted',
       '2026-11-20 06:00  06:01        -       1          0       0            0',
-      '-: The service started its count again, or does not say what it counted.',
+      '-: The service started its count again, gave credits back, or says no count.',
       '',
     ],
   })
   expect(await printed(readings.slice(0, 2), [])).toEqual({
     code: 0,
-    lines: ['KEY', 'The service started its count again, or does not say what it counted.', ''],
+    lines: ['KEY', 'The service started its count again, gave credits back, or says no count.', ''],
   })
 })
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/model/errors.ts'
-import { backUp } from '../../src/store/sqlite/maintenance/backup.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
+import { backUp, restore } from '../../src/store/sqlite/maintenance/backup.ts'
+import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { webPage, work } from './answers.ts'
 import { aFolder, aStore, plan } from './build.ts'
@@ -159,5 +159,69 @@ describe('a backup that cannot be made says so and leaves nothing behind', () =>
     other.close()
     expect(await refusal(backUp(notes, to))).toContain('is the database of another program')
     expect(await readdir(folder)).toEqual(['notes.txt'])
+  })
+})
+
+describe('a backup that is put back', () => {
+  test('is the database again, and what it replaces is kept whole, with what stood in its log only', async () => {
+    const { store, path, queries, to } = await aHistory()
+    await backUp(path, to)
+    const saved = contents(to)
+    await plan(store, { queries })
+    const later = contents(path)
+    await store[Symbol.asyncDispose]()
+
+    const restored = await restore(to, path, 'then')
+
+    expect(restored).toEqual({
+      bytes: (await stat(path)).size,
+      runs: 1,
+      before: `${path}.before-restore-then`,
+    })
+    expect(contents(path)).toEqual(saved)
+    expect(contents(`${path}.before-restore-then`)).toEqual(later)
+    await (await openStore(path))[Symbol.asyncDispose]()
+    expect(contents(to)).toEqual(saved)
+  })
+
+  test('takes the place of a damaged database, of one with the log of another, and of none', async () => {
+    const { store, path, to, folder } = await aHistory()
+    await backUp(path, to)
+    const saved = contents(to)
+    await store[Symbol.asyncDispose]()
+    writeFileSync(path, 'no database')
+    writeFileSync(`${path}-wal`, Buffer.alloc(4_096))
+    const { before } = await restore(to, path, 'then')
+    expect(contents(path)).toEqual(saved)
+    expect([await readFile(before ?? '', 'utf8'), (await stat(`${before}-wal`)).size]).toEqual([
+      'no database',
+      4_096,
+    ])
+    const elsewhere = join(folder, 'new.db')
+    expect(await restore(to, elsewhere, 'then')).toMatchObject({ before: null })
+    expect(contents(elsewhere)).toEqual(saved)
+  })
+
+  test('changes nothing where it is not whole, no database, or the database itself', async () => {
+    const { path, to } = await aHistory()
+    const before = contents(path)
+    await backUp(path, to)
+    await breakPage(to, 'queries')
+    expect(await refusal(restore(to, path, 'then'))).toContain('is not whole, and nothing was changed')
+    expect(await refusal(restore(`${to}.missing`, path, 'then'))).toContain('There is no database')
+    expect(await refusal(restore(path, path, 'then'))).toContain('is the database itself')
+    expect(contents(path)).toEqual(before)
+  })
+
+  test('by hand, beside the log of another database, is refused before the two are mixed', async () => {
+    const { path, to } = await aHistory()
+    await backUp(path, to)
+    writeFileSync(`${to}-wal`, Buffer.alloc(4_096))
+    for (const open of [openStore, openReader])
+      await expect(open(to)).rejects.toMatchObject({
+        exitCode: 6,
+        message: expect.stringContaining(`${to}-wal. Move that log away`),
+      })
+    expect((await stat(`${to}-wal`)).size).toBe(4_096)
   })
 })

@@ -144,7 +144,8 @@ export async function verify(store: LedgerStore, json: boolean, terminal: Termin
   if (json) await terminal.write(`${JSON.stringify(keys.map(verifyDocument), null, 2)}\n`)
   else if (keys.length === 0) terminal.log('The usage record was never read, so there is nothing to compare.')
   else await terminal.write(keys.map(described).join('\n'))
-  const short = keys.some(({ verification }) => (verification.total?.notCounted ?? 0) > 0)
+  // What was given back stays given back: no later reading changes that.
+  const short = keys.some(({ verification: { total } }) => (total?.notCounted ?? 0) > (total?.refunded ?? 0))
   return short ? exitCodes.completed_with_failures : exitCodes.completed
 }
 
@@ -181,6 +182,7 @@ function spanDocument(interval: UsageInterval) {
     ambiguous_billed: interval.ambiguousBilled,
     by_others: interval.spentByOthers,
     not_counted: interval.notCounted,
+    ...(interval.refunded === 0 ? {} : { refunded: interval.refunded }),
   }
 }
 
@@ -195,7 +197,7 @@ const verifyColumns = [
   { title: 'not counted', align: 'right' },
 ] as const
 
-const uncounted = 'The service started its count again, or does not say what it counted.'
+const uncounted = 'The service started its count again, gave credits back, or says no count.'
 
 /** The comparison in lines, and a table of the intervals in which the service counted other credits than were billed here. */
 function described({ key, verification: { spans, total, unverified } }: Verified): string {
@@ -220,16 +222,17 @@ function verdict(spans: readonly UsageInterval[], total: UsageInterval | null): 
 /** What the count is made of; nothing where all of it is billed. */
 function explained(total: UsageInterval | null): readonly string[] {
   if (total === null) return []
-  const { billed, ambiguous, ambiguousBilled, spentByOthers, notCounted } = total
+  const { billed, ambiguous, ambiguousBilled, spentByOthers, notCounted, refunded } = total
   const parts = [
     [
       ambiguous + ambiguousBilled,
       `${partOf(ambiguousBilled, ambiguous)} ambiguous (it was not known whether they were billed)`,
     ],
     [spentByOthers, `${grouped(spentByOthers)} spent by others with the same key`],
+    [refunded, `${grouped(refunded)} in this ledger that the service gave back, or never counted`],
     [
-      notCounted,
-      `${grouped(notCounted)} in this ledger and not counted (if it is only late, the next run shows it)`,
+      notCounted - refunded,
+      `${grouped(notCounted - refunded)} in this ledger and not counted (if it is only late, the next run shows it)`,
     ],
   ] as const
   const lines = parts.filter(([credits]) => credits > 0).map(([, text]) => `  ${text}`)

@@ -16,15 +16,16 @@ import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { refuseFolder } from '../../../store/sqlite/connection/database.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
-import { backUp } from '../../../store/sqlite/maintenance/backup.ts'
+import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/backup.ts'
 import { checkDatabase, type Finding } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import { type Command, chosenWork, type TypedFlags } from '../../flags.ts'
 
-const works = { backup, check, migrate, prune }
+const works = { backup, restore, check, migrate, prune }
 const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum', 'trust-clock'] as const
 const brokenExitCode = 3
 
@@ -46,6 +47,7 @@ export const dbCommand = {
   docs: 'docs/retention.md',
   examples: [
     ['db backup acme-copy.db', 'a whole copy'],
+    ['db restore acme-copy.db', 'puts it back; what it replaces is kept'],
     ['db prune --answers 90d --dry-run', 'how much old bodies take'],
   ],
   run: db,
@@ -54,7 +56,7 @@ export const dbCommand = {
 /** `rankline db`: what keeps the database: copies, checks, and room. */
 export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
   const what = chosenWork('db', works, flags.what)
-  if (what !== 'backup' && flags.file !== undefined)
+  if (what !== 'backup' && what !== 'restore' && flags.file !== undefined)
     throw new UsageError(`rankline db ${what} takes no '${flags.file}'. Name the database with --db`)
   const stray = flagsOfPrune.find((name) => flags[name] !== undefined)
   if (what !== 'prune' && stray !== undefined)
@@ -71,6 +73,28 @@ async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
       ? `${JSON.stringify({ file: flags.file, bytes, runs }, null, 2)}\n`
       : `Backed up to ${sanitize(flags.file)}: ${size(bytes)}, ${count(runs, 'run')}.\n`,
   )
+  return 0
+}
+
+/** `rankline db restore`: a backup takes the place of the database, which is moved aside with all its files. */
+async function restore(flags: DbFlags, terminal: Terminal): Promise<number> {
+  if (flags.file === undefined) throw new UsageError('Name the backup: rankline db restore <file>')
+  const database = databasePath(flags)
+  refuseFolder(database)
+  using _turn = turnOf(database, 'a backup cannot take its place meanwhile. Let the other process finish')
+  const stamp = new Date(systemClock.wall()).toISOString().slice(0, 19).replace(/[-:]/g, '')
+  const { bytes, runs, before } = await putBack(flags.file, database, stamp)
+  if (flags.json === true) {
+    await terminal.write(`${JSON.stringify({ database, file: flags.file, bytes, runs, before }, null, 2)}\n`)
+    return 0
+  }
+  await terminal.write(
+    `${sanitize(database)} is ${sanitize(flags.file)} again: ${size(bytes)}, ${count(runs, 'run')}.\n`,
+  )
+  if (before !== null)
+    terminal.log(
+      `What was in its place is kept as ${sanitize(before)}. The backup lacks what was paid for since it was made: rankline runs --db ${sanitize(before)}`,
+    )
   return 0
 }
 

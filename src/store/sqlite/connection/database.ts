@@ -1,9 +1,10 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { UsageError } from '../../../model/errors.ts'
+import { RanklineError, tryAgainExitCode, UsageError } from '../../../model/errors.ts'
 import { dropTriggers, type Keeping, migrate } from '../migrate.ts'
 import { describeError } from './errors.ts'
+import { realFile } from './lock.ts'
 import { refuseRescued } from './lost-file.ts'
 
 const busyMs = 250
@@ -48,6 +49,7 @@ export function openFile(path: string): Database.Database {
   try {
     if (path !== ':memory:') refuseNetworkFolder(dirname(path))
     refuseSecondName(path)
+    refuseForeignLog(path)
     return new Database(path, { timeout: 10_000 })
   } catch (error) {
     throw describeError(error, path)
@@ -83,6 +85,33 @@ function refuseSecondName(path: string): void {
     throw new UsageError(
       `${path} has a second name on this disk (a hard link), and written by both names it would be damaged. Remove the other name, or go on with a copy: rankline db backup <file>`,
     )
+}
+
+/**
+ * Refuses a backup that was put in the place of a database whose log still lies there: SQLite would write the one into the other. A
+ * backup is a single file, and a database that has a log never is.
+ */
+export function refuseForeignLog(path: string): void {
+  if (path === ':memory:') return
+  const log = `${realFile(path)}-wal`
+  const sizes = [path, log].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+  if (sizes.includes(0) || hasLogFormat(path)) return
+  throw new RanklineError(
+    `${path} is a backup in the place of another database, whose log still lies beside it: ${log}. Move that log away, then run the same command again. rankline db restore <file> puts a backup back with all that belongs to it`,
+    tryAgainExitCode,
+  )
+}
+
+/** Bytes 18 and 19 of the head of an SQLite file are 2 where it is written by way of a log. */
+export function hasLogFormat(file: string): boolean {
+  const opened = openSync(file, 'r')
+  try {
+    const head = Buffer.alloc(20)
+    readSync(opened, head, 0, head.length, 0)
+    return head[18] === 2
+  } finally {
+    closeSync(opened)
+  }
 }
 
 /** File systems of other machines, by the numbers with which Linux names them (linux/magic.h). */

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { describeLimit } from '../../../model/errors.ts'
 import type { DiskSpace } from '../../journal.ts'
 
 /** What one answer in the air may want, with its share of a log of the usual size. */
@@ -47,6 +48,7 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
   const file = `${path}.reserve`
   let held = 0
   let exhausted = false
+  let lacking: ReturnType<DiskSpace['lacking']> = null
   let notify: () => void = () => {}
   const isFull = new Promise<void>((resolve) => {
     notify = resolve
@@ -67,9 +69,12 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
       rmSync(file, { force: true })
       const logBytes = logFor(answers, freeBytes(dirname(path)))
       const wanted = bytesInAnyCase + answers * bytesForAnswer + Math.max(0, logBytes - usualLogBytes)
-      held = Math.min(wanted, Math.floor(freeBytes(dirname(path)) * shareOfFree))
+      const free = freeBytes(dirname(path))
+      held = Math.min(wanted, Math.floor(free * shareOfFree))
       if (held < wanted * leastOfWanted || !fill(file, held)) {
         exhausted = true
+        // It takes a part of what is free only.
+        lacking = { wanted: (wanted * leastOfWanted) / shareOfFree, free }
         remove()
       } else log.limit(Math.min(logBytes, freeBytes(dirname(path)) * logOfFree))
     },
@@ -79,6 +84,7 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
       log.shrink()
       return tooLittle()
     },
+    lacking: () => lacking,
     isExhausted: () => exhausted,
     whenFull: () => isFull,
     full: () => {
@@ -128,7 +134,7 @@ function fill(file: string, size: number): boolean {
     return true
   } catch (error) {
     if (full.has((error as NodeJS.ErrnoException).code)) return false
-    throw error
+    throw describeLimit(error)
   } finally {
     closeSync(fd)
   }

@@ -1,8 +1,15 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  ftruncateSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import Database from 'better-sqlite3'
-import { RanklineError, UsageError } from '../../../model/errors.ts'
-
-/** Exit code for what may pass: the same command can be run again. */
-const tryAgain = 6
+import { describeLimit, RanklineError, tryAgainExitCode, UsageError } from '../../../model/errors.ts'
 
 interface Trouble {
   /** How SQLite's name of the error begins. */
@@ -57,13 +64,96 @@ const sqliteErrors: readonly Trouble[] = [
  */
 export function describeError(error: unknown, path: string, loss: string | null = null): unknown {
   const code = codeOf(error)
-  if (loss !== null && code !== '') return new RanklineError(loss, tryAgain, { cause: error })
+  if (loss !== null && code !== '') return new RanklineError(loss, tryAgainExitCode, { cause: error })
+  const found = causes.find(([begin]) => code.startsWith(begin))?.[1](realPath(path)) ?? null
+  if (found !== null) return new RanklineError(found, tryAgainExitCode, { cause: error })
   const known = sqliteErrors.find((one) => code.startsWith(one.code))
   if (known === undefined) return error
   const sentence = `${path} ${known.message}.`
   return known.passes
-    ? new RanklineError(sentence, tryAgain, { cause: error })
+    ? new RanklineError(sentence, tryAgainExitCode, { cause: error })
     : new UsageError(sentence, { cause: error })
+}
+
+/** The file itself, beside which SQLite has its others. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+type FindCause = (path: string) => string | null
+
+/** SQLite names the file that it could not use; these look for the reason. */
+const causes: readonly (readonly [code: string, find: FindCause])[] = [
+  ['SQLITE_CANTOPEN', (path) => noFilesLeft(path) ?? sideFileOfOthers(path)],
+  ['SQLITE_READONLY', sideFileOfOthers],
+  ['SQLITE_IOERR_WRITE', largestFile],
+  ['SQLITE_FULL', largestFile],
+  ['SQLITE_CORRUPT', logBeside],
+]
+
+function noFilesLeft(path: string): string | null {
+  try {
+    closeSync(openSync(path, 'r'))
+    return null
+  } catch (error) {
+    const limit = describeLimit(error)
+    return limit instanceof RanklineError ? limit.message : null
+  }
+}
+
+/** A file beside the database that another user left, as a command with sudo does. */
+function sideFileOfOthers(path: string): string | null {
+  for (const side of ['-wal', '-shm']) {
+    const owner = statSync(path + side, { throwIfNoEntry: false })?.uid
+    if (owner === undefined || mayUse(path + side)) continue
+    return `${path} cannot be used: ${path}${side} beside it belongs to the user with the number ${owner}, and may not be read and written. Run the command as that user, or give that user's files to this one: chown <user> ${path}*`
+  }
+  return null
+}
+
+function mayUse(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const nextBytes = 1_000_000
+
+/** Whether the system forbids a file to be as large as the database, or its log, would be next. */
+function largestFile(path: string): string | null {
+  const sizes = ['', '-wal'].map((side) => statSync(path + side, { throwIfNoEntry: false })?.size ?? 0)
+  const probe = `${path}.probe`
+  try {
+    const fd = openSync(probe, 'w')
+    try {
+      // Nothing is written: the file has a length, and takes no room.
+      ftruncateSync(fd, Math.max(...sizes) + nextBytes)
+    } finally {
+      closeSync(fd)
+    }
+    return null
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EFBIG') return null
+    const limit = describeLimit(error)
+    return limit instanceof RanklineError ? `${path} cannot grow. ${limit.message}` : null
+  } finally {
+    rmSync(probe, { force: true })
+  }
+}
+
+/** A log that was left beside a file which took the place of another. */
+function logBeside(path: string): string | null {
+  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  return bytes === 0
+    ? null
+    : `${path} is damaged, or ${path}-wal beside it belongs to another database: where this one is a backup that was copied here, move the file ending in -wal away, and put backups back with rankline db restore <file>`
 }
 
 /** Whether the database wants space that the disk does not have. */

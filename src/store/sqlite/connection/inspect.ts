@@ -1,13 +1,10 @@
 import {
   accessSync,
   chmodSync,
-  closeSync,
   constants,
   copyFileSync,
   existsSync,
   mkdtempSync,
-  openSync,
-  readSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -16,7 +13,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { newestMigration, rejectForeignDatabase, staleMade } from '../migrate.ts'
-import { refuseFolder } from './database.ts'
+import { hasLogFormat, refuseFolder, refuseForeignLog } from './database.ts'
 import { describeError } from './errors.ts'
 import { realFile } from './lock.ts'
 
@@ -47,6 +44,7 @@ export function openToRead(path: string): ReadConnection {
   requireDatabase(path)
   try {
     const file = realFile(path)
+    refuseForeignLog(path)
     const canWrite = mayWrite(file)
     if (!canWrite && needsSideFiles(file)) return openCopied(file, path)
     if (canWrite) rollBack(file)
@@ -97,18 +95,6 @@ function needsSideFiles(file: string): boolean {
   if (sizeOf(`${file}-journal`) > 0) return true
   if (!hasLogFormat(file)) return false
   return !(sizeOf(`${file}-wal`) > 0 && existsSync(`${file}-shm`))
-}
-
-/** Bytes 18 and 19 of the head of an SQLite file are 2 where it is written by way of a log. */
-function hasLogFormat(file: string): boolean {
-  const opened = openSync(file, 'r')
-  try {
-    const head = Buffer.alloc(20)
-    readSync(opened, head, 0, head.length, 0)
-    return head[18] === 2
-  } finally {
-    closeSync(opened)
-  }
 }
 
 function sizeOf(file: string): number {

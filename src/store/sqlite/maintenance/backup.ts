@@ -4,9 +4,12 @@ import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { count } from 'drizzle-orm'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { inspect } from '../connection/inspect.ts'
+import { openFile } from '../connection/database.ts'
+import { inspect, requireDatabase } from '../connection/inspect.ts'
+import { realFile } from '../connection/lock.ts'
 import { orm, prepared } from '../connection/statements.ts'
 import { runs } from '../schema.ts'
+import { checkDatabase } from './check.ts'
 
 export interface Backup {
   readonly bytes: number
@@ -37,6 +40,65 @@ export async function backUp(path: string, to: string): Promise<Backup> {
     throw unwritten(error, to)
   } finally {
     await rm(partial, { force: true })
+  }
+}
+
+export interface Restored extends Backup {
+  /** Where the database lies now whose place the backup took; null where there was none. */
+  readonly before: string | null
+}
+
+/** Files that belong to a database, its own first. The reserve is made anew by the next run. */
+const parts = ['', '-wal', '-shm', '-journal']
+
+/**
+ * Puts a backup in the place of a database. What was there is moved aside with all its files, and nothing of it is lost; a backup that is
+ * not a sound database of rankline changes nothing. The caller holds the lock of the database.
+ *
+ * @param stamp ends the name of what is moved aside
+ */
+export async function restore(from: string, path: string, stamp: string): Promise<Restored> {
+  requireDatabase(from)
+  const file = realFile(path)
+  if (realFile(from) === file)
+    throw new UsageError(
+      `${from} is the database itself. Name the file of a backup: rankline db restore <file>`,
+    )
+  const { findings } = await checkDatabase(from)
+  if (findings.length > 0)
+    throw new UsageError(
+      `${from} is not whole, and nothing was changed. What is wrong with it: rankline db check --db ${from}`,
+    )
+  const partial = `${file}.${process.pid}.partial`
+  try {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? statSync(from).mode
+    await inspect(from, (db) => copyInto(db, partial, mode))
+    const restored = {
+      bytes: statSync(partial).size,
+      runs: await inspect(partial, (db) => runCount.one(db).runs),
+    }
+    const before = `${file}.before-restore-${stamp}`
+    writeBack(file)
+    const moved = parts.filter((part) => existsSync(file + part))
+    for (const part of moved) await rename(file + part, before + part)
+    await rename(partial, file)
+    return { ...restored, before: moved.includes('') ? before : null }
+  } catch (error) {
+    throw unwritten(error, path)
+  } finally {
+    await rm(partial, { force: true })
+  }
+}
+
+/** Writes the log of a database back into it, so that one file is moved and not two; one that is damaged is moved as it is. */
+function writeBack(file: string): void {
+  if (!existsSync(file)) return
+  try {
+    const db = openFile(file)
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.close()
+  } catch {
+    // All its files are moved.
   }
 }
 
