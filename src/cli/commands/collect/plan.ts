@@ -116,7 +116,8 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     ...(await originAdvice(store, jobs)),
     ...accountWarnings(account),
     ...jobs.flatMap(({ notices, settings }) => [
-      ...notices.map(({ text }) => sanitize(text)),
+      // What is due of many jobs fits a screen.
+      ...notices.filter(({ inRuns }) => inRuns || !isDue).map(({ text }) => sanitize(text)),
       ...repeatedRows(draft.repeats(settings.name)),
     ]),
     ...quotaWarnings(quotas, documents),
