@@ -30,6 +30,7 @@ ping: { url_env: PING_URL }
 digest: { every: "mon 08:00", to: [mail], for: client }
 report: { title: Acme in the US, client: Acme Inc., agency: North, logo: logo.svg, accent: "#0a5", footer: Confidential, period: 28d, language: en }
 views: [{ name: Money, tags: [money], targets: [acme.com], kinds: [organic] }]
+continues: { params: { location: null } }
 notes: [{ date: 2026-10-01, text: New site, url: "https://acme.com/news" }]
 `
 
@@ -73,6 +74,7 @@ describe('a job file with every key', () => {
         language: 'en',
       },
       views: [{ name: 'Money', tags: ['money'], targets: ['acme.com'], kinds: ['organic'] }],
+      continues: { params: { location: null }, operation: null, texts: {} },
       notes: [{ date: '2026-10-01', text: 'New site', url: 'https://acme.com/news' }],
       alerts: [
         {

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { queryKey } from '../../src/model/query.ts'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
+import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { webPage, work } from './answers.ts'
@@ -17,8 +18,9 @@ const targets = [aTarget('x.example')]
 /** As a rankline of before left it, which knew nothing of spellings. */
 function asBefore({ path }: TempFile): void {
   const db = new Database(path)
-  db.exec(`ALTER TABLE queries DROP COLUMN same_as;
-    DELETE FROM __drizzle_migrations WHERE id = (SELECT max(id) FROM __drizzle_migrations)`)
+  db.exec('ALTER TABLE queries DROP COLUMN same_as; DROP TABLE continuations')
+  const { when } = journal.entries.find(({ tag }) => tag.endsWith('_one_spelling')) as { when: number }
+  db.prepare('DELETE FROM __drizzle_migrations WHERE created_at >= ?').run(when)
   db.close()
 }
 

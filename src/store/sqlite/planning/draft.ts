@@ -12,7 +12,7 @@ import { finalKinds } from '../fragments.ts'
 import { loadRun } from '../runs.ts'
 import { observations, queries, runQueries, runs, runTargets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import { continueQueries, editedQueries } from './edited-queries.ts'
+import { continueQueries, createEdited, editedQueries } from './edited-queries.ts'
 import { restoreSkipped } from './fit.ts'
 import { asked, assignQueryIds, createTable, numbers, type Staged, stagedJob } from './staging.ts'
 import { summarise, unaffordable } from './summary.ts'
@@ -30,6 +30,7 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
   // A draft grows at its end, so its journal has few old pages.
   db.pragma('draft.journal_mode = MEMORY')
   for (const table of [asked, numbers]) createTable(db, table)
+  createEdited(db)
   const byJob = new Map<string, Staged>()
   const staged = (job: string): Staged => {
     const known = byJob.get(job) ?? stagedJob(db, byJob.size + 1)

@@ -12,6 +12,13 @@ import { assignQueryIds, type Staged } from './staging.ts'
  * which queries these are, and which of them go on with the history of the query that was asked before.
  */
 
+/** Makes the tables of a draft in which new queries stand, and those that are no longer asked. */
+export function createEdited(db: Database): void {
+  for (const name of ['fresh', 'gone'])
+    db.exec(`CREATE TABLE draft.${name} (operation TEXT NOT NULL, text TEXT NOT NULL, params TEXT NOT NULL)`)
+  db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
+}
+
 /** The newest run of a job, but for second looks, which ask a part of it. */
 const newestRun = `(SELECT max(r.id) FROM runs_ r WHERE r.job = @job AND r.id NOT IN (SELECT run_id FROM rechecks)
   AND EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = r.id))`
@@ -29,31 +36,26 @@ export function editedQueries(db: Database, staged: Staged, job: string): Edited
   if (run === null) return null
   assignQueryIds(db, staged)
   const [table, leftOut] = [getTableName(staged.table), getTableName(staged.leftOut)]
-  db.exec('DROP TABLE IF EXISTS draft.fresh; DROP TABLE IF EXISTS draft.gone')
-  try {
-    db.prepare(
-      `CREATE TABLE draft.fresh AS SELECT s.operation, s.text, s.params FROM ${table} s JOIN draft.asked a ON a.id = s.id
+  for (const name of ['fresh', 'gone']) db.exec(`DELETE FROM draft.${name}`)
+  const found = db
+    .prepare(
+      `INSERT INTO draft.fresh (operation, text, params) SELECT s.operation, s.text, s.params FROM ${table} s
+        JOIN draft.asked a ON a.id = s.id
         WHERE a.added = 1 OR (
           NOT EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = @run AND q.query_id = a.query_id)
           AND NOT EXISTS (SELECT 1 FROM runs_ r JOIN run_queries q ON q.run_id = r.id AND q.query_id = a.query_id WHERE r.job = @job))`,
-    ).run({ job, run })
-    db.prepare(
-      `CREATE TABLE draft.gone AS SELECT q.operation, q.text, q.params FROM queries q WHERE q.id IN (
+    )
+    .run({ job, run })
+  if (found.changes === 0) return null
+  const lost = db
+    .prepare(
+      `INSERT INTO draft.gone (operation, text, params) SELECT q.operation, q.text, q.params FROM queries q WHERE q.id IN (
           SELECT rq.query_id FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id AND r.plan_number = rq.plan_number WHERE r.id = @run
           UNION SELECT query_id FROM resting_queries WHERE run_id = @run)
         AND q.id NOT IN (SELECT query_id FROM draft.asked) AND q.key NOT IN (SELECT key FROM draft.${leftOut})`,
-    ).run({ run })
-    const [fresh, gone] = ['fresh', 'gone'].map((name) => rowsIn(db, name)) as [number, number]
-    if (fresh === 0) return null
-    db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
-    return { fresh, gone, pairs: gone === 0 ? [] : pairs(db) }
-  } finally {
-    db.exec('DROP TABLE IF EXISTS draft.fresh; DROP TABLE IF EXISTS draft.gone')
-  }
-}
-
-function rowsIn(db: Database, table: string): number {
-  return (db.prepare(`SELECT count(*) AS n FROM draft.${table}`).get() as { n: number }).n
+    )
+    .run({ run })
+  return { fresh: found.changes, gone: lost.changes, pairs: lost.changes === 0 ? [] : pairs(db) }
 }
 
 /** What may have become of what: queries that differ in their params, in their operation, or in the case of their text. */
