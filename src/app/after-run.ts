@@ -1,6 +1,6 @@
 import type { RunDocument } from '../collect/finish.ts'
 import { RanklineError } from '../model/errors.ts'
-import type { Run } from '../model/run.ts'
+import type { Run, StopCause } from '../model/run.ts'
 import { judgeRuns } from './alerts/judge.ts'
 import type { MetricsFile } from './config.ts'
 import type { App } from './connect/app.ts'
@@ -18,6 +18,8 @@ export interface FinishedRun {
 export interface AfterRun {
   readonly app: App
   readonly finished: readonly FinishedRun[]
+  /** Why the command stopped; null where it did not. */
+  readonly cause: StopCause | null
   /** Where metrics are written; null where none are wanted. */
   readonly metricsFile: MetricsFile | null
   /** Called with a line that must be read. */

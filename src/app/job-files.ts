@@ -6,14 +6,14 @@ import { type JobText, unreadable } from '../jobfile/files.ts'
 import type { JobFile } from '../jobfile/open.ts'
 import { mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
 import { UsageError } from '../model/errors.ts'
-import { type JobSettings, noFile } from '../model/job.ts'
+import { type JobSettings, noFile, type Problem } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
 import type { JobFlags } from '../model/settings/job-settings.ts'
-import { count, grouped } from '../model/text.ts'
+import { count, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
-import { areWorkspacesSound } from './workspace.ts'
+import { brokenWorkspaces, workspacePath } from './workspace.ts'
 
 /** Flags of the commands that take job files, as typed. */
 export interface JobFileFlags extends JobFlags {
@@ -58,8 +58,12 @@ export interface JobRead {
 
 /** What happens while jobs are planned, for the one who asked for it. */
 export interface PlanEvents {
-  /** A line that must be read: a mistake, or what a question is about. */
+  /** A line that must be read, such as what a question is about. */
   readonly log: (line: string) => void
+  /** A line about mistakes in files. */
+  readonly logMistake: (line: string) => void
+  /** The mistakes for which a job file is not used: those of its own, or of `rankline.yaml` beside it. */
+  readonly onMistakes: (path: string, mistakes: readonly Problem[]) => void
   /** A line that may be missed. */
   readonly note: (line: string) => void
   /** Asks a person yes or no; null where no person can answer. */
@@ -81,16 +85,33 @@ export async function stageJobs(
   flags: JobFileFlags,
   draft: PlanDraft | null,
   store: Pick<RunStore, 'jobFile'>,
-  { log, onRead }: Pick<PlanEvents, 'log' | 'onRead'>,
+  events: Pick<PlanEvents, 'logMistake' | 'onMistakes' | 'onRead'>,
   choiceOf: ChoiceOf = async () => all,
 ): Promise<readonly StagedJob[] | null> {
-  const paths = jobPaths(flags)
-  if (!(await areWorkspacesSound(paths, { log, all: flags.verbose === true }))) return null
+  const { onMistakes, onRead } = events
+  const skipBad = flags['skip-bad'] === true
+  // A file that several jobs use has its mistakes once.
+  const log = eachOnce(events.logMistake)
+  const asked = jobPaths(flags)
+  const broken = await brokenWorkspaces(asked, { log, all: flags.verbose === true })
+  const brokenBeside = (path: string): readonly Problem[] | null => broken.get(workspacePath(path)) ?? null
+  for (const path of asked) {
+    const mistakes = brokenBeside(path)
+    if (mistakes !== null) onMistakes(path, mistakes)
+  }
+  if (broken.size > 0 && !skipBad) return null
+  const paths = asked.filter((path) => brokenBeside(path) === null)
+  const leftOut = asked.filter((path) => brokenBeside(path) !== null)
   const jobs: StagedJob[] = []
   // What a bad file staged lies under its name.
   const named: JobSettings[] = []
   for (const path of paths) {
-    const { report, end } = mistakePrinter(log, flags.verbose === true)
+    const mistakes: Problem[] = []
+    const { report: print, end } = mistakePrinter(log, flags.verbose === true)
+    const report: Report = (mistake) => {
+      mistakes.push(mistake)
+      print(mistake)
+    }
     const file = await openNamed(path, flags, log, report)
     const clash = file === null ? null : await nameClash(file.settings, named, store)
     if (clash !== null) report({ where: shownName(path), line: null, column: null, ...clash })
@@ -104,12 +125,23 @@ export async function stageJobs(
       if (wrong !== null) report({ where: shownName(path), line: null, column: null, ...wrong })
     }
     if (end() > 0) {
-      if (flags['skip-bad'] === true) log(`${shownName(path)} is left out.`)
+      onMistakes(path, mistakes)
+      leftOut.push(path)
     } else if (file !== null && staged !== null) jobs.push({ settings: file.settings, ...staged })
   }
   onRead(null)
-  const enough = flags['skip-bad'] === true ? 1 : paths.length
+  if (skipBad && leftOut.length > 0 && jobs.length > 0)
+    log(`${firstNames(leftOut.map(shownName))} ${leftOut.length === 1 ? 'is' : 'are'} left out.`)
+  const enough = skipBad ? 1 : paths.length
   return jobs.length >= enough ? jobs : null
+}
+
+function eachOnce(log: (line: string) => void): (line: string) => void {
+  const said = new Set<string>()
+  return (line) => {
+    if (!said.has(line)) log(line)
+    said.add(line)
+  }
 }
 
 const noQueries = { tracked: false, originOpen: false, chosen: 0, notices: [] }
@@ -130,7 +162,7 @@ export async function openJobs(
 ): Promise<readonly JobSettings[] | null> {
   const jobs: JobSettings[] = []
   const paths = jobPaths(flags)
-  if (!(await areWorkspacesSound(paths, { log, all: flags.verbose === true }))) return null
+  if ((await brokenWorkspaces(paths, { log, all: flags.verbose === true })).size > 0) return null
   for (const path of paths) {
     const { report, end } = mistakePrinter(log, flags.verbose === true)
     const file = await openNamed(path, flags, log, report)

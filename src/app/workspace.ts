@@ -19,20 +19,29 @@ export async function workspaceOf(jobFile: string): Promise<Workspace> {
   return await openWorkspace(folderOf(jobFile))
 }
 
-/** Whether the workspaces of these job files are without mistakes; each mistake was logged as one line. */
-export async function areWorkspacesSound(
+/** The mistakes of the workspaces of these job files, by the whole path of their folders; each was logged as one line. */
+export async function brokenWorkspaces(
   jobFiles: readonly string[],
   { log, all }: { readonly log: (line: string) => void; readonly all: boolean },
-): Promise<boolean> {
+): Promise<ReadonlyMap<string, readonly Problem[]>> {
   const named = jobFiles.map((file) => workspaceFolder(folderOf(file)))
   const folders = new Map(named.map((folder) => [resolve(folder), folder]))
-  let mistakes = 0
-  for (const folder of folders.values()) {
+  const broken = new Map<string, readonly Problem[]>()
+  for (const [path, folder] of folders) {
+    const mistakes: Problem[] = []
     const { report, end } = mistakePrinter(log, all)
-    await readWorkspace(folder, report)
-    mistakes += end()
+    await readWorkspace(folder, (mistake) => {
+      mistakes.push(mistake)
+      report(mistake)
+    })
+    if (end() > 0) broken.set(path, mistakes)
   }
-  return mistakes === 0
+  return broken
+}
+
+/** The whole path of the workspace of a job file; that of the working folder for a job that has none. */
+export function workspacePath(jobFile: string): string {
+  return resolve(workspaceFolder(folderOf(jobFile)))
 }
 
 function folderOf(jobFile: string): string {

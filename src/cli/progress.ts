@@ -9,14 +9,16 @@ import { isScreen, note, type Terminal } from '../output/terminal.ts'
 const rateWindowMs = 10_000
 
 /** Shows on a terminal what happens while jobs are planned. */
-export function planEvents(terminal: Terminal): PlanEvents {
+export function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistakes'] = () => {}): PlanEvents {
   const line = statusLine<JobRead>(
     terminal,
     systemClock,
     ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,
   )
+  const log = (text: string): void => terminal.log(text, { level: 'error', code: 2 })
   return {
-    log: (text) => terminal.log(text, { level: 'error', code: 2 }),
+    log,
+    ...{ logMistake: log, onMistakes },
     note: (text) => note(terminal, text),
     ask: terminal.ask ?? null,
     onRead: (read) => (read === null ? line.end() : line.show(read)),

@@ -94,7 +94,16 @@ export function engineExpired(all: readonly ExpiredEngine[]): StopCause {
       ? 'Run the same command again later to continue.'
       : 'Ask the service what is wrong. Then run the same command again: it tries one call first where nothing else came last.',
   ]
-  return { reason: 'unavailable', message: sentences.join(' ') }
+  return {
+    reason: 'unavailable',
+    message: sentences.join(' '),
+    ...(wasting.some(mayCost) ? { source: 'answers' as const } : {}),
+  }
+}
+
+/** Whether finding out if that has passed may be billed. */
+function mayCost({ wasted: { unusable, maybeBilled } }: ExpiredEngine): boolean {
+  return unusable + maybeBilled > 0
 }
 
 function wasteSentence({ name, wasted }: ExpiredEngine): string {
@@ -112,6 +121,7 @@ function wasteSentence({ name, wasted }: ExpiredEngine): string {
 /** The stop where the next answer might not fit on the disk. */
 export const diskFull: StopCause = {
   reason: 'unavailable',
+  source: 'disk',
   message:
     'Stopped: the disk that holds the database is full. Every paid answer is stored. Make room, then run the same command again.',
 }

@@ -175,6 +175,8 @@ export interface StopCause {
   readonly message: string
   /** Nothing ran, and nothing will with these settings: exit 2, whatever the reason is. */
   readonly wrongSetting?: boolean
+  /** Where that was not the service being down: the disk, or answers that were paid for and cannot be used. */
+  readonly source?: 'disk' | 'answers'
 }
 
 /** Exit code of a run that ended so; 130 and 143 depend on the signal and stand for `interrupted`. */

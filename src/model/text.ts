@@ -45,6 +45,12 @@ export function count(n: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(n)} ${n === 1 ? noun : plural}`
 }
 
+/** The first names of a list, and how many more there are: `a, b, c and 30 more`. */
+export function firstNames(names: readonly string[], most = 5): string {
+  const more = names.length - most
+  return more > 0 ? `${names.slice(0, most).join(', ')} and ${grouped(more)} more` : names.join(', ')
+}
+
 /** Seconds as `0.4 s`, `45 s`, `12 min` or `3 h 20 min`. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`

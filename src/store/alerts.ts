@@ -26,7 +26,36 @@ export interface StoredAlert {
   readonly mutedUntil: number | null
   /** Whether its beginning was told. */
   readonly told: boolean
+  /** The jobs that its cause has stopped; null where it is about one job. */
+  readonly stopped: readonly StoppedJob[] | null
 }
+
+/** A job that something has stopped that stops others, too, and who is told of that. */
+export interface StoppedJob {
+  readonly job: string
+  /** The folder of its channels. */
+  readonly folder: string
+  readonly channels: readonly string[]
+  /** When that was last seen. */
+  readonly at: number
+  /** False where it went on since. */
+  readonly isStopped: boolean
+}
+
+/** An alert of several jobs that one cause has stopped. */
+export interface CauseAlert extends StoredAlert {
+  readonly query: null
+  readonly stopped: readonly StoppedJob[]
+}
+
+/** Alerts that are new or have changed, and what is told of them. A message that waits untried is replaced by one of its identity. */
+export interface CauseChanges {
+  readonly alerts: readonly CauseAlert[]
+  readonly messages: readonly NewMessage[]
+}
+
+/** Decides what changes, with the alerts that are open and those that are muted (identity and until when). */
+export type ChangeCauses = (open: readonly CauseAlert[], muted: ReadonlyMap<string, number>) => CauseChanges
 
 /** A run whose end no alert rule has judged yet. */
 export interface RunToJudge {
@@ -99,6 +128,7 @@ export type NewAlert = Pick<
 
 export interface AlertReads {
   alert(id: string): Promise<StoredAlert | null>
+  /** Those of a job, and those of causes that have stopped it. */
   openAlerts(job: string): Promise<readonly StoredAlert[]>
   /** Alerts of a job or of all that are open, or were over since an instant: open ones first, then the newest first. */
   listAlerts(filter: { readonly job?: string; readonly overSince: number }): Promise<readonly StoredAlert[]>
@@ -133,7 +163,11 @@ export interface AlertStore extends AlertReads {
     readonly kind: number
     readonly top: number
   }): ResultList
-  recordJudgement(judgement: Judgement): Promise<void>
+  recordJudgement(judgement: Judgement, causes: ChangeCauses): Promise<void>
+  /** Changes alerts about causes alone. Answers how many messages that made. */
+  recordCauses(change: ChangeCauses, now: number): Promise<number>
+  /** Whether an alert about a cause is open that has stopped one of these jobs. */
+  isAnyStopped(jobs: readonly string[]): Promise<boolean>
   /** Mutes an alert and those of its identity to come; false where there is no such alert. */
   muteAlert(id: string, until: number): Promise<boolean>
 }

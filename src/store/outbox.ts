@@ -1,4 +1,5 @@
 import type { AlertMessage } from '../model/settings/alert.ts'
+import type { Workspace } from '../model/settings/workspace.ts'
 
 /** What a message tells. Each channel writes it in its own form. */
 export type MessageContent =
@@ -73,6 +74,10 @@ export type TryResult =
 
 /** Messages to channels, kept until they are delivered, at least once each. */
 export interface OutboxStore {
+  /** Remembers what `rankline.yaml` of a folder says of its channels, for the time when it has mistakes. */
+  rememberChannels(folder: string, channels: Workspace['channels']): Promise<void>
+  /** What it last said; null where that is not known. */
+  lastChannels(folder: string): Promise<Workspace['channels'] | null>
   /** Puts messages in, all in one change; those whose identity is there already are left out. Answers how many were new. */
   putMessages(messages: readonly NewMessage[], now: number): Promise<number>
   /** Which of these identities the outbox has, in whatever state. */

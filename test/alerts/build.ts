@@ -34,6 +34,7 @@ export const acme: WatchedTarget = { site: 'acme.com', match: 'domain', label: '
 export function aRun(health: Partial<RunHealth> = {}): RunHealth {
   return {
     finishReason: 'completed',
+    hasCause: false,
     tasks: { planned: 10, done: 10, failed: 0 },
     ...{ mismatched: 0, unexplained: 0, balance: 5_000, daysLeft: 30 },
     ...health,

@@ -5,16 +5,16 @@ import type { StoredAlert } from '../../src/store/alerts.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, looksOf } from './build.ts'
 
-const rule = aRule({ when: 'balance', below: 100, to: ['ops'] })
+const rule = aRule({ when: 'suspect', to: ['ops'] })
 const identity = alertIdentity('acme', rule, null)
 
-function judged(balance: number, { told = true, isOpen = true, isMuted = false, isGone = false }) {
+function judged(mismatched: number, { told = true, isOpen = true, isMuted = false, isGone = false }) {
   const alert: StoredAlert = {
     ...{
       id: 'aaaaaaaaaaaa',
       identity,
       job: 'acme',
-      when: 'balance',
+      when: 'suspect',
       query: null,
       target: null,
       state: 'open',
@@ -28,6 +28,7 @@ function judged(balance: number, { told = true, isOpen = true, isMuted = false, 
       text: 'low',
       mutedUntil: null,
       told,
+      stopped: null,
     },
   }
   const facts = {
@@ -41,7 +42,7 @@ function judged(balance: number, { told = true, isOpen = true, isMuted = false, 
     linkText: String,
   }
   const { opened, over, dropped, toldNow, messages } = judge(
-    { ...facts, health: aRun({ balance }) },
+    { ...facts, health: aRun({ mismatched }) },
     {
       ...{ run: { id: 2, finishedAt: 7, closedAt: null }, now: 9, channels: ['mail'] },
       ...{ client: null, describe: null },
@@ -56,18 +57,18 @@ function judged(balance: number, { told = true, isOpen = true, isMuted = false, 
 }
 
 testTable<[string, number, Parameters<typeof judged>[1], ReturnType<typeof judged>]>([
-  ['begins', 50, { isOpen: false }, ['true', 0, 0, 0, 'open']],
-  ['goes on', 50, {}, ['', 0, 0, 0, '']],
-  ['is over', 500, {}, ['', 1, 0, 0, 'over']],
-  ['begins muted', 50, { isOpen: false, isMuted: true }, ['false', 0, 0, 0, '']],
-  ['goes on muted, untold', 50, { told: false, isMuted: true }, ['', 0, 0, 0, '']],
-  ['goes on, no longer muted', 50, { told: false }, ['', 0, 0, 1, 'open']],
-  ['is over, and was never told', 500, { told: false }, ['', 1, 0, 0, '']],
-  ['is over muted', 500, { isMuted: true }, ['', 1, 0, 0, '']],
+  ['begins', 1, { isOpen: false }, ['true', 0, 0, 0, 'open']],
+  ['goes on', 1, {}, ['', 0, 0, 0, '']],
+  ['is over', 0, {}, ['', 1, 0, 0, 'over']],
+  ['begins muted', 1, { isOpen: false, isMuted: true }, ['false', 0, 0, 0, '']],
+  ['goes on muted, untold', 1, { told: false, isMuted: true }, ['', 0, 0, 0, '']],
+  ['goes on, no longer muted', 1, { told: false }, ['', 0, 0, 1, 'open']],
+  ['is over, and was never told', 0, { told: false }, ['', 1, 0, 0, '']],
+  ['is over muted', 0, { isMuted: true }, ['', 1, 0, 0, '']],
   // A new alert of the same identity may begin at once.
-  ['is gone', 500, { isGone: true }, ['', 0, 1, 0, '']],
-])('an alert that %s: balance %i, %j', (_, balance, known, expected) => {
-  expect(judged(balance, known)).toEqual(expected)
+  ['is gone', 0, { isGone: true }, ['', 0, 1, 0, '']],
+])('an alert that %s: %i answers to another query, %j', (_, mismatched, known, expected) => {
+  expect(judged(mismatched, known)).toEqual(expected)
 })
 
 test('a message goes to the channels that a rule names, also to one that the workspace does not have yet', () => {
@@ -75,9 +76,13 @@ test('a message goes to the channels that a rule names, also to one that the wor
   const rules = [
     rule,
     aRule({ when: 'coverage', below: 90 }),
-    aRule({ when: 'suspect', to: ['mail', 'chat'] }),
+    aRule({ when: 'run-failed', to: ['mail', 'chat'] }),
   ]
-  const health = aRun({ balance: 1, mismatched: 1, tasks: { planned: 10, done: 1, failed: 9 } })
+  const health = aRun({
+    finishReason: 'completed_with_failures',
+    mismatched: 1,
+    tasks: { planned: 10, done: 1, failed: 9 },
+  })
   const { messages } = judge(
     { ...facts, rules, health },
     {
@@ -98,10 +103,10 @@ test('a message goes to the channels that a rule names, also to one that the wor
       'alerts' in message ? message.alerts.map(({ when }) => when) : [],
     ]),
   ).toEqual([
-    ['mail', 'alerts:run 2:7:mail', ['coverage', 'suspect']],
+    ['mail', 'alerts:run 2:7:mail', ['coverage', 'run-failed']],
     ['log', 'alerts:run 2:7:log', ['coverage']],
-    ['ops', 'alerts:run 2:7:ops', ['balance']],
-    ['chat', 'alerts:run 2:7:chat', ['suspect']],
+    ['ops', 'alerts:run 2:7:ops', ['suspect']],
+    ['chat', 'alerts:run 2:7:chat', ['run-failed']],
   ])
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alertId, evaluate } from '../../src/alerts/rules/evaluate.ts'
+import { alertId, alertIdentity, evaluate } from '../../src/alerts/rules/evaluate.ts'
 import type { RunHealth, SiteList } from '../../src/alerts/rules/facts.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, looksOf, story, told } from './build.ts'
@@ -24,21 +24,6 @@ testTable<[Parameters<typeof aRule>[0], readonly Partial<RunHealth>[], string]>(
     '1: run-failed open null→completed_with_failures; 3: run-failed over completed_with_failures→completed',
   ],
   [
-    { when: 'balance', below: 1_000 },
-    [{ balance: 1_000 }, { balance: 999 }, { balance: null }, { balance: 0 }, { balance: 5_000 }],
-    '2: balance open null→999; 5: balance over 999→5000',
-  ],
-  [
-    { when: 'days-left', below: 7 },
-    [{ daysLeft: 6.9 }, { daysLeft: 7 }],
-    '1: days-left open null→6; 2: days-left over 6→7',
-  ],
-  [
-    { when: 'unexplained' },
-    [{ unexplained: null }, { unexplained: -2 }, { unexplained: 0 }],
-    '2: unexplained open null→-2; 3: unexplained over -2→0',
-  ],
-  [
     { when: 'suspect' },
     [{ mismatched: 3 }, { mismatched: 0 }],
     '1: suspect open null→3; 2: suspect over 3→0',
@@ -54,6 +39,16 @@ testTable<[Parameters<typeof aRule>[0], readonly Partial<RunHealth>[], string]>(
   ).toBe(expected)
 })
 
+test('a balance that one job told of in an earlier version is over for it', () => {
+  const rule = aRule({ when: 'balance', below: 100 })
+  const identity = alertIdentity('acme', rule, null)
+  const facts = { job: 'acme', rules: [rule], skipped: null, suspicion: null, pairs: [], serps: [], linkText: String, at: 7 }
+  const open = [{ id: 'a', identity, before: null, now: 40 }]
+  const { changes } = evaluate({ ...facts, health: aRun({ balance: 500 }) }, open)
+  expect(changes).toMatchObject([{ id: 'a', state: 'over', before: 40, now: 500 }])
+  expect(evaluate({ ...facts, health: aRun({ balance: 50 }) }, open).changes).toEqual([])
+})
+
 test('a job that cannot run is told once, and once more when it runs again', () => {
   const skipped = { skipped: 'the key was refused' }
   const news = story(
@@ -65,13 +60,26 @@ test('a job that cannot run is told once, and once more when it runs again', () 
   )
 })
 
-test('a key that was refused before anything was answered is a job that could not run', () => {
-  const refused = aRun({ finishReason: 'auth', tasks: { planned: 10, done: 0, failed: 0 } })
-  const news = story(
-    [aRule({ when: 'run-skipped' })],
-    [{ health: refused }, { health: refused }, { health: aRun() }],
-  )
-  expect(told(news)).toBe('1: run-skipped open null→auth; 3: run-skipped over auth→completed')
+test('what stops other jobs, too, or is said of the account, is told by no job for itself', () => {
+  const refused = aRun({ finishReason: 'auth', hasCause: true, tasks: tasks(0), balance: 1 })
+  const rules = [
+    aRule({ when: 'run-failed' }),
+    aRule({ when: 'run-skipped' }),
+    aRule({ when: 'coverage', below: 95 }),
+    aRule({ when: 'balance', below: 100 }),
+  ]
+  expect(told(story(rules, [{ health: refused }, { health: aRun() }]))).toBe('')
+})
+
+test('coverage is not told where a rule that is told as widely says why the run stopped', () => {
+  const stopped = { health: aRun({ finishReason: 'budget', tasks: tasks(40) }) }
+  const coverage = aRule({ when: 'coverage', below: 95, to: ['ops'] })
+  const said = (to: readonly string[] | null): string =>
+    told(story([coverage, aRule({ when: 'run-failed', to })], [stopped]))
+  expect(said(null)).toBe('1: run-failed open null→budget')
+  expect(said(['ops', 'mail'])).toBe('1: run-failed open null→budget')
+  expect(said(['mail'])).toBe('1: coverage open null→40, run-failed open null→budget')
+  expect(told(story([coverage], [stopped]))).toBe('1: coverage open null→40')
 })
 
 /** A list as tables write it: sites in the order of their ranks; `…` after them where there is a gap. */
@@ -102,14 +110,14 @@ testTable<[confirm: number, lists: string, expected: string]>([
 })
 
 test('alerts of a rule that the job no longer has end without a word', () => {
-  const rule = aRule({ when: 'balance', below: 100 })
+  const rule = aRule({ when: 'suspect' })
   const facts = { job: 'acme', skipped: null, suspicion: null, pairs: [], serps: [], linkText: String, at: 7 }
-  const first = evaluate({ ...facts, rules: [rule], health: aRun({ balance: 1 }) }, [])
+  const first = evaluate({ ...facts, rules: [rule], health: aRun({ mismatched: 1 }) }, [])
   const [begun] = first.changes
   expect(begun?.id).toMatch(/^[0-9a-f]{12}$/)
   expect(begun?.id).toBe(alertId(begun?.identity ?? '', 7))
   const stored = first.changes.map(({ id, identity, before, now }) => ({ id, identity, before, now }))
-  const { changes, dropped } = evaluate({ ...facts, rules: [], health: aRun({ balance: 1 }) }, stored)
+  const { changes, dropped } = evaluate({ ...facts, rules: [], health: aRun({ mismatched: 1 }) }, stored)
   expect([changes, dropped]).toEqual([[], [begun?.id]])
 })
 

@@ -325,8 +325,7 @@ test('a changed file is read again; a broken one is reported once and keeps its 
     '/job.yaml is not run until the mistakes in that file are mended.',
     '/job.yaml has no mistakes any more.',
     '/single.yaml is scheduled now.',
-    '/job.yaml is gone: its job runs no more.',
-    '/single.yaml is gone: its job runs no more.',
+    '/job.yaml, /single.yaml are gone: their jobs run no more.',
   ])
 })
 

@@ -112,10 +112,20 @@ test('a run that failed, and a job that could not run, are told once, and once m
   expect(words(messages)).toEqual([
     [1, 'run-failed open null null'],
     [null, 'run-skipped open null null'],
-    [3, 'run-failed over null completed_with_failures', 'run-skipped over null null'],
+    [null, 'run-skipped open null null'],
+    [3, 'run-failed over null completed_with_failures'],
+    [null, 'run-skipped over null null'],
+    [null, 'run-skipped over null null'],
+  ])
+  expect(messages.flatMap(({ alerts }) => alerts.map(({ text }) => text)).slice(1)).toEqual([
+    expect.stringMatching(/^The API key is not set.* Not run: acme$/),
+    expect.stringMatching(/^acme\.yaml:1:1: unknown key 'dept'.* Not run: acme$/),
+    'acme completed its run',
+    'The settings can be used. At work again: acme',
+    expect.stringMatching(/\/acme\.yaml has no mistakes any more\. At work again: acme$/),
   ])
   const ids = messages.flatMap(({ alerts }) => alerts.map(({ id }) => id))
-  expect(new Set(ids).size).toBe(2)
+  expect(new Set(ids).size).toBe(3)
   expect(ids.every((id) => /^[0-9a-f]{12}$/.test(id))).toBe(true)
 })
 

@@ -132,11 +132,9 @@ test('with --skip-bad the good job files run, and the exit code is 2', async () 
   expect(code).toBe(2)
   expect(stderr.trim().split('\n')).toEqual([
     expect.stringMatching(/^bad\.csv:3: gl cannot be 'usa'/),
-    'bad.csv is left out.',
     expect.stringMatching(/^no\.csv: there is no such file/),
-    'no.csv is left out.',
     expect.stringMatching(/^other\/bad\.csv: the job name 'bad' belongs to bad\.csv already/),
-    'other/bad.csv is left out.',
+    'bad.csv, no.csv, other/bad.csv are left out.',
   ])
   expect(stdout).toMatch(/^good \(run 1\): completed/)
   expect(place.sql('SELECT DISTINCT job FROM runs')).toEqual([{ job: 'good' }])
@@ -219,4 +217,11 @@ test('a broken rankline.yaml stops a run before anything is sent, and is told on
       stdout: '',
       stderr: "rankline.yaml:1:11: unknown key 'per_dya'; write 'per_day'\n",
     })
+  // Those of another folder run.
+  await place.file('other/c.csv', 'query\nc\n')
+  expect(await place.call(['run', 'a.csv', 'b.csv', 'other/c.csv', '--skip-bad'])).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/^c \(run 1\): completed/),
+    stderr: expect.stringMatching(/^rankline\.yaml:1:11: .*\na\.csv, b\.csv are left out\.\n/),
+  })
 })

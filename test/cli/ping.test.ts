@@ -96,13 +96,11 @@ test('a switch that does not answer, or is not set, changes nothing of a run', a
   receiver.answers.push(500, 500)
   const refused = await place.call(['run', 'job.yaml'], env)
   expect(refused).toMatchObject({ code: 0 })
-  expect(refused.stderr).toContain(
-    'The ping of job (start) did not arrive: HTTP 500. Check the address in PING_URL.',
-  )
+  expect(refused.stderr).toContain('Pings of job did not arrive: HTTP 500. Check the address in PING_URL.')
   const unset = await place.call(['run', 'job.yaml', '--fresh'])
   expect(unset).toMatchObject({ code: 0 })
   expect(unset.stderr).toBe(
-    'The ping of job (start) did not arrive: PING_URL is not set. Set it in the environment or in .env.\n',
+    'Pings of job did not arrive: PING_URL is not set. Set it in the environment or in .env.\n',
   )
   expect(refused.stderr).not.toContain('uuid-secret')
 })

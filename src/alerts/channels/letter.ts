@@ -42,7 +42,21 @@ function written(content: MessageContent): Letter {
   }
 }
 
+/** What stops several jobs, or does no longer: in one sentence, with their names below. */
+function ofCause({ text, state }: AlertNews, jobs: readonly string[]): Letter {
+  const [what = ''] = text.split(/\. (?=Not run: |Stopped: |At work again: )/)
+  const names = jobs.length === 1 ? (jobs[0] ?? '') : count(jobs.length, 'job')
+  const title = `${names}${state === 'over' ? ', over' : ''}: ${what}`
+  const sections = [{ heading: null, lines: [what] }]
+  return {
+    ...{ subject: title, title },
+    sections: jobs.length === 1 ? sections : [...sections, { heading: 'Jobs', lines: jobs }],
+  }
+}
+
 function ofAlerts({ job, client, alerts }: AlertMessage): Letter {
+  const [cause] = alerts
+  if (cause?.jobs !== undefined) return ofCause(cause, cause.jobs)
   const open = alerts.filter(({ state }) => state === 'open')
   const over = alerts.filter(({ state }) => state === 'over')
   const counts = [

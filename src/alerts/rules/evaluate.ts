@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import { isComplete } from '../../model/run.ts'
 import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/settings/alert.ts'
 import type { Suspicion } from '../../model/suspicion.ts'
 import { type CitationKind, judgeCitation } from './citations.ts'
 import { judgeSites } from './competitors.ts'
 import type { OpenAlert, RunHealth, Verdict, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'
-import { type HealthKind, judgeHealth, judgeSkipped } from './health.ts'
+import { type HealthKind, judgeHealth, judgeSkipped, readAccount } from './health.ts'
 import { judgePage, type LinkText } from './pages.ts'
 import { judgeRank, type RankKind } from './ranks.ts'
 import { judgeWholeRun, wholeRunRule } from './whole-run.ts'
@@ -126,7 +127,10 @@ const citations: Judge = (rule, facts, open) =>
     pair.query.cites ? judgeCitation(rule.when as CitationKind, rule, pair, known) : null,
   )
 
-const health: Judge = (rule, { job, health, skipped, at }, open) => {
+const health: Judge = (rule, { job, rules, health, skipped, at }, open) => {
+  // What stopped a run says why its tasks are missing.
+  if (rule.when === 'coverage' && health !== null && !isComplete(health.finishReason))
+    if (rules.some((other) => other.when === 'run-failed' && reaches(other, rule))) return []
   const identity = alertIdentity(job, rule, null)
   const known = open.get(identity) ?? null
   const verdict =
@@ -136,6 +140,21 @@ const health: Judge = (rule, { job, health, skipped, at }, open) => {
         : null
       : health && judgeHealth(rule.when as HealthKind, rule, { job, health }, known)
   return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Rules on the account begin for all jobs together. One that began for a job alone, in an earlier version, ends here. */
+const account: Judge = (rule, { job, health, at }, open) => {
+  const identity = alertIdentity(job, rule, null)
+  const known = open.get(identity)
+  const reading = health === null ? null : readAccount(rule, health)
+  if (known === undefined || reading === null || reading.isBad) return []
+  const verdict: Verdict = { state: 'over', before: known.now, now: reading.now, text: reading.text }
+  return [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Whether one rule is told wherever another one is. */
+function reaches(rule: AlertRule, other: AlertRule): boolean {
+  return rule.to === null || (other.to?.every((channel) => rule.to?.includes(channel)) ?? false)
 }
 
 /** Which family of rules judges what. */
@@ -152,9 +171,9 @@ const judges: Readonly<Record<AlertKind, Judge>> = {
   coverage: health,
   'run-failed': health,
   'run-skipped': health,
-  balance: health,
-  'days-left': health,
-  unexplained: health,
+  balance: account,
+  'days-left': account,
+  unexplained: account,
   suspect: health,
 }
 

@@ -63,6 +63,8 @@ export interface WatchedSerp {
 /** How a run went as a whole. Null is not known: then nothing begins and nothing is over. */
 export interface RunHealth {
   readonly finishReason: FinishReason
+  /** It stopped for a cause that stops other jobs, too: that is told of all of them. */
+  readonly hasCause: boolean
   readonly tasks: { readonly planned: number; readonly done: number; readonly failed: number }
   /** Answers that repeat a different query than asked. */
   readonly mismatched: number

@@ -9,58 +9,71 @@ import type { OpenAlert, RunHealth, Verdict } from './facts.ts'
  *   rule               begins                                     is over
  *   coverage, N        fewer than N % of its tasks are done       N % or more
  *   run-failed         it stopped, or tasks failed                completed
- *   run-skipped        the job could not run, or its key was refused   any other run of the job
+ *   run-skipped        the job could not run                      any run of the job
  *   balance, N         fewer than N credits are left              N or more
  *   days-left, N       the balance lasts fewer than N days        N or more
  *   unexplained        the service counted other credits          they agree
  *   suspect            answers repeat a different query           none does
+ *
+ * Where a run stopped for a cause that stops other jobs, too, its job says nothing of it: `causes` tells it of all of them. So it
+ * does of what is said of the whole account.
  */
 
-export type HealthKind = Extract<
-  AlertKind,
-  'coverage' | 'run-failed' | 'run-skipped' | 'balance' | 'days-left' | 'unexplained' | 'suspect'
->
+export type HealthKind = Extract<AlertKind, 'coverage' | 'run-failed' | 'run-skipped' | 'suspect'>
+
+/** What is said of the whole account, whatever job says it. */
+type AccountKind = Extract<AlertKind, 'balance' | 'days-left' | 'unexplained'>
 
 /** What a run says of a kind; null where that is not known. */
-interface Reading {
+interface RuleReading {
   readonly isBad: boolean
   readonly now: number | string | null
-  /** A predicate of the job. */
+  /** A predicate of the job; a sentence where it is said of the account. */
   readonly text: string
 }
 
-type Read = (health: RunHealth, below: number) => Reading | null
+type Read = (health: RunHealth, below: number) => RuleReading | null
 
 const readings: Readonly<Record<HealthKind, Read>> = {
-  coverage: ({ tasks }, below) => {
+  coverage: ({ tasks, hasCause }, below) => {
     const coverage = coverageOf(tasks)
-    if (coverage === null) return null
+    if (coverage === null || hasCause) return null
     const percent = Math.floor(coverage * 1000) / 10
     const text = `answered ${percent} % of its tasks (${grouped(tasks.done)} of ${grouped(tasks.planned)}); the limit is ${below} %`
     return { isBad: coverage * 100 < below, now: percent, text }
   },
-  'run-failed': ({ finishReason, tasks: { failed } }) => {
+  'run-failed': ({ finishReason, hasCause, tasks: { failed } }) => {
+    if (hasCause) return null
     if (finishReason === 'completed') return { isBad: false, now: finishReason, text: 'completed its run' }
     const stopped = finishReason === 'completed_with_failures' ? '' : ` (${finishReason})`
     const failures = failed === 0 ? '' : `: ${count(failed, 'task')} failed`
     return { isBad: true, now: finishReason, text: `did not complete its run${stopped}${failures}` }
   },
-  'run-skipped': ({ finishReason, tasks }) => {
-    const isBad = finishReason === 'auth' && tasks.done === 0
-    return { isBad, now: finishReason, text: isBad ? 'could not run: the key was refused' : 'ran again' }
-  },
+  'run-skipped': ({ finishReason, hasCause }) =>
+    hasCause ? null : { isBad: false, now: finishReason, text: 'ran again' },
+  suspect: ({ mismatched }) => ({
+    isBad: mismatched > 0,
+    now: mismatched,
+    text:
+      mismatched === 0
+        ? 'got answers to its own queries only'
+        : `got ${count(mismatched, 'answer')} to a different query than asked`,
+  }),
+}
+
+const accountReadings: Readonly<Record<AccountKind, Read>> = {
   balance: ({ balance }, below) =>
     balance === null
       ? null
       : {
           isBad: balance < below,
           now: balance,
-          text: `has a balance of ${count(balance, 'credit')}; the limit is ${grouped(below)}`,
+          text: `The balance is ${count(balance, 'credit')}; the limit is ${grouped(below)}`,
         },
   'days-left': ({ daysLeft }, below) => {
     if (daysLeft === null) return null
     const days = Math.floor(daysLeft)
-    const text = `has a balance for ${count(days, 'day')}; the limit is ${grouped(below)}`
+    const text = `The balance lasts ${count(days, 'day')}; the limit is ${grouped(below)}`
     return { isBad: daysLeft < below, now: days, text }
   },
   unexplained: ({ unexplained }) =>
@@ -71,17 +84,19 @@ const readings: Readonly<Record<HealthKind, Read>> = {
           now: unexplained,
           text:
             unexplained === 0
-              ? 'agrees with the service on the credits of its run'
-              : `differs from the service by ${count(Math.abs(unexplained), 'credit')} (the service counted ${unexplained > 0 ? 'more' : 'fewer'})`,
+              ? 'The service counts the credits that the calls explain'
+              : `The service counted ${count(Math.abs(unexplained), 'credit')} ${unexplained > 0 ? 'more' : 'fewer'} than the calls explain`,
         },
-  suspect: ({ mismatched }) => ({
-    isBad: mismatched > 0,
-    now: mismatched,
-    text:
-      mismatched === 0
-        ? 'got answers to its own queries only'
-        : `got ${count(mismatched, 'answer')} to a different query than asked`,
-  }),
+}
+
+/** What a rule on the account says, in a sentence; null where that is not known. */
+export function readAccount({ when, below }: AlertRule, health: RunHealth): RuleReading | null {
+  return when in accountReadings ? accountReadings[when as AccountKind](health, below ?? 0) : null
+}
+
+/** Whether fewer tasks of a run are done than a rule on coverage allows. */
+export function isCoverageLow({ below }: AlertRule, { tasks }: RunHealth): boolean {
+  return (coverageOf(tasks) ?? 1) * 100 < (below ?? 0)
 }
 
 /** What a rule on runs as a whole says of one; null where nothing begins and nothing is over. */

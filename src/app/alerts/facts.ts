@@ -1,3 +1,4 @@
+import { causeOfRun } from '../../alerts/causes.ts'
 import type { Facts } from '../../alerts/rules/evaluate.ts'
 import type {
   Look,
@@ -38,6 +39,7 @@ export async function healthOf(
   const isAsked = (kind: AlertKind): boolean => rules.some(({ when }) => when === kind)
   return {
     finishReason: run.finishReason ?? 'crashed',
+    hasCause: causeOfRun(run.finishReason ?? 'crashed', false) !== null,
     tasks: await store.taskCounts(run.id),
     mismatched: isAsked('suspect') ? (store.runQuality(run.id).mismatched ?? 0) : 0,
     ...end,

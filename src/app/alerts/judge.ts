@@ -1,13 +1,15 @@
+import { type Cause, causesOfRun, causesOfStart, changeCauses } from '../../alerts/causes.ts'
 import { judge } from '../../alerts/judgement.ts'
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
-import { isOver, type Run } from '../../model/run.ts'
+import { isOver, type Run, type StopCause } from '../../model/run.ts'
+import { firstNames } from '../../model/text.ts'
 import type { Clock } from '../../model/time.ts'
 import type { RunToJudge } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
+import { knownChannels } from '../messages/known-channels.ts'
 import { unexplainedSince } from '../status/spending.ts'
-import { workspaceOf } from '../workspace.ts'
 import { describing } from './details.ts'
 import { type EndOfRun, healthOf, observedFacts } from './facts.ts'
 
@@ -20,6 +22,8 @@ interface Collected {
       readonly credits: { readonly balance_after: number | null; readonly unexplained: number | null }
     }
   }[]
+  /** Why the command stopped; null where it did not. */
+  readonly cause: StopCause | null
   /** Called with a line that must be read. */
   readonly log: (line: string) => void
 }
@@ -28,7 +32,7 @@ interface Collected {
  * Judges every run whose end no rule has judged yet: those that were collected now, and those of any job whose process died before it
  * came to that. State and messages of a run are one change, so that a crash loses no alert and sends none twice.
  */
-export async function judgeRuns({ app, finished, log }: Collected): Promise<void> {
+export async function judgeRuns({ app, finished, cause, log }: Collected): Promise<void> {
   const { store, clock, keyHash } = app
   const ends = new Map(
     finished.map(({ run, document: { credits } }) => [
@@ -43,22 +47,29 @@ export async function judgeRuns({ app, finished, log }: Collected): Promise<void
         unexplained: await unexplainedSince(store, keyHash, one.run.startedAt),
         balance: lastRead,
       }
-      await judgeRun({ store, clock }, one, { ...end, balance: end.balance ?? lastRead })
+      const stop = ends.has(one.run.id) ? cause : null
+      await judgeRun({ store, clock }, one, { ...end, balance: end.balance ?? lastRead, stop })
     }
   }
+  /** By what is in the way: the channels of a folder cannot be read, for instance. These runs are judged after the next one. */
+  const waiting = new Map<string, string[]>()
   for (const job of await store.jobsThatRan())
     try {
       await judgeJob(job)
     } catch (error) {
-      // The channels of one job cannot be read, for instance: its run is judged after the next one.
       if (!(error instanceof RanklineError)) throw error
-      log(`The alerts of ${job} wait: ${error.message}`)
+      waiting.set(error.message, [...(waiting.get(error.message) ?? []), job])
     }
+  for (const [reason, jobs] of waiting) log(`The alerts of ${firstNames(jobs)} wait: ${reason}`)
 }
 
 type Parts = { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
 
-async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun): Promise<void> {
+async function judgeRun(
+  { store, clock }: Parts,
+  one: RunToJudge,
+  { stop, ...end }: EndOfRun & { readonly stop: StopCause | null },
+): Promise<void> {
   const { run, hasEnded } = one
   const { job, settings } = run
   const rules = settings.alerts ?? []
@@ -70,25 +81,43 @@ async function judgeRun({ store, clock }: Parts, one: RunToJudge, end: EndOfRun)
   }
   const gone = new Set(isOver(run) ? await store.goneAlerts(run) : [])
   const describe = describing(store, run)
-  await store.recordJudgement(
-    judge(facts, { run, gone, describe, ...(await known({ store, clock }, settings)) }),
+  const { folder, ...before } = await known({ store, clock }, settings)
+  const about = { job, rules, folder, channels: before.channels }
+  const { health } = facts
+  await store.recordJudgement(judge(facts, { run, gone, describe, ...before }), (open, muted) =>
+    health === null
+      ? { alerts: [], messages: [] }
+      : changeCauses(causesOfRun(about, health, stop), { open, muted, now: before.now }),
   )
 }
 
+/** What kept jobs from running: something that stops others, too, or their own price. */
+export type Hindrance = Cause | { readonly kind: 'price'; readonly text: string }
+
 /**
- * Stores that a job could not run at its time, where a rule asks for that; what is to be sent waits in the outbox. False where
- * there is nothing new to send. The rules are those of the job's last run: its file may be what is broken.
+ * Stores that a job could not run at its time, or that nothing keeps it from running any more (null), where a rule asks for
+ * that; what is to be sent waits in the outbox. False where there is nothing new to send. The rules are those of the job's last run: its
+ * file may be what is broken.
  */
 export async function judgeSkippedJob(
   { store, clock }: Parts,
-  { job, reason }: { readonly job: string; readonly reason: string },
+  job: string,
+  hindrance: Hindrance | null,
 ): Promise<boolean> {
   const from = (await store.runs({ job, limit: 1 }))[0]?.settings
-  const rules = from?.alerts?.filter(({ when }) => when === 'run-skipped') ?? []
-  if (from === undefined || rules.length === 0) return false
+  if (from === undefined) return false
+  const rules = from.alerts?.filter(({ when }) => when === 'run-skipped') ?? []
+  const { open, folder, ...others } = await known({ store, clock }, from)
+  const { now, channels } = others
+  if (hindrance?.kind !== 'price') {
+    const causes = causesOfStart({ job, rules, folder, channels }, hindrance)
+    return (
+      (await store.recordCauses((known, muted) => changeCauses(causes, { open: known, muted, now }), now)) > 0
+    )
+  }
+  if (rules.length === 0) return false
   const nothing = { health: null, suspicion: null, pairs: [], serps: [], linkText: () => '' }
-  const facts = { job, rules, at: clock.wall(), skipped: reason, ...nothing }
-  const { open, ...others } = await known({ store, clock }, from)
+  const facts = { job, rules, at: now, skipped: hindrance.text, ...nothing }
   // The other rules of the job are not asked: their alerts go on.
   const judgement = judge(facts, {
     run: null,
@@ -98,7 +127,7 @@ export async function judgeSkippedJob(
     open: open.filter(({ when }) => when === 'run-skipped'),
   })
   if (judgement.opened.length === 0) return false
-  await store.recordJudgement(judgement)
+  await store.recordJudgement(judgement, () => ({ alerts: [], messages: [] }))
   return true
 }
 
@@ -107,10 +136,13 @@ async function known(
   { name, file, report }: Pick<JobSettings, 'name' | 'file' | 'report'>,
 ) {
   const now = clock.wall()
+  const { folder, channels, isSound } = await knownChannels(store, file)
+  if (isSound) await store.rememberChannels(folder, channels)
   return {
     client: report?.client ?? null,
-    ...{ now, channels: Object.keys((await workspaceOf(file)).channels) },
-    open: await store.openAlerts(name),
+    ...{ now, folder, channels: Object.keys(channels) },
+    // Those of causes are judged by themselves.
+    open: (await store.openAlerts(name)).filter(({ stopped }) => stopped === null),
     muted: await store.mutedIdentities(name, now),
   }
 }

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Cause } from '../../alerts/causes.ts'
+import { firstMistake } from '../../jobfile/source.ts'
+import { isWorkspaceMistake } from '../../jobfile/workspace.ts'
+import { noFile, type Problem } from '../../model/job.ts'
 import type { Clock } from '../../model/time.ts'
-import type { Store } from '../../store/store.ts'
 import { deliver } from '../messages/deliver.ts'
 import type { Outgoing } from '../messages/outgoing.ts'
-import { judgeSkippedJob } from './judge.ts'
+import { type Hindrance, judgeSkippedJob } from './judge.ts'
 
 /** What is needed to say that jobs could not run. */
 export interface SkippedMeans {
@@ -16,30 +19,50 @@ export interface SkippedMeans {
   readonly log: (line: string) => void
 }
 
-/**
- * Says of jobs, by their files, that they could not run at their time, where their rules ask for that (`when: run-skipped`): a
- * file has mistakes, or the settings allow no call. The rules are those of the last run.
- */
-export async function alertSkippedJobs(
-  files: readonly string[],
-  reason: string,
-  { database, clock, outgoing, log }: SkippedMeans,
-): Promise<void> {
-  if (!existsSync(database)) return
-  const { needsMigration } = await import('../../store/sqlite/connection/inspect.ts')
-  if (needsMigration(database)) return
-  const { openStore } = await import('../../store/sqlite/open.ts')
-  await using store = await openStore(database)
-  let isTold = false
-  for (const job of await jobsOf(store, files))
-    isTold = (await judgeSkippedJob({ store, clock }, { job, reason })) || isTold
-  if (isTold) await deliver({ store, clock, outgoing, log })
+/** The mistakes that keep a job from running, as a cause that it shares with others of the same file. */
+export function causeOfMistakes(mistakes: readonly Problem[]): Cause {
+  const shared = mistakes.filter(isWorkspaceMistake)
+  const told = shared.length > 0 ? shared : mistakes
+  const place = resolve(told[0]?.where ?? '')
+  const text = firstMistake(told) ?? 'A file has mistakes'
+  return { kind: shared.length > 0 ? 'workspace' : 'file', place, text, now: null, when: 'run-skipped' }
 }
 
-/** The jobs whose last run was of one of these files. */
-async function jobsOf(store: Store, files: readonly string[]): Promise<readonly string[]> {
-  const paths = new Set(files.map((file) => resolve(file)))
-  const jobs: string[] = []
-  for (const job of await store.jobNames()) if (paths.has((await store.jobFile(job)) ?? '')) jobs.push(job)
-  return jobs
+/** What keeps every job from running: no call can be made with the settings. */
+export function causeOfSettings(text: string): Cause {
+  return { kind: 'settings', place: '', text, now: null, when: 'run-skipped' }
+}
+
+/**
+ * Says of jobs, by their files, what kept them from running at their time, and of others that nothing does any more, where
+ * their rules ask for that (`when: run-skipped`). The rules are those of the last run.
+ */
+export async function alertSkippedJobs(
+  {
+    skipped,
+    running,
+  }: { readonly skipped: ReadonlyMap<string, Hindrance>; readonly running: readonly string[] },
+  { database, clock, outgoing, log }: SkippedMeans,
+): Promise<void> {
+  if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
+  const { needsMigration } = await import('../../store/sqlite/connection/inspect.ts')
+  if (needsMigration(database)) return
+  const { openReader, openStore } = await import('../../store/sqlite/open.ts')
+  const jobs = new Map<string, string>()
+  {
+    await using reader = await openReader(database)
+    for (const job of await reader.jobNames()) jobs.set((await reader.jobFile(job)) ?? noFile, job)
+    const back = running.flatMap((file) => jobs.get(resolve(file)) ?? [])
+    if (skipped.size === 0 && !(await reader.isAnyStopped(back))) return
+  }
+  await using store = await openStore(database)
+  let isTold = false
+  const note = async (file: string, hindrance: Hindrance | null): Promise<void> => {
+    const job = jobs.get(resolve(file))
+    if (job === undefined) return
+    isTold = (await judgeSkippedJob({ store, clock }, job, hindrance)) || isTold
+  }
+  for (const file of running) await note(file, null)
+  for (const [file, hindrance] of skipped) await note(file, hindrance)
+  if (isTold) await deliver({ store, clock, outgoing, log })
 }

@@ -4,13 +4,14 @@ import type { Send, Sent } from '../../alerts/channels/channel.ts'
 import { nextTry } from '../../alerts/retries.ts'
 import { RanklineError } from '../../model/errors.ts'
 import { noFile } from '../../model/job.ts'
+import type { AlertMessage } from '../../model/settings/alert.ts'
 import type { Workspace } from '../../model/settings/workspace.ts'
 import { count, duration } from '../../model/text.ts'
 import { type Clock, dayMs } from '../../model/time.ts'
 import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { App } from '../connect/app.ts'
-import { workspaceOf } from '../workspace.ts'
+import { knownChannels } from './known-channels.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export interface Delivery {
@@ -60,18 +61,18 @@ export async function deliverMessages({
 /** Messages to one channel of one folder, the oldest first. */
 interface Group {
   readonly channel: string
-  readonly workspace: Workspace
+  readonly workspace: Pick<Workspace, 'folder' | 'channels'>
   readonly messages: OutboxMessage[]
 }
 
 /** The channels of a job are those of the workspace that its file is in. */
 async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery): Promise<readonly Group[]> {
-  const workspaces = new Map<string, Promise<Workspace | null>>()
+  const workspaces = new Map<string, Promise<Group['workspace'] | null>>()
   const groups = new Map<string, Group>()
   for (const message of due) {
     const file = (await store.jobFile(message.job)) ?? noFile
     const folder = file === noFile ? '.' : dirname(file)
-    const opening = workspaces.get(folder) ?? openOrSay(file, log)
+    const opening = workspaces.get(folder) ?? openOrSay(store, file, log)
     workspaces.set(folder, opening)
     const workspace = await opening
     if (workspace === null) continue
@@ -83,9 +84,13 @@ async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery
   return [...groups.values()]
 }
 
-async function openOrSay(file: string, log: Delivery['log']): Promise<Workspace | null> {
+async function openOrSay(
+  store: OutboxStore,
+  file: string,
+  log: Delivery['log'],
+): Promise<Group['workspace'] | null> {
   try {
-    return await workspaceOf(file)
+    return await knownChannels(store, file)
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
     log(`Messages wait for the channels of their workspace: ${error.message}`)
@@ -184,7 +189,9 @@ async function settle(
   return false
 }
 
-function about({ kind, job, runId }: OutboxMessage): string {
+function about({ kind, job, runId, message }: OutboxMessage): string {
   if (kind !== 'alerts') return `the digest of ${job}`
+  const { jobs = [] } = (message as AlertMessage).alerts[0] ?? {}
+  if (jobs.length > 1) return `the message about ${count(jobs.length, 'job')}`
   return runId === null ? `the alerts of ${job}` : `the message about run ${runId} of ${job}`
 }

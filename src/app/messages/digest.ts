@@ -5,7 +5,7 @@ import { latestSlot } from '../../plan/schedule/slots.ts'
 import type { MessageContent } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
-import { workspaceOf } from '../workspace.ts'
+import { knownChannels } from './known-channels.ts'
 
 /** Puts digests into the outbox that are due, after a run. */
 export async function queueDigestsOfRuns({
@@ -74,12 +74,12 @@ interface DueDigest {
 /** The digests of a job that are due. */
 export async function dueDigests(
   { name: job, digest, timezone, file }: JobSettings,
-  store: Pick<Store, 'runs' | 'knownIdentities'>,
+  store: Pick<Store, 'runs' | 'knownIdentities' | 'lastChannels'>,
   now: number,
 ): Promise<readonly DueDigest[]> {
   const slot = digest === null ? null : latestSlot(digest.cron, timezone, now)
   if (digest === null || slot === null) return []
-  const { channels } = await workspaceOf(file)
+  const { channels } = await knownChannels(store, file)
   const at = new Date(slot).toISOString()
   const digests = [...new Set(digest.to ?? Object.keys(channels))].map((channel) => ({
     identity: `digest:${job}:${at}:${channel}`,

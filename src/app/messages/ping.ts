@@ -1,6 +1,7 @@
 import { addressIn } from '../../alerts/channels/channel.ts'
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
+import { firstNames } from '../../model/text.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /** What a dead man's switch is told, of the kind of healthchecks.io. */
@@ -19,25 +20,32 @@ export interface PingMeans {
   readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
   /** Called with a line that must be read. */
   readonly log: (line: string) => void
+  /** Why pings did not arrive the last time: that is not said again. */
+  readonly reported?: Set<string> | undefined
 }
 
 /**
- * Tells the switch of a job, where it has one, what happened; a ping that does not arrive is said in one line. Never rejected: at
- * the start of a run nothing waits for it.
+ * Tells the switches of jobs, where they have one, what happened. Never rejected: at the start of a run nothing waits for it. Pings
+ * that did not arrive for one reason are one line, whatever jobs and events they are of.
  */
-export async function sendPing(
-  job: PingedJob,
-  event: PingEvent,
-  body: string,
-  means: PingMeans,
-): Promise<void> {
-  if (job.ping == null) return
-  const { urlEnv } = job.ping
-  try {
-    const problem = await send(urlEnv, event, body, means)
-    if (problem !== null) means.log(`The ping of ${job.name} (${event}) did not arrive: ${problem}.`)
-  } catch (error) {
-    means.log(`The ping of ${job.name} (${event}) was not sent: ${reasonOf(error)}.`)
+function pinger({ outgoing, log, reported = new Set() }: PingMeans) {
+  const failed = new Map<string, Set<string>>()
+  return {
+    send: async ({ name, ping }: PingedJob, event: PingEvent, body: string): Promise<void> => {
+      if (ping == null) return
+      const problem = await send(ping.urlEnv, event, body, outgoing).catch(reasonOf)
+      if (problem === null) return
+      failed.set(problem, (failed.get(problem) ?? new Set()).add(name))
+    },
+    /** Says what did not arrive, unless it was said before. */
+    sayFailed: (): void => {
+      for (const [problem, jobs] of failed)
+        if (!reported.has(problem))
+          log(`Pings of ${firstNames([...jobs].sort())} did not arrive: ${problem}.`)
+      reported.clear()
+      for (const problem of failed.keys()) reported.add(problem)
+      failed.clear()
+    },
   }
 }
 
@@ -46,11 +54,10 @@ async function send(
   urlEnv: string,
   event: PingEvent,
   body: string,
-  { outgoing }: PingMeans,
+  outgoing: PingMeans['outgoing'],
 ): Promise<string | null> {
   const address = addressIn(urlEnv, outgoing)
-  // The start of a run says it; once is enough.
-  if ('missing' in address) return event === 'success' ? null : address.missing
+  if ('missing' in address) return address.missing.replace(/\.$/, '')
   const url = new URL(address.url)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${pathOf[event]}`
   const result = await outgoing.post({
@@ -87,15 +94,16 @@ export function reasonOf(error: unknown): string {
   return `rankline failed: internal error (${error instanceof Error ? error.name : 'unknown'})`
 }
 
-/** Tells the switches of job files that nothing was run, as far as these files can be read. */
+/** Tells the switches of job files why nothing was run, as far as these files can be read. */
 export async function pingNotStarted(
-  jobFiles: readonly string[],
-  reason: string,
+  notRun: readonly { readonly file: string; readonly reason: string }[],
   means: PingMeans,
 ): Promise<void> {
-  if (jobFiles.length === 0) return
+  if (notRun.length === 0) return
   const { readPing } = await import('../../jobfile/peek.ts')
-  await Promise.all(jobFiles.map(async (file) => sendPing(await readPing(file), 'fail', reason, means)))
+  const pings = pinger(means)
+  await Promise.all(notRun.map(async ({ file, reason }) => pings.send(await readPing(file), 'fail', reason)))
+  pings.sayFailed()
 }
 
 /** Pings around the collection of runs. */
@@ -108,12 +116,13 @@ export interface RunPings {
 
 /** Tells the switches of jobs that their runs begin; nothing waits for that. */
 export function pingStarts(jobs: readonly PingedJob[], means: PingMeans): RunPings {
+  const pings = pinger(means)
   const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
-  const started = Promise.all([...open.values()].map((job) => sendPing(job, 'start', '', means)))
+  const started = Promise.all([...open.values()].map((job) => pings.send(job, 'start', '')))
   const end = async (name: string, event: PingEvent, summary: () => Promise<string>): Promise<void> => {
     const job = open.get(name)
     open.delete(name)
-    if (job !== undefined) await sendPing(job, event, await summary(), means)
+    if (job !== undefined) await pings.send(job, event, await summary())
   }
   return {
     ended: async (ends) => {
@@ -121,10 +130,12 @@ export function pingStarts(jobs: readonly PingedJob[], means: PingMeans): RunPin
       await Promise.all(
         ends.map(({ job, isGood, summary }) => end(job, isGood ? 'success' : 'fail', summary)),
       )
+      pings.sayFailed()
     },
     failed: async (reason) => {
       await started
       await Promise.all([...open.keys()].map((name) => end(name, 'fail', async () => reason)))
+      pings.sayFailed()
     },
   }
 }

@@ -5,7 +5,8 @@ import { csvFilesOf } from '../../jobfile/peek.ts'
 import { mistakePrinter, type Report } from '../../jobfile/source.ts'
 import { workspaceFile, workspaceFolder } from '../../jobfile/upward.ts'
 import type { JobSettings } from '../../model/job.ts'
-import type { Terminal } from '../../output/terminal.ts'
+import { firstNames } from '../../model/text.ts'
+import type { LogLevel, Terminal } from '../../output/terminal.ts'
 import { saysWhenDue, yamlJobFiles } from '../planning/due-files.ts'
 
 /** Called with a line for the user. */
@@ -59,9 +60,9 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
   const known = new Map<string, KnownFile>()
   let wasRead = false
 
-  const refreshOne = async (path: string): Promise<void> => {
+  const refreshOne = async (path: string, log: Log): Promise<FileChange | null> => {
     const before = known.get(path)
-    if (before !== undefined && before.signature === (await signatureOf(path, before.tables))) return
+    if (before !== undefined && before.signature === (await signatureOf(path, before.tables))) return null
     const tables = await csvFilesOf(path).catch(() => [])
     // Before it is read: a change meanwhile is seen the next time.
     const signature = await signatureOf(path, tables)
@@ -70,41 +71,85 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
     const good = isMistaken(read) || read === 'not scheduled' ? null : read
     const form = isBroken && before?.form ? { ...before.form, isBroken } : good
     known.set(path, { signature, tables, form, isBroken })
-    const change = read === 'broken beside' ? waitsForOthers : changeOf(before, { form, isBroken })
-    if (change !== null && (wasRead || isBroken))
-      log(`${path} ${change}`, { level: isBroken ? 'error' : 'info', file: path })
+    const change = read === 'broken beside' ? 'waits' : changeOf(before, { form, isBroken })
+    return wasRead || isBroken ? change : null
   }
 
   return {
     refresh: async () => {
       const paths = await jobPaths(places)
-      for (const path of paths) await refreshOne(path)
+      const changes = new Map<FileChange, string[]>()
+      const note = (change: FileChange | null, path: string): void => {
+        if (change !== null) changes.set(change, [...(changes.get(change) ?? []), path])
+      }
+      // Mistakes in a file that several jobs use are said once.
+      const said = new Set<string>()
+      const once: Log = (line, about) => {
+        if (!said.has(line)) log(line, about)
+        said.add(line)
+      }
+      for (const path of paths) note(await refreshOne(path, once), path)
       for (const [path, { form }] of known)
         if (!paths.includes(path)) {
           known.delete(path)
-          if (form !== null) log(`${path} is gone: its job runs no more.`, { level: 'warn', file: path })
+          if (form !== null) note('gone', path)
         }
+      for (const [change, files] of changes) {
+        const { level, one, many } = wording[change]
+        log(`${firstNames(files)} ${files.length === 1 ? one : many}`, { level, files })
+      }
       wasRead = true
       return [...known.values()].flatMap(({ form }) => form ?? [])
     },
   }
 }
 
-/** Of the files that a job file is read with, no earlier form is kept. */
-const waitsForOthers = 'is not run until the mistakes in that file are mended.'
+/** What became of a file. Of the files that a job file is read with, no earlier form is kept: it waits until they are mended. */
+type FileChange = 'waits' | 'left out' | 'as before' | 'mended' | 'not scheduled' | 'changed' | 'new' | 'gone'
 
-/** What became of a file, as the end of a sentence; null where there is nothing to say. */
+/** Each as the end of a sentence about one file, or several. */
+const wording: Readonly<
+  Record<FileChange, { readonly level: LogLevel; readonly one: string; readonly many: string }>
+> = {
+  waits: {
+    level: 'error',
+    one: 'is not run until the mistakes in that file are mended.',
+    many: 'are not run until the mistakes in that file are mended.',
+  },
+  'left out': {
+    level: 'error',
+    one: 'is left out until its mistakes are mended.',
+    many: 'are left out until their mistakes are mended.',
+  },
+  'as before': {
+    level: 'error',
+    one: 'has mistakes: its job runs as it was before, until they are mended.',
+    many: 'have mistakes: their jobs run as they were before, until they are mended.',
+  },
+  mended: { level: 'info', one: 'has no mistakes any more.', many: 'have no mistakes any more.' },
+  'not scheduled': {
+    level: 'info',
+    one: 'is not scheduled any more.',
+    many: 'are not scheduled any more.',
+  },
+  changed: { level: 'info', one: 'has changed.', many: 'have changed.' },
+  new: { level: 'info', one: 'is scheduled now.', many: 'are scheduled now.' },
+  gone: {
+    level: 'warn',
+    one: 'is gone: its job runs no more.',
+    many: 'are gone: their jobs run no more.',
+  },
+}
+
+/** What became of a file; null where there is nothing to say. */
 function changeOf(
   before: KnownFile | undefined,
   { form, isBroken }: Pick<KnownFile, 'form' | 'isBroken'>,
-): string | null {
-  if (isBroken)
-    return form === null
-      ? 'is left out until its mistakes are mended.'
-      : 'has mistakes: its job runs as it was before, until they are mended.'
-  if (before?.isBroken === true) return 'has no mistakes any more.'
-  if (form === null) return before?.form ? 'is not scheduled any more.' : null
-  return before?.form ? 'has changed.' : 'is scheduled now.'
+): FileChange | null {
+  if (isBroken) return form === null ? 'left out' : 'as before'
+  if (before?.isBroken === true) return 'mended'
+  if (form === null) return before?.form ? 'not scheduled' : null
+  return before?.form ? 'changed' : 'new'
 }
 
 /** The same file by another spelling is the same job. */

@@ -111,6 +111,16 @@ function longest(keeps: readonly Keep[], what: keyof Keep): number | null {
   return ages.length === 0 || ages.includes(null) ? null : Math.max(...ages.map(Number))
 }
 
+/** What the folder of a job keeps: everything while its `rankline.yaml` has mistakes, which the scheduler has logged. */
+async function keepOf(jobFile: string): Promise<Keep> {
+  try {
+    return (await workspaceOf(jobFile)).keep
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    return { answersMs: null, resultsMs: null }
+  }
+}
+
 /** Collects, and then drops what the folders of the jobs no longer keep. What goes wrong there is logged, and tried again after the next run. */
 export function withRetention(
   collect: CollectDue,
@@ -131,9 +141,7 @@ export function withRetention(
     const ends = await collect(forms, stop)
     if (stop.signal.aborted) return ends
     try {
-      const keeps = await Promise.all(
-        forms.map(async ({ settings }) => (await workspaceOf(settings.file)).keep),
-      )
+      const keeps = await Promise.all(forms.map(async ({ settings }) => await keepOf(settings.file)))
       const dropped = await pruneDaily(database, keeps, clock.wall(), isConfirmed())
       const line = dropped === null ? null : retainedLine(dropped)
       if (line !== null) log(`Retention: ${line}`, { level: 'info' })

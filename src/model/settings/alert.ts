@@ -74,6 +74,8 @@ export interface AlertNews extends Partial<AlertDetails> {
   readonly text: string
   /** Other alerts that tell of the same event, and have no line of their own; only where there are any. */
   readonly also?: readonly Pick<AlertNews, 'id' | 'when'>[]
+  /** The jobs that it has stopped; only where one cause stops several. */
+  readonly jobs?: readonly string[]
 }
 
 /** All alerts of one run for one channel: the `data` of the webhook's body. */

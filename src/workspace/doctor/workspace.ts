@@ -62,7 +62,10 @@ async function jobFacts(
   await using store = await openStore(':memory:')
   await using draft = await store.draft()
   const lines: string[] = []
-  const events = { log: (line: string) => lines.push(line), onRead: () => {} }
+  const events = {
+    logMistake: (line: string) => lines.push(line),
+    ...{ onMistakes: () => {}, onRead: () => {} },
+  }
   const staged = (await stageJobs({ job: files, 'skip-bad': true }, draft, store, events)) ?? []
   const decided = await decideJobs(store, staged, { fresh: true, change: false })
   let queries = 0

@@ -38,16 +38,20 @@ export async function collectRuns(
   listed: readonly ListedRun[],
   flags: CollectFlags,
   given: Terminal,
-  above?: Interrupts & Pick<CollectRequest, 'reported'>,
+  above?: Interrupts & Pick<CollectRequest, 'reported'> & { readonly reportedPings: Set<string> },
 ): Promise<number> {
   const terminal = about(given, runsOf(listed))
   using own = above === undefined ? listenForInterrupts(terminal) : null
   const interrupts = above ?? (own as Interrupts)
   const jobs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run.settings] : []))
-  const pings = pingStarts(jobs, { outgoing: app.outgoing, log: (line) => terminal.log(line) })
+  const pings = pingStarts(jobs, {
+    outgoing: app.outgoing,
+    log: (line) => terminal.log(line),
+    reported: above?.reportedPings,
+  })
   try {
     return await collectAndReport(app, listed, flags, {
-      ...{ terminal, interrupts, pings, reported: above?.reported },
+      ...{ terminal, interrupts, pings, reported: above?.reported, isStayingUp: above !== undefined },
     })
   } catch (error) {
     await pings.failed(reasonOf(error))
@@ -64,13 +68,15 @@ interface Surroundings {
   readonly pings: RunPings
   /** Limits of the budget that the command has reported before. */
   readonly reported: CollectRequest['reported']
+  /** The command stays up: its log is read from the top. */
+  readonly isStayingUp: boolean
 }
 
 async function collectAndReport(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
-  { terminal, interrupts, pings, reported }: Surroundings,
+  { terminal, interrupts, pings, reported, isStayingUp }: Surroundings,
 ): Promise<number> {
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
@@ -95,7 +101,12 @@ async function collectAndReport(
   const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
   const isSuspect = documents.some(({ suspect }) => suspect !== undefined)
-  await printEnds(app, ended, { cause, reason, isSuspect, asJson: flags.json === true }, terminal)
+  await printEnds(
+    app,
+    ended,
+    { cause, reason, isSuspect, asJson: flags.json === true, isStayingUp },
+    terminal,
+  )
   const finished = ended.filter(({ show }) => show === 'collect')
   const ends = finished.map(({ document }) => ({
     job: document.job,
@@ -103,7 +114,7 @@ async function collectAndReport(
     summary: async () => (await summaryLines(app.store, [document])).join('\n'),
   }))
   await pings.ended(ends)
-  await afterRuns({ app, finished, metricsFile, log: (line) => terminal.log(line) })
+  await afterRuns({ app, finished, cause, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted' || isCutShort) return interrupts.exitCode()
   // All may be done, and nothing of it kept.
   if (app.store.file.loss() !== null) return exitCodes.unavailable
@@ -118,13 +129,14 @@ interface End {
   /** One of the runs is suspect as a whole. */
   readonly isSuspect: boolean
   readonly asJson: boolean
+  readonly isStayingUp: boolean
 }
 
 /** Prints what came of runs, and why they were stopped. */
 async function printEnds(
   { store }: App,
   ended: readonly (ListedRun & { readonly document: RunDocument })[],
-  { cause, reason, isSuspect, asJson }: End,
+  { cause, reason, isSuspect, asJson, isStayingUp }: End,
   terminal: Terminal,
 ): Promise<void> {
   const onScreen = isScreen(terminal)
@@ -132,7 +144,7 @@ async function printEnds(
     if (cause !== null && cause.reason !== 'interrupted')
       terminal.log(cause.message, { level: 'error', code: exitCodeOf(cause) })
   }
-  if (onScreen) logCause()
+  if (onScreen || isStayingUp) logCause()
   for (const { show, document } of ended) if (show === 'collect') logEnd(terminal, document)
   const documents = ended.map(({ document }) => document)
   const shownAgain = new Set(ended.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
@@ -144,8 +156,9 @@ async function printEnds(
       terminal,
     )
   // The mail of cron begins with the line that says how it ended.
-  if (!onScreen) logCause()
-  else if (!asJson) for (const line of nextCommands(ended)) note(terminal, line)
+  if (!onScreen && !isStayingUp) logCause()
+  if (!onScreen) return
+  if (!asJson) for (const line of nextCommands(ended)) note(terminal, line)
 }
 
 /** The documents of runs, with what was looked at again for alerts. Where that fails, it changes nothing of how the runs ended. */

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
-import { alertSkippedJobs } from '../../../app/alerts/skipped.ts'
+import type { Hindrance } from '../../../app/alerts/judge.ts'
+import { alertSkippedJobs, causeOfMistakes, causeOfSettings } from '../../../app/alerts/skipped.ts'
 import { databasePath, type SettingFlags } from '../../../app/config.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
+import { formatProblem } from '../../../jobfile/source.ts'
 import { busyExitCode, RanklineError, WrongClock } from '../../../model/errors.ts'
-import { noFile } from '../../../model/job.ts'
+import { noFile, type Problem } from '../../../model/job.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { isScreen, type Terminal } from '../../../output/terminal.ts'
 
@@ -19,14 +21,24 @@ export interface Beginning {
   readonly begin: (jobFiles: readonly string[]) => void
   /** Those of these files do not, for a reason of their own. */
   readonly refuse: (reasons: ReadonlyMap<string, string>) => void
+  /** This file has mistakes, or `rankline.yaml` beside it. */
+  readonly onMistakes: (file: string, mistakes: readonly Problem[]) => void
 }
 
 /** Does the work of a command that runs job files. */
 type Work = (terminal: Terminal, beginning: Beginning) => Promise<number>
 
+/** Files that were not run, and why: what their switches are told, and what alerts name. */
+interface NotRun {
+  readonly file: string
+  readonly reason: string
+  readonly hindrance: Hindrance
+}
+
 /**
  * Tells the switches (`ping:`) of job files whose runs did not even begin that they failed: for mistakes in them, or for settings
- * with which nothing can run; and their channels, where alert rules ask for that. A process that only did not get its turn says nothing: another one is at work.
+ * with which nothing can run; and their channels, where alert rules ask for that. What kept several from running is told once of all,
+ * and once more when it is over. A process that only did not get its turn says nothing: another one is at work.
  */
 export async function reportNotStarted(
   flags: NotStartedFlags,
@@ -37,6 +49,7 @@ export async function reportNotStarted(
   const said: string[] = []
   const begun = new Set<string>()
   const refused = new Map<string, string>()
+  const mistaken = new Map<string, readonly Problem[]>()
   const heard: Terminal = {
     ...terminal,
     log: (line, about) => {
@@ -44,54 +57,72 @@ export async function reportNotStarted(
       terminal.log(line, about)
     },
   }
+  const files = [...new Set(flags.job)].filter((file) => file !== noFile)
   const tell = async (
-    reason: string,
-    isConcerned: (file: string) => boolean,
+    notRun: readonly NotRun[],
     alerts: 'alerts, too' | 'pings only' = 'alerts, too',
   ): Promise<void> => {
-    const files = [...new Set(flags.job)].filter((file) => file !== noFile && !begun.has(resolve(file)))
     const means = {
       outgoing: outgoing(flags['allow-http'] === true),
       log: (line: string) => terminal.log(line),
     }
     try {
-      await pingNotStarted(files.filter(isConcerned), reason, means)
+      await pingNotStarted(notRun, means)
       // Who looks at a screen has read it.
-      if (!isScreen(terminal) && alerts === 'alerts, too')
-        await alertSkippedJobs(files.filter(isConcerned), reason, {
-          ...means,
-          database: databasePath(flags),
-          clock,
-        })
+      if (alerts === 'pings only') return
+      const skipped = isScreen(terminal) ? [] : notRun
+      await alertSkippedJobs(
+        {
+          skipped: new Map(skipped.map(({ file, hindrance }) => [file, hindrance])),
+          running: files.filter((file) => begun.has(resolve(file))),
+        },
+        { ...means, database: databasePath(flags), clock },
+      )
     } catch (error) {
       // Where not even the settings can be read, that was said already.
       if (!(error instanceof RanklineError)) throw error
     }
   }
+  /** What kept the other files from running; null where each had a reason of its own. */
+  const notRun = (
+    others: { readonly reason: string; readonly hindrance: Hindrance } | null,
+  ): readonly NotRun[] =>
+    files
+      .filter((file) => !begun.has(resolve(file)))
+      .flatMap((file): readonly NotRun[] => {
+        const price = refused.get(resolve(file))
+        if (price !== undefined) return [{ file, reason: price, hindrance: { kind: 'price', text: price } }]
+        const mistakes = mistaken.get(resolve(file))
+        if (mistakes !== undefined)
+          return [
+            { file, reason: mistakes.map(formatProblem).join('\n'), hindrance: causeOfMistakes(mistakes) },
+          ]
+        return others === null ? [] : [{ file, ...others }]
+      })
   try {
     const code = await work(heard, {
-      begin: (files) => {
-        for (const file of files) begun.add(resolve(file))
+      begin: (begin) => {
+        for (const file of begin) begun.add(resolve(file))
       },
       refuse: (reasons) => {
         for (const [file, reason] of reasons) refused.set(resolve(file), reason)
       },
+      onMistakes: (file, mistakes) => mistaken.set(resolve(file), mistakes),
     })
-    if (code === 0) return code
-    if (begun.size + refused.size === 0) await tell(said.join('\n'), () => true)
-    else
-      for (const file of flags.job) {
-        const mistakes = said.filter((line) => line.startsWith(`${file}:`)).join('\n')
-        const reason = refused.get(resolve(file)) ?? mistakes
-        if (reason !== '') await tell(reason, (one) => one === file)
-      }
+    // Without --skip-bad one mistake keeps all others from running.
+    const isNothingRun = code !== 0 && begun.size + refused.size === 0
+    const [first] = mistaken.values()
+    const hindrance = first === undefined ? causeOfSettings(said.join('\n')) : causeOfMistakes(first)
+    await tell(notRun(isNothingRun ? { reason: said.join('\n'), hindrance } : null))
     return code
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
-    const reason = [...said, reasonOf(error)].join('\n')
-    // An alert would carry the wrong time.
-    const alerts = error instanceof WrongClock ? 'pings only' : 'alerts, too'
-    if (!isBusy && begun.size === 0) await tell(reason, () => true, alerts)
+    if (!isBusy && begun.size === 0) {
+      const reason = reasonOf(error)
+      const others = { reason: [...said, reason].join('\n'), hindrance: causeOfSettings(reason) }
+      // An alert would carry the wrong time.
+      await tell(notRun(others), error instanceof WrongClock ? 'pings only' : 'alerts, too')
+    }
     throw error
   }
 }

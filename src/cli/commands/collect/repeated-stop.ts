@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { ListedRun } from '../../../app/run-jobs.ts'
 import type { FinishReason } from '../../../model/run.ts'
 import { isScreen, type Terminal } from '../../../output/terminal.ts'
@@ -54,6 +55,49 @@ function holdBack(terminal: Terminal): { readonly terminal: Terminal; release():
     },
     release: async () => {
       for (const say of said) await say()
+    },
+  }
+}
+
+/** Lines about mistakes in job files: one that stays is said once. */
+export interface SaidMistakes {
+  /** Whether a line was not said before. */
+  readonly isNew: (line: string) => boolean
+  /** All files were read: what was not met this time is mended, and would be said again. */
+  readonly end: () => void
+}
+
+/** What this process has said; with `known`, what others have said, too. */
+export function saidInThisProcess(known: Iterable<string> = []): SaidMistakes {
+  const said = new Set(known)
+  return {
+    isNew: (line) => {
+      const isNew = !said.has(line)
+      said.add(line)
+      return isNew
+    },
+    end: () => {},
+  }
+}
+
+/** What any process of cron has said: it stands in a file beside the database. Where that cannot be written, all is said again. */
+export function saidBefore(database: string): SaidMistakes {
+  const file = `${database}.mistakes`
+  const known = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  const lines = new Set<string>()
+  const said = saidInThisProcess(known)
+  return {
+    isNew: (line) => {
+      lines.add(line)
+      return said.isNew(line)
+    },
+    end: () => {
+      try {
+        if (lines.size > 0) writeFileSync(file, [...lines].join('\n'))
+        else rmSync(file, { force: true })
+      } catch {
+        // The folder of a database that is not there yet, for instance.
+      }
     },
   }
 }

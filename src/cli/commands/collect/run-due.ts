@@ -15,7 +15,7 @@ import { planEvents } from '../../progress.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
 import { withDueJobs } from './job-arguments.ts'
 import { type Beginning, reportNotStarted } from './not-started.ts'
-import { reportStopOnce } from './repeated-stop.ts'
+import { reportStopOnce, type SaidMistakes, saidBefore, saidInThisProcess } from './repeated-stop.ts'
 
 type DueRunFlags = DueFlags & CollectFlags & LockFlags
 
@@ -30,7 +30,10 @@ export async function runDue(
   readCollectFlags(given)
   const flags = await withDueJobs(given)
   try {
-    return await reportNotStarted(flags, terminal, (heard, beginning) => runDueJobs(flags, heard, beginning))
+    const said = isScreen(terminal) || terminal.event ? saidInThisProcess() : saidBefore(databasePath(flags))
+    return await reportNotStarted(flags, terminal, (heard, beginning) =>
+      runDueJobs(flags, heard, { ...beginning, said }),
+    )
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy || flags.wait !== undefined) throw error
@@ -42,6 +45,8 @@ export async function runDue(
 }
 
 interface DueMeans extends Beginning {
+  /** Mistakes in files that were said before. */
+  readonly said: SaidMistakes
   readonly clock?: Clock
   /** The command that this is a part of; by default, signals interrupt the runs. */
   readonly above?: Parameters<typeof collectRuns>[4]
@@ -51,20 +56,20 @@ interface DueMeans extends Beginning {
 export async function runDueJobs(
   flags: DueRunFlags,
   terminal: Terminal,
-  { begin, refuse, clock = systemClock, above }: DueMeans,
+  { begin, refuse, onMistakes, said, clock = systemClock, above }: DueMeans,
 ): Promise<number> {
-  const events = saidOnce(planEvents(terminal))
+  const events = saidOnce(planEvents(terminal, onMistakes), said)
   // Standard input can be read only once.
   if (!flags.job.includes(noFile)) {
     await using store = await openWhatIsStored(flags, 'may be missing')
     const found = await findDue(store, flags, events, clock.wall())
+    said.end()
     if (found === null) return 2
     if (!found.isDue) {
       await sendWhatWaits(flags, terminal)
       nothing(terminal, 'Nothing is due.')
-      if (!found.isLeftOut) return 0
       begin(found.sound)
-      return 2
+      return found.isLeftOut ? 2 : 0
     }
   }
   using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
@@ -104,14 +109,7 @@ function nothing(terminal: Terminal, line: string): number {
   return 0
 }
 
-/** Files are read twice: before the turn is taken, and in it. Their mistakes are told once. */
-function saidOnce(events: PlanEvents): PlanEvents {
-  const said = new Set<string>()
-  return {
-    ...events,
-    log: (line) => {
-      if (!said.has(line)) events.log(line)
-      said.add(line)
-    },
-  }
+/** Files are read twice: before the turn is taken, and in it. Their mistakes are told once, and not again while they stay as they are. */
+function saidOnce(events: PlanEvents, said: SaidMistakes): PlanEvents {
+  return { ...events, logMistake: (line) => (said.isNew(line) ? events.logMistake(line) : undefined) }
 }

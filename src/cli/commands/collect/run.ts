@@ -20,7 +20,7 @@ import { collectingExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 import { jobFileFlags, withNamedJobs } from './job-arguments.ts'
-import { reportNotStarted } from './not-started.ts'
+import { type Beginning, reportNotStarted } from './not-started.ts'
 import { plan } from './plan.ts'
 import { runDue } from './run-due.ts'
 
@@ -60,13 +60,13 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
   const named = withNamedJobs(flags)
-  return await reportNotStarted(named, terminal, (heard, { begin }) => runJobs(named, heard, begin))
+  return await reportNotStarted(named, terminal, (heard, beginning) => runJobs(named, heard, beginning))
 }
 
 async function runJobs(
   flags: RunFlags & { readonly job: readonly string[] },
   terminal: Terminal,
-  begin: (jobFiles: readonly string[]) => void,
+  { begin, onMistakes }: Beginning,
 ): Promise<number> {
   readCollectFlags(flags)
   using lock = collectorLock(flags, (line) => note(terminal, line))
@@ -75,7 +75,7 @@ async function runJobs(
     await lock.acquire()
     await app.store.rejectDamaged()
   }
-  const planned = await planRuns(app, flags, planEvents(terminal), turn)
+  const planned = await planRuns(app, flags, planEvents(terminal, onMistakes), turn)
   if (planned === null) return 2
   const { listed, isLeftOut } = planned
   begin(listed.map(({ run }) => run.settings.file))

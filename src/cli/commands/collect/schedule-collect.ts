@@ -6,12 +6,23 @@ import { exitCodes } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { reportNotStarted } from './not-started.ts'
+import { type SaidMistakes, saidInThisProcess } from './repeated-stop.ts'
 import { runDueJobs } from './run-due.ts'
 import type { ScheduleFlags } from './schedule-flags.ts'
 
-/** Collects what is due of a scheduler's jobs, as `rankline run --due` does; never waits for another process. */
-export function dueCollector(flags: ScheduleFlags, terminal: Terminal, clock: Clock): CollectDue {
+/**
+ * Collects what is due of a scheduler's jobs, as `rankline run --due` does; never waits for another process.
+ *
+ * @param said mistakes that were logged as the files were read
+ */
+export function dueCollector(
+  flags: ScheduleFlags,
+  terminal: Terminal,
+  clock: Clock,
+  said: SaidMistakes = saidInThisProcess(),
+): CollectDue {
   const reported = new Set<string>()
+  const reportedPings = new Set<string>()
   return async (forms, stop) => {
     forgetEnvFile()
     const request = {
@@ -21,11 +32,11 @@ export function dueCollector(flags: ScheduleFlags, terminal: Terminal, clock: Cl
       texts: textsOf(forms),
       'skip-bad': true,
     }
-    const above = { stop, reported, exitCode: () => exitCodes.interrupted }
+    const above = { stop, reported, reportedPings, exitCode: () => exitCodes.interrupted }
     const code = await reportNotStarted(
       request,
       terminal,
-      (heard, beginning) => runDueJobs(request, heard, { ...beginning, clock, above }),
+      (heard, beginning) => runDueJobs(request, heard, { ...beginning, said, clock, above }),
       clock,
     )
     return await endsOf(flags, forms, code)

@@ -24,6 +24,7 @@ import { type LogFields, sanitize, type Terminal } from '../../../output/termina
 import { localTime } from '../../../plan/schedule/zone.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from './collect-runs.ts'
+import { saidInThisProcess } from './repeated-stop.ts'
 import { dueCollector } from './schedule-collect.ts'
 import { noJob, type ScheduleFlags } from './schedule-flags.ts'
 
@@ -45,8 +46,10 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   const port = numberFlag('--health', flags.health, { max: 65_535 })
   const named = flags.job ?? []
   let hasMistakes = false
+  const said = saidInThisProcess()
   const jobFiles = watchJobFiles({ named, folder: '.' }, (line, about) => {
     if (about?.level === 'error') hasMistakes = true
+    said.isNew(line)
     log(line, about)
   })
   const forms = await jobFiles.refresh()
@@ -81,7 +84,7 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
     clock: systemClock,
     jobFiles,
     mayWork: gate.mayWork,
-    collect: withRetention(dueCollector(flags, terminal, systemClock), around),
+    collect: withRetention(dueCollector(flags, terminal, systemClock, said), around),
     besides: (known) => sendMessages(known.map(({ settings }) => settings)),
     log,
     stop: signal,

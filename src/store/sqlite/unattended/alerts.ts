@@ -1,13 +1,21 @@
 import type { Database } from 'better-sqlite3'
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AlertKind } from '../../../model/settings/alert.ts'
-import type { AlertStore, Judgement, NewAlert, StoredAlert } from '../../alerts.ts'
+import type {
+  AlertStore,
+  CauseAlert,
+  ChangeCauses,
+  Judgement,
+  NewAlert,
+  StoppedJob,
+  StoredAlert,
+} from '../../alerts.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { lookReads } from './looks.ts'
-import { putMessage } from './outbox.ts'
+import { joinMessage, putMessage } from './outbox.ts'
 import { lookedAtAgain } from './rechecks.ts'
 import { alerts, judgedRuns, rechecks, restingQueries } from './schema.ts'
 
@@ -16,15 +24,20 @@ const stored = {
   ...{ query: queries.text, target: alerts.target, state: alerts.state },
   ...{ openedAt: alerts.openedAt, openedRun: alerts.openedRun, overAt: alerts.overAt },
   ...{ before: alerts.before, now: alerts.now, text: alerts.text },
-  ...{ mutedUntil: alerts.mutedUntil, told: alerts.told },
+  ...{ mutedUntil: alerts.mutedUntil, told: alerts.told, stopped: alerts.stopped },
 }
+
+/** About the job alone, or about a cause that has stopped it. */
+const concerns = (job: SQLWrapper) =>
+  sql`CASE WHEN ${alerts.stopped} IS NULL THEN ${alerts.job} = ${job}
+    ELSE EXISTS (SELECT 1 FROM json_each(${alerts.stopped}) WHERE value ->> 'job' = ${job} AND value ->> 'isStopped') END`
 
 const openOf = prepared(($: Values<{ job: string }>) =>
   orm
     .select(stored)
     .from(alerts)
     .leftJoin(queries, eq(queries.id, alerts.queryId))
-    .where(and(eq(alerts.job, $.job), eq(alerts.state, 'open')))
+    .where(sql`${alerts.state} = 'open' AND ${concerns($.job)}`)
     .orderBy(alerts.openedAt, alerts.id),
 )
 
@@ -42,17 +55,20 @@ const listed = prepared(($: Values<{ job: string | null; overSince: number }>) =
     .from(alerts)
     .leftJoin(queries, eq(queries.id, alerts.queryId))
     .where(
-      sql`(${$.job} IS NULL OR ${alerts.job} = ${$.job})
+      sql`(${$.job} IS NULL OR ${concerns($.job)})
         AND (${alerts.state} = 'open' OR ${alerts.overAt} >= ${$.overSince})`,
     )
     .orderBy(sql`${alerts.state} = 'over'`, desc(alerts.openedAt), alerts.id),
 )
 
-const muted = prepared(($: Values<{ job: string; now: number }>) =>
+/** Of a job, or of causes. */
+const muted = prepared(($: Values<{ job: string | null; now: number }>) =>
   orm
     .select({ identity: alerts.identity, until: sql<number>`max(${alerts.mutedUntil})` })
     .from(alerts)
-    .where(sql`${alerts.job} = ${$.job} AND ${alerts.mutedUntil} > ${$.now}`)
+    .where(
+      sql`${alerts.mutedUntil} > ${$.now} AND CASE WHEN ${$.job} IS NULL THEN ${alerts.stopped} IS NOT NULL ELSE ${alerts.job} = ${$.job} END`,
+    )
     .groupBy(alerts.identity),
 )
 
@@ -140,6 +156,54 @@ const mute = prepared(($: Values<{ id: string; until: number }>) =>
     .where(eq(alerts.id, $.id)),
 )
 
+const openCauses = prepared(() =>
+  orm
+    .select(stored)
+    .from(alerts)
+    .leftJoin(queries, eq(queries.id, alerts.queryId))
+    .where(and(eq(alerts.state, 'open'), isNotNull(alerts.stopped)))
+    .orderBy(alerts.openedAt, alerts.id),
+)
+
+const putCause = prepared(
+  (
+    $: Values<
+      Omit<Inserted, 'queryId'> & {
+        overAt: number | null
+        state: 'open' | 'over'
+        stopped: readonly StoppedJob[]
+      }
+    >,
+  ) =>
+    orm
+      .insert(alerts)
+      .values({
+        ...{ id: $.id, identity: $.identity, job: $.job, when: $.when, target: $.target },
+        ...{ state: $.state, openedAt: $.openedAt, openedRun: $.openedRun, overAt: $.overAt },
+        ...{ before: $.before, now: $.now, text: $.text, mutedUntil: $.mutedUntil, told: $.told },
+        stopped: $.stopped,
+      })
+      .onConflictDoUpdate({
+        target: alerts.id,
+        set: {
+          ...{ state: sql`excluded.state`, overAt: sql`excluded.over_at`, text: sql`excluded.text` },
+          ...{ told: sql`excluded.told`, stopped: sql`excluded.stopped` },
+          ...{ before: sql`excluded.before`, now: sql`excluded.now` },
+        },
+      }),
+)
+
+/** What changes of causes; inside a transaction. Answers how many messages that made. */
+function changeCauses(db: Database, change: ChangeCauses, now: number): number {
+  const mutes = muted.all(db, { job: null, now })
+  const { alerts: changed, messages } = change(
+    openCauses.all(db) as CauseAlert[],
+    new Map(mutes.map(({ identity, until }) => [identity, until])),
+  )
+  for (const { query: _, ...alert } of changed) putCause.run(db, alert)
+  return messages.reduce((sum, message) => sum + joinMessage(db, message, now), 0)
+}
+
 const noteJudged = prepared(
   ($: Values<{ run: number; finishedAt: number | null; closedAt: number | null }>) =>
     orm
@@ -151,7 +215,7 @@ const noteJudged = prepared(
       }),
 )
 
-function record(db: Database, judgement: Judgement): void {
+function record(db: Database, judgement: Judgement, causes: ChangeCauses): void {
   const { job, run, at, now, opened, over, dropped, toldNow, messages } = judgement
   const runId = run?.id ?? null
   for (const one of over)
@@ -160,6 +224,7 @@ function record(db: Database, judgement: Judgement): void {
   for (const alert of opened) open.run(db, { ...alert, job, openedAt: at, openedRun: runId })
   for (const id of toldNow) tell.run(db, { id })
   for (const message of messages) putMessage(db, message, now)
+  changeCauses(db, causes, now)
   if (run !== null) noteJudged.run(db, { run: run.id, finishedAt: run.finishedAt, closedAt: run.closedAt })
 }
 
@@ -178,7 +243,12 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
       }),
     goneAlerts: async ({ id, job }) => gone.all(db, { run: id, job }).map((one) => one.id),
     ...lookReads(db),
-    recordJudgement: (judgement) => writer.write(() => record(db, judgement)),
+    recordJudgement: (judgement, causes) => writer.write(() => record(db, judgement, causes)),
+    recordCauses: (change, now) => writer.write(() => changeCauses(db, change, now)),
+    isAnyStopped: async (jobs) =>
+      (openCauses.all(db) as CauseAlert[]).some(({ stopped }) =>
+        stopped.some(({ job, isStopped }) => isStopped && jobs.includes(job)),
+      ),
     muteAlert: (id, until) => writer.write(() => mute.run(db, { id, until }).changes === 1),
   }
 }

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, type SQLWrapper, sql } from 'drizzle-orm'
+import type { Workspace } from '../../../model/settings/workspace.ts'
 import type { MessageState, NewMessage, OutboxMessage, OutboxStore } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
-import { outbox } from './schema.ts'
+import { outbox, workspaces } from './schema.ts'
 
 type Row = typeof outbox.$inferSelect
 
@@ -15,6 +16,21 @@ const put = prepared(($: Values<Omit<Row, 'id' | 'state' | 'attempts' | 'lastErr
       ...{ message: $.message, createdAt: $.createdAt, nextTryAt: $.nextTryAt, state: 'waiting' },
     })
     .onConflictDoNothing(),
+)
+
+/** The same, in place of one that nobody has tried to send. */
+const join = prepared(($: Values<Omit<Row, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>>) =>
+  orm
+    .insert(outbox)
+    .values({
+      ...{ identity: $.identity, channel: $.channel, kind: $.kind, job: $.job, runId: $.runId },
+      ...{ message: $.message, createdAt: $.createdAt, nextTryAt: $.nextTryAt, state: 'waiting' },
+    })
+    .onConflictDoUpdate({
+      target: outbox.identity,
+      set: { job: sql`excluded.job`, message: sql`excluded.message` },
+      setWhere: sql`${outbox.state} = 'waiting' AND ${outbox.attempts} = 0`,
+    }),
 )
 
 const known = prepared(($: Values<{ identities: string }>) =>
@@ -81,18 +97,39 @@ const listed = prepared(($: Values<{ job: string | null; state: MessageState | n
     .limit($.limit),
 )
 
+const channelsOf = prepared(($: Values<{ folder: string }>) =>
+  orm.select({ channels: workspaces.channels }).from(workspaces).where(eq(workspaces.folder, $.folder)),
+)
+
+const remember = prepared(($: Values<{ folder: string; channels: Workspace['channels'] }>) =>
+  orm
+    .insert(workspaces)
+    .values({ folder: $.folder, channels: $.channels })
+    .onConflictDoUpdate({ target: workspaces.folder, set: { channels: sql`excluded.channels` } }),
+)
+
 /** Puts a message in; answers 0 where its identity is there already. Inside a transaction. */
-export function putMessage(
-  db: Database,
-  { identity, channel, kind, job, runId, message }: NewMessage,
-  now: number,
-): number {
-  const row = { identity, channel, kind, job, runId, message, createdAt: now, nextTryAt: now }
-  return put.run(db, row).changes
+export function putMessage(db: Database, message: NewMessage, now: number): number {
+  return put.run(db, rowOf(message, now)).changes
+}
+
+/** The same; one of its identity that waits untried is replaced. */
+export function joinMessage(db: Database, message: NewMessage, now: number): number {
+  return join.run(db, rowOf(message, now)).changes
+}
+
+function rowOf({ identity, channel, kind, job, runId, message }: NewMessage, now: number) {
+  return { identity, channel, kind, job, runId, message, createdAt: now, nextTryAt: now }
 }
 
 export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
   return {
+    rememberChannels: async (folder, channels) => {
+      const last = channelsOf.get(db, { folder })?.channels
+      if (JSON.stringify(last) === JSON.stringify(channels)) return
+      await writer.write(() => void remember.run(db, { folder, channels }))
+    },
+    lastChannels: async (folder) => channelsOf.get(db, { folder })?.channels ?? null,
     putMessages: (messages, now) =>
       writer.write(() => {
         let added = 0

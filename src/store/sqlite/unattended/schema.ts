@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AlertKind } from '../../../model/settings/alert.ts'
+import type { Workspace } from '../../../model/settings/workspace.ts'
+import type { StoppedJob } from '../../alerts.ts'
 import type { MessageContent, MessageState } from '../../outbox.ts'
 import type { SlotOutcome } from '../../unattended.ts'
 
@@ -65,6 +67,8 @@ export const alerts = sqliteTable(
     mutedUntil: integer('muted_until'),
     /** 0 where it began while it was muted: its beginning was not sent. */
     told: integer({ mode: 'boolean' }).notNull().default(true),
+    /** The jobs that its cause has stopped; null where it is about one job. */
+    stopped: text({ mode: 'json' }).$type<readonly StoppedJob[]>(),
   },
   (table) => [
     uniqueIndex('alerts_open').on(table.identity).where(sql`state = 'open'`),
@@ -87,6 +91,12 @@ export const rechecks = sqliteTable('rechecks', {
   runId: integer('run_id').primaryKey(),
   /** The run whose queries are looked at again. */
   ofRun: integer('of_run').notNull().unique(),
+})
+
+/** What `rankline.yaml` of a folder last said of its channels when it was without mistakes: while it has some, they are told there. */
+export const workspaces = sqliteTable('workspaces', {
+  folder: text().primaryKey(),
+  channels: text({ mode: 'json' }).$type<Workspace['channels']>().notNull(),
 })
 
 /** Messages to channels: kept until they are delivered, at least once each. */
