@@ -42,7 +42,16 @@ testTable<[Parameters<typeof aRule>[0], readonly Partial<RunHealth>[], string]>(
 test('a balance that one job told of in an earlier version is over for it', () => {
   const rule = aRule({ when: 'balance', below: 100 })
   const identity = alertIdentity('acme', rule, null)
-  const facts = { job: 'acme', rules: [rule], skipped: null, suspicion: null, pairs: [], serps: [], linkText: String, at: 7 }
+  const facts = {
+    job: 'acme',
+    rules: [rule],
+    skipped: null,
+    suspicion: null,
+    pairs: [],
+    serps: [],
+    linkText: String,
+    at: 7,
+  }
   const open = [{ id: 'a', identity, before: null, now: 40 }]
   const { changes } = evaluate({ ...facts, health: aRun({ balance: 500 }) }, open)
   expect(changes).toMatchObject([{ id: 'a', state: 'over', before: 40, now: 500 }])

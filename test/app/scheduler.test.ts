@@ -76,7 +76,7 @@ function form(name: string, schedule: string | null, timezone = 'UTC'): JobForm 
   return { path: `${name}.yaml`, settings, text: Buffer.alloc(0), isBroken: false }
 }
 
-const done: JobEnd = { run: 1, finishReason: 'completed', finishedAt: 0, isRetried: false }
+const done: JobEnd = { run: 1, finishReason: 'completed', finishedAt: 0, retry: null }
 
 interface Story {
   readonly jobs: readonly JobForm[] | (() => readonly JobForm[])
@@ -84,10 +84,13 @@ interface Story {
   readonly until: string
   readonly events?: readonly TimedEvent[]
   readonly collect?: (names: readonly string[], clock: SimulatedClock) => void
+  readonly end?: (name: string, now: number) => JobEnd
+  readonly probe?: (now: number) => boolean
 }
 
 /** Lets a scheduler run for that time; answers `instant names` of each look, and what it logged. */
-async function played({ jobs, from, until, events = [], collect = () => {} }: Story) {
+async function played({ jobs, from, until, events = [], collect = () => {}, end: endOf, probe }: Story) {
+  const probes: string[] = []
   const looks: string[] = []
   const lines: string[] = []
   const states: (readonly JobState[])[] = []
@@ -98,17 +101,21 @@ async function played({ jobs, from, until, events = [], collect = () => {} }: St
     const names = forms.map(({ settings }) => settings.name)
     looks.push(`${new Date(clock.wall()).toISOString().slice(0, 16)} ${names.join(' ')}`)
     collect(names, clock)
-    return new Map(names.map((name) => [name, done]))
+    return new Map(names.map((name) => [name, endOf?.(name, clock.wall()) ?? done]))
   }
   await runScheduler({
     clock,
     jobFiles: { refresh: async () => (typeof jobs === 'function' ? jobs() : jobs) },
     collect: collectDue,
+    probe: async () => {
+      probes.push(new Date(clock.wall()).toISOString().slice(0, 16))
+      return probe?.(clock.wall()) ?? true
+    },
     log: (line) => lines.push(line),
     stop: controller.signal,
     onLook: (shown) => states.push(shown),
   })
-  return { looks, lines, states }
+  return { looks, lines, states, probes }
 }
 
 test('each job is looked at once at the start, then at its times; those of one instant together', async () => {
@@ -195,12 +202,14 @@ test('an error of one time is logged, and the job is looked at again at its next
       if (day === '2026-01-02') throw new TypeError('x is undefined')
     },
   })
+  // What a setting can mend is tried again after five minutes, a bug at the next time.
   expect(looks.slice(1).map((look) => look.slice(0, 16))).toEqual([
     '2026-01-01T06:00',
+    '2026-01-01T06:05',
     '2026-01-02T06:00',
     '2026-01-03T06:00',
   ])
-  expect(lines).toEqual(['a: The key is wrong', 'a: internal error: x is undefined'])
+  expect(lines).toEqual(['The key is wrong. Not run: a.', 'internal error: x is undefined. Not run: a.'])
   const problems = states.map(([state]) => state?.problem)
   expect([...new Set(problems)]).toEqual([null, 'The key is wrong', 'internal error: x is undefined'])
   expect(problems.at(-1)).toBe(null)
@@ -221,9 +230,51 @@ test('while the service or the disk is unavailable, the job is looked at again s
     ...['01T05:30', '01T06:00', '01T06:05', '01T06:15', '01T06:35', '01T07:15', '01T08:15', '01T09:15'],
     '02T06:00',
   ])
-  expect([1, 2, 3, 4, 5, 6, 99].map((tries) => pauseBefore(tries) / 60_000)).toEqual([
+  expect([1, 2, 3, 4, 5, 6, 99].map((tries) => pauseBefore(tries, 'free') / 60_000)).toEqual([
     5, 10, 20, 40, 60, 60, 60,
   ])
+  // What may be billed is tried rarely.
+  expect([1, 2, 3, 4, 5, 6].map((tries) => pauseBefore(tries, 'paid') / hourMs)).toEqual([1, 2, 4, 8, 16, 24])
+})
+
+/** Ends of runs that a refused key has stopped, or answers that cannot be used. */
+const refused: JobEnd = { run: 1, finishReason: 'auth', finishedAt: 0, retry: 'free' }
+const useless: JobEnd = { run: 1, finishReason: 'unavailable', finishedAt: 0, retry: 'paid' }
+
+test('what a refused key stopped is asked for free, and continued as soon as the key is taken', async () => {
+  const isMended = (now: number): boolean => now >= at('2026-01-01T07:00Z')
+  const { looks, probes } = await played({
+    jobs: [form('a', '0 6 * * *'), form('b', '0 6 * * *'), form('c', '30 6 * * *')],
+    from: '2026-01-01T05:30Z',
+    until: '2026-01-02T05:00Z',
+    end: (_, now) => (now < at('2026-01-01T06:00Z') || isMended(now) ? done : refused),
+    probe: isMended,
+  })
+  expect(looks.map((look) => look.slice(8))).toEqual([
+    '01T05:30 a b c',
+    '01T06:00 a b',
+    // Its own time is not probed: the run says it.
+    '01T06:30 c',
+    '01T07:05 a b c',
+  ])
+  expect(probes.map((probe) => probe.slice(11))).toEqual(['06:05', '06:15', '06:35', '06:45', '07:05'])
+})
+
+test('what answers of no use stopped is tried after an hour, then twice as late each time, and not probed', async () => {
+  const { looks, probes } = await played({
+    jobs: [form('a', '0 6 1 * *')],
+    from: '2026-01-01T06:00Z',
+    until: '2026-01-02T06:00Z',
+    end: (_, now) => (now < at('2026-01-01T20:00Z') ? useless : done),
+  })
+  expect(looks.map((look) => look.slice(8, 16))).toEqual([
+    '01T06:00',
+    '01T07:00',
+    '01T09:00',
+    '01T13:00',
+    '01T21:00',
+  ])
+  expect(probes).toEqual([])
 })
 
 test('a job whose time is changed runs at the new one; a new job at once; one that is gone no more', async () => {

@@ -42,6 +42,8 @@ type SlotState =
   | { readonly is: 'free'; readonly at: number }
   /** Its process was killed: before its run began, or while it went on. */
   | { readonly is: 'killed'; readonly at: number }
+  /** Its run was stopped by something that passes, such as a refused key: what it did not get is due until it is there. */
+  | { readonly is: 'stopped'; readonly at: number }
   /** Its process was killed after its run was complete. */
   | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
 
@@ -60,7 +62,11 @@ async function slotState(store: DueStore, job: string, latest: number, now: numb
   // A slot that lies ahead was taken before the clock was set back a little, or by another pattern: it stands for this one.
   const taken = await store.slotIn(job, latest, now + dayMs)
   if (taken === null) return { is: 'free', at: latest }
-  if (taken.outcome !== null) return { is: 'over', at: null }
+  if (taken.outcome !== null) {
+    const run = taken.runId === null ? null : await store.run(taken.runId)
+    const isStopped = run !== null && waitsForOthers.has(run.finishReason)
+    return isStopped ? { is: 'stopped', at: taken.slotAt } : { is: 'over', at: null }
+  }
   const [newest] = await store.runs({ job, limit: 1 })
   const begun = newest !== undefined && newest.startedAt >= taken.takenAt ? newest : null
   const run = taken.runId === null ? begun : await store.run(taken.runId)
@@ -69,8 +75,13 @@ async function slotState(store: DueStore, job: string, latest: number, now: numb
   return { is: 'killed', at: taken.slotAt }
 }
 
+/** Reasons for which a run stopped, and which are none of its own. */
+const waitsForOthers: ReadonlySet<FinishReason | null> = new Set<FinishReason>([
+  ...(['auth', 'balance', 'unavailable'] as const),
+])
+
 function isOpen({ is }: SlotState): boolean {
-  return is === 'free' || is === 'killed'
+  return is === 'free' || is === 'killed' || is === 'stopped'
 }
 
 /** Chooses what is due of each job, and all that its unfinished run asks; notes how each job was looked at. */
@@ -142,7 +153,7 @@ export async function findDue(
   wanted.selection?.refuseUnknown()
   const isDue = jobs.some(({ settings: { name }, chosen }) => {
     const { is } = (looks.get(name) as Look).slot
-    return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over')
+    return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over' && is !== 'stopped')
   })
   return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(flags, jobs) }
 }
@@ -179,7 +190,8 @@ export async function planDue(
     wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as Look) : []
   if (staged.some(({ chosen }) => chosen > 0) || looked.some(({ slot }) => slot.at !== null))
     await clockCheck.check(events.log, stop)
-  const { slots, lost } = await takeSlots(store, looked, now)
+  const wanting = new Set(staged.flatMap(({ settings, chosen }) => (chosen > 0 ? [settings.name] : [])))
+  const { slots, lost } = await takeSlots(store, looked, wanting, now)
   const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
@@ -254,16 +266,17 @@ function refusal(run: PricedRun, file: string | undefined): string {
   return `${priceList([run])}. Nothing was sent. ${toBuy} or raise confirm_over`
 }
 
-/** Takes the open slots of jobs, by name; `lost` are jobs whose slot another process has taken meanwhile. */
+/** Takes the open slots of jobs, by name, those of stopped runs where something of them is wanted; `lost` are jobs whose slot another process has taken meanwhile. */
 async function takeSlots(
   store: Store,
   looks: readonly Look[],
+  wanted: ReadonlySet<string>,
   now: number,
 ): Promise<{ readonly slots: Map<string, number>; readonly lost: ReadonlySet<string> }> {
   const slots = new Map<string, number>()
   const lost = new Set<string>()
   for (const { settings, slot } of looks) {
-    if (slot.at === null) continue
+    if (slot.at === null || (slot.is === 'stopped' && !wanted.has(settings.name))) continue
     if (await takeSlot(store, settings.name, slot, now)) slots.set(settings.name, slot.at)
     else if (slot.is === 'free') lost.add(settings.name)
   }
@@ -282,5 +295,5 @@ async function takeSlot(
     await store.endSlot(job, slot.at, { outcome: 'ran', runId: slot.runId, reason: null })
     return false
   }
-  return slot.is === 'killed' || (await store.takeSlot(job, slot.at, now))
+  return slot.is === 'killed' || slot.is === 'stopped' || (await store.takeSlot(job, slot.at, now))
 }

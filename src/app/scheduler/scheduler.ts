@@ -1,8 +1,9 @@
 import { StopRequested, type StopSignal, stopSignal } from '../../collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
-import { exitCodes, type FinishReason } from '../../model/run.ts'
-import { type Clock, hourMs, sleep } from '../../model/time.ts'
+import type { FinishReason } from '../../model/run.ts'
+import { firstNames } from '../../model/text.ts'
+import { type Clock, dayMs, hourMs, sleep } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { nextSlot } from '../../plan/schedule/slots.ts'
 import type { JobFiles, JobForm } from './job-files.ts'
@@ -13,9 +14,15 @@ export interface JobEnd {
   readonly run: number | null
   readonly finishReason: FinishReason | null
   readonly finishedAt: number | null
-  /** The service was unavailable, so that the run is continued soon. */
-  readonly isRetried: boolean
+  /** How the run is continued before the job's next time; null where it is not. */
+  readonly retry: Retry | null
 }
+
+/**
+ * How it is found out whether what stopped a run has passed: `free` where asking costs nothing (a refused key, no balance, a service that
+ * was down), `paid` where only a call that may be billed shows it (answers that cannot be used).
+ */
+export type Retry = 'free' | 'paid'
 
 /** Collects what is due of jobs; what it came to, by name. Rejected with one sentence where nothing could be done. */
 export type CollectDue = (jobs: readonly JobForm[], stop: StopSignal) => Promise<ReadonlyMap<string, JobEnd>>
@@ -36,6 +43,8 @@ export interface SchedulerParts {
   readonly clock: Clock
   readonly jobFiles: JobFiles
   readonly collect: CollectDue
+  /** Asks for free whether the service takes calls again, before runs that it stopped are continued. */
+  readonly probe?: () => Promise<boolean>
   readonly log: Terminal['log']
   /** Ends the scheduler; what is in flight is awaited. */
   readonly stop: AbortSignal
@@ -57,8 +66,11 @@ interface Entry {
   readonly form: JobForm
   readonly lookedAt: number | null
   readonly next: number | null
-  /** Looks in a row at which the service, or the disk, was unavailable. */
+  /** Its next time of its own, without what is retried. */
+  readonly slot: number | null
+  /** Looks in a row that something stopped which may pass. */
   readonly tries: number
+  readonly retry: Retry | null
   readonly last: JobEnd | null
   readonly failure: string | null
 }
@@ -70,7 +82,7 @@ interface Entry {
  */
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
   const { clock, jobFiles, log, stop, besides, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
-  const { mayWork = async () => true } = parts
+  const { mayWork = async () => true, probe = async () => true } = parts
   let entries: ReadonlyMap<string, Entry> = new Map()
   // Another process that collects is waited for, and told of once.
   let isWaiting = false
@@ -79,18 +91,21 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
     entries = updated(entries, await jobFiles.refresh(), now)
     const works = await mayWork()
     if (stop.aborted) return
-    const due = [...entries].filter(([, { next }]) => next !== null && next <= now)
-    const end =
-      due.length === 0 || !works
-        ? null
-        : await lookAt(
-            parts,
-            due.map(([, { form }]) => form),
-          )
+    let due = [...entries].filter(([, { next }]) => next !== null && next <= now)
+    const isDue = due.length > 0 && works
+    const isAsked = isDue && due.every(([, entry]) => isProbed(entry, now))
+    const isVain = isAsked && !(await probe())
+    if (stop.aborted) return
+    // Whatever the same cause has stopped is continued together.
+    if (isAsked && !isVain) due = [...entries].filter(([, entry]) => isProbed(entry, now))
+    const looks = due.map(([, entry]) => entry)
+    const end = isDue && !isVain ? await lookAt(parts, looks) : null
     if (end === 'busy') {
       if (!isWaiting)
         log('Another process on this machine is collecting; what is due waits for it.', { level: 'info' })
       isWaiting = true
+    } else if (isVain) {
+      entries = new Map([...entries, ...due.map(([path, entry]) => [path, retried(entry, now)] as const)])
     } else if (end !== null) {
       isWaiting = false
       entries = new Map([...entries, ...due.map(([path, entry]) => [path, looked(entry, end, now)] as const)])
@@ -113,14 +128,15 @@ function updated(
   return new Map(
     forms.map((form) => {
       const before = entries.get(form.path)
-      const { last = null, failure = null, tries = 0 } = before ?? {}
+      const { last = null, failure = null, tries = 0, retry = null } = before ?? {}
       // Clocks can be set back: a look that lies ahead of now counts as one made now.
       const lookedAt = before?.lookedAt == null ? null : Math.min(before.lookedAt, now)
       const isSame = before?.lookedAt === lookedAt && sameTimes(before.form.settings, form.settings)
       // A time may have passed while the file could not be read: the database says whether it was run.
       const isMended = before?.form.isBroken === true && !form.isBroken
-      const next = isMended ? now : isSame ? before.next : nextLook(form.settings, lookedAt, now)
-      return [form.path, { form, lookedAt, next, tries, last, failure }]
+      const slot = isSame ? before.slot : nextLook(form.settings, lookedAt, now)
+      const next = isMended ? now : isSame ? before.next : slot
+      return [form.path, { form, lookedAt, next, slot, tries, retry, last, failure }]
     }),
   )
 }
@@ -129,13 +145,14 @@ function sameTimes(a: When, b: When): boolean {
   return a.schedule === b.schedule && a.timezone === b.timezone
 }
 
-type LookEnd = ReadonlyMap<string, JobEnd> | { readonly failure: string; readonly isRetried: boolean }
+type LookEnd = ReadonlyMap<string, JobEnd> | { readonly failure: string; readonly retry: Retry | null }
 
 /** Looks at jobs whose time has come. Of all that can go wrong, nothing is thrown. */
 async function lookAt(
   { collect, log, stop }: SchedulerParts,
-  forms: readonly JobForm[],
+  entries: readonly Entry[],
 ): Promise<LookEnd | 'busy'> {
+  const forms = entries.map(({ form }) => form)
   // The cause of a stop is that of one look; a signal stops the next ones, too.
   const own = stopSignal()
   const interrupt = (): void => own.request({ reason: 'interrupted', message: 'Interrupted.' })
@@ -147,8 +164,11 @@ async function lookAt(
     const message = error instanceof Error ? error.message : String(error)
     const failure = error instanceof RanklineError ? message : `internal error: ${message}`
     const names = forms.map(({ settings }) => settings.name)
-    log(`${names.join(', ')}: ${failure}`, { level: 'error', jobs: names })
-    return { failure, isRetried: error instanceof RanklineError && error.exitCode === exitCodes.unavailable }
+    // The same is said once, however often it is tried again.
+    if (entries.some((entry) => entry.failure !== failure))
+      log(`${failure.replace(/\.$/, '')}. Not run: ${firstNames(names)}.`, { level: 'error', jobs: names })
+    // A bug would only be met again.
+    return { failure, retry: error instanceof RanklineError ? 'free' : null }
   } finally {
     stop.removeEventListener('abort', interrupt)
   }
@@ -158,11 +178,24 @@ function looked(entry: Entry, end: LookEnd, now: number): Entry {
   const { settings } = entry.form
   const isFailed = 'failure' in end
   const last = isFailed ? entry.last : (end.get(settings.name) ?? entry.last)
-  const isRetried = isFailed ? end.isRetried : last?.isRetried === true
-  const tries = isRetried ? entry.tries + 1 : 0
-  const times = [nextLook(settings, now, now), isRetried ? now + pauseBefore(tries) : null]
-  const next = times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)))
-  return { ...entry, lookedAt: now, next, tries, last, failure: isFailed ? end.failure : null }
+  const retry = isFailed ? end.retry : (end.get(settings.name)?.retry ?? null)
+  const slot = nextLook(settings, now, now)
+  const failure = isFailed ? end.failure : null
+  return retried({ ...entry, lookedAt: now, slot, retry, last, failure, tries: retry ? entry.tries : 0 }, now)
+}
+
+/** The job is looked at again at its next time, or sooner where that is retried: later each time. */
+function retried(entry: Entry, now: number): Entry {
+  const { slot, retry } = entry
+  if (retry === null) return { ...entry, next: slot }
+  const tries = entry.tries + 1
+  const again = now + pauseBefore(tries, retry)
+  return { ...entry, tries, next: slot === null ? again : Math.min(slot, again) }
+}
+
+/** Whether a job is looked at only to find out if what stopped it has passed, which can be asked for free. */
+function isProbed({ slot, retry, failure }: Entry, now: number): boolean {
+  return retry === 'free' && failure === null && (slot === null || slot > now)
 }
 
 function untilNext(entries: ReadonlyMap<string, Entry>, now: number): number {
@@ -192,10 +225,14 @@ export function nextLook({ schedule, timezone }: When, lookedAt: number | null, 
   return nextSlot(schedule, timezone, lookedAt)
 }
 
-const firstPauseMs = 300_000
-const longestPauseMs = hourMs
+/** The pauses before a run is continued: what is free is asked often, what may be billed rarely. */
+const pauses: Readonly<Record<Retry, { readonly firstMs: number; readonly longestMs: number }>> = {
+  free: { firstMs: 300_000, longestMs: hourMs },
+  paid: { firstMs: hourMs, longestMs: dayMs },
+}
 
-/** How long to wait before a run is continued whose service was unavailable for the n-th time in a row: twice as long each time. */
-export function pauseBefore(tries: number): number {
-  return Math.min(firstPauseMs * 2 ** (tries - 1), longestPauseMs)
+/** How long to wait before a run is continued that was stopped for the n-th time in a row: twice as long each time. */
+export function pauseBefore(tries: number, retry: Retry): number {
+  const { firstMs, longestMs } = pauses[retry]
+  return Math.min(firstMs * 2 ** (tries - 1), longestMs)
 }

@@ -1,8 +1,13 @@
 import { forgetEnvFile } from '../../../app/config.ts'
+import { connectFreely } from '../../../app/connect/open-app.ts'
 import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
+import { accountOf } from '../../../app/planning/plan-jobs.ts'
 import type { JobForm } from '../../../app/scheduler/job-files.ts'
 import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
-import { exitCodes } from '../../../model/run.ts'
+import { accountStop } from '../../../collect/account.ts'
+import { UsageUnavailable } from '../../../collect/stop.ts'
+import { RanklineError } from '../../../model/errors.ts'
+import { exitCodes, type FinishReason, type StopCause } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { reportNotStarted } from './not-started.ts'
@@ -33,15 +38,35 @@ export function dueCollector(
       'skip-bad': true,
     }
     const above = { stop, reported, reportedPings, exitCode: () => exitCodes.interrupted }
-    const code = await reportNotStarted(
+    await reportNotStarted(
       request,
       terminal,
       (heard, beginning) => runDueJobs(request, heard, { ...beginning, said, clock, above }),
       clock,
     )
-    return await endsOf(flags, forms, code)
+    return await endsOf(flags, forms, stop.cause())
   }
 }
+
+/** Asks for the usage record, which is free, whether the service takes calls with the key. */
+export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<boolean> {
+  return async () => {
+    forgetEnvFile()
+    try {
+      await using app = await connectFreely(flags, { stored: 'not-read' }, clock)
+      const account = await accountOf(app)
+      return !(account instanceof UsageUnavailable) && accountStop(account, account.at) === null
+    } catch (error) {
+      if (!(error instanceof RanklineError)) throw error
+      return false
+    }
+  }
+}
+
+/** Reasons for which runs stop until something outside has changed. */
+const passing: ReadonlySet<FinishReason | null> = new Set<FinishReason>([
+  ...(['auth', 'balance', 'quota', 'unavailable'] as const),
+])
 
 /** What broken files said when they last had no mistakes. */
 function textsOf(forms: readonly JobForm[]): ReadonlyMap<string, Buffer> {
@@ -51,15 +76,15 @@ function textsOf(forms: readonly JobForm[]): ReadonlyMap<string, Buffer> {
 async function endsOf(
   flags: ScheduleFlags,
   forms: readonly JobForm[],
-  code: number,
+  cause: StopCause | null,
 ): Promise<ReadonlyMap<string, JobEnd>> {
   await using store = await openWhatIsStored(flags, 'may be missing')
   const ends = new Map<string, JobEnd>()
   for (const { settings } of forms) {
     const run = await store.latestRun(settings.name)
     const { id = null, finishReason = null, finishedAt = null } = run ?? {}
-    const isRetried = code === exitCodes.unavailable && finishReason === 'unavailable'
-    ends.set(settings.name, { run: id, finishReason, finishedAt, isRetried })
+    const retry = !passing.has(finishReason) ? null : cause?.source === 'answers' ? 'paid' : 'free'
+    ends.set(settings.name, { run: id, finishReason, finishedAt, retry })
   }
   return ends
 }

@@ -25,7 +25,7 @@ import { localTime } from '../../../plan/schedule/zone.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from './collect-runs.ts'
 import { saidInThisProcess } from './repeated-stop.ts'
-import { dueCollector } from './schedule-collect.ts'
+import { dueCollector, usageProbe } from './schedule-collect.ts'
 import { noJob, type ScheduleFlags } from './schedule-flags.ts'
 
 /** Nothing ran: no job, or one that was named has mistakes. */
@@ -85,6 +85,7 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
     jobFiles,
     mayWork: gate.mayWork,
     collect: withRetention(dueCollector(flags, terminal, systemClock, said), around),
+    probe: usageProbe(flags, systemClock),
     besides: (known) => sendMessages(known.map(({ settings }) => settings)),
     log,
     stop: signal,
