@@ -18,6 +18,7 @@ const common = {
 const longOnly = [
   'disk',
   'failing-disk',
+  'fortnight',
   'machines',
   'many-processes',
   'reported-year',

@@ -120,7 +120,7 @@ describe('a message about ranks', () => {
   function alertsOf(rules: readonly ReturnType<typeof aRule>[], pairs: readonly ReturnType<typeof pair>[]) {
     const facts = { job: 'acme', at: 7, skipped: null, suspicion: null, serps: [], linkText: String }
     const { opened, messages } = judge(
-      { ...facts, rules, pairs, health: aRun({ balance: 1 }) },
+      { ...facts, rules, pairs, health: aRun({ mismatched: 1 }) },
       {
         ...{
           run: { id: 2, finishedAt: 7, closedAt: null },
@@ -165,7 +165,7 @@ describe('a message about ranks', () => {
   })
 
   test('begins with the whole job, then goes by clicks at stake, unknown ones last', () => {
-    const rules = [aRule({ when: 'drop', by: 3 }), aRule({ when: 'balance', below: 100 })]
+    const rules = [aRule({ when: 'drop', by: 3 }), aRule({ when: 'suspect' })]
     const pairs = [pair('a', '5 9'), pair('b', '2 9'), pair('c', '5 9', 10), pair('d', '2 9', 10)]
     const { of } = alertsOf(rules, pairs)
     expect(of('mail')?.alerts.map(({ query }) => query)).toEqual([null, 'd', 'c', 'b', 'a'])

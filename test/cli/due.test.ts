@@ -322,3 +322,28 @@ test('a file with mistakes is exit code 2 also where nothing is due of the other
   await place.file('b.yaml', 'every: 1x\nping: { url_env: B_URL }\nqueries: [elm desk]\n')
   expect((await run()).stderr).toMatch(/^b\.yaml:1:8: every cannot be '1x'/)
 })
+
+test('plan --due of forty jobs is a line for each: limits only where they may stop something, and a warning once', async () => {
+  const { place } = await aStage()
+  const names = Array.from({ length: 40 }, (_, n) => `client-${n}`)
+  for (const [n, name] of names.entries())
+    await place.file(
+      `${name}.yaml`,
+      `every: 1d\ntargets: [acme.com]\nbudget: { per_day: ${n === 7 ? 1 : 800}, per_month: 9000 }\nqueries: [oak desk ${n}, elm desk ${n}]\n`,
+    )
+  const { code, stdout, stderr } = await place.call(['plan', '--due'])
+  expect(code).toBe(0)
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines.filter((line) => /^client-\d+ /.test(line))).toHaveLength(40)
+  expect(lines.filter((line) => line.includes('per_'))).toEqual([
+    expect.stringMatching(/^per_day of client-7: 1 of 1 credit left until /),
+  ])
+  expect(lines.length).toBeLessThanOrEqual(46)
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(
+      /^client-0, client-1, client-10, client-11, client-12 and 35 more: ranks are tracked/,
+    ),
+  ])
+  // Of one job all limits are shown.
+  expect((await place.call(['plan', '--due', 'client-1.yaml'])).stdout).toMatch(/^per_month of client-1: /m)
+})

@@ -8,13 +8,16 @@ import { outgoing } from '../../src/app/messages/outgoing.ts'
 import { sendWithoutRun } from '../../src/app/messages/without-run.ts'
 import { watchJobFiles } from '../../src/app/scheduler/job-files.ts'
 import { runScheduler } from '../../src/app/scheduler/scheduler.ts'
-import { dueCollector } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { gatherStatus } from '../../src/app/status/gather.ts'
+import { saidInThisProcess } from '../../src/cli/commands/collect/repeated-stop.ts'
+import { dueCollector, usageProbe } from '../../src/cli/commands/collect/schedule-collect.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import type { AlertMessage } from '../../src/model/settings/alert.ts'
 import { type Clock, dayMs } from '../../src/model/time.ts'
 import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import type { DigestMessage } from '../../src/store/outbox.ts'
+import { type StatusDocument, statusDocument } from '../../src/workspace/status/document.ts'
 import { type SimulatedClock, simulatedClock, type TimedEvent } from './simulated-clock.ts'
 import { query } from './stored-rows.ts'
 import { aTerminal } from './terminal.ts'
@@ -58,6 +61,8 @@ export interface Received {
 }
 
 export interface ScheduledHistory extends AsyncDisposable {
+  /** What `rankline status` says in the folder at the end. */
+  readonly status: StatusDocument
   /** What was logged, each line with its instant. */
   readonly lines: readonly string[]
   /** Credits that the service has charged. */
@@ -107,7 +112,9 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   const key = join(folder, 'key')
   await writeFile(key, sandbox.key)
   const flags = { db, 'base-url': sandbox.url, 'api-key-file': key, 'max-outage': '1s' }
-  const collect = dueCollector(flags, terminal, clock)
+  const said = saidInThisProcess()
+  const collect = dueCollector(flags, terminal, clock, said)
+  const probe = usageProbe(flags, clock)
   await mkdir(jobs)
   for (const [name, text] of Object.entries(time.files)) await writeFile(join(jobs, name), text)
   const sendMessages = sendWithoutRun({
@@ -120,7 +127,11 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
     controller = new AbortController()
     await runScheduler({
       clock: lookingAt(clock, time.looks, db),
-      jobFiles: watchJobFiles({ named: [], folder: jobs }, log),
+      jobFiles: watchJobFiles({ named: [], folder: jobs }, (line) => {
+        said.isNew(line)
+        log(line)
+      }),
+      probe: () => working(probe),
       collect: (forms, stop) => working(() => collect(forms, stop)),
       besides: (known) => working(() => sendMessages(known.map(({ settings }) => settings))),
       log,
@@ -132,6 +143,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   }
   const file = await readFile(join(jobs, 'told.jsonl'), 'utf8').catch(() => '')
   return {
+    status: await statusIn(jobs, db, now()),
     lines,
     told: file.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])),
     received: receiver.received,
@@ -143,6 +155,16 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
       await sandbox.close()
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+async function statusIn(folder: string, db: string, now: number): Promise<StatusDocument> {
+  const before = process.cwd()
+  process.chdir(folder)
+  try {
+    return statusDocument(await gatherStatus({ db }, now))
+  } finally {
+    process.chdir(before)
   }
 }
 

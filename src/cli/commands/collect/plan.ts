@@ -11,14 +11,14 @@ import { billableOperation } from '../../../catalog/index.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import type { BudgetStanding } from '../../../ledger/budget.ts'
-import { leastLeft, limitLine, limitWarning } from '../../../ledger/limit-wording.ts'
+import { amounts, leastLeft, limitKey, limitLine, limitWarning } from '../../../ledger/limit-wording.ts'
 import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledger/quotas.ts'
 import type { Account } from '../../../model/call.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import type { JobSettings } from '../../../model/job.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
-import { count, duration, grouped } from '../../../model/text.ts'
+import { count, duration, firstNames, grouped } from '../../../model/text.ts'
 import { quoted } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
@@ -111,6 +111,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
   const leftOut =
     flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
   const documents = planDocuments(budgeted, account, leftOut)
+  const shownLimits = limitsToShow(budgeted)
   for (const warning of [
     ...(await editedJobs(draft, decided)),
     ...(await originAdvice(store, jobs)),
@@ -121,14 +122,14 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
       ...repeatedRows(draft.repeats(settings.name)),
     ]),
     ...quotaWarnings(quotas, documents),
-    ...limitWarnings(limits.flat()),
+    ...limitWarnings(shownLimits),
     ...(dear.length === 0 ? [] : [`${priceList(dear)}: run asks first, or needs --yes.`]),
   ])
     terminal.log(warning)
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-      : described(documents, account, terminal.columns, limits.flat()),
+      : described(documents, account, terminal.columns, shownLimits),
   )
   return leftOutCode
 }
@@ -153,13 +154,30 @@ function quotaWarnings(
 
 /** Told until a job has run: a location that is set later makes each of its queries another one, without a history. */
 async function originAdvice(store: Store, jobs: readonly StagedJob[]): Promise<readonly string[]> {
-  const lines: string[] = []
+  const open: string[] = []
   for (const { settings, originOpen } of jobs)
     if (originOpen && (await store.runs({ job: settings.name, limit: 1 })).length === 0)
-      lines.push(
-        `${settings.name}: ranks are tracked, but neither location nor uule is set, so the service may search from any place; set a location before the first run`,
-      )
-  return lines
+      open.push(settings.name)
+  if (open.length === 0) return []
+  return [
+    `${firstNames(open)}: ranks are tracked, but neither location nor uule is set, so the service may search from any place; set a location before the first run`,
+  ]
+}
+
+/** Limits to show: all of one job; of several those that may stop what is planned, for each other job would add a line that says nothing. */
+function limitsToShow(
+  plans: readonly {
+    readonly summary: Pick<PlanSummary, 'credits'>
+    readonly limits: readonly BudgetStanding[]
+  }[],
+): readonly BudgetStanding[] {
+  const all = plans.flatMap(({ limits }) => limits)
+  if (plans.length === 1) return all
+  const wanted = new Map<string, number>()
+  for (const { summary, limits } of plans)
+    for (const limit of limits)
+      wanted.set(limitKey(limit), (wanted.get(limitKey(limit)) ?? 0) + summary.credits.max)
+  return all.filter((limit) => amounts(limit).left < (wanted.get(limitKey(limit)) ?? 0))
 }
 
 /** A line for each of the first rows that repeat another. */
