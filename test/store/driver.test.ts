@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import pkg from '../../package.json' with { type: 'json' }
 import { driverFor, loadDriver } from '../../src/store/sqlite/connection/driver.ts'
 import { testTable } from '../support/test-table.ts'
 
@@ -18,6 +20,10 @@ testTable([
 
 const compiling =
   'Where no binary is ready for this system, that compiles it, which needs Python 3, make and a C++ compiler'
+const prefix = dirname(dirname(process.execPath))
+const headers = existsSync(join(prefix, 'include/node/node_api.h')) ? ` --nodedir=${prefix}` : ''
+const missing = (name: string, folder: string) =>
+  `The SQLite module for ${node}, ${name}, is not installed: npm leaves it out without a word where no binary can be fetched and none can be compiled. Install it by its name, so that npm says what fails: npm install --prefix ${folder} ${name}@${pkg.optionalDependencies[name as 'better-sqlite3']}${headers}.`
 
 function failing(code: string | undefined, message: string) {
   return () => {
@@ -28,16 +34,16 @@ function failing(code: string | undefined, message: string) {
 const node = `Node ${process.versions.node}`
 const root = process.cwd()
 const rebuilding = (what: string) =>
-  `The SQLite module better-sqlite3-12 ${what} and does not work on ${node}. Build it again: npm rebuild --prefix ${root} better-sqlite3-12. ${compiling}`
+  `The SQLite module better-sqlite3-12 ${what} and does not work on ${node}. Build it again: npm rebuild --prefix ${root} better-sqlite3-12${headers}. ${compiling}`
 const building = (what: string) =>
-  `The SQLite module better-sqlite3 ${what} and does not work on ${node}. Build it again: npm run build-release --prefix ${root}/node_modules/better-sqlite3. ${compiling}`
+  `The SQLite module better-sqlite3 ${what} and does not work on ${node}. Build it again: npm run build-release --prefix ${root}/node_modules/better-sqlite3${headers}. ${compiling}`
 
 testTable([
   [
     'missing',
     '10',
     failing('MODULE_NOT_FOUND', "Cannot find module 'better-sqlite3'\nRequire stack:\n- /x"),
-    `The SQLite module for ${node}, better-sqlite3, is not installed. Install rankline again: npm install --include=optional --prefix ${root}. ${compiling}`,
+    `${missing('better-sqlite3', root)} ${compiling}`,
   ],
   [
     'not built',
@@ -67,8 +73,15 @@ testTable([
     building('cannot be loaded (/x/better_sqlite3.node: invalid ELF header)'),
   ],
 ])('a driver that is %s is a sentence with the command that mends it', (_, napi, load, message) => {
-  expect(() => loadDriver(load, import.meta.filename, napi)).toThrow(
+  expect(() => loadDriver(load, import.meta.filename, napi, () => true)).toThrow(
     expect.objectContaining({ exitCode: 2, message }),
+  )
+})
+
+test('what is missing for compiling is named', () => {
+  const load = failing('MODULE_NOT_FOUND', "Cannot find module 'better-sqlite3-12'")
+  expect(() => loadDriver(load, import.meta.filename, '9', (program) => program === 'python')).toThrow(
+    `${missing('better-sqlite3-12', root)} ${compiling}; missing here: make, a C++ compiler`,
   )
 })
 
@@ -82,7 +95,9 @@ test('a database that cannot be opened for want of its driver is exit 2; what ne
     await expect(run(process.execPath, [...program, 'runs'])).rejects.toMatchObject({
       code: 2,
       stdout: '',
-      stderr: `rankline: The SQLite module for ${node}, ${driverFor(process.versions.napi)}, is not installed. Install rankline again: npm install --include=optional --prefix "${folder}". ${compiling}\n`,
+      stderr: expect.stringContaining(
+        `rankline: ${missing(driverFor(process.versions.napi), `"${folder}"`)} ${compiling}`,
+      ),
     })
     expect((await run(process.execPath, [...program, 'operations'])).stdout).toContain('alpha.search')
   } finally {
