@@ -1,5 +1,6 @@
 import { outputSettings } from '../app/config.ts'
 import { OutputClosed, RanklineError } from '../model/errors.ts'
+import { wrapLines } from '../output/table.ts'
 import { escapeControls, type Terminal } from '../output/terminal.ts'
 
 /** Of a terminal that says it is 0 wide, as those of containers and of some editors do. */
@@ -30,7 +31,8 @@ export function openTerminal(): Terminal {
       }),
     log: (line) => {
       clear()
-      process.stderr.write(`${process.stderr.isTTY ? escapeControls(line) : line}\n`)
+      const { isTTY, columns } = process.stderr
+      process.stderr.write(`${isTTY ? wrapLines(escapeControls(line), columns || usualColumns) : line}\n`)
     },
     ask: asker(clear, async (question) => isYes(await askLine(`${question} [y/N]`))),
     askText: asker(clear, askLine),

@@ -26,9 +26,7 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): string {
-  const natural = columns.map(({ title }, index) =>
-    rows.reduce((most, row) => Math.max(most, textWidth(row[index] ?? '')), textWidth(title)),
-  )
+  const natural = naturalWidths(columns, rows)
   const shown = fitting(columns, natural, width)
   const widths = narrowed(columns, natural, { shown, width })
   const line = (cells: readonly string[]): string =>
@@ -37,6 +35,21 @@ export function formatTable(
       .join(gap)
       .trimEnd()
   return [line(columns.map(({ title }) => title)), ...rows.map(line)].join('\n').concat('\n')
+}
+
+/** The columns that the table has on a terminal of that width. */
+export function shownColumns<C extends Column>(
+  columns: readonly C[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly C[] {
+  return fitting(columns, naturalWidths(columns, rows), width).map((index) => columns[index] as C)
+}
+
+function naturalWidths(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly number[] {
+  return columns.map(({ title }, index) =>
+    rows.reduce((most, row) => Math.max(most, textWidth(row[index] ?? '')), textWidth(title)),
+  )
 }
 
 function cellText(cell: string, width: number, { align, keepsEnd }: Column): string {
@@ -110,6 +123,27 @@ export function wrap(text: string, width: number, indent = ''): readonly string[
     }
   }
   return [...lines, line].map((one) => indent + one)
+}
+
+/**
+ * Text whose lines fit a screen of that width: a longer line is broken between words, and goes on as far in as it began. A word that is
+ * wider than the screen stays whole.
+ */
+export function wrapLines(text: string, width: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      if (textWidth(line) <= width) return [line]
+      const [indent = ''] = line.match(/^ */) ?? []
+      const lines: string[] = []
+      for (const word of line.slice(indent.length).split(' ')) {
+        const longer = `${lines.at(-1)} ${word}`
+        if (lines.length > 0 && textWidth(longer) <= width) lines[lines.length - 1] = longer
+        else lines.push(indent + word)
+      }
+      return lines
+    })
+    .join('\n')
 }
 
 function broken(word: string, room: number): readonly string[] {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { escapeControls, sanitize } from '../../src/output/terminal.ts'
+import { wrapLines } from '../../src/output/table.ts'
+import { escapeControls, sanitize, textWidth } from '../../src/output/terminal.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('text for a screen', () => {
@@ -30,6 +31,32 @@ describe('text for a screen', () => {
         const shown = escapeControls(JSON.stringify(value, null, 2))
         expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(value)))
         expect(sanitize(shown.replaceAll('\n', ''))).toBe(shown.replaceAll('\n', ''))
+      }),
+    )
+  })
+})
+
+describe('text in lines that fit a screen', () => {
+  testTable<[string, number, string]>([
+    ['as it is', 80, 'as it is'],
+    ['one two three', 8, 'one two\nthree'],
+    ['  one two', 6, '  one\n  two'],
+    ['see https://example.org/path/of/words now', 12, 'see\nhttps://example.org/path/of/words\nnow'],
+    ['a\n\nb c', 2, 'a\n\nb\nc'],
+    ['no end', Number.POSITIVE_INFINITY, 'no end'],
+  ])('%j at %i columns is %j', (text, width, wrapped) => {
+    expect(wrapLines(text, width)).toBe(wrapped)
+  })
+
+  test('breaks no word, loses none, and is wider only where a word is', () => {
+    const line = fc
+      .array(fc.stringMatching(/^[a-zé東-]{1,12}$/u), { minLength: 1 })
+      .map((words) => words.join(' '))
+    fc.assert(
+      fc.property(line, fc.integer({ min: 4, max: 40 }), (text, width) => {
+        const lines = wrapLines(text, width).split('\n')
+        expect(lines.join(' ')).toBe(text)
+        for (const one of lines) expect(textWidth(one) <= width || !one.includes(' ')).toBe(true)
       }),
     )
   })

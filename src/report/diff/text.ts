@@ -1,5 +1,5 @@
 import { count } from '../../model/text.ts'
-import { type Column, colored, formatTable, wrap } from '../../output/table.ts'
+import { type Column, colored, formatTable, shownColumns, wrap } from '../../output/table.ts'
 import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
 import { askedText, between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/pages.ts'
@@ -228,12 +228,11 @@ export function diffTable(
       ? [{ title: 'since', dropped: true as const, cell: ({ from }: DiffSummary) => from ?? '' }]
       : []),
   ]
-  const table = formatTable(
-    columns,
-    all.map((one) => columns.map(({ cell }) => cell(one))),
-    width,
-  )
-  return `${color ? colored(table) : table}\n${footer(all, compare).join('\n')}\n`
+  const rows = all.map((one) => columns.map(({ cell }) => cell(one)))
+  const table = formatTable(columns, rows, width)
+  const hasDepth = shownColumns(columns, rows, width).some(({ title }) => title === 'depth')
+  const lines = footer(all, compare, hasDepth).flatMap((line) => wrap(line, width))
+  return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 
 function paramsOf({ params }: DiffSummary): string {
@@ -246,7 +245,11 @@ function comparison(dates: readonly string[], compare: ComparisonDay | null): re
   return [`Compared with what was observed ${between(dates)}${askedText(compare)}.`]
 }
 
-function footer(all: readonly DiffSummary[], compare: ComparisonDay | null): readonly string[] {
+function footer(
+  all: readonly DiffSummary[],
+  compare: ComparisonDay | null,
+  hasDepth: boolean,
+): readonly string[] {
   const days = (side: 'from' | 'to') => [...new Set(all.flatMap((one) => one[side] ?? []))].sort()
   const alone = all.filter(({ from, to }) => from === null && to !== null).length
   const unseen = all.filter(({ to }) => to === null).length
@@ -255,7 +258,7 @@ function footer(all: readonly DiffSummary[], compare: ComparisonDay | null): rea
   const queries = (n: number, one: string, more: string): string =>
     `${count(n, 'query', 'queries')} ${n === 1 ? one : more}`
   return [
-    `${count(all.length, 'query', 'queries')}, ${days('to').join(', ')}. turnover: share of the first ten that differs from before. depth: as far down as both days were checked.`,
+    `${count(all.length, 'query', 'queries')}, ${days('to').join(', ')}. turnover: share of the first ten that differs from before.${hasDepth ? ' depth: as far down as both days were checked.' : ''}`,
     ...comparison(days('from'), compare),
     ...(alone > 0 && !isNothingCompared ? [`${queries(alone, 'has', 'have')} nothing to compare with.`] : []),
     ...(unseen > 0 ? [`${queries(unseen, 'has', 'have')} no results yet.`] : []),

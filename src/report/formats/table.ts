@@ -1,7 +1,7 @@
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
-import { asciiSigns, type Column, colored, formatTable, wrap } from '../../output/table.ts'
+import { asciiSigns, type Column, colored, formatTable, shownColumns, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import {
   between,
@@ -54,13 +54,25 @@ export const tableFormat: ReportFormat = {
   sorted: true,
 }
 
-/** The figures without the ranks. */
-export const figuresFormat: ReportFormat = {
+/** The sentences and what to do next, without figures and ranks. */
+export const conclusionsFormat: ReportFormat = {
+  chunks: (source) => {
+    const said = conclusionsOf(source)
+    const text = `${sentences(said, source.look)}${nextSteps(said, source.look).trimStart()}`
+    return asStream(source.look.ascii ? asciiSigns(text) : text)
+  },
+  measured: true,
+}
+
+/** The figures of the period, without the ranks. */
+export const periodFiguresFormat: ReportFormat = {
   chunks: (source) => asStream(figures(source)),
   painted: true,
   measured: true,
-  dayBefore: true,
 }
+
+/** The figures without the ranks, compared with the day before. */
+export const figuresFormat: ReportFormat = { ...periodFiguresFormat, dayBefore: true }
 
 function conclusionsOf(source: ReportSource): readonly Conclusions[] {
   const { compare } = source.ranked
@@ -128,12 +140,11 @@ export function rankTable(report: RankReport, { width, color, period = null }: T
   const { rows } = report
   if (rows.length === 0) return ''
   const columns = columnsOf(report)
-  const table = formatTable(
-    columns,
-    rows.map((row, place) => columns.map(({ cell }) => cell(row, place))),
-    width,
+  const cells = rows.map((row, place) => columns.map(({ cell }) => cell(row, place)))
+  const table = formatTable(columns, cells, width)
+  const lines = footer(report, period, shownColumns(columns, cells, width)).flatMap((line) =>
+    wrap(line, width),
   )
-  const lines = footer(report, period).flatMap((line) => wrap(line, width))
   return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 
@@ -155,7 +166,7 @@ function columnsOf({ rows, statuses }: RankReport): readonly RankColumn[] {
     { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, statuses[place] as KeywordStatus) },
     { title: 'change', align: 'right', cell: changeText },
     ...(baselines(rows).length > 1 ? [sinceColumn] : []),
-    ...(hasTrend(statuses) ? [trendOf(statuses)] : []),
+    ...(hasTrend(statuses) ? [{ ...trendColumn, cell: trendOf(statuses) }] : []),
     { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
     { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
     { title: 'page', shrinks: true, least: 20, dropped: true, cell: (row) => sanitize(shortUrl(row.url)) },
@@ -178,15 +189,27 @@ function hasTrend(statuses: RankReport['statuses']): boolean {
   return (statuses[0]?.series.cells.length ?? 0) > 1
 }
 
-function trendOf(statuses: RankReport['statuses']): RankColumn {
-  return {
-    title: 'trend',
-    shrinks: true,
-    keepsEnd: true,
-    least: 12,
-    dropped: true,
-    cell: (_, place) => trend(statuses[place]?.series.cells ?? []),
-  }
+const trendColumn = {
+  title: 'trend',
+  shrinks: true,
+  keepsEnd: true,
+  least: 12,
+  dropped: true,
+} as const
+
+function trendOf(statuses: RankReport['statuses']): RankColumn['cell'] {
+  return (_, place) => trend(statuses[place]?.series.cells ?? [])
+}
+
+/** What signs beside ranks mean, where they are used. */
+function rankSigns({ rows, statuses }: RankReport): string {
+  const ranks = rows.map((row, place) => rankCell(row, statuses[place] as KeywordStatus))
+  const signs = [
+    ['>', ' >n: not among the first n results.'],
+    ['~', ' ~: estimated.'],
+    ['?', ' ?: not known.'],
+  ] as const
+  return signs.map(([sign, meaning]) => (ranks.some((rank) => rank.includes(sign)) ? meaning : '')).join('')
 }
 
 /** The days that rows are compared with. */
@@ -195,7 +218,12 @@ function baselines(rows: readonly Row[]): readonly string[] {
   return [...new Set(dates)].sort()
 }
 
-function footer({ rows, statuses, leftOut }: RankReport, period: ReportPeriod | null): readonly string[] {
+function footer(
+  report: RankReport,
+  period: ReportPeriod | null,
+  shown: readonly RankColumn[],
+): readonly string[] {
+  const { rows, leftOut } = report
   const number = (state: string): number => rows.filter((row) => row.state === state).length
   const { absent, unknown } = say.charts.ranges
   const parts = [
@@ -206,10 +234,10 @@ function footer({ rows, statuses, leftOut }: RankReport, period: ReportPeriod | 
   const compared = baselines(rows)
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
   return [
-    `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}. >n: not among the first n results. ~: estimated. ?: not known.`,
+    `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}.${rankSigns(report)}`,
     ...suspectLines(rows),
     ...(period === null && compared.length === 0 ? [] : [periodSentence(say, period, compared)]),
-    ...(hasTrend(statuses) ? [trendLegend] : []),
+    ...(shown.some(({ title }) => title === trendColumn.title) ? [trendLegend] : []),
     ...omission(leftOut),
   ]
 }
@@ -246,8 +274,12 @@ export function summaryText(summary: Summary, { width, color }: TextLook): strin
   const own = lines.filter(({ target }) => target.own)
   const named = ({ target, engine }: PartOfTarget): string =>
     own.length < 2 ? '' : ` of ${sanitize(target.label)}${engines ? `, ${engine}` : ''}`
-  const below = [...own.flatMap((one) => counts(one, named(one))), denominators(summary), notes(summary)]
-  return `${color ? colored(table) : table}${below.flatMap((line) => wrap(line, width)).join('\n')}\n`
+  const below = [
+    ...own.flatMap((one) => counts(one, named(one))),
+    denominators(summary, shown),
+    notes(summary),
+  ]
+  return `${color ? colored(table) : table}${below.flatMap((line) => (line === '' ? [] : wrap(line, width))).join('\n')}\n`
 }
 
 /** Sums are left out of a narrow terminal: they follow from ratios that are there. */
@@ -288,12 +320,14 @@ function counts({ distribution, movements }: PartOfTarget, whose: string): reado
   return [`Ranks${whose}: ${ranks.join(', ')}.`, `Movements${whose}: ${moves.join(', ')}.`]
 }
 
-function denominators({ absent }: Summary): string {
-  const assumptions = ratioMetrics.map(({ name, assumption }) => {
+/** Of the figures that are shown, what they are divided by. */
+function denominators({ absent }: Summary, shown: readonly HeadlineMetric<HeadlineName>[]): string {
+  const ratios = ratioMetrics.filter(({ name }) => shown.some((metric) => metric.name === name))
+  const assumptions = ratios.map(({ name, assumption }) => {
     const { label, denominator } = definitionOf(name, { absent })
     return [`${label}: divided by ${denominator}`, assumption?.({ absent }) ?? []].flat().join(', ')
   })
-  return `${assumptions.join('; ')}.`
+  return assumptions.length === 0 ? '' : `${assumptions.join('; ')}.`
 }
 
 function notes({ compared, added, removed, curve, targets, parts, otherParts }: Summary): string {

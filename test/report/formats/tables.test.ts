@@ -218,6 +218,14 @@ describe('the rank table', () => {
     ])
   })
 
+  test('in a narrow terminal, what stands below explains only what is shown', () => {
+    const narrow = rankTable(rows, { ...look, width: 40 })
+    expect(narrow).not.toContain('trend')
+    expect(narrow.replaceAll('\n', ' ')).toContain('>n: not among the first n results')
+    const ranked = reportOn([aRanking({ query: 'desk', rank: 4, date: '2026-03-02' })])
+    expect(rankTable(ranked, look)).not.toMatch(/>n|~:|\?:/)
+  })
+
   test('without rows is nothing', () => {
     expect(rankTable(reportOn([]), look)).toBe('')
   })
@@ -279,7 +287,7 @@ describe('the rank table', () => {
       look,
     )
     expect(table.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
-    expect(table.split('\n')).toHaveLength(6)
+    expect(table.split('\n')).toHaveLength(5)
   })
 
   test('fits the terminal by cutting the page', () => {

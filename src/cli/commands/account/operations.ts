@@ -29,7 +29,7 @@ export async function operations(flags: OperationsFlags, terminal: Terminal): Pr
         { title: 'credits', align: 'right' },
         { title: 'style' },
         { title: 'page size', align: 'right' },
-        { title: 'what it is', shrinks: true },
+        { title: 'what it is', shrinks: true, dropped: true },
         { title: 'parameters' },
       ],
       catalog.map((one) => [

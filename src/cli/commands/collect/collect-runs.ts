@@ -19,6 +19,7 @@ import type { FlagsOf } from '../../../model/flag.ts'
 import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
+import { wrapLines } from '../../../output/table.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
 import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
@@ -152,7 +153,10 @@ async function printEnds(
     await printBestEffort(
       asJson
         ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
-        : `${(await summaryLines(store, documents, { shownAgain, onScreen })).join('\n')}\n`,
+        : wrapLines(
+            `${(await summaryLines(store, documents, { shownAgain, onScreen })).join('\n')}\n`,
+            terminal.columns,
+          ),
       terminal,
     )
   // The mail of cron begins with the line that says how it ended.

@@ -7,7 +7,7 @@ import type { Run, RunQuality } from '../../../model/run.ts'
 import { grouped } from '../../../model/text.ts'
 import { utcMinute } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
-import { formatTable } from '../../../output/table.ts'
+import { formatTable, wrapLines } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { paramTexts } from '../../../report/cells.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
@@ -110,7 +110,7 @@ async function showRun(
     ...malformedLines(document.malformed_items),
     ...mismatchLines(document.mismatched_answers),
   ]
-  await terminal.write(`${lines.join('\n')}\n`)
+  await terminal.write(wrapLines(`${lines.join('\n')}\n`, terminal.columns))
   const withParams = failures.some(({ params }) => Object.keys(params).length > 0)
   if (failures.length > 0)
     await terminal.write(

@@ -22,8 +22,11 @@ import { numberFlag } from '../../../model/values.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
 import { writeCsv } from '../../../output/formats/csv.ts'
 import { cellsOf } from '../../../output/formats/format.ts'
+import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
+import { conclusionsFormat, periodFiguresFormat } from '../../../report/formats/table.ts'
+import type { ReportFormat } from '../../../report/report.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
@@ -94,14 +97,11 @@ async function printDemo(
   const settings = await lookSettings(store, job, null)
   const notes = onDaysOfDemo(settings.notes ?? [], last?.date ?? '')
   const presentation = await presentationOf({ ...settings, notes })
-  const inFormat = async (name: ReportFormatName) => {
-    const format = await reportFormats[name].load()
-    const measure = metricOptions({})
-    return format.chunks(
-      await reportSource(store, { job, settings: null, format, measure, look, presentation }),
-    )
-  }
-  for await (const chunk of await inFormat('table')) await terminal.write(chunk, true)
+  const measure = metricOptions({})
+  const written = async (format: ReportFormat) =>
+    format.chunks(await reportSource(store, { job, settings: null, format, measure, look, presentation }))
+  const inFormat = async (name: ReportFormatName) => await written(await reportFormats[name].load())
+  for await (const chunk of await written(periodFiguresFormat)) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')
   const write = async (name: string, pieces: AsyncIterable<string | Uint8Array>): Promise<string> => {
     await writeFileAtomically(`${folder}${name}`, pieces)
@@ -118,29 +118,37 @@ async function printDemo(
   }
   const { view, columns } = exportKinds.organic
   const latest = last === undefined ? [] : store.rows(view, { run: last.id })
-  const written = [
+  const files = [
     [await write('demo-report.html', await inFormat('html')), 'the report: open it in a browser'],
     await pdf(),
     [await write('demo-report.eml', await inFormat('email')), 'the message to the client'],
-    [database, `everything: read it with sqlite3, or with rankline and --db ${database}`],
+    [database, `everything, for sqlite3 or for rankline with --db`],
     [
       await write('demo-rankings.csv', await inFormat('csv')),
-      'the ranks of the last day, compared with the day before and the best ever',
+      'ranks of the last day, the day before, the best ever',
     ],
     [
       await write('demo-serps.csv', writeCsv(cellsOf(latest, columns), { columns, csv: 'guarded' })),
       'every result of the last day',
     ],
   ] as const
+  const widest = Math.max(...files.map(([file]) => file.length))
   const { spent, tasks } = await totals(store, job)
   await terminal.write(
-    `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
+    wrapLines(
+      `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
 
-${written.map(([file, about]) => `  ${file}  ${about}\n`).join('')}
-Look around: rankline runs --db ${database} · rankline report ${job} --db ${database} --compare 7d
-For a spreadsheet: rankline report ${job} --db ${database} --out ranks.xlsx
+${files.map(([file, about]) => `  ${file.padEnd(widest)}  ${about}\n`).join('')}
+Every rank: rankline report ${job} --db ${database}
+A workbook: rankline report ${job} --db ${database} --out ranks.xlsx
+All runs: rankline runs --db ${database}
+
 `,
+      terminal.columns,
+    ),
   )
+  // Last, so that they are in sight.
+  for await (const chunk of await written(conclusionsFormat)) await terminal.write(chunk)
 }
 
 /** Days between the last note of the job file and the last day of the demo, which may be in any year. */

@@ -2,6 +2,7 @@ import { join, relative, resolve } from 'node:path'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import type { ReadResult } from '../../../model/values.ts'
+import { wrapLines } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import {
   type Answers,
@@ -58,7 +59,7 @@ export async function init(flags: InitFlags, terminal: Terminal): Promise<number
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, sandbox: sandboxCommand(answers), next }, null, 2)}\n`
-      : summary(folder, laidOut, sandboxCommand(answers), next),
+      : wrapLines(summary(folder, laidOut, sandboxCommand(answers), next), terminal.columns),
   )
   return 0
 }

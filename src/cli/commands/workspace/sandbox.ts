@@ -1,6 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
 import { numberFlag } from '../../../model/values.ts'
+import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import type { SandboxOptions } from '../../../sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../../sandbox/server.ts'
@@ -35,7 +36,7 @@ export async function sandbox(flags: SandboxFlags, terminal: Terminal): Promise<
   await printBestEffort(
     flags.json === true
       ? `${JSON.stringify({ base_url: running.url, api_key: running.key })}\n`
-      : greeting(running, flags.site ?? exampleSites),
+      : wrapLines(greeting(running, flags.site ?? exampleSites), terminal.columns),
     terminal,
   )
   const signal = await interrupted()
