@@ -58,7 +58,8 @@ export const tableFormat: ReportFormat = {
 export const conclusionsFormat: ReportFormat = {
   chunks: (source) => {
     const said = conclusionsOf(source)
-    const text = `${sentences(said, source.look)}${nextSteps(said, source.look).trimStart()}`
+    const { keywords } = builtHistory(source).history
+    const text = `${sentences(said, source.look)}${nextSteps(said, keywords, source.look).trimStart()}`
     return asStream(source.look.ascii ? asciiSigns(text) : text)
   },
   measured: true,
