@@ -2,6 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { reserveLacks } from '../../src/collect/stop.ts'
 import { watchDiskSpace } from '../../src/store/sqlite/connection/disk-space.ts'
 import { testTable } from '../support/test-table.ts'
 import { aFolder } from './build.ts'
@@ -46,4 +47,23 @@ testTable([
   const { bavail, bsize } = statfsSync(await aFolder())
   if (bavail * bsize < 600_000_000) return
   expect((await heldFor(answers)).log).toBe(most)
+})
+
+test('a disk with room, but not for the reserve, is told apart from a full one', async () => {
+  const folder = await aFolder()
+  const path = join(folder, 'rankline.db')
+  const space = watchDiskSpace(path, { shrink: () => {}, limit: () => {} })
+  await space.reserve(1)
+  expect(space.lacking()).toBeNull()
+  await space.reserve(1e9)
+  const lacking = space.lacking()
+  expect(lacking?.wanted).toBeGreaterThan(1e13)
+  expect(lacking?.free).toBeGreaterThan(0)
+  expect(existsSync(`${path}.reserve`)).toBe(false)
+  expect(await space.isLow()).toBe(true)
+  if (lacking !== null)
+    expect(reserveLacks({ ...lacking, free: 800_000, wanted: 4_600_000 })).toMatchObject({
+      reason: 'unavailable',
+      message: expect.stringContaining('has 800.0 kB left, and at least 4.6 MB are needed'),
+    })
 })
