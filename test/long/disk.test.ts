@@ -78,14 +78,14 @@ const stages: readonly Stage[] = [
   { size: '128m', after: 700 },
 ]
 
-test.each(stages)(
+test.for(stages)(
   'a disk of $size that fills up after $after requests: nothing paid for is lost, then run the same command again',
-  async (stage) => {
+  async (stage, { skip }) => {
     await using sandbox = await startSandbox({ latencyMs: [5, 40] })
     await using place = await workspace(sandbox)
     const folder = join(place.folder, 'data')
     using disk = mount(folder, stage.size)
-    if (disk === null) return
+    if (disk === null) return skip('no small file system')
     const job = await place.file('job.csv', queriesCsv(tasks))
 
     const full = await fillDuring(place, sandbox, ['run', job, '--json'], stage)
@@ -109,12 +109,14 @@ test.each(stages)(
   },
 )
 
-test('a disk that is too small for the run stops it before it is full, and a larger one lets it finish', async () => {
+test('a disk that is too small for the run stops it before it is full, and a larger one lets it finish', async ({
+  skip,
+}) => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
   const folder = join(place.folder, 'data')
   using disk = mount(folder, '6m')
-  if (disk === null) return
+  if (disk === null) return skip('no small file system')
   const job = await place.file('job.csv', queriesCsv(tasks * 2))
 
   const small = await place.run(['run', job, '--json'])
@@ -127,7 +129,7 @@ test('a disk that is too small for the run stops it before it is full, and a lar
   expect(sandbox.ledger.charged).toBe(tasks * 2)
 })
 
-test('an export that finds no room leaves the old file as it was', async () => {
+test('an export that finds no room leaves the old file as it was', async ({ skip }) => {
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(300))
@@ -135,7 +137,7 @@ test('an export that finds no room leaves the old file as it was', async () => {
   await place.file('out/rows.csv', 'as it was')
   const folder = join(place.folder, 'out')
   using disk = mount(folder, '64k')
-  if (disk === null) return
+  if (disk === null) return skip('no small file system')
   await place.file('out/rows.csv', 'as it was')
 
   const { code, stderr } = await place.run(['export', 'organic', '--out', 'out/rows.csv'])
