@@ -38,6 +38,7 @@ testTable([
   ['depth<100', false],
   ['engine=alpha', true],
   ['query=Standing Desk', true],
+  ['query=standing\u00a0 desk\u200b', true],
   ['unheard=1', false],
   ['unheard!=1', true],
   ['constructor!=1', true],
