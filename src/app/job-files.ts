@@ -5,6 +5,7 @@ import { billableOperation } from '../catalog/index.ts'
 import { type JobText, unreadable } from '../jobfile/files.ts'
 import type { JobFile } from '../jobfile/open.ts'
 import { mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
+import { workspaceFile } from '../jobfile/upward.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile, type Problem } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
@@ -13,7 +14,7 @@ import { count, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
-import { brokenWorkspaces, workspacePath } from './workspace.ts'
+import { brokenWorkspaces, workspaceOf, workspacePath } from './workspace.ts'
 
 /** Flags of the commands that take job files, as typed. */
 export interface JobFileFlags extends JobFlags {
@@ -121,8 +122,8 @@ export async function stageJobs(
       // Its other mistakes are logged, too, where its name is taken.
       const choice = clash === null ? await choiceOf(file.settings) : all
       staged = choice === null ? noQueries : await stage(file, clash === null ? draft : null, onRead, choice)
-      const wrong = choice?.mistake() ?? null
-      if (wrong !== null) report({ where: shownName(path), line: null, column: null, ...wrong })
+      for (const wrong of [choice?.mistake() ?? null, await withoutChannels(file.settings)])
+        if (wrong !== null) report({ where: shownName(path), line: null, column: null, ...wrong })
     }
     if (end() > 0) {
       onMistakes(path, mistakes)
@@ -141,6 +142,16 @@ function eachOnce(log: (line: string) => void): (line: string) => void {
   return (line) => {
     if (!said.has(line)) log(line)
     said.add(line)
+  }
+}
+
+/** What a job sends to where its workspace has no channel at all would never be told. */
+async function withoutChannels({ file, alerts, digest }: JobSettings): Promise<InvalidValue | null> {
+  const [name] = [...(alerts ?? []).flatMap(({ to }) => to ?? []), ...(digest?.to ?? [])]
+  if (name === undefined || Object.keys((await workspaceOf(file)).channels).length > 0) return null
+  return {
+    message: `messages are to go to '${name}', but ${workspaceFile} has no channels`,
+    fix: `write channels: into ${workspaceFile}, or leave out to:`,
   }
 }
 

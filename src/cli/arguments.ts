@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import type { Comparison } from '../app/reports/rank-report.ts'
 import { findOperation } from '../catalog/index.ts'
+import { jobFileNamed } from '../jobfile/upward.ts'
 import { UsageError } from '../model/errors.ts'
 import type { FlagsOf } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'
@@ -94,7 +95,10 @@ export async function findJob(
   { job, verbose }: { readonly job: string; readonly verbose?: boolean | undefined },
   terminal: Terminal,
 ): Promise<NamedJob | null> {
-  if (existsSync(job) && statSync(job).isFile()) {
+  const isKnown = async (): Promise<boolean> =>
+    (await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null
+  const path = existsSync(job) || !(await isKnown()) ? jobFileNamed(job) : null
+  if (path !== null && statSync(path).isFile()) {
     // Loaded only here: a name needs nothing that reads files.
     const { openJob } = await import('../jobfile/open.ts')
     const { mistakePrinter } = await import('../jobfile/source.ts')
@@ -102,18 +106,27 @@ export async function findJob(
       (line) => terminal.log(line, { level: 'error', code: 2 }),
       verbose === true,
     )
-    const file = await openJob(job, {}, report)
+    const file = await openJob(path, {}, report)
     end()
     return file === null ? null : { name: file.settings.name, settings: file.settings }
   }
+  // The file of that name may lie in another folder.
+  const ofFile = (await isKnown()) ? [] : (await store.jobFiles()).filter(({ file }) => stemOf(file) === job)
+  const [only, other] = ofFile
+  if (only !== undefined && other === undefined) return { name: only.name, settings: null }
   await refuseUnknownJob(store, job)
   return { name: job, settings: null }
+}
+
+function stemOf(file: string): string {
+  return basename(file, extname(file))
 }
 
 /** Throws a sentence where the database knows no job of that name. */
 export async function refuseUnknownJob(store: Store, job: string): Promise<void> {
   if ((await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null) return
-  const near = closestMatch(job, await store.jobNames())
+  const stems = (await store.jobFiles()).map(({ file }) => stemOf(file))
+  const near = closestMatch(job, [...(await store.jobNames()), ...stems])
   throw new UsageError(
     `There is no job '${job}': no such file, and no job of that name in the database. ${near === null ? 'List runs with: rankline runs' : `Did you mean ${near}?`}`,
   )

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
 import type { Argv, Options } from 'yargs'
 import yargs from 'yargs'
 import { logFormat, version, workAt } from '../app/config.ts'
 import { showsPassword } from '../app/connect/postgres-address.ts'
+import { jobFileNamed } from '../jobfile/upward.ts'
 import { describeLimit, OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import type { Flag, Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
@@ -159,7 +159,7 @@ async function perform(
 /** The job files, and folders of them, that a command names. */
 function namedFiles({ job }: Readonly<Record<string, unknown>>): readonly string[] {
   const named = Array.isArray(job) ? job : [job]
-  return named.filter((one): one is string => typeof one === 'string' && existsSync(one))
+  return named.flatMap((one) => (typeof one === 'string' ? (jobFileNamed(one) ?? []) : []))
 }
 
 const passwordShown =

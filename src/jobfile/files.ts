@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { access, constants, stat } from 'node:fs/promises'
+import { access, constants, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { encodingOf } from '../model/text.ts'
+import { closestMatch, editDistance, encodingOf } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import type { Report } from './source.ts'
 
@@ -43,7 +43,7 @@ export async function fileMistake(
   extensions: readonly string[] = ['.yaml', '.yml', ...tableExtensions],
 ): Promise<InvalidValue | null> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error)
-  if (found instanceof Error) return unreadable(found)
+  if (found instanceof Error) return { ...unreadable(found), ...(await nearlyNamed(file, extensions)) }
   if (found.isDirectory()) return { message: 'this is a directory', fix: 'name the job file in it' }
   if (!found.isFile()) return { message: 'this is not a regular file', fix: 'save it as a file first' }
   const extension = path.extname(file).toLowerCase()
@@ -54,6 +54,23 @@ export async function fileMistake(
     }
   if (/^\.ya?ml$/.test(extension) && found.size > maxYaml) return yamlTooLarge
   return await access(file, constants.R_OK).then(() => null, unreadable)
+}
+
+/** The fix that names a file of the same folder that may have been meant; nothing where there is none. */
+async function nearlyNamed(
+  file: string,
+  extensions: readonly string[],
+): Promise<Partial<Pick<InvalidValue, 'fix'>>> {
+  const folder = path.dirname(file)
+  const names = (await readdir(folder).catch(() => [])).filter((name) =>
+    extensions.includes(path.extname(name).toLowerCase()),
+  )
+  const stem = (name: string): string => path.basename(name, path.extname(name))
+  const meant = stem(file)
+  const near = closestMatch(meant, names.map(stem))
+  // Names of a letter or two are all near.
+  if (near === null || editDistance(near, meant) * 2 > meant.length) return {}
+  return { fix: `did you mean ${path.join(folder, names.find((name) => stem(name) === near) ?? near)}?` }
 }
 
 /** The path of a CSV file that a job file names: relative to the job file, or absolute. */

@@ -28,6 +28,14 @@ export function site(text: string): ReadResult<string> {
   return (goesBeyondHost(read.value) ? null : suffixMistake(read.value, url)) ?? read
 }
 
+/** `https://Acme.com/` is `acme.com`: one target, one history. */
+function hostAlone(text: string): string {
+  return text
+    .replace(/^https?:\/\//i, '')
+    .replace(/[./]+$/, '')
+    .toLowerCase()
+}
+
 /** `co.uk` has no results of its own; `github.io` is a host of its company, and matches as that host alone. */
 function suffixMistake(text: string, { hostname }: URL): InvalidValue | null {
   const host = hostname.replace(/\.$/, '')
@@ -58,7 +66,8 @@ export function target(
   if (deep && (match === 'domain' || match === 'host')) return needsMatch(written.site, match, hints)
   if (match === 'prefix' && hasQuery(written.site)) return needsNoQuery(written.site, hints)
   const also = variants.filter((variant) => written.also?.includes(variant))
-  return { value: { site: written.site, match, also, label: written.label ?? written.site, own } }
+  const site = deep ? written.site : hostAlone(written.site)
+  return { value: { site, match, also, label: written.label ?? site, own } }
 }
 
 function needsMatch(text: string, match: Match, { beyond }: MatchHints): InvalidValue {
@@ -116,7 +125,8 @@ export function readTargets(
   const labels = new Map<string, string>()
   for (const { written, own, at, hints } of lists)
     for (const [index, entry] of written.entries()) {
-      const read = target(typeof entry === 'string' ? { site: entry } : entry, own, match ?? 'domain', hints)
+      const asked = typeof entry === 'string' ? { site: entry } : entry
+      const read = target(asked, own, match ?? 'domain', hints)
       if (!('value' in read)) {
         report({ ...at(index), message: read.message, fix: read.fix })
         continue
@@ -127,7 +137,7 @@ export function readTargets(
       if (owners.get(plain) === !own)
         report({
           ...at(index),
-          message: `${quoted(site)} is both a target and a competitor`,
+          message: `${quoted(asked.site)} is both a target and a competitor`,
           fix: 'keep it in one of the lists',
         })
       else if (!targets.has(key) && labels.has(label))

@@ -42,6 +42,16 @@ export function workspaceFolder(folder: string): string {
   return found === null || found === resolve(folder) ? folder : shownPath(found)
 }
 
+/** Endings of job files, in the order in which a name is tried with them. */
+const endings = ['.yaml', '.yml', '.csv', '.tsv', '.txt']
+
+/** The file or folder of jobs that was named, with or without its ending; null where there is none. */
+export function jobFileNamed(text: string): string | null {
+  if (existsSync(text)) return text
+  const found = endings.find((ending) => existsSync(`${text}${ending}`))
+  return found === undefined ? null : `${text}${found}`
+}
+
 /** A path as a user of the working folder would write it. */
 export function shownPath(path: string): string {
   const short = relative('', path) || '.'

@@ -141,7 +141,7 @@ test('with --skip-bad the good job files run, and the exit code is 2', async () 
   expect(sandbox.ledger.charged).toBe(1)
 
   // How a run was stopped counts more; without a good file nothing runs.
-  expect((await place.call(['run', ...jobs, '--max-credits', '0'])).code).toBe(4)
+  expect((await place.call(['run', ...jobs, '--fresh', '--per-day', '0'])).code).toBe(4)
   expect((await place.call(['run', 'bad.csv', '--skip-bad'])).code).toBe(2)
 })
 

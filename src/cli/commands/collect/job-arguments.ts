@@ -1,8 +1,13 @@
-import { dueJobFiles } from '../../../app/planning/due-files.ts'
+import { statSync } from 'node:fs'
+import { dueJobFiles, yamlJobFiles } from '../../../app/planning/due-files.ts'
 import { selectionFlags } from '../../../app/planning/selection.ts'
+import { jobFileNamed } from '../../../jobfile/upward.ts'
+import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
+import { noFile } from '../../../model/job.ts'
 import { jobFlags } from '../../../model/settings/job-settings.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
 
 /** What a job file says can be said, and overruled, by flags. */
 export const jobFileFlags = {
@@ -16,19 +21,56 @@ export const jobFileFlags = {
 
 interface JobArguments {
   readonly job?: readonly string[] | undefined
+  readonly 'max-credits'?: string | undefined
 }
 
 type WithJobs<F> = F & { readonly job: readonly string[] }
 
 /** Throws a sentence where no job was named. */
-export function withNamedJobs<F extends JobArguments>(flags: F): WithJobs<F> {
+export async function withNamedJobs<F extends JobArguments>(
+  flags: F,
+  terminal: Terminal,
+): Promise<WithJobs<F>> {
+  refuseNothing(flags)
   const { job = [] } = flags
-  if (job.length > 0) return { ...flags, job }
+  if (job.length > 0) return { ...flags, job: await meantJobs(job, terminal) }
   throw new UsageError('Name a job file, or add --due for what is due of the jobs of this folder')
 }
 
 /** The jobs that were named, or those of the working folder that say when they are due. */
-export async function withDueJobs<F extends JobArguments>(flags: F): Promise<WithJobs<F>> {
+export async function withDueJobs<F extends JobArguments>(
+  flags: F,
+  terminal: Terminal,
+): Promise<WithJobs<F>> {
+  refuseNothing(flags)
   const { job = [] } = flags
-  return { ...flags, job: job.length > 0 ? job : await dueJobFiles('.') }
+  return { ...flags, job: job.length > 0 ? await meantJobs(job, terminal) : await dueJobFiles('.') }
+}
+
+/** A run that may cost nothing would end where it begins. */
+function refuseNothing({ 'max-credits': most }: JobArguments): void {
+  if (most !== undefined && /^\s*0+\s*$/.test(most))
+    throw new UsageError(
+      "--max-credits cannot be '0', which buys nothing; write at least 1, or look at the price with: rankline plan",
+    )
+}
+
+/**
+ * The job files that were meant: a name without its ending is that file, a folder is its jobs, and `rankline.yaml` among other files is
+ * left out, which is said.
+ */
+export async function meantJobs(named: readonly string[], terminal: Terminal): Promise<readonly string[]> {
+  const jobs: string[] = []
+  for (const one of named) {
+    const path = one === noFile ? one : (jobFileNamed(one) ?? one)
+    const inFolder = path !== noFile && isFolder(path) ? await yamlJobFiles(path) : []
+    if (named.length > 1 && isWorkspaceFile(path))
+      note(terminal, `${path} is left out: it holds what the jobs share, and no job.`)
+    else jobs.push(...(inFolder.length > 0 ? inFolder : [path]))
+  }
+  return jobs.length > 0 ? jobs : named
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

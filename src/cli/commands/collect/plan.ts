@@ -58,7 +58,7 @@ export const planCommand = {
 
 /** `rankline plan`: what would be called and what it would cost. */
 export async function plan(given: PlanFlags, terminal: Terminal): Promise<number> {
-  const flags = given.due === true ? await withDueJobs(given) : withNamedJobs(given)
+  const flags = given.due === true ? await withDueJobs(given, terminal) : await withNamedJobs(given, terminal)
   if (flags.backtest === true) return await backtestJobs(flags, terminal)
   await using app = await connectFreely(flags, { stored: 'read' })
   const { store } = app

@@ -28,7 +28,7 @@ export async function runDue(
   terminal: Terminal,
 ): Promise<number> {
   readCollectFlags(given)
-  const flags = await withDueJobs(given)
+  const flags = await withDueJobs(given, terminal)
   try {
     const said = isScreen(terminal) || terminal.event ? saidInThisProcess() : saidBefore(databasePath(flags))
     return await reportNotStarted(flags, terminal, (heard, beginning) =>

@@ -59,7 +59,7 @@ export const runCommand = {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
-  const named = withNamedJobs(flags)
+  const named = await withNamedJobs(flags, terminal)
   return await reportNotStarted(named, terminal, (heard, beginning) => runJobs(named, heard, beginning))
 }
 

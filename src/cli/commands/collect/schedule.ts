@@ -1,6 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import type { Command } from '../../flags.ts'
+import { meantJobs } from './job-arguments.ts'
 import { type ScheduleFlags, scheduleFlags } from './schedule-flags.ts'
 import { listSchedule } from './schedule-list.ts'
 import { printServiceFile } from './schedule-print.ts'
@@ -19,7 +20,8 @@ export const scheduleCommand = {
 } satisfies Command
 
 /** `rankline schedule`: runs each job at its time, until it is stopped. */
-export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
+export async function schedule(given: ScheduleFlags, terminal: Terminal): Promise<number> {
+  const flags = given.job === undefined ? given : { ...given, job: await meantJobs(given.job, terminal) }
   if (flags.list !== true && (flags.from !== undefined || flags.until !== undefined))
     throw new UsageError('--from and --until have no meaning without --list')
   if (flags.print !== undefined && flags.list === true)
