@@ -231,7 +231,7 @@ test('flags take a part of a job, and what is unfinished of the rest is not drop
   )
   const plan = async (...args: readonly string[]): Promise<unknown> => {
     const { code, stdout, stderr } = await place.call(['plan', 'job.csv', '--json', ...args])
-    return code === 0 ? JSON.parse(stdout).queries : stderr
+    return code === 0 ? JSON.parse(stdout).queries : Object.values(JSON.parse(stderr).error).join('. ')
   }
   expect(await plan('--tag', 'money')).toBe(2)
   expect(await plan('--where', 'volume>=500', '--where', 'team=RED')).toBe(1)

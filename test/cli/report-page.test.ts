@@ -234,7 +234,6 @@ testTable([
     '--serps has no meaning for --format md, which has none; use --format html',
   ],
   [['--format', 'html', '--serps', 'all'], "--serps cannot be 'all'; write days such as 7d, 4w or 30d"],
-  [['--format', 'html', '--json'], '--json and --format html ask for two formats. Leave one of them out'],
   [
     ['--format', 'csv', '--for', 'client'],
     '--for has no meaning for --format csv, which is no document; use --format html, pdf, email, md or xlsx',
@@ -256,6 +255,18 @@ testTable([
 ])('%j is refused', async (flags, words) => {
   const { code, stderr } = await place.call(['report', 'acme', ...flags])
   expect({ code, stderr }).toEqual({ code: 2, stderr: `rankline: ${words}\n` })
+})
+
+test('two formats at once are refused, as JSON because that is one of them', async () => {
+  const { code, stderr } = await place.call(['report', 'acme', '--format', 'html', '--json'])
+  expect({ code, ...JSON.parse(stderr) }).toEqual({
+    code: 2,
+    error: {
+      code: 2,
+      message: '--json and --format html ask for two formats',
+      hint: 'Leave one of them out',
+    },
+  })
 })
 
 test.skipIf(chromium === undefined)(

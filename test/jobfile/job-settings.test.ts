@@ -35,8 +35,10 @@ test.each(rowsOf(jobSettings, []))(
     )
     expect(part?.description).toBe(usual === undefined ? help : `${help}; ${usual} if not given`)
     for (const [name, one] of Object.entries(flag ?? {})) {
-      expect(planCommand.flags).toHaveProperty([name], one)
-      expect(flaggedSettings).toContainEqual({ path, name, flag: one })
+      const list = typeof value !== 'string' && isScalar(value) ? value.json.enum : undefined
+      const flag = list === undefined ? one : { ...one, values: list }
+      expect(planCommand.flags).toHaveProperty([name], flag)
+      expect(flaggedSettings).toContainEqual({ path, name, flag })
     }
     if (field === undefined || path.length > 1 || typeof value === 'string' || !isScalar(value)) return
     const read = usual === undefined ? { value: null } : value.read(usual)
