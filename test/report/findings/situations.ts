@@ -522,7 +522,7 @@ export const situations: readonly Situation[] = [
       'Visibility 28.1%, steady over 26 days.',
       'All 10 keywords are in the top 10, none in the top 3.',
       'Average position 4.0, steady over 26 days.',
-      'Compared with 3 March 2026, because there are no figures of 1 March 2026.',
+      'Compared with 3 March 2026, because no figures of 1 March 2026 can be compared.',
     ],
   ],
   [

@@ -153,7 +153,7 @@ export const findings: Words['findings'] = {
   partialDays: (partial, days) =>
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Suchbegriffe geprüft werden.`,
   otherDay: (asked, day) =>
-    `Verglichen wird mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine Zahlen gibt.`,
+    `Verglichen wird mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
 }
 
 const withClicks = (ofClicks: boolean) =>

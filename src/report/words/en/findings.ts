@@ -160,7 +160,7 @@ export const findings = {
   partialDays: (partial: number, days: number) =>
     `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
   otherDay: (asked: string, day: string) =>
-    `Compared with ${longDay(day)}, because there are no figures of ${longDay(asked)}.`,
+    `Compared with ${longDay(day)}, because no figures of ${longDay(asked)} can be compared.`,
 }
 
 /** Keywords with less at stake are left out. */
