@@ -260,6 +260,19 @@ test('what a refused key stopped is asked for free, and continued as soon as the
   expect(probes.map((probe) => probe.slice(11))).toEqual(['06:05', '06:15', '06:35', '06:45', '07:05'])
 })
 
+test('what a refused key stopped is asked for at the time of another job, too, and only that job is looked at', async () => {
+  const { looks, probes } = await played({
+    jobs: [form('a', '0 6 * * *'), form('b', '5 6 * * *'), form('c', '35 6 * * *')],
+    from: '2026-01-01T05:30Z',
+    until: '2026-01-02T05:00Z',
+    end: (_, now) => (now >= at('2026-01-01T06:00Z') && now < at('2026-01-01T06:30Z') ? refused : done),
+    probe: (now) => now >= at('2026-01-01T06:30Z'),
+  })
+  // Once the service takes calls again, all go on together with the job whose time it is.
+  expect(looks.slice(1).map((look) => look.slice(11))).toEqual(['06:00 a', '06:05 b', '06:35 c a b'])
+  expect(probes.map((probe) => probe.slice(11))).toEqual(['06:05', '06:10', '06:15', '06:20', '06:35'])
+})
+
 test('what answers of no use stopped is tried after an hour, then twice as late each time, and not probed', async () => {
   const { looks, probes } = await played({
     jobs: [form('a', '0 6 1 * *')],

@@ -91,24 +91,27 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
     entries = updated(entries, await jobFiles.refresh(), now)
     const works = await mayWork()
     if (stop.aborted) return
-    let due = [...entries].filter(([, { next }]) => next !== null && next <= now)
-    const isDue = due.length > 0 && works
-    const isAsked = isDue && due.every(([, entry]) => isProbed(entry, now))
-    const isVain = isAsked && !(await probe())
+    const due = [...entries].filter(([, { next }]) => works && next !== null && next <= now)
+    const asked = due.filter(([, entry]) => isProbed(entry, now))
+    const isAnswered = asked.length > 0 && (await probe())
     if (stop.aborted) return
-    // Whatever the same cause has stopped is continued together.
-    if (isAsked && !isVain) due = [...entries].filter(([, entry]) => isProbed(entry, now))
-    const looks = due.map(([, entry]) => entry)
-    const end = isDue && !isVain ? await lookAt(parts, looks) : null
+    // Whatever the same cause has stopped is continued together, and only then: a time of its own needs no asking.
+    const stopped = isAnswered ? [...entries].filter(([, entry]) => isProbed(entry, now)) : []
+    const looks = [...due.filter(([, entry]) => !isProbed(entry, now)), ...stopped]
+    if (!isAnswered)
+      entries = new Map([...entries, ...asked.map(([path, entry]) => [path, retried(entry, now)] as const)])
+    const looking = looks.map(([, entry]) => entry)
+    const end = looking.length > 0 ? await lookAt(parts, looking) : null
     if (end === 'busy') {
       if (!isWaiting)
         log('Another process on this machine is collecting; what is due waits for it.', { level: 'info' })
       isWaiting = true
-    } else if (isVain) {
-      entries = new Map([...entries, ...due.map(([path, entry]) => [path, retried(entry, now)] as const)])
     } else if (end !== null) {
       isWaiting = false
-      entries = new Map([...entries, ...due.map(([path, entry]) => [path, looked(entry, end, now)] as const)])
+      entries = new Map([
+        ...entries,
+        ...looks.map(([path, entry]) => [path, looked(entry, end, now)] as const),
+      ])
     }
     onLook([...entries.values()].map(stateOf))
     if (works) await besides?.([...entries.values()].map(({ form }) => form))
