@@ -7,7 +7,7 @@ import type { JobFile } from '../jobfile/open.ts'
 import { mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
 import { workspaceFile } from '../jobfile/upward.ts'
 import { UsageError } from '../model/errors.ts'
-import { type JobSettings, noFile, type Problem } from '../model/job.ts'
+import { type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
 import type { JobFlags } from '../model/settings/job-settings.ts'
 import { count, firstNames, grouped } from '../model/text.ts'
@@ -295,9 +295,9 @@ async function nameClash(
   others: readonly JobSettings[],
   store: Pick<RunStore, 'jobFile'>,
 ): Promise<InvalidValue | null> {
-  if (name === searchJob)
+  if (name === searchJob || name === removedJob)
     return {
-      message: `the job name '${name}' is that of one-off searches`,
+      message: `the job name '${name}' is that of ${name === searchJob ? 'one-off searches' : 'jobs that were removed'}`,
       fix: 'give it another name with name: (or --name)',
     }
   const sibling = others.find((other) => other.name === name)?.file

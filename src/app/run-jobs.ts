@@ -14,7 +14,7 @@ import { backfillAndNotify } from './backfill.ts'
 import type { App } from './connect/app.ts'
 import { areLeftOut, type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
 import { onlySelected, selectedQueries, wantedOf } from './planning/choose-queries.ts'
-import { decideJobs, editedJobs, type JobDecision } from './planning/plan-jobs.ts'
+import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './planning/plan-jobs.ts'
 import type { SelectionFlags } from './planning/selection.ts'
 import { askToBuyAgain, noteBoughtAgain } from './spending/buy-again.ts'
 import { confirmPrices, dearRuns, rejectRaised } from './spending/confirm-price.ts'
@@ -199,10 +199,11 @@ export async function planRuns(
   const jobs = onlySelected(staged, part.selection)
   for (const { notices } of jobs)
     for (const { text, inRuns } of notices) if (inRuns) events.note(sanitize(text))
+  for (const line of await pausedJobs(store, jobs)) events.note(sanitize(line))
   // The user is asked before the turn is taken: others need not wait for the answer.
   const decide = () => decideJobs(store, jobs, { fresh, change: false }, clock.wall())
   const wanted = await decide()
-  for (const line of await editedJobs(draft, wanted)) events.log(line)
+  for (const line of await editedJobs(store, draft, wanted)) events.log(line)
   const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, wanted)
   await confirmPrices(dear, events.ask)

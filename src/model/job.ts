@@ -18,6 +18,9 @@ export interface JobSettings extends PlainSettings {
 /** Stands for the file of a job that came through standard input: no file has that absolute path. */
 export const noFile = '-'
 
+/** Runs of jobs that were removed are runs of a job of this name: what is left of them are their calls and credits. */
+export const removedJob = '(removed)'
+
 /** A mistake in a job file or in a flag: shown as `file:line:column: message; fix`. */
 export interface Problem {
   /** File as the user named it, or the flag. */

@@ -12,6 +12,8 @@ export interface PlanDraft extends AsyncDisposable {
   leaveOut(job: string, keys: readonly Buffer[]): Promise<void>
   /** What an edit of the job's file made of its queries; null where there is nothing to be told. */
   edited(job: string): Promise<EditedQueries | null>
+  /** Of a job that never ran: which of these jobs asked most of what it asks, in their newest run; null where none did. */
+  askedBefore(job: string, others: readonly string[]): Promise<AskedBefore | null>
   /** The first rows of a job that ask what an earlier row asks, once it is summed up. */
   repeats(job: string): readonly RepeatedRow[]
   /** What the plan comes to beside what is stored; `continues` as given. */
@@ -33,6 +35,13 @@ export interface EditedQueries {
    * itself where the text is what differs. A query may be in several.
    */
   readonly pairs: readonly { readonly queries: number; readonly was: AskedAs; readonly now: AskedAs }[]
+}
+
+/** A job of which another asks so many of the queries that its newest run asked. */
+export interface AskedBefore {
+  readonly job: string
+  readonly asked: number
+  readonly same: number
 }
 
 /** A row whose query is that of an earlier row. */

@@ -1,4 +1,5 @@
 import type { AlertStore } from './alerts.ts'
+import type { JobStore } from './jobs.ts'
 import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { OutboxStore } from './outbox.ts'
@@ -16,6 +17,7 @@ import type { DueReads, SlotStore, StatusReads } from './unattended.ts'
 export interface Store
   extends AsyncDisposable,
     RunStore,
+    JobStore,
     PlannedReads,
     Journal,
     LedgerStore,

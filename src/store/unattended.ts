@@ -61,7 +61,7 @@ export interface DueReads {
 
 /** What says how jobs are doing, of the whole database. */
 export interface StatusReads {
-  /** Names of all jobs that ever ran, in alphabetical order. */
+  /** Names of all jobs that ever ran and were not removed, in alphabetical order. */
   jobsThatRan(): Promise<readonly string[]>
   /**
    * The newest run of a job until an instant, and the newest that gave what it was made for; null where there is none. Those

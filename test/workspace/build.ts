@@ -40,6 +40,7 @@ export function aJob(parts: Partial<JobFacts> = {}): JobFacts {
     schedule: '0 6 * * *',
     every: null,
     freshness: null,
+    ...{ pausedAt: null, resumedAt: null },
     last: aRun(),
     good: aRun(),
     isRunning: false,

@@ -74,11 +74,13 @@ interface DueDigest {
 /** The digests of a job that are due. */
 export async function dueDigests(
   { name: job, digest, timezone, file }: JobSettings,
-  store: Pick<Store, 'runs' | 'knownIdentities' | 'lastChannels'>,
+  store: Pick<Store, 'runs' | 'knownIdentities' | 'lastChannels' | 'pauseOf'>,
   now: number,
 ): Promise<readonly DueDigest[]> {
   const slot = digest === null ? null : latestSlot(digest.cron, timezone, now)
   if (digest === null || slot === null) return []
+  const { pausedAt, resumedAt } = await store.pauseOf(job)
+  if (pausedAt !== null || (resumedAt !== null && slot <= resumedAt)) return []
   const { channels } = await knownChannels(store, file)
   const at = new Date(slot).toISOString()
   const digests = [...new Set(digest.to ?? Object.keys(channels))].map((channel) => ({

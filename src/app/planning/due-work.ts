@@ -24,11 +24,13 @@ import type { SelectionFlags } from './selection.ts'
 export type DueFlags = JobFileFlags &
   SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
 
-type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories'>
+type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf'>
 
 /** A job as it is looked at: what of its schedule is open, and what it goes on with. */
 interface Look {
   readonly settings: JobSettings
+  /** Nothing of it is due while it is paused, and what passed meanwhile is not caught up. */
+  readonly isPaused: boolean
   /** The latest slot of its schedule; null where it has none, or none has come yet. */
   readonly latest: number | null
   readonly slot: SlotState
@@ -48,13 +50,15 @@ type SlotState =
   | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
 
 async function lookAt(store: DueStore, settings: JobSettings, fresh: boolean, now: number): Promise<Look> {
-  const { schedule, timezone } = settings
+  const { schedule, timezone, name } = settings
+  const { pausedAt, resumedAt } = await store.pauseOf(name)
+  const isPaused = pausedAt !== null
   const latest = schedule === null ? null : latestSlot(schedule, timezone, now)
+  const isLeftOut = isPaused || (latest !== null && resumedAt !== null && latest <= resumedAt)
   return {
-    settings,
-    latest,
-    slot: latest === null ? { is: 'none', at: null } : await slotState(store, settings.name, latest, now),
-    unfinishedRun: fresh ? null : await unfinishedRun(store, settings, now),
+    ...{ settings, isPaused, latest },
+    slot: latest === null || isLeftOut ? { is: 'none', at: null } : await slotState(store, name, latest, now),
+    unfinishedRun: fresh || isPaused ? null : await unfinishedRun(store, settings, now),
   }
 }
 
@@ -96,7 +100,7 @@ export function dueQueries(
     looks.set(settings.name, look)
     const { schedule, timezone, name } = settings
     // A part of a job takes no slot: `every` alone says what of it is due.
-    const isLookedAt = schedule === null || selection !== null || isOpen(look.slot)
+    const isLookedAt = !look.isPaused && (schedule === null || selection !== null || isOpen(look.slot))
     if (!isLookedAt && look.unfinishedRun === null) return null
     const take = upTo(selection?.limit ?? Number.POSITIVE_INFINITY)
     let hasRule = saysWhenDue(settings)
@@ -196,7 +200,7 @@ export async function planDue(
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const wantedNow = await decide(due, false)
-  for (const line of await editedJobs(draft, wantedNow)) events.log(line)
+  for (const line of await editedJobs(store, draft, wantedNow)) events.log(line)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, wantedNow)
   const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })

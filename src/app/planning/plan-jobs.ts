@@ -1,12 +1,16 @@
+import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
 import { type AccountReading, fetchUsage } from '../../collect/account.ts'
 import { stopSignal, UsageUnavailable } from '../../collect/stop.ts'
 import type { Account } from '../../model/call.ts'
+import { noFile } from '../../model/job.ts'
+import { count } from '../../model/text.ts'
 import { localDay, systemClock } from '../../model/time.ts'
 import { freshSpan } from '../../model/trusted-time.ts'
 import type { BudgetedJob } from '../../plan/document.ts'
 import { editLines } from '../../plan/edited-queries.ts'
 import { decideResume, type ResumeDecision } from '../../plan/resume.ts'
-import type { PlanDraft, PlannedJob } from '../../store/runs.ts'
+import type { AskedBefore, PlanDraft, PlannedJob } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
 import { lookupPatience } from '../connect/service.ts'
@@ -65,16 +69,53 @@ export async function decideJobs(
   })
 }
 
-/** What edits of job files cost their history, a sentence each, of jobs that are to be collected. */
+/** What edits of job files cost their history, a sentence each, of jobs that are to be collected; renamed ones, too. */
 export async function editedJobs(
+  store: Pick<Store, 'jobFiles'>,
   draft: PlanDraft,
   decided: readonly JobDecision[],
 ): Promise<readonly string[]> {
   const lines: string[] = []
+  const gone = await jobsWithoutFile(store, decided)
   for (const { job, decision } of decided) {
     const edited = decision.do === 'show' ? null : await draft.edited(job.settings.name)
     if (edited !== null) lines.push(...editLines(job.settings, edited))
+    const { name, file } = job.settings
+    const before = decision.do === 'show' || gone.length === 0 ? null : await draft.askedBefore(name, gone)
+    if (before !== null) lines.push(renamedLine(name, file, before))
   }
+  return lines
+}
+
+/** Jobs whose file is gone, or names another job by now. */
+async function jobsWithoutFile(
+  store: Pick<Store, 'jobFiles'>,
+  decided: readonly JobDecision[],
+): Promise<readonly string[]> {
+  const names = new Set(decided.map(({ job }) => job.settings.name))
+  const files = new Set(decided.map(({ job }) => job.settings.file))
+  return (await store.jobFiles())
+    .filter(({ name, file }) => !names.has(name) && file !== noFile && (files.has(file) || !existsSync(file)))
+    .map(({ name }) => name)
+}
+
+function renamedLine(name: string, file: string, { job, same, asked }: AskedBefore): string {
+  const isYaml = /\.ya?ml$/i.test(file)
+  const way = isYaml ? `write 'name: ${job}' into ${relative('', file)}` : `add --name ${job}`
+  return `${name}: has not run yet, and asks ${count(same, 'query', 'queries')} of the ${asked} of ${job}, which no file describes any more. To keep its history ${way}, or: rankline job rename ${job} ${name}`
+}
+
+/** A line for each job that is paused and runs all the same, for somebody asks for it. */
+export async function pausedJobs(
+  store: Pick<Store, 'pauseOf'>,
+  jobs: readonly StagedJob[],
+): Promise<readonly string[]> {
+  const lines: string[] = []
+  for (const { settings } of jobs)
+    if ((await store.pauseOf(settings.name)).pausedAt !== null)
+      lines.push(
+        `${settings.name} is paused: it runs only by hand, as now, until: rankline job resume ${settings.name}`,
+      )
   return lines
 }
 

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { workspaceFolder } from '../../jobfile/upward.ts'
 import type { BudgetStanding } from '../../ledger/budget.ts'
 import { countLimits, limitsOf, limitsOfJob, type PeriodLimit } from '../../ledger/period-limits.ts'
-import { type JobSettings, noFile } from '../../model/job.ts'
+import { type JobSettings, noFile, removedJob } from '../../model/job.ts'
 import type { Workspace } from '../../model/settings/workspace.ts'
 import type { PlannedJob } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
@@ -51,7 +51,8 @@ function limitsIn(
   jobs: readonly string[],
 ): readonly PeriodLimit[] {
   return [
-    ...limitsOf(budget, { scope: 'folder', name: folder, timezone, jobs }),
+    // Of which folder a removed job was is not known any more.
+    ...limitsOf(budget, { scope: 'folder', name: folder, timezone, jobs: [...jobs, removedJob] }),
     ...Object.entries(byTag).flatMap(([tag, ofTag]) =>
       limitsOf(ofTag, { scope: 'tag', name: tag, folder, timezone, jobs }),
     ),

@@ -76,9 +76,10 @@ async function jobFacts(
   const settings = described ?? last?.settings ?? null
   const { schedule = null, every = null, timezone = 'UTC', freshnessOfRuns = null } = settings ?? {}
   const [slot = null] = await store.slots(name, 1)
-  const since = countedSince({ last, good, slot, changedAt }, { schedule, timezone })
-  const isGone = file.state === 'missing'
-  const missed = isGone ? [] : missedSlots({ schedule, timezone }, since ?? now, now)
+  const { pausedAt, resumedAt } = await store.pauseOf(name)
+  const since = countedSince({ last, good, slot, changedAt, resumedAt }, { schedule, timezone })
+  const rests = file.state === 'missing' || pausedAt !== null
+  const missed = rests ? [] : missedSlots({ schedule, timezone }, since ?? now, now)
   return {
     job: name,
     file: described === null ? file : await withQueries(file, { last, missed }),
@@ -86,12 +87,13 @@ async function jobFacts(
     schedule,
     every,
     freshness: freshnessOfRuns,
+    ...{ pausedAt, resumedAt },
     last: last === null ? null : await runFacts(store, last),
     good: good === null ? null : await runFacts(store, good),
     isRunning: isCollecting && last !== null && last.finishReason === null,
     missed,
     slot,
-    nextSlot: schedule === null || isGone ? null : nextSlot(schedule, timezone, now),
+    nextSlot: schedule === null || rests ? null : nextSlot(schedule, timezone, now),
     ...(await spending(name, timezone)),
     alerts: await store.openAlerts(name),
   }

@@ -52,6 +52,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/status.ts')).statusCommand,
   },
   {
+    usage: 'job <what> [name] [to]',
+    describe: "A client's life: list, rename, pause, resume or remove a job",
+    load: async () => (await import('./workspace/job.ts')).jobCommand,
+  },
+  {
     usage: 'report [job..]',
     describe: 'Ranks of the targets of a job, and how they changed; of several jobs, a row for each',
     load: async () => (await import('./report/report-command.ts')).reportCommand,

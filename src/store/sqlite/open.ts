@@ -9,6 +9,7 @@ import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { copyToChange, openToRead, type ReadConnection, refuseEmpty } from './connection/inspect.ts'
 import { watchFile } from './connection/lost-file.ts'
+import { jobStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
@@ -156,6 +157,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     file,
     rejectDamaged: async () => rejectDamaged(db, path),
     ...runStore(db, writer),
+    ...jobStore(db, writer),
     ...plannedReads(db),
     ...journal(db, writer, memory.keys),
     ...ledgerStore(db, writer),

@@ -95,6 +95,10 @@ export const queries = sqliteTable(
 export const jobs = sqliteTable('jobs', {
   name: text().primaryKey(),
   file: text().notNull(),
+  /** Since when nothing runs it by itself; null where it is not paused. */
+  pausedAt: integer('paused_at'),
+  /** When its last pause ended: times of its schedule before that are not caught up. */
+  resumedAt: integer('resumed_at'),
 })
 
 export const runs = sqliteTable(

@@ -40,12 +40,14 @@ export function statusDocument(facts: StatusFacts) {
 
 function jobPart(job: JobFacts) {
   const { file, timezone, schedule, every, freshness, last, good, isRunning, nextSlot, slot, alerts } = job
+  const { pausedAt } = job
   return {
     file: file.path,
     timezone,
     schedule,
     every,
     running: isRunning,
+    paused_at: pausedAt === null ? null : instant(pausedAt),
     last_good_run: good === null ? null : runPart(good),
     last_run: last === null ? null : { ...runPart(last), finish_reason: last.finishReason },
     next_slot: nextSlot === null ? null : instant(nextSlot),

@@ -31,6 +31,10 @@ export interface JobFacts {
   /** How often its queries are due, as the file says it; null where it does not. */
   readonly every: string | null
   readonly freshness: RunFreshness | null
+  /** Since when it is paused; null where it is not. */
+  readonly pausedAt: number | null
+  /** When its last pause ended; null where it had none. */
+  readonly resumedAt: number | null
   /** The newest run; null where it never ran. */
   readonly last: RunFacts | null
   /** The newest run that gave what it was made for. */

@@ -22,7 +22,7 @@ type Found = Pick<Problem, 'level' | 'kind' | 'text'> | null
 
 /** Everything that is wrong with one job. */
 export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
-  if (isRetired(facts, now)) return []
+  if (isRetired(facts, now) || facts.pausedAt !== null) return []
   const found =
     facts.file.state === 'missing'
       ? [missingFile(facts)]
@@ -62,7 +62,7 @@ function stale(facts: JobFacts, now: number): Found {
   // Without a good run, time began to count with the run that is known.
   const from = facts.good ?? facts.last
   if (from === null) return null
-  const ageMs = now - endOf(from)
+  const ageMs = now - Math.max(endOf(from), facts.resumedAt ?? 0)
   const last = facts.good === null ? 'No run was good yet' : `The last good run ended ${age(ageMs)}`
   const allowed = (most: number): string =>
     facts.freshness === null ? `it is due every ${every}` : `freshness_of_runs allows ${limit(most)}`

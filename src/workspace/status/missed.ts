@@ -9,6 +9,8 @@ interface Past {
   readonly slot: Slot | null
   /** When the job file was last changed; null where there is none. */
   readonly changedAt: number | null
+  /** When its last pause ended; null where it had none. */
+  readonly resumedAt: number | null
 }
 
 interface Times {
@@ -18,7 +20,7 @@ interface Times {
 
 /** The instant from which on scheduled times can have been missed; null where none can. */
 export function countedSince(
-  { last, good, slot, changedAt }: Past,
+  { last, good, slot, changedAt, resumedAt }: Past,
   { schedule, timezone }: Times,
 ): number | null {
   const ran = good === null ? (last?.startedAt ?? null) : endOf(good)
@@ -26,7 +28,7 @@ export function countedSince(
   const isNew = last?.settings.schedule !== schedule || last.settings.timezone !== timezone
   // Other times were meant before the file was changed.
   const known = [ran, settled, isNew ? changedAt : null].filter((instant) => instant !== null)
-  return known.length === 0 ? null : Math.max(...known)
+  return known.length === 0 ? null : Math.max(...known, resumedAt ?? 0)
 }
 
 /** A scheduled time is missed when nothing came of it for so long: runs take their time, and one waits for another. */

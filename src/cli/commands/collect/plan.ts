@@ -4,7 +4,7 @@ import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../app/job-files.ts'
 import { onlySelected, selectedQueries, wantedOf } from '../../../app/planning/choose-queries.ts'
 import { dueQueries } from '../../../app/planning/due-work.ts'
-import { accountOf, decideJobs, editedJobs, unfit } from '../../../app/planning/plan-jobs.ts'
+import { accountOf, decideJobs, editedJobs, pausedJobs, unfit } from '../../../app/planning/plan-jobs.ts'
 import { dearRuns, priceList } from '../../../app/spending/confirm-price.ts'
 import { plannedLimits } from '../../../app/spending/limits.ts'
 import { billableOperation } from '../../../catalog/index.ts'
@@ -113,7 +113,8 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
   const documents = planDocuments(budgeted, account, leftOut)
   const shownLimits = limitsToShow(budgeted)
   for (const warning of [
-    ...(await editedJobs(draft, decided)),
+    ...(await editedJobs(store, draft, decided)),
+    ...(await pausedJobs(store, jobs)),
     ...(await originAdvice(store, jobs)),
     ...accountWarnings(account),
     ...jobs.flatMap(({ notices, settings }) => [

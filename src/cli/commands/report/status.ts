@@ -102,11 +102,15 @@ function cells(job: JobDocument, now: number): readonly string[] {
   const covered = good?.coverage ?? null
   return [
     sanitize(job.job),
-    job.level,
+    job.paused_at === null ? job.level : 'paused',
     good === null ? 'never' : age(now - Date.parse(good.ended_at ?? good.started_at)),
     covered === null ? '-' : `${Math.floor(covered * 100)} %`,
     lastRun(job),
-    next === null ? (job.every === null ? '-' : 'when due') : ahead(Date.parse(next) - now),
+    next === null
+      ? job.every === null || job.paused_at !== null
+        ? '-'
+        : 'when due'
+      : ahead(Date.parse(next) - now),
     job.open_alerts.length === 0 ? '-' : grouped(job.open_alerts.length),
     grouped(job.spent_today),
     grouped(job.spent_this_month),

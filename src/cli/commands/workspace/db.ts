@@ -193,11 +193,11 @@ async function timeOfPruning(database: string, flags: PruneFlags, { log }: Termi
 }
 
 /** How long to keep what: as flags say, else as rankline.yaml of the working folder does. */
-async function keepOf({ answers, results }: PruneFlags): Promise<Keep> {
+async function keepOf({ answers, results, vacuum }: PruneFlags): Promise<Keep> {
   if (answers !== undefined || results !== undefined)
     return { answersMs: readAge('--answers', answers), resultsMs: readAge('--results', results) }
   const { keep } = await openWorkspace('.')
-  if (keep.answersMs !== null || keep.resultsMs !== null) return keep
+  if (keep.answersMs !== null || keep.resultsMs !== null || vacuum === true) return keep
   throw new UsageError(
     'Name the age from which stored bodies are dropped: rankline db prune --answers 90d, or keep: { answers: 90d } in rankline.yaml',
   )

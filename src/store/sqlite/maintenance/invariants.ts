@@ -1,5 +1,6 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { removedJob } from '../../../model/job.ts'
 import { countedObservations } from '../rankings/observations.ts'
 import {
   answers as a,
@@ -137,7 +138,8 @@ export const invariants: readonly Invariant[] = [
     rows: rows(
       c.id,
     )`${c} WHERE ${c.billed} = 1 AND ${c.credits} > 0 AND ${c.outcome} IN ('answered', 'accepted')
-      AND ${c.id} NOT IN (SELECT ${a.callId} FROM ${a})`,
+      AND ${c.id} NOT IN (SELECT ${a.callId} FROM ${a})
+      AND NOT EXISTS (SELECT 1 FROM ${r} WHERE ${r.id} = ${c.runId} AND ${r.job} = ${sql.raw(`'${removedJob}'`)})`,
   },
   {
     broken: 'Calls without an end whose run is not stored',

@@ -12,7 +12,7 @@ import { finalKinds } from '../fragments.ts'
 import { loadRun } from '../runs.ts'
 import { observations, queries, runQueries, runs, runTargets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import { continueQueries, createEdited, editedQueries } from './edited-queries.ts'
+import { askedBefore, continueQueries, createEdited, editedQueries } from './edited-queries.ts'
 import { restoreSkipped } from './fit.ts'
 import { asked, assignQueryIds, createTable, numbers, type Staged, stagedJob } from './staging.ts'
 import { summarise, unaffordable } from './summary.ts'
@@ -45,6 +45,10 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
   return {
     add: async (job, queries) => add(job, queries),
     leaveOut: async (job, keys) => leaveOut(job, keys),
+    askedBefore: async (job, others) => {
+      join(job)
+      return askedBefore(db, staged(job), job, others)
+    },
     edited: async (job) => {
       join(job)
       return editedQueries(db, staged(job), job)

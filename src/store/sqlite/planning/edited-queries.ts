@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { getTableName, sql } from 'drizzle-orm'
 import type { JobSettings } from '../../../model/job.ts'
 import { continuedQuery, queryKey } from '../../../model/query.ts'
-import type { EditedQueries } from '../../runs.ts'
+import type { AskedBefore, EditedQueries } from '../../runs.ts'
 import { prepared, type Values } from '../connection/statements.ts'
 import { continuations, queries, runQueries, runs } from '../schema.ts'
 import { assignQueryIds, type Staged } from './staging.ts'
@@ -56,6 +56,33 @@ export function editedQueries(db: Database, staged: Staged, job: string): Edited
     )
     .run({ run })
   return { fresh: found.changes, gone: lost.changes, pairs: lost.changes === 0 ? [] : pairs(db) }
+}
+
+/** The one of these jobs of whose newest run the staged queries of a job that never ran have most, and at least half. */
+export function askedBefore(
+  db: Database,
+  staged: Staged,
+  job: string,
+  others: readonly string[],
+): AskedBefore | null {
+  const runOf = db.prepare<unknown[], number | null>(`SELECT ${newestRun}`).pluck()
+  if (runOf.get({ job }) != null) return null
+  assignQueryIds(db, staged)
+  const asked = db.prepare<unknown[], Pick<AskedBefore, 'asked' | 'same'>>(
+    `SELECT count(*) AS asked, coalesce(sum(q.id IN (SELECT query_id FROM draft.asked)
+        OR q.key IN (SELECT key FROM draft.${getTableName(staged.leftOut)})), 0) AS same
+      FROM queries q WHERE q.id IN (
+        SELECT rq.query_id FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id AND r.plan_number = rq.plan_number WHERE r.id = @run
+        UNION SELECT query_id FROM resting_queries WHERE run_id = @run)`,
+  )
+  const found = others.flatMap((other) => {
+    const run = runOf.get({ job: other })
+    const counts = run == null ? undefined : asked.get({ run })
+    return counts === undefined || counts.same === 0 || counts.same * 2 < counts.asked
+      ? []
+      : [{ job: other, ...counts }]
+  })
+  return found.sort((a, b) => b.same - a.same)[0] ?? null
 }
 
 /** What may have become of what: queries that differ in their params, in their operation, or in the case of their text. */

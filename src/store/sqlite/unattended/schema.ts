@@ -76,6 +76,15 @@ export const alerts = sqliteTable(
   ],
 )
 
+/** Alerts that nothing is sent about: those of a job, a tag or a kind of rule, or of all that are given. */
+export const mutes = sqliteTable('mutes', {
+  id: integer().primaryKey(),
+  job: text(),
+  tag: text(),
+  when: text().$type<AlertKind>(),
+  until: integer().notNull(),
+})
+
 /**
  * Runs that alert rules have judged, as they had ended then: one that has ended anew since, or was closed, is judged again. A run
  * that is missing here ended shortly before its process died.

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { and, desc, eq, inArray, lte } from 'drizzle-orm'
+import { and, desc, eq, inArray, lte, ne } from 'drizzle-orm'
+import { removedJob } from '../../../model/job.ts'
 import { isGoodRun, type Run } from '../../../model/run.ts'
 import type { StatusReads } from '../../unattended.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
@@ -7,7 +8,9 @@ import { lastUsageOfAll, markAt } from '../ledger/sums.ts'
 import { isNoRecheck, loadRun, taskCounts } from '../runs.ts'
 import { runs } from '../schema.ts'
 
-const jobsOfRuns = prepared(() => orm.selectDistinct({ job: runs.job }).from(runs).orderBy(runs.job))
+const jobsOfRuns = prepared(() =>
+  orm.selectDistinct({ job: runs.job }).from(runs).where(ne(runs.job, removedJob)).orderBy(runs.job),
+)
 
 const newestRun = prepared(($: Values<{ job: string; until: number }>) =>
   orm
