@@ -39,6 +39,7 @@ export type CollectRequest = Pick<
   | 'onProgress'
   | 'notice'
   | 'reported'
+  | 'isTrial'
 >
 
 /** How runs are collected where no flag says otherwise. */

@@ -16,8 +16,12 @@ export interface CircuitBreaker {
   useless(operation: string, taskId: number, end: UselessEnd): void
   /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
   trip(engine: string): void
-  /** The last calls of an operation were of no use, in an earlier run: one probe comes before its other calls. */
-  distrust(operation: string): void
+  /**
+   * The last calls of an operation were of no use, in an earlier run: one probe comes before its other calls.
+   *
+   * @param isDecisive whether it has expired when that probe is of no use, too
+   */
+  distrust(operation: string, isDecisive: boolean): void
   /** Whether an engine or an operation gets no new work now. */
   isOpen(name: string): boolean
   /** Whether the task is a probe. */
@@ -100,6 +104,8 @@ interface EngineOutage {
   until: number
   /** The task that probes; null while none does. */
   probe: number | null
+  /** The first probe that is of no use is the last one. */
+  isDecisive: boolean
   /** It has lasted for longer than an outage is waited for, and the last probe failed, too. */
   over: boolean
 }
@@ -140,7 +146,15 @@ export function circuitBreakers({
   const open = (name: string, pace: Pace, change: Change): void => {
     if (outages.has(name)) return
     const now = clock.monotonic()
-    const outage = { since: now, pace, pauseMs: pace.firstPauseMs, until: now, probe: null, over: false }
+    const outage = {
+      since: now,
+      pace,
+      pauseMs: pace.firstPauseMs,
+      until: now,
+      probe: null,
+      isDecisive: false,
+      over: false,
+    }
     if (change !== 'distrusted') pause(outage)
     outages.set(name, outage)
     onChange(name, change)
@@ -187,7 +201,10 @@ export function circuitBreakers({
 
   const wasCounted = (operation: string, taskId: number, verdict: Verdict, change: Change): void => {
     const outage = outages.get(operation)
-    if (outage?.probe === taskId) judge(operation, outage, change === 'up' ? 'up' : 'down')
+    if (outage?.probe === taskId) {
+      judge(operation, outage, change === 'up' ? 'up' : 'down')
+      outage.over ||= outage.isDecisive && change !== 'up'
+    }
     if (outage !== undefined || verdict === false) return
     open(operation, paidProbes, change)
     if (verdict === 'for-good') expire(operation)
@@ -211,7 +228,11 @@ export function circuitBreakers({
     useless: (operation, taskId, end) =>
       wasCounted(operation, taskId, counts.useless(operation, end), 'useless'),
     trip,
-    distrust: (operation) => open(operation, paidProbes, 'distrusted'),
+    distrust: (operation, isDecisive) => {
+      open(operation, paidProbes, 'distrusted')
+      const outage = outages.get(operation)
+      if (outage !== undefined) outage.isDecisive = isDecisive
+    },
     isOpen: (name) => outages.has(name),
     isProbe: (taskId) => [...outages.values()].some(({ probe }) => probe === taskId),
     everUp: (engine) => worked.has(engine),
@@ -367,7 +388,7 @@ export interface WastedCalls {
 }
 
 const fewestUnusable = 3
-const fewestCalls = 20
+export const fewestCalls = 20
 const toleratedShare = 0.01
 /** Answers that count: one percent of them is what may be wasted at most, however long a run is. */
 const lookedBackAt = fewestCalls / toleratedShare

@@ -22,6 +22,7 @@ import {
   type CircuitBreaker,
   callCounts,
   circuitBreakers,
+  fewestCalls,
   watchEngines,
 } from './circuit-breaker.ts'
 import {
@@ -66,6 +67,8 @@ export interface CollectOptions {
   readonly reported?: Set<string> | undefined
   /** What calls came to, where several collections count it together. */
   readonly counts?: CallCounts
+  /** Answers that could not be used have stopped what it continues: one call of each such operation decides whether that has passed. */
+  readonly isTrial?: boolean | undefined
 }
 
 /** How far a collection is. */
@@ -380,7 +383,14 @@ function stopWhenFull({ space }: Pick<CollectStore, 'space'>, stop: StopSignal):
 }
 
 async function openBreakers(
-  { store, clock, maxOutageMs, notice, counts }: CollectOptions & { readonly counts: CallCounts },
+  {
+    store,
+    clock,
+    maxOutageMs,
+    notice,
+    counts,
+    isTrial = false,
+  }: CollectOptions & { readonly counts: CallCounts },
   runIds: readonly number[],
 ): Promise<CircuitBreaker> {
   const worked = await store.operationsBilled(runIds)
@@ -391,8 +401,11 @@ async function openBreakers(
     counts,
     onChange: (name, change) => notice(changeMessage(name, change, breaker.wasted(name).problem)),
   })
-  for (const operation of new Set([...(await store.operationsUnusable()), ...counts.tooMany()]))
-    if ((await store.cheapestPending(runIds, [operation])) !== null) breaker.distrust(operation)
+  const useless = await store.operationsUnusable()
+  for (const operation of new Set([...useless.keys(), ...counts.tooMany()]))
+    if ((await store.cheapestPending(runIds, [operation])) !== null)
+      // A few queries without usable answers that came last in a run may come first in the next.
+      breaker.distrust(operation, isTrial || (useless.get(operation) ?? 0) >= fewestCalls)
   return breaker
 }
 

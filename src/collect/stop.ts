@@ -108,6 +108,10 @@ function mayCost({ wasted: { unusable, maybeBilled } }: ExpiredEngine): boolean 
 
 function wasteSentence({ name, wasted }: ExpiredEngine): string {
   const { unusable, answers, useless, maybeBilled, problem } = wasted
+  if (useless === 0 && answers === 1)
+    return `${name} answers with something that is not search results: ${problem}. One call was tried; it was billed, and its answer is stored.`
+  if (answers === 0 && useless === 1)
+    return `${name} gives no search results: ${problem}. One call was tried; it ${maybeBilled === 0 ? 'was not' : 'may have been'} billed.`
   if (useless === 0)
     return `${name} answers with something that is not search results: ${problem}. So did ${grouped(unusable)} of ${count(answers, 'answer')}; they were billed, and are stored.`
   const bill = [

@@ -20,8 +20,11 @@ export interface Journal {
   groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
   /** Operations of the calls of these runs that were billed last, some dozens of each run. */
   operationsBilled(runIds: readonly number[]): Promise<readonly string[]>
-  /** Operations whose last calls, of whatever run, were of no use: paid for and not usable, or all without an answer. */
-  operationsUnusable(): Promise<readonly string[]>
+  /**
+   * Operations whose last calls, of whatever run, were of no use: paid for and not usable, or all without an answer. With how many
+   * were in a row.
+   */
+  operationsUnusable(): Promise<ReadonlyMap<string, number>>
   /** Whether any task may be sent. */
   hasPending(runIds: readonly number[]): Promise<boolean>
   /**

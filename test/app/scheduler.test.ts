@@ -97,9 +97,11 @@ async function played({ jobs, from, until, events = [], collect = () => {}, end:
   const controller = new AbortController()
   const end: TimedEvent = { at: at(until), happens: () => controller.abort(new StopRequested()) }
   const clock = simulatedClock(at(from), [...events, end])
-  const collectDue: CollectDue = async (forms) => {
+  const trials: boolean[] = []
+  const collectDue: CollectDue = async (forms, _, isTrial) => {
     const names = forms.map(({ settings }) => settings.name)
     looks.push(`${new Date(clock.wall()).toISOString().slice(0, 16)} ${names.join(' ')}`)
+    trials.push(isTrial)
     collect(names, clock)
     return new Map(names.map((name) => [name, endOf?.(name, clock.wall()) ?? done]))
   }
@@ -115,7 +117,7 @@ async function played({ jobs, from, until, events = [], collect = () => {}, end:
     stop: controller.signal,
     onLook: (shown) => states.push(shown),
   })
-  return { looks, lines, states, probes }
+  return { looks, lines, states, probes, trials }
 }
 
 test('each job is looked at once at the start, then at its times; those of one instant together', async () => {
@@ -274,7 +276,7 @@ test('what a refused key stopped is asked for at the time of another job, too, a
 })
 
 test('what answers of no use stopped is tried after an hour, then twice as late each time, and not probed', async () => {
-  const { looks, probes } = await played({
+  const { looks, probes, trials } = await played({
     jobs: [form('a', '0 6 1 * *')],
     from: '2026-01-01T06:00Z',
     until: '2026-01-02T06:00Z',
@@ -288,6 +290,7 @@ test('what answers of no use stopped is tried after an hour, then twice as late 
     '01T21:00',
   ])
   expect(probes).toEqual([])
+  expect(trials).toEqual([false, true, true, true, true])
 })
 
 test('a job whose time is changed runs at the new one; a new job at once; one that is gone no more', async () => {

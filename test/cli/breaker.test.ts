@@ -1,5 +1,11 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { dueCollector } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { stopSignal } from '../../src/collect/stop.ts'
+import { systemClock } from '../../src/model/time.ts'
+import { aJob } from '../plan/build.ts'
 import { queriesCsv } from '../support/rankline.ts'
+import { aTerminal } from '../support/terminal.ts'
 import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
@@ -116,15 +122,38 @@ test('a service that answers with pages of something else is paid for a few of t
   expect(first.stderr).not.toContain('retry')
   expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 100 + paid }])
 
-  const second = await run()
-  expect([second.code, searches() - paid]).toEqual([6, 2])
+  const second = await place.call(['run', job, '--json'])
+  expect([second.code, searches() - paid]).toEqual([6, 1])
+  expect(second.stderr).toContain(
+    '"hint":"One call was tried; it was billed, and its answer is stored. Ask the service',
+  )
 
   sandbox.control({ rules: [] })
   const third = await run()
   expect(third.code).toBe(3)
-  expect(JSON.parse(third.stdout).tasks).toMatchObject({ done: 400 - paid - 2, failed: paid + 2, pending: 0 })
+  expect(JSON.parse(third.stdout).tasks).toMatchObject({ done: 400 - paid - 1, failed: paid + 1, pending: 0 })
   const again = await place.call(['retry', '1'])
-  expect([again.code, sandbox.ledger.charged]).toEqual([0, 400 + paid + 2])
+  expect([again.code, sandbox.ledger.charged]).toEqual([0, 400 + paid + 1])
+})
+
+test('what few answers of no use have stopped costs the scheduler one call each time', async () => {
+  const { sandbox, place } = await staged({
+    rules: [{ operation: 'alpha.search', after: 30, do: { garble: true } }],
+  })
+  const queries = Array.from({ length: 60 }, (_, index) => `query ${index}`)
+  const path = join(place.folder, 'job.yaml')
+  await place.file('job.yaml', `every: 1d\nqueries: [${queries.join(', ')}]\n`)
+  await place.file('key', sandbox.key)
+  const searches = () => sandbox.ledger.requestsFor(isSearch).length
+  expect((await place.call(['run', 'job.yaml', '--max-outage', '0s', '--concurrency', '1'])).code).toBe(6)
+  expect(searches()).toBeLessThan(30 + 20)
+  const files = { db: join(place.folder, 'data/rankline.db'), 'api-key-file': join(place.folder, 'key') }
+  const scheduled = dueCollector({ ...files, 'base-url': sandbox.url }, aTerminal(), systemClock)
+  const form = { path, settings: aJob({ name: 'job' }), isBroken: false, text: Buffer.alloc(0) }
+  for (const paid of [searches() + 1, searches() + 2]) {
+    const ends = await scheduled([form], stopSignal(), true)
+    expect([searches(), ends.get('job')?.retry]).toEqual([paid, 'paid'])
+  }
 })
 
 const waste = [

@@ -116,11 +116,11 @@ test('a scheduler that cannot begin tells so once, but not where it is only not 
   const terminal = aTerminal({ columns: Number.POSITIVE_INFINITY })
   const flags = { db: join(place.folder, 'a.db'), 'base-url': sandbox.url }
   const scheduled = (file: string): Promise<unknown> =>
-    dueCollector(
-      { ...flags, 'api-key-file': join(place.folder, file) },
-      terminal,
-      systemClock,
-    )([form], stopSignal())
+    dueCollector({ ...flags, 'api-key-file': join(place.folder, file) }, terminal, systemClock)(
+      [form],
+      stopSignal(),
+      false,
+    )
   {
     using _ = tryCollectorLock(keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })))
     await expect(scheduled('key')).rejects.toMatchObject({ exitCode: busyExitCode })

@@ -150,10 +150,10 @@ test('the scheduler does it after runs by the file of their folder, and a mistak
   })
   const forms = [{ settings: { file: join(place.folder, job) } }] as unknown as readonly JobForm[]
   await place.file('rankline.yaml', 'keep: { results: soon }\n')
-  expect(await collect(forms, stopSignal())).toBe(ends)
+  expect(await collect(forms, stopSignal(), false)).toBe(ends)
   expect(logged).toEqual([expect.stringMatching(/^Retention: .*rankline\.yaml:1:18: /)])
   await place.file('rankline.yaml', 'keep: { results: 90d }\n')
-  expect(await collect(forms, stopSignal())).toBe(ends)
+  expect(await collect(forms, stopSignal(), false)).toBe(ends)
   expect(count('organic_results WHERE run_id = 1')).toBe(0)
   expect(logged.slice(1)).toEqual([
     expect.stringMatching(/^Retention: dropped \d+ results of 7 answers; ranks stay\.$/),

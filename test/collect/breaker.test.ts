@@ -281,10 +281,33 @@ describe('an operation whose answers cannot be used', () => {
 
   test('in an earlier run begins with one probe, at once', async () => {
     const parts = aBreaker()
-    parts.breaker.distrust('alpha.search')
+    parts.breaker.distrust('alpha.search', false)
     expect([parts.told, parts.breaker.dueProbe()]).toEqual([['alpha.search distrusted'], 'alpha.search'])
     expect(await probed(parts, 'no JSON')).toBe(0)
     expect(parts.breaker.nextProbeIn()).toBe(20_000)
+    await probed(parts, null)
+    expect(parts.breaker.paused()).toEqual([])
+  })
+
+  test('in an earlier run, beyond doubt, is given up after one probe of no use; an error of the service decides nothing', async () => {
+    const parts = aBreaker()
+    const { breaker } = parts
+    breaker.distrust('alpha.search', true)
+    breaker.probing('alpha.search', 99)
+    breaker.note('alpha', 99, 'down')
+    breaker.taskEnded(99)
+    expect([breaker.expired(), breaker.nextProbeIn()]).toEqual([[], 20_000])
+    await probed(parts, 'no JSON')
+    expect([breaker.expired(), breaker.nextProbeIn(), breaker.wasted('alpha.search').unusable]).toEqual([
+      ['alpha.search'],
+      null,
+      1,
+    ])
+  })
+
+  test('in an earlier run, beyond doubt, is back when the probe can be used', async () => {
+    const parts = aBreaker()
+    parts.breaker.distrust('alpha.search', true)
     await probed(parts, null)
     expect(parts.breaker.paused()).toEqual([])
   })

@@ -40,19 +40,21 @@ const withoutAnswer: Readonly<Record<string, Partial<Settlement>>> = {
   j: { outcome: 'accepted', httpStatus: 202, billed: null },
 }
 
-testTable<[string, string, boolean]>([
-  ['three that cannot be used', '---', true],
-  ['too few to tell', '--', false],
-  ['one of the last three was used', '-----+--', false],
-  ['the last three, whatever was before', '+++++---', true],
-  ['some of them cannot even be read', '+-u-', true],
-  ['one is not read yet', '--n', false],
-  ['calls that cost nothing say nothing', '---xx', true],
-  ['twenty calls without an answer', '0'.repeat(20), true],
-  ['nineteen, and one that was used', `+${'0'.repeat(19)}`, false],
-  ['twenty of every kind of no use', `+0-fj${'0f'.repeat(8)}x`, true],
-  ['queries that the service refuses', 'b'.repeat(30), false],
+testTable<[string, string, number | null]>([
+  ['three that cannot be used', '---', 3],
+  ['too few to tell', '--', null],
+  ['one of the last three was used', '-----+--', null],
+  ['the last three, whatever was before', '+++++---', 3],
+  ['some of them cannot even be read', '+-u-', 3],
+  ['one is not read yet', '--n', null],
+  ['calls that cost nothing say nothing', '---xx', 3],
+  ['twenty calls without an answer', '0'.repeat(20), 20],
+  ['nineteen, and one that was used', `+${'0'.repeat(19)}`, null],
+  ['twenty of every kind of no use', `+0-fj${'0f'.repeat(8)}x`, 20],
+  ['queries that the service refuses', 'b'.repeat(30), null],
 ])('%s: %s → %s', async (_, ends, expected) => {
   const store = await ended({ 'alpha.search': ends, 'alpha.news': '+--' })
-  expect(await store.operationsUnusable()).toEqual(expected ? ['alpha.search'] : [])
+  expect([...(await store.operationsUnusable())]).toEqual(
+    expected === null ? [] : [['alpha.search', expected]],
+  )
 })

@@ -137,8 +137,8 @@ export function withRetention(
     readonly log: Terminal['log']
   },
 ): CollectDue {
-  return async (forms, stop) => {
-    const ends = await collect(forms, stop)
+  return async (forms, stop, isTrial) => {
+    const ends = await collect(forms, stop, isTrial)
     if (stop.signal.aborted) return ends
     try {
       const keeps = await Promise.all(forms.map(async ({ settings }) => await keepOf(settings.file)))

@@ -24,8 +24,16 @@ export interface JobEnd {
  */
 export type Retry = 'free' | 'paid'
 
-/** Collects what is due of jobs; what it came to, by name. Rejected with one sentence where nothing could be done. */
-export type CollectDue = (jobs: readonly JobForm[], stop: StopSignal) => Promise<ReadonlyMap<string, JobEnd>>
+/**
+ * Collects what is due of jobs; what it came to, by name. Rejected with one sentence where nothing could be done.
+ *
+ * @param isTrial whether answers that could not be used have stopped some of them: one call finds out if that has passed
+ */
+export type CollectDue = (
+  jobs: readonly JobForm[],
+  stop: StopSignal,
+  isTrial: boolean,
+) => Promise<ReadonlyMap<string, JobEnd>>
 
 /** Where one job stands. */
 export interface JobState {
@@ -161,7 +169,11 @@ async function lookAt(
   const interrupt = (): void => own.request({ reason: 'interrupted', message: 'Interrupted.' })
   stop.addEventListener('abort', interrupt)
   try {
-    return await collect(forms, own)
+    return await collect(
+      forms,
+      own,
+      entries.some(({ retry }) => retry === 'paid'),
+    )
   } catch (error) {
     if (error instanceof RanklineError && error.exitCode === busyExitCode) return 'busy'
     const message = error instanceof Error ? error.message : String(error)

@@ -39,7 +39,7 @@ export async function collectRuns(
   listed: readonly ListedRun[],
   flags: CollectFlags,
   given: Terminal,
-  above?: Interrupts & Pick<CollectRequest, 'reported'> & { readonly reportedPings: Set<string> },
+  above?: Interrupts & Pick<CollectRequest, 'reported' | 'isTrial'> & { readonly reportedPings: Set<string> },
 ): Promise<number> {
   const terminal = about(given, runsOf(listed))
   using own = above === undefined ? listenForInterrupts(terminal) : null
@@ -53,6 +53,7 @@ export async function collectRuns(
   try {
     return await collectAndReport(app, listed, flags, {
       ...{ terminal, interrupts, pings, reported: above?.reported, isStayingUp: above !== undefined },
+      isTrial: above?.isTrial,
     })
   } catch (error) {
     await pings.failed(reasonOf(error))
@@ -69,6 +70,7 @@ interface Surroundings {
   readonly pings: RunPings
   /** Limits of the budget that the command has reported before. */
   readonly reported: CollectRequest['reported']
+  readonly isTrial: CollectRequest['isTrial']
   /** The command stays up: its log is read from the top. */
   readonly isStayingUp: boolean
 }
@@ -77,7 +79,7 @@ async function collectAndReport(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
-  { terminal, interrupts, pings, reported, isStayingUp }: Surroundings,
+  { terminal, interrupts, pings, reported, isTrial, isStayingUp }: Surroundings,
 ): Promise<number> {
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
@@ -87,6 +89,7 @@ async function collectAndReport(
     ...settings,
     stop: interrupts.stop,
     reported,
+    isTrial,
     onProgress: display.show,
     notice: (message: string) => terminal.log(message),
   }

@@ -28,7 +28,7 @@ export function dueCollector(
 ): CollectDue {
   const reported = new Set<string>()
   const reportedPings = new Set<string>()
-  return async (forms, stop) => {
+  return async (forms, stop, isTrial) => {
     forgetEnvFile()
     const request = {
       ...flags,
@@ -37,7 +37,7 @@ export function dueCollector(
       texts: textsOf(forms),
       'skip-bad': true,
     }
-    const above = { stop, reported, reportedPings, exitCode: () => exitCodes.interrupted }
+    const above = { stop, reported, reportedPings, isTrial, exitCode: () => exitCodes.interrupted }
     await reportNotStarted(
       request,
       terminal,

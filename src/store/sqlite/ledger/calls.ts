@@ -200,7 +200,7 @@ interface LastEnds {
   hasUsable: boolean
 }
 
-function operationsUnusable(db: Database): readonly string[] {
+function operationsUnusable(db: Database): ReadonlyMap<string, number> {
   const unusable = new Map(newestAnswers.all(db).map((answer) => [answer.callId, answer.unusable === 1]))
   const last = new Map<string, LastEnds>()
   for (const { id, operation, outcome, httpStatus, billed, credits } of newestCalls.all(db)) {
@@ -215,13 +215,12 @@ function operationsUnusable(db: Database): readonly string[] {
     if (!ends.hasUsable && (isWasted || isLostJob || isUseless({ outcome: outcome as Outcome, httpStatus })))
       ends.useless += 1
   }
-  return [...last]
-    .filter(
-      ([, ends]) =>
-        ends.useless >= uselessInRow ||
-        (ends.unusable.length === unusableInRow && ends.unusable.every((end) => end)),
-    )
-    .map(([operation]) => operation)
+  const distrusted = [...last].filter(
+    ([, ends]) =>
+      ends.useless >= uselessInRow ||
+      (ends.unusable.length === unusableInRow && ends.unusable.every((end) => end)),
+  )
+  return new Map(distrusted.map(([operation, { useless }]) => [operation, useless]))
 }
 
 /**
