@@ -47,6 +47,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'name',
     'operation',
     'param',
+    'continues',
     'column',
     'depth',
     'pages',

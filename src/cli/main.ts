@@ -272,5 +272,5 @@ function unknownCommand(args: readonly string[]): string {
   const unknown = args.find((arg) => !arg.startsWith('-'))
   if (unknown === undefined) return noCommand
   const near = closestMatch(unknown, commands.map(commandName))
-  return `There is no command '${unknown}'. ${near === null ? 'rankline --help lists them.' : `Did you mean ${near}?`}`
+  return `There is no command '${unknown}'. ${near === null ? 'See: rankline --help' : `Did you mean ${near}?`}`
 }

@@ -85,6 +85,12 @@ test('with --json, what ends a command is a document on standard error', async (
   expect(JSON.parse(unknown.stderr)).toEqual({
     error: { code: 2, message: expect.stringMatching(/database/), hint: expect.any(String) },
   })
+  const nameless = await place.call(['xyz', '--json'])
+  expect(JSON.parse(nameless.stderr).error).toEqual({
+    code: 2,
+    message: "There is no command 'xyz'",
+    hint: 'See: rankline --help',
+  })
   await place.file('bad.yaml', 'queries: [a]\ndepht: 10\npges: 2\n')
   const bad = await place.call(['plan', 'bad.yaml', '--json'], {
     RANKLINE_BASE_URL: 'http://127.0.0.1:9',

@@ -78,7 +78,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'ledger [what]',
-    describe: "Credits by run, day, job or tag; 'verify' compares them with the service's own count",
+    describe: "Credits by run, day, job, tag or client; 'verify' compares them with the service's own count",
     load: async () => (await import('./account/ledger.ts')).ledgerCommand,
   },
   {
@@ -133,7 +133,8 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'db <what> [file]',
-    describe: 'Maintain the database: backup <file>, check, migrate, or prune --answers <age>',
+    describe:
+      'Maintain the database: backup <file>, restore <file>, check, migrate, or prune --answers <age>',
     load: async () => (await import('./workspace/db.ts')).dbCommand,
   },
   {
