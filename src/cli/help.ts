@@ -49,6 +49,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'param',
     'continues',
     'column',
+    'continues',
     'depth',
     'pages',
     'paging',
