@@ -146,7 +146,10 @@ export function causesOfRun(
       : [
           {
             cause: {
-              ...{ kind, place: '', text: text ?? stoppedText[kind], now: finishReason },
+              kind,
+              place: '',
+              text: text ?? stoppedText[kind],
+              now: finishReason,
               when:
                 stopping.find(({ when }) => when === 'run-failed')?.when ?? (stopping[0] as AlertRule).when,
             },
@@ -230,10 +233,22 @@ export function changeCauses(
     const alert: CauseAlert = before
       ? { ...before, stopped: all, text, told: before.told || !isMuted }
       : {
-          ...{ id: alertId(identity, now), identity, job: told.job, when: cause.when, state: 'open' },
-          ...{ query: null, target: null, openedAt: now, openedRun: null, overAt: null },
-          ...{ before: null, now: cause.now, text, mutedUntil: muted.get(identity) ?? null },
-          ...{ told: !isMuted, stopped: all },
+          id: alertId(identity, now),
+          identity,
+          job: told.job,
+          when: cause.when,
+          state: 'open',
+          query: null,
+          target: null,
+          openedAt: now,
+          openedRun: null,
+          overAt: null,
+          before: null,
+          now: cause.now,
+          text,
+          mutedUntil: muted.get(identity) ?? null,
+          told: !isMuted,
+          stopped: all,
         }
     alerts.push(alert)
     const telling = all.filter((one) => one.isStopped)
@@ -256,12 +271,16 @@ function messagesAbout(
   return [...places.values()].map(({ folder, channel }) => {
     const told = jobs.filter((one) => one.folder === folder && one.channels.includes(channel))
     const names = told.map(({ job }) => job)
+    const job = names[0] ?? alert.job
     const { id, when, state, query, target, before, now, text } = alert
     const news: AlertNews = { id, when, state, query, target, before, now, text, jobs: names }
     return {
       identity: `cause:${id}:${state}:${folder}:${channel}`,
-      ...{ kind: 'alerts' as const, channel, job: names[0] ?? alert.job, runId: null },
-      message: { job: names[0] ?? alert.job, run: null, alerts: [news] },
+      kind: 'alerts' as const,
+      channel,
+      job,
+      runId: null,
+      message: { job, run: null, alerts: [news] },
     }
   })
 }

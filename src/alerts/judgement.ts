@@ -78,7 +78,11 @@ export function judge(facts: Facts, known: Known): Judgement {
       ({ channel, message }) => ({
         // A run that is continued ends more than once.
         identity: `alerts:${about}:${at}:${channel}`,
-        ...{ kind: 'alerts' as const, channel, job, runId: run?.id ?? null, message },
+        kind: 'alerts' as const,
+        channel,
+        job,
+        runId: run?.id ?? null,
+        message,
       }),
     ),
   }
@@ -108,8 +112,10 @@ function lateNews(alert: StoredAlert, rules: readonly AlertRule[]): readonly Tol
     ? []
     : [
         {
-          ...{ to: rule.to, share: undescribed.share, pair: null },
-          news: { ...{ id, when, state: 'open', query, target, before, now, text }, ...undescribed.details },
+          to: rule.to,
+          share: undescribed.share,
+          pair: null,
+          news: { id, when, state: 'open', query, target, before, now, text, ...undescribed.details },
         },
       ]
 }
@@ -145,8 +151,8 @@ function byStake(a: ToldAlert, b: ToldAlert): number {
 }
 
 /**
- * One message for each channel that has something to tell: what begins first, then what is over, one line for an event. A rule without names goes to all
- * channels of the workspace. A message to one that it does not have waits until it has.
+ * One message for each channel that has something to tell: what begins first, then what is over, one line for an event. A rule
+ * without names goes to all channels of the workspace. A message to one that it does not have waits until it has.
  */
 function messagesOf(
   told: readonly ToldAlert[],

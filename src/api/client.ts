@@ -1,7 +1,7 @@
 import { billableOperation, billableOperations } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
 import { jobsPoll, usage } from '../catalog/operations/lookups.ts'
-import type { NewCall, Outcome, Settlement } from '../model/call.ts'
+import { type NewCall, type Outcome, type Settlement, tooLongStatuses } from '../model/call.ts'
 import { tooLong } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { type Clock, sleep } from '../model/time.ts'
@@ -14,14 +14,7 @@ import {
   speaksHttps,
   wantsHttps,
 } from './http.ts'
-import {
-  billedAfter,
-  classify,
-  isPassing,
-  isTooLong,
-  type ResponseClass,
-  serviceMessage,
-} from './outcomes.ts'
+import { billedAfter, classify, isPassing, type ResponseClass, serviceMessage } from './outcomes.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
 import { retryAfterMs } from './retry.ts'
 
@@ -220,7 +213,7 @@ function errorOf(
 ): string | null {
   if ('failure' in response) return response.error
   const { status, body, lostBody, headers } = response
-  if (isTooLong(status)) return explainTooLong(status, request, operation)
+  if (tooLongStatuses.includes(status)) return explainTooLong(status, request, operation)
   if (outcome === 'redirected') return explainRedirect(status, headers.location, request).reason
   if (outcome === 'answered' || outcome === 'accepted') return null
   const said = serviceMessage(body)

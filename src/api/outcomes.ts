@@ -17,11 +17,6 @@ export function isPassing(status: number): boolean {
   return status === 503 || status === 408 || status === 425
 }
 
-/** The service finds the body (413), the address (414) or the header (431) of a request too long: no other try can help. */
-export function isTooLong(status: number): boolean {
-  return status === 413 || status === 414 || status === 431
-}
-
 /** Reads the meaning from the status and, for a 401, from the message of the service. */
 export function classify(status: number, body: Buffer): ResponseClass {
   const known = byStatus[status]

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
-import { folderOfFile, shownPath, upwardFrom, workspaceFile } from '../jobfile/upward.ts'
+import { folderOfFile, isFolder, shownPath, upwardFrom, workspaceFile } from '../jobfile/upward.ts'
 import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
@@ -309,10 +309,6 @@ function envFolders(): readonly (string | null)[] {
 }
 
 const envFile = '.env'
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-}
 
 /** A path that a variable holds. One of `.env` is seen from the folder of that file. */
 function pathSetting(name: string): string | undefined {

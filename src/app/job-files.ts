@@ -10,7 +10,7 @@ import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
 import type { JobFlags } from '../model/settings/job-settings.ts'
-import { count, firstNames, grouped } from '../model/text.ts'
+import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
@@ -135,14 +135,6 @@ export async function stageJobs(
     log(`${firstNames(leftOut.map(shownName))} ${leftOut.length === 1 ? 'is' : 'are'} left out.`)
   const enough = skipBad ? 1 : paths.length
   return jobs.length >= enough ? jobs : null
-}
-
-function eachOnce(log: (line: string) => void): (line: string) => void {
-  const said = new Set<string>()
-  return (line) => {
-    if (!said.has(line)) log(line)
-    said.add(line)
-  }
 }
 
 /** What a job sends to where its workspace has no channel at all would never be told. */
@@ -279,7 +271,7 @@ function addPlace(places: Places, source: QuerySource): void {
 
 function marksLeftOut({ first, count: texts }: Places): string {
   const more = texts > first.length ? ` and ${grouped(texts - first.length)} more` : ''
-  return `${first.join(', ')}${more}: marks that no one sees (zero-width or of direction) are left out of ${count(texts, 'text')}.`
+  return `${first.join(', ')}${more}: invisible marks (zero-width or of direction) are left out of ${count(texts, 'text')}.`
 }
 
 const originParams = ['location', 'uule', 'lat', 'lon']

@@ -28,6 +28,10 @@ export interface Registered {
   readonly load: () => Promise<Command>
 }
 
+export function commandName({ usage }: Registered): string {
+  return usage.split(' ')[0] as string
+}
+
 export const globalFlags = {
   db: textFlag('Database; default: RANKLINE_DB, else data/rankline.db of the workspace'),
   json: switchFlag('Print JSON'),

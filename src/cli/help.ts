@@ -2,7 +2,7 @@ import type { Flags } from '../model/flag.ts'
 import type { Command } from './flags.ts'
 
 /** What each exit code means. Those of a command stand below its help. */
-const exitCodes: Readonly<Record<number, string>> = {
+const meanings: Readonly<Record<number, string>> = {
   0: 'done',
   1: 'a bug in rankline',
   2: 'nothing ran: flags, settings or a job file are wrong',
@@ -27,7 +27,7 @@ const pages = 'https://github.com/rankline/rankline/blob/main/'
 /** What stands below the help of a command: its exit codes, and where its docs are. */
 export function epilogueOf({ exits = readingExits, docs = 'README.md' }: Command): string {
   const width = Math.max(...exits.map((code) => String(code).length))
-  const lines = exits.map((code) => `  ${String(code).padEnd(width)}  ${exitCodes[code]}`)
+  const lines = exits.map((code) => `  ${String(code).padEnd(width)}  ${meanings[code]}`)
   const goesOn = exits === collectingExits
   return [
     'Exit codes:',
@@ -86,7 +86,7 @@ const oneGroup = 'Options:'
 const mostInOneGroup = 12
 
 /** The flags in the order of the help, each with its group. */
-export function grouped(flags: Flags): readonly (readonly [name: string, group: string])[] {
+export function inGroups(flags: Flags): readonly (readonly [name: string, group: string])[] {
   const names = Object.keys(flags)
   if (names.length <= mostInOneGroup) return names.map((name) => [name, oneGroup])
   const own = names.filter((name) => !Object.values(groups).some((group) => group.includes(name)))

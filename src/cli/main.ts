@@ -8,9 +8,9 @@ import type { Flag, Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
-import { commandName, commandOf, commands } from './commands/index.ts'
-import { type Command, globalFlags, type Registered, type TypedFlags } from './flags.ts'
-import { commandsEpilogue, epilogueOf, errorDocument, grouped, noCommand } from './help.ts'
+import { commandOf, commands } from './commands/index.ts'
+import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from './flags.ts'
+import { commandsEpilogue, epilogueOf, errorDocument, inGroups, noCommand } from './help.ts'
 
 type Typed = TypedFlags<Flags>
 
@@ -120,7 +120,7 @@ function withFlags(yargs: Argv, command: Command): Argv {
 /** The flags as yargs wants them, in the order of the help; all in one group, or each in its own. */
 function optionsOf(flags: Flags, sharedGroup?: string): Record<string, Options> {
   return Object.fromEntries(
-    grouped(flags).map(([name, ownGroup]) => {
+    inGroups(flags).map(([name, ownGroup]) => {
       const { kind, help, alias } = flags[name] as Flag
       const shared = {
         describe: help,

@@ -18,7 +18,8 @@ export function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistake
   const log = (text: string): void => terminal.log(text, { level: 'error', code: 2 })
   return {
     log,
-    ...{ logMistake: log, onMistakes },
+    logMistake: log,
+    onMistakes,
     note: (text) => note(terminal, text),
     ask: terminal.ask ?? null,
     onRead: (read) => (read === null ? line.end() : line.show(read)),

@@ -11,6 +11,7 @@ import {
 } from '../ledger/quotas.ts'
 import type { Account, RateLimits } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
+import { eachOnce } from '../model/text.ts'
 import type { Clock } from '../model/time.ts'
 import { freshSpan } from '../model/trusted-time.ts'
 import type { CollectStore, LeaseRequest, SkippedQueries } from '../store/journal.ts'
@@ -98,6 +99,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   /** Names of the limits of the budget that a run has reached. */
   const reached = new Map<number, ReadonlySet<string>>()
   const reported = options.reported ?? new Set<string>()
+  const noticeOnce = eachOnce(options.notice, reported)
 
   const read = async (): Promise<void> => {
     const take = budget.ask()
@@ -105,8 +107,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     const patienceMs = account === null ? 0 : options.maxOutageMs
     const usage = await readAccount(options, firstRun, patienceMs)
     account = usage
-    for (const line of unreadLines(usage)) if (!reported.has(line)) options.notice(line)
-    for (const line of unreadLines(usage)) reported.add(line)
+    for (const line of unreadLines(usage)) noticeOnce(line)
     take(usage)
     const cause = accountStop(usage, usage.at)
     if (cause !== null) {

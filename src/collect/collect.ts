@@ -149,7 +149,12 @@ export async function collect(
     for (const job of await store.acceptedJobs(allIds)) background(tasks.resumeJob(job))
     if (options.fitBalance) leftOut = await batches.fit()
     await dispatch({
-      ...{ batches, breaker, pool, stop, isDiskFull: store.space.isLow, isLost: store.file.isLost },
+      batches,
+      breaker,
+      pool,
+      stop,
+      isDiskFull: store.space.isLow,
+      isLost: store.file.isLost,
       hasPending: () => store.hasPending(runIds),
       run: tasks.run,
     })

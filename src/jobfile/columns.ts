@@ -1,5 +1,5 @@
 import type { BillableOperation } from '../catalog/operation.ts'
-import { closestMatch, editDistance } from '../model/text.ts'
+import { closestMatch, editDistance, shellQuoted } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted } from '../model/values.ts'
 import type { DecimalMark } from '../model/volume.ts'
 import type { HeaderLook, TableHead } from './csv.ts'
@@ -97,7 +97,11 @@ export function readColumns(head: TableHead, reading: HeaderReading): Columns | 
   if (isExport) reading.notice(`an export of rankline: ${takenOver(known, names)}`, true)
   if (labels.length > 0) reading.notice(keptLabels(labels, known, reading), false)
   return {
-    ...{ width: names.length, nameless: written.length - names.length, own, params, labels },
+    width: names.length,
+    nameless: written.length - names.length,
+    own,
+    params,
+    labels,
     ofExport: isExport ? { params: names.indexOf('params') } : null,
     decimal: head.separator === ';' ? ',' : '.',
     maySkipEnd: head.separator === '\t',
@@ -231,17 +235,28 @@ function listed(names: readonly string[]): string {
 
 /** What other tools call the column of the texts. */
 const textNames: ReadonlySet<string> = new Set([
-  ...['keyword', 'keywords', 'key phrase', 'keyphrase', 'phrase', 'queries', 'top queries', 'term', 'terms'],
-  ...['search term', 'search terms', 'search query', 'search queries', 'search keyword', 'suchbegriff'],
-  ...[
-    'suchbegriffe',
-    'suchanfrage',
-    'suchanfragen',
-    'mot-clé',
-    'mots-clés',
-    'palabra clave',
-    'parola chiave',
-  ],
+  'keyword',
+  'keywords',
+  'key phrase',
+  'keyphrase',
+  'phrase',
+  'queries',
+  'top queries',
+  'term',
+  'terms',
+  'search term',
+  'search terms',
+  'search query',
+  'search queries',
+  'search keyword',
+  'suchbegriff',
+  'suchbegriffe',
+  'suchanfrage',
+  'suchanfragen',
+  'mot-clé',
+  'mots-clés',
+  'palabra clave',
+  'parola chiave',
 ])
 
 /** What other tools call what rankline knows, whatever the case. */
@@ -296,13 +311,8 @@ function instead(pairs: readonly (readonly [known: string, header: string])[], i
   const [first] = pairs
   const [known = '', header = ''] = first ?? []
   if (pairs.length > 1)
-    return `add --column ${inQuotes(pairs.map(([name, one]) => `${name}=${one}`).join(','))}`
-  return `add --column ${known}=${/^[\p{L}\p{N}_.-]+$/u.test(header) ? header : inQuotes(header)}`
-}
-
-/** A text that a shell takes as one argument. */
-function inQuotes(text: string): string {
-  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`
+    return `add --column ${shellQuoted(pairs.map(([name, one]) => `${name}=${one}`).join(','))}`
+  return `add --column ${known}=${/^[\p{L}\p{N}_.-]+$/u.test(header) ? header : shellQuoted(header)}`
 }
 
 function keptLabels(

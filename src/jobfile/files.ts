@@ -5,6 +5,7 @@ import path from 'node:path'
 import { closestMatch, editDistance, encodingOf } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import type { Report } from './source.ts'
+import { jobExtensions } from './upward.ts'
 
 const maxYaml = 8 * 1024 * 1024
 const yamlTooLarge: InvalidValue = {
@@ -34,13 +35,10 @@ export function yamlTextMistake({ bytes }: JobText): InvalidValue | null {
   return bytes.length > maxYaml ? yamlTooLarge : null
 }
 
-/** Extensions of files with queries. */
-export const tableExtensions = ['.csv', '.tsv', '.txt']
-
 /** Why a file cannot be read as a job file or as the CSV file of one; null where it can. */
 export async function fileMistake(
   file: string,
-  extensions: readonly string[] = ['.yaml', '.yml', ...tableExtensions],
+  extensions: readonly string[] = jobExtensions,
 ): Promise<InvalidValue | null> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error)
   if (found instanceof Error) return { ...unreadable(found), ...(await nearlyNamed(file, extensions)) }

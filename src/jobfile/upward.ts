@@ -7,8 +7,8 @@ export const workspaceFile = 'rankline.yaml'
 
 /**
  * The nearest folder that holds such a file, from a folder upward; null where there is none. The search ends with the home folder and
- * the root, and at the first folder that is another owner's or that everyone may write into, as `/tmp`: nobody else may say where a key
- * is sent.
+ * the root, and at the first folder that is another owner's or that everyone may write into, as `/tmp`: no other user may say where a
+ * key is sent.
  *
  * @param isHere whether a folder of ours holds what is sought
  */
@@ -42,14 +42,20 @@ export function workspaceFolder(folder: string): string {
   return found === null || found === resolve(folder) ? folder : shownPath(found)
 }
 
+/** Endings of files with queries. */
+export const tableExtensions: readonly string[] = ['.csv', '.tsv', '.txt']
 /** Endings of job files, in the order in which a name is tried with them. */
-const endings = ['.yaml', '.yml', '.csv', '.tsv', '.txt']
+export const jobExtensions: readonly string[] = ['.yaml', '.yml', ...tableExtensions]
 
 /** The file or folder of jobs that was named, with or without its ending; null where there is none. */
 export function jobFileNamed(text: string): string | null {
   if (existsSync(text)) return text
-  const found = endings.find((ending) => existsSync(`${text}${ending}`))
+  const found = jobExtensions.find((ending) => existsSync(`${text}${ending}`))
   return found === undefined ? null : `${text}${found}`
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** A path as a user of the working folder would write it. */

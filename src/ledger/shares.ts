@@ -1,4 +1,5 @@
 import type { LedgerSum } from '../model/call.ts'
+import { groupedBy } from '../model/groups.ts'
 
 /** What calls of a group came to, of which each is shared by so many, counted once for each of them. */
 export interface SharedSum extends Omit<LedgerSum, 'shared'> {
@@ -13,9 +14,7 @@ const hundredths = 100n
  * what the calls cost, to the hundredth: what cannot be split further goes to those whose share was rounded most.
  */
 export function splitSums(sums: readonly SharedSum[]): readonly LedgerSum[] {
-  const byGroup = new Map<SharedSum['group'], SharedSum[]>()
-  for (const sum of sums) byGroup.set(sum.group, [...(byGroup.get(sum.group) ?? []), sum])
-  const groups = [...byGroup]
+  const groups = [...groupedBy(sums, ({ group }) => group)]
   const parts = groups.map(([, some]) => some)
   const credits = apportioned(parts, 'credits')
   const creditsAmbiguous = apportioned(parts, 'creditsAmbiguous')

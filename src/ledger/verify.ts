@@ -1,4 +1,5 @@
 import { type Charge, settlingMs, type UsageCount } from '../model/call.ts'
+import { hourMs } from '../model/time.ts'
 
 /** What the service counted between two readings of its usage record, explained by our ledger. In credits. */
 export interface UsageInterval {
@@ -25,7 +26,7 @@ export interface UsageInterval {
 }
 
 /** What the service counts late, it has counted after this time. */
-const countedLateMs = 3_600_000
+const countedLateMs = hourMs
 
 /** The ledger of one key compared with the service's own count. */
 export interface Verification {

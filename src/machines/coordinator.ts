@@ -6,6 +6,7 @@ import type { SpendingLimit } from '../ledger/budget.ts'
 import type { Account } from '../model/call.ts'
 import { UsageError } from '../model/errors.ts'
 import type { FinishReason, Run, StopCause } from '../model/run.ts'
+import { eachOnce } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
@@ -251,7 +252,7 @@ async function* inGroups<T>(found: AsyncIterable<T>, most: number): AsyncIterabl
 function accountReader(options: CoordinatorOptions, firstRun: number | null) {
   const { store, journal, clock, stop } = options
   let readAt = Number.NEGATIVE_INFINITY
-  const said = new Set<string>()
+  const noticeOnce = eachOnce(options.notice)
   const saveUsage: Store['saveUsage'] = async (reading) => {
     await store.saveUsage(reading)
     const run = reading.runId === null ? null : await store.sharedRunId(reading.runId)
@@ -263,8 +264,7 @@ function accountReader(options: CoordinatorOptions, firstRun: number | null) {
       firstRun,
     )
     readAt = clock.monotonic()
-    for (const line of unreadLines(usage)) if (!said.has(line)) options.notice(line)
-    for (const line of unreadLines(usage)) said.add(line)
+    for (const line of unreadLines(usage)) noticeOnce(line)
     const cause = accountStop(usage, usage.at)
     if (cause === null) return usage
     stop.request(cause)

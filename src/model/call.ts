@@ -37,8 +37,11 @@ export interface Settlement {
   readonly error: string | null
 }
 
+/** The service finds the body (413), the address (414) or the header (431) of a request too long: no other try can help. */
+export const tooLongStatuses: readonly number[] = [413, 414, 431]
+
 /** 4xx with which the service refuses one query, its texts or its parameters: another query may pass. */
-const ofTheQuery: ReadonlySet<number | null> = new Set([400, 413, 414, 422, 431])
+const ofTheQuery: ReadonlySet<number | null> = new Set([400, 422, ...tooLongStatuses])
 
 /** Whether a call ended in a way of no use that is not the query's own: all calls of the operation may end so. */
 export function isUseless({ outcome, httpStatus }: Pick<Settlement, 'outcome' | 'httpStatus'>): boolean {

@@ -105,7 +105,7 @@ export interface JobQuery {
   readonly labels: Readonly<Record<string, string>>
   /** Targets that only this query has. */
   readonly targets: readonly Target[]
-  /** Whether its text was written with marks that no one sees, which are left out. */
+  /** Whether its text was written with invisible marks, which are left out. */
   readonly marksLeftOut: boolean
   /** Where it stands. */
   readonly source: QuerySource

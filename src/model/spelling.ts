@@ -6,17 +6,19 @@
 /** Most texts are plain words with single spaces, and need no look at their letters. */
 const plain = /^[!-~]+(?: [!-~]+)*$/
 
-/** Scripts whose words look different without a joiner. In others, for instance Latin, it changes nothing that anybody sees. */
-const joiningScripts = [
-  ...['Arab', 'Syrc', 'Nkoo', 'Mand', 'Mong', 'Phag', 'Adlm', 'Rohg'],
-  ...['Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh'],
-  ...['Mymr', 'Khmr', 'Tibt', 'Java', 'Bali', 'Sund', 'Newa', 'Tirh'],
-]
+/** Scripts whose words look different without a joiner. In others, for instance Latin, it changes nothing that can be seen. */
+const joiningScripts = `
+  Arab Syrc Nkoo Mand Mong Phag Adlm Rohg
+  Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh
+  Mymr Khmr Tibt Java Bali Sund Newa Tirh
+`
+  .trim()
+  .split(/\s+/)
 /** Signs that a letter has no vowel. */
 const viramas =
   '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u1039\\u103a\\u17d2]'
 
-/** What no one sees. Where the letters beside it need it all the same, it stands in the first group. */
+/** Invisible marks. Where the letters beside one need it all the same, it stands in the first group. */
 function marksPattern(): RegExp {
   const joined = `(?=[\\p{L}\\p{M}])[${joiningScripts.map((script) => `\\p{scx=${script}}`).join('')}]`
   const needed = [
@@ -37,7 +39,7 @@ function marksPattern(): RegExp {
 /** Made when it is first needed: most texts are plain. */
 let marks: RegExp | null = null
 
-/** Composed, without zero-width marks, marks of direction and others that no one sees; those that a word or an emoji needs stay. */
+/** Composed, without invisible marks (zero-width, of direction and others); those that a word or an emoji needs stay. */
 function withoutMarks(text: string): string {
   marks ??= marksPattern()
   // What is needed beside a mark that goes may not be needed beside the next one.
@@ -48,12 +50,12 @@ function withoutMarks(text: string): string {
   }
 }
 
-/** Whether a text has marks that no one sees and nothing needs. */
+/** Whether a text has invisible marks that nothing needs. */
 export function hasMarks(text: string): boolean {
   return !plain.test(text) && withoutMarks(text) !== text.normalize('NFC')
 }
 
-/** The one spelling of a text: composed letters, single spaces, no marks that no one sees. Case is kept. */
+/** The one spelling of a text: composed letters, single spaces, no invisible marks. Case is kept. */
 export function normalText(text: string): string {
   if (plain.test(text)) return text
   return withoutMarks(text).replace(/\s+/g, ' ').trim()

@@ -51,6 +51,17 @@ export function firstNames(names: readonly string[], most = 5): string {
   return more > 0 ? `${names.slice(0, most).join(', ')} and ${grouped(more)} more` : names.join(', ')
 }
 
+/** Passes each line on once; in `said` are those that were. */
+export function eachOnce<About extends readonly unknown[]>(
+  log: (line: string, ...about: About) => void,
+  said: Set<string> = new Set(),
+): (line: string, ...about: About) => void {
+  return (line, ...about) => {
+    if (!said.has(line)) log(line, ...about)
+    said.add(line)
+  }
+}
+
 /** Seconds as `0.4 s`, `45 s`, `12 min` or `3 h 20 min`. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`
@@ -118,7 +129,12 @@ export function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** A name as a shell takes it: in quotes where it needs some. */
-export function shellWord(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
+/** A word of a POSIX shell, in quotes where it needs some; without a backslash of ours, which cron would read, too. */
+export function shellWord(text: string): string {
+  return /^[\w./:@=+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`
+}
+
+/** The same in double quotes, as people write it, where a shell changes nothing in them. */
+export function shellQuoted(text: string): string {
+  return /["$`\\!]/.test(text) ? shellWord(text) : `"${text}"`
 }

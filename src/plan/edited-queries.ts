@@ -1,7 +1,7 @@
 import { billableOperation } from '../catalog/index.ts'
 import type { JobSettings } from '../model/job.ts'
 import { continuedQuery, queryKey } from '../model/query.ts'
-import { count } from '../model/text.ts'
+import { count, shellQuoted } from '../model/text.ts'
 import { quoted } from '../model/values.ts'
 import type { EditedQueries } from '../store/runs.ts'
 
@@ -109,14 +109,18 @@ function editOf(pair: Pair): Edit {
   const { queries, was, now } = pair
   if (was.text !== now.text)
     return {
-      ...{ queries, setting: 'texts', flag: null },
+      queries,
+      setting: 'texts',
+      flag: null,
       were: [`${JSON.stringify(now.text)}: ${JSON.stringify(was.text)}`],
       because: `the case of texts was changed, such as ${quoted(was.text)} to ${quoted(now.text)}`,
     }
   if (was.operation !== now.operation) {
     const isOther = billableOperation(was.operation).kind !== billableOperation(now.operation).kind
     return {
-      ...{ queries, setting: 'operation', flag: null },
+      queries,
+      setting: 'operation',
+      flag: null,
       were: [was.operation],
       because: `the operation was changed from ${was.operation} to ${now.operation}${isOther ? ', which has other results' : ''}`,
     }
@@ -129,11 +133,10 @@ function editOf(pair: Pair): Edit {
       : `${name} was removed`
   })
   return {
-    ...{ queries, setting: 'params' },
+    queries,
+    setting: 'params',
     were: changed.map(([name, before]) => `${name}: ${before === null ? 'null' : JSON.stringify(before)}`),
-    flag: changed
-      .map(([name, before]) => `--continues ${JSON.stringify(`${name}=${before ?? ''}`)}`)
-      .join(' '),
+    flag: changed.map(([name, before]) => `--continues ${shellQuoted(`${name}=${before ?? ''}`)}`).join(' '),
     because: verbs.join(' and '),
   }
 }

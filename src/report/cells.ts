@@ -1,3 +1,4 @@
+import { groupedBy } from '../model/groups.ts'
 import type { Cell, Row } from '../model/result.ts'
 import { count } from '../model/text.ts'
 import type { ComparisonDay, MovementGroup } from './history/movement.ts'
@@ -56,7 +57,7 @@ export function paramTexts(params: Readonly<Record<string, Param>>): readonly st
   return Object.entries(params).map(([name, value]) => `${name}=${value}`)
 }
 
-type Asked = Pick<Keyword, 'query' | 'operation' | 'params'>
+type AskedKeyword = Pick<Keyword, 'query' | 'operation' | 'params'>
 
 /** Params that a locale says. */
 const localeParams: ReadonlySet<string> = new Set(['gl', 'hl', 'location', 'cc', 'mkt'])
@@ -70,8 +71,8 @@ interface Differences {
   readonly shared: ReadonlySet<string>
 }
 
-function differencesOf(same: readonly Asked[]): Differences {
-  const differ = (of: (one: Asked) => unknown): boolean => new Set(same.map(of)).size > 1
+function differencesOf(same: readonly AskedKeyword[]): Differences {
+  const differ = (of: (one: AskedKeyword) => unknown): boolean => new Set(same.map(of)).size > 1
   const names = new Set(same.flatMap(({ params }) => Object.keys(params)))
   const params = new Set([...names].filter((name) => differ((one) => one.params[name])))
   const shared = new Set<string>()
@@ -91,31 +92,25 @@ function differencesOf(same: readonly Asked[]): Differences {
 }
 
 /** Operation, locale and the other params that differ. */
-function nameBeside({ operation, params }: Asked, names: ReadonlySet<string>): string {
+function nameBeside({ operation, params }: AskedKeyword, names: ReadonlySet<string>): string {
   const others = Object.entries(params).filter(([name]) => names.has(name) && !localeParams.has(name))
   return JSON.stringify([operation, localeText(params), ...others])
 }
 
 /** The differences of each query that several keywords ask; lists of keywords do not change. */
-const known = new WeakMap<readonly Asked[], ReadonlyMap<string, Differences>>()
+const known = new WeakMap<readonly AskedKeyword[], ReadonlyMap<string, Differences>>()
 
-function differencesBy(keywords: readonly Asked[]): ReadonlyMap<string, Differences> {
+function differencesBy(keywords: readonly AskedKeyword[]): ReadonlyMap<string, Differences> {
   const found = known.get(keywords)
   if (found !== undefined) return found
-  const byQuery = new Map<string, Asked[]>()
-  for (const one of keywords) {
-    const same = byQuery.get(one.query)
-    if (same === undefined) byQuery.set(one.query, [one])
-    else same.push(one)
-  }
-  const several = [...byQuery].filter(([, same]) => same.length > 1)
+  const several = [...groupedBy(keywords, ({ query }) => query)].filter(([, same]) => same.length > 1)
   const made = new Map(several.map(([query, same]) => [query, differencesOf(same)]))
   known.set(keywords, made)
   return made
 }
 
 /** Makes what of its params, beside the locale, tells a keyword from others with the same query: each as `num=20`. */
-export function paramsApart(keywords: readonly Asked[]): (keyword: Asked) => readonly string[] {
+export function paramsApart(keywords: readonly AskedKeyword[]): (keyword: AskedKeyword) => readonly string[] {
   const differences = differencesBy(keywords)
   return (keyword) => {
     const differ = differences.get(keyword.query)
@@ -133,7 +128,10 @@ export function paramsApart(keywords: readonly Asked[]): (keyword: Asked) => rea
  *
  * @param between separates the parts of a place
  */
-export function placesOf(keywords: readonly Asked[], between = ' · '): (keyword: Asked) => string {
+export function placesOf(
+  keywords: readonly AskedKeyword[],
+  between = ' · ',
+): (keyword: AskedKeyword) => string {
   const differences = differencesBy(keywords)
   const apart = paramsApart(keywords)
   return (keyword) => {
@@ -150,7 +148,7 @@ export function placesOf(keywords: readonly Asked[], between = ' · '): (keyword
 }
 
 /** A query with its operation and params: `"oak desk"  alpha.search  gl=us  hl=en`. */
-export function requestLine({ query, operation, params }: Asked): string {
+export function requestLine({ query, operation, params }: AskedKeyword): string {
   return [`"${query}"`, operation, ...paramTexts(params)].join('  ')
 }
 

@@ -176,7 +176,7 @@ export interface TrackingStore {
    */
   askedIn(run: number, targets: readonly Target[]): AskedRun
   /** Queries of a job that go on with the history of another one, each with the first run that asked it. */
-  continuations(job: string): readonly Continuation[]
+  continuations(job: string): readonly ContinuedQuery[]
   /** Runs of a job that asked a part of it: what they left out stays as it was. */
   partialRuns(job: string): ReadonlySet<number>
   /** Everything that a run observed, in any order. */
@@ -206,7 +206,7 @@ export interface AskedRun {
 }
 
 /** Numbers of two queries of a job, of which one took the place of the other. */
-export interface Continuation {
+export interface ContinuedQuery {
   readonly run: number
   readonly query: number
   readonly former: number

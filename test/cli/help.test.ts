@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flagNamed } from '../../src/cli/argv.ts'
 import { runCommand } from '../../src/cli/commands/collect/run.ts'
-import { commandName, commands } from '../../src/cli/commands/index.ts'
-import { globalFlags } from '../../src/cli/flags.ts'
-import { epilogueOf, errorDocument, grouped } from '../../src/cli/help.ts'
+import { commands } from '../../src/cli/commands/index.ts'
+import { commandName, globalFlags } from '../../src/cli/flags.ts'
+import { epilogueOf, errorDocument, inGroups } from '../../src/cli/help.ts'
 import { mistyped } from '../../src/cli/main.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
@@ -58,7 +58,7 @@ describe.each(commands.map((command) => [commandName(command), command] as const
 })
 
 test('flags of commands that have many stand in a group', async () => {
-  const ungrouped = grouped({ ...runCommand.flags }).filter(([, group]) => group === 'Options:')
+  const ungrouped = inGroups({ ...runCommand.flags }).filter(([, group]) => group === 'Options:')
   expect(ungrouped).toEqual([])
 })
 

@@ -7,12 +7,12 @@ import { collectAndFinish, defaultCollectRequest, planRuns } from '../../src/app
 import { type ReportFlags, report } from '../../src/cli/commands/report/report.ts'
 import { planEvents } from '../../src/cli/progress.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
+import { groupedBy } from '../../src/model/groups.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 import type { FaultRule } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { groupBy } from './groups.ts'
 import { isBillable } from './judge.ts'
 import { query } from './stored-rows.ts'
 
@@ -74,7 +74,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
     },
     asked: () => {
       const entries = sandbox.ledger.requestsFor(isBillable).slice(before)
-      const ofQuery = groupBy(entries, ({ params }) => String(params.query))
+      const ofQuery = groupedBy(entries, ({ params }) => String(params.query))
       return new Map([...ofQuery].map(([query, sent]) => [query, sent.map(({ page }) => Number(page ?? 1))]))
     },
     report: async (flags = {}) => {

@@ -1,6 +1,7 @@
+import { groupedBy } from '../../src/model/groups.ts'
 import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
 import type { GoEnd, Story } from './fault-run.ts'
-import { groupBy, groups } from './groups.ts'
+import { groups } from './groups.ts'
 import { type CallRow, callRows } from './stored-rows.ts'
 
 /** A call of ours with the request that it became; null where it never left. */
@@ -39,11 +40,11 @@ function pairUp(story: Story, calls: readonly CallRow[]): { pairs: readonly Pair
     const seen = story.requests.slice(go.requests.from, go.requests.until)
     if (seen.length !== go.sent)
       problems.push(`process ${index + 1} sent ${go.sent} requests, but ${seen.length} arrived`)
-    const requests = groupBy(
+    const requests = groupedBy(
       seen.filter(({ operation }) => operation !== null && !isFree(operation)),
       keyOfRequest,
     )
-    const byKey = groupBy(ofGo, keyOfCall)
+    const byKey = groupedBy(ofGo, keyOfCall)
     for (const key of requests.keys())
       if (!byKey.has(key)) problems.push(`no call in the ledger for the request ${key}`)
     return [...byKey].flatMap(([key, ofKey]) => {

@@ -1,8 +1,9 @@
 import { holderOf } from '../../src/catalog/answers.ts'
 import { asFields, text as textOf } from '../../src/catalog/fields.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
+import { groupedBy } from '../../src/model/groups.ts'
 import type { Story } from './fault-run.ts'
-import { groupBy, groups } from './groups.ts'
+import { groups } from './groups.ts'
 import { isCutShort } from './ledger-check.ts'
 import { type CallRow, callRows, query, type TaskRow, taskRows, waitingJobs } from './stored-rows.ts'
 
@@ -39,7 +40,7 @@ function wrongJob({ path }: Story, task: number, state: string): Problems {
 }
 
 function failures({ path, goes }: Story, tasks: readonly TaskRow[]): Problems {
-  const callsOf = groupBy(callRows(path), ({ taskId }) => taskId)
+  const callsOf = groupedBy(callRows(path), ({ taskId }) => taskId)
   // Where the disk was full, the end of a task may be stored without that of its call.
   const isTorn = goes.some(({ end }) => end === 'full')
   const isWrong = (task: TaskRow): boolean => {
@@ -103,7 +104,7 @@ function boughtOnce(tasks: readonly TaskRow[]): Problems {
 /** What was asked for is there, or it is told why not. */
 function atTheEnd(story: Story, tasks: readonly TaskRow[]): Problems {
   const newest = new Map(tasks.filter(({ closed }) => closed === 0).map(({ job, runId }) => [job, runId]))
-  const ofQuery = groupBy(tasks, ({ runId, operation, text }) => `${runId} ${operation} ${text}`)
+  const ofQuery = groupedBy(tasks, ({ runId, operation, text }) => `${runId} ${operation} ${text}`)
   const missing = story.jobs.flatMap((job) =>
     job.queries.flatMap(({ operation, query: text, pages }) => {
       const found = ofQuery.get(`${newest.get(job.name)} ${operation} ${text}`) ?? []
@@ -161,7 +162,7 @@ interface Observation {
 
 /** What is observed of targets and does not follow from the pages that were answered. */
 function wrongObservations(path: string, tasks: readonly TaskRow[]): readonly string[] {
-  const pagesOf = groupBy(tasks, ({ runId, queryId }) => `${runId} ${queryId}`)
+  const pagesOf = groupedBy(tasks, ({ runId, queryId }) => `${runId} ${queryId}`)
   return query<Observation>(
     path,
     `SELECT rq.run_id AS runId, rq.query_id AS queryId, tg.site, o.state, o.rank, o.exactness

@@ -49,7 +49,8 @@ function ofCause({ text, state }: AlertNews, jobs: readonly string[]): Letter {
   const title = `${names}${state === 'over' ? ', over' : ''}: ${what}`
   const sections = [{ heading: null, lines: [what] }]
   return {
-    ...{ subject: title, title },
+    subject: title,
+    title,
     sections: jobs.length === 1 ? sections : [...sections, { heading: 'Jobs', lines: jobs }],
   }
 }

@@ -15,7 +15,12 @@ import type { OpenAlert, Verdict } from './facts.ts'
 
 /** Rules that watch how a run went, or what was spent, and no queries. */
 const ofRuns: readonly AlertKind[] = [
-  ...(['coverage', 'run-failed', 'run-skipped', 'balance', 'days-left', 'unexplained'] as const),
+  'coverage',
+  'run-failed',
+  'run-skipped',
+  'balance',
+  'days-left',
+  'unexplained',
 ]
 
 /** The rule that tells of a suspect run, to whom the others tell of queries; null where none does. */
@@ -24,7 +29,12 @@ export function wholeRunRule(rules: readonly AlertRule[]): AlertRule | null {
   if (watching.length === 0) return null
   const channels = watching.flatMap(({ to }) => to ?? [])
   return {
-    ...{ when: 'suspect', by: null, top: null, below: null, for: { tags: null, targets: null }, confirm: 1 },
+    when: 'suspect',
+    by: null,
+    top: null,
+    below: null,
+    for: { tags: null, targets: null },
+    confirm: 1,
     to: watching.some(({ to }) => to === null) ? null : [...new Set(channels)],
   }
 }

@@ -1,5 +1,6 @@
 import { causeOfRun } from '../../alerts/causes.ts'
-import type { Facts } from '../../alerts/rules/evaluate.ts'
+import type { Described } from '../../alerts/judgement.ts'
+import type { Change, Facts } from '../../alerts/rules/evaluate.ts'
 import type {
   Look,
   RunHealth,
@@ -17,6 +18,8 @@ import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import type { Target } from '../../model/target.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
 import { localeText } from '../../report/cells.ts'
+import { defaultCurve } from '../../report/ctr.ts'
+import { rateOf } from '../../report/metrics/figure.ts'
 import type { QueryOfRun, ResultList, RunToJudge, TargetOfRun } from '../../store/alerts.ts'
 import type { Store } from '../../store/store.ts'
 import { daysLeft } from '../../workspace/status/judge.ts'
@@ -103,7 +106,7 @@ function variantOf({ operation, params }: QueryOfRun, same: readonly QueryOfRun[
   ].join(', ')
 }
 
-export function kindOf(operation: string) {
+function kindOf(operation: string) {
   const found = findOperation(operation)
   return found?.billable === true ? found.kind : null
 }
@@ -209,4 +212,48 @@ function ownResults(targets: readonly Target[]): (site: string, link: string) =>
     },
   )
   return (site, link) => matchers.get(site)?.some(({ matches }) => matches(link)) ?? false
+}
+
+/** Alerts of a rank that someone else has now. */
+const ofLosses: readonly AlertKind[] = ['drop', 'left', 'lost']
+
+/** What messages say of an alert beside its sentence. */
+export function describing(
+  store: Pick<Store, 'links' | 'resultList'>,
+  { id: run }: Pick<Run, 'id'>,
+): (change: Change, query: WatchedQuery) => Described {
+  const resultAt = (
+    { id, operation }: WatchedQuery,
+    rank: number,
+  ): ResultList['results'][number] | undefined => {
+    const kind = kindOf(operation)
+    if (kind === null) return undefined
+    const { results } = store.resultList({ run, query: id, kind: kindCodes[kind], top: rank })
+    return results.find((one) => one.rank === rank)
+  }
+  return ({ rule: { when }, state, before, now, link, rank }, query) => {
+    const { locale, tags, volume } = query
+    const [was, is] = [rankIn(before), rank ?? rankIn(now)]
+    const share = Math.abs(rateOf(defaultCurve, is) - rateOf(defaultCurve, was))
+    const rival = when === 'new-competitor' && is !== null ? resultAt(query, is) : undefined
+    const successor =
+      ofLosses.includes(when) && state === 'open' && was !== null ? resultAt(query, was) : undefined
+    const own = link == null ? null : (store.links([link])[0] ?? null)
+    return {
+      share,
+      details: {
+        tags,
+        volume,
+        locale: locale === '' ? null : locale,
+        url: rival?.link ?? own,
+        clicks: volume === null ? null : Math.round(volume * share),
+        there_now: successor?.site ?? null,
+      },
+    }
+  }
+}
+
+/** What is told of a page has addresses there. */
+function rankIn(value: Change['now']): number | null {
+  return typeof value === 'number' ? value : null
 }

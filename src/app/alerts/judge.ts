@@ -10,8 +10,7 @@ import type { Store } from '../../store/store.ts'
 import type { App } from '../connect/app.ts'
 import { knownChannels } from '../messages/known-channels.ts'
 import { unexplainedSince } from '../status/spending.ts'
-import { describing } from './details.ts'
-import { type EndOfRun, healthOf, observedFacts } from './facts.ts'
+import { describing, type EndOfRun, healthOf, observedFacts } from './facts.ts'
 
 /** Runs that were collected now, with what only this process knows of them. */
 interface Collected {
@@ -140,7 +139,9 @@ async function known(
   if (isSound) await store.rememberChannels(folder, channels)
   return {
     client: report?.client ?? null,
-    ...{ now, folder, channels: Object.keys(channels) },
+    now,
+    folder,
+    channels: Object.keys(channels),
     // Those of causes are judged by themselves.
     open: (await store.openAlerts(name)).filter(({ stopped }) => stopped === null),
     muted: await store.mutedIdentities(name, now),

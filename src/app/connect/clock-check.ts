@@ -2,7 +2,7 @@ import type { ApiClient, FinishedCall } from '../../api/client.ts'
 import { usage } from '../../catalog/operations/lookups.ts'
 import { aheadOf } from '../../collect/account.ts'
 import { WrongClock } from '../../model/errors.ts'
-import { type Clock, utcMinute } from '../../model/time.ts'
+import { type Clock, hourMs, utcMinute } from '../../model/time.ts'
 import { agreeingMs, clockOff, refusedMs } from '../../model/trusted-time.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -96,7 +96,7 @@ export interface ClockGate {
   isConfirmed(): boolean
 }
 
-const askAgainMs = { wrong: 300_000, unknown: 3_600_000, agrees: Number.POSITIVE_INFINITY }
+const askAgainMs = { wrong: 300_000, unknown: hourMs, agrees: Number.POSITIVE_INFINITY }
 
 export function clockGate({ ask, clock, flags, log }: GateParts): ClockGate {
   let state: keyof typeof askAgainMs = 'unknown'

@@ -53,7 +53,8 @@ export async function openApp(
     queue,
     leaseMs: leaseOf(flags),
     turn,
-    ...{ clock, checked },
+    clock,
+    checked,
   })
 }
 

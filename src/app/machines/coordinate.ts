@@ -75,7 +75,12 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const lookups = serviceWith(lookupPatience)
   const { checked } = opened
   return {
-    ...{ store, database, serviceWith, service: lookups, keyHash: hash, clock },
+    store,
+    database,
+    serviceWith,
+    service: lookups,
+    keyHash: hash,
+    clock,
     clockCheck: checked === null ? unchecked : clockCheck({ service: lookups, store, clock, flags: checked }),
     outgoing: outgoing(service.allowHttp === true),
     machines: machinesOf({

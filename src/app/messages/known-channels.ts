@@ -5,7 +5,7 @@ import { workspaceOf, workspacePath } from '../workspace.ts'
 
 /**
  * The channels of the workspace of a job file. While `rankline.yaml` there has mistakes, they are those that it had before: that
- * it has mistakes must be told, too. Commands are not started then, for nobody can read what they are now.
+ * it has mistakes must be told, too. Commands are not started then: the file may say another one by now.
  */
 export async function knownChannels(
   store: Pick<OutboxStore, 'lastChannels'>,

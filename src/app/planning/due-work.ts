@@ -81,7 +81,9 @@ async function slotState(store: DueStore, job: string, latest: number, now: numb
 
 /** Reasons for which a run stopped, and which are none of its own. */
 const waitsForOthers: ReadonlySet<FinishReason | null> = new Set<FinishReason>([
-  ...(['auth', 'balance', 'unavailable'] as const),
+  'auth',
+  'balance',
+  'unavailable',
 ])
 
 function isOpen({ is }: SlotState): boolean {

@@ -5,7 +5,7 @@ import { csvFilesOf } from '../../jobfile/peek.ts'
 import { mistakePrinter, type Report } from '../../jobfile/source.ts'
 import { workspaceFile, workspaceFolder } from '../../jobfile/upward.ts'
 import type { JobSettings } from '../../model/job.ts'
-import { firstNames } from '../../model/text.ts'
+import { eachOnce, firstNames } from '../../model/text.ts'
 import type { LogLevel, Terminal } from '../../output/terminal.ts'
 import { saysWhenDue, yamlJobFiles } from '../planning/due-files.ts'
 
@@ -83,11 +83,7 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
         if (change !== null) changes.set(change, [...(changes.get(change) ?? []), path])
       }
       // Mistakes in a file that several jobs use are said once.
-      const said = new Set<string>()
-      const once: Log = (line, about) => {
-        if (!said.has(line)) log(line, about)
-        said.add(line)
-      }
+      const once: Log = eachOnce(log)
       for (const path of paths) note(await refreshOne(path, once), path)
       for (const [path, { form }] of known)
         if (!paths.includes(path)) {

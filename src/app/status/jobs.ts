@@ -84,7 +84,9 @@ async function storedJob(name: string, path: string | null): Promise<FoundJob> {
 function known(name: string, path: string, opened: Opened): FoundJob {
   const { settings, mistake, shared } = opened
   return {
-    ...{ name, settings, shared },
+    name,
+    settings,
+    shared,
     file: {
       path: shown(path),
       state: shared !== null ? 'waiting' : settings === null ? 'broken' : 'sound',
@@ -93,6 +95,7 @@ function known(name: string, path: string, opened: Opened): FoundJob {
     changedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null,
   }
 }
+
 /** What can be said of a job file without its queries. */
 interface Opened {
   readonly settings: JobSettings | null

@@ -1,8 +1,4 @@
-import type { Registered } from '../flags.ts'
-
-export function commandName({ usage }: Registered): string {
-  return usage.split(' ')[0] as string
-}
+import { commandName, type Registered } from '../flags.ts'
 
 /** The command that was typed; undefined where none was. */
 export function commandOf(args: readonly string[]): Registered | undefined {

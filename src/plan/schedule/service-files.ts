@@ -1,3 +1,5 @@
+import { shellWord } from '../../model/text.ts'
+
 /** What starts scheduled jobs on a machine: text that its own scheduler reads as it is. */
 
 /** What the text is about; every path is absolute. */
@@ -116,11 +118,6 @@ function crontabLine({ node, program, folder, args }: ServicePlan): string {
   return `# Add this to the crontab that 'crontab -e' opens. It buys what is due at the times and in the time zones of the job files.
 */${everyMinutes} * * * * ${line}
 `
-}
-
-/** A word of a POSIX shell, without a backslash of ours: cron would read it, too. */
-function shellWord(text: string): string {
-  return /^[\w./:@=+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`
 }
 
 function launchdPlist({ node, program, folder, args, upArgs }: ServicePlan): string {

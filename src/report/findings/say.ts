@@ -30,7 +30,7 @@ export function sentenceOf(
       return [
         ...(gone === 0 ? [] : [say.manyGone(gone, ranked)]),
         ...(alike === 0 ? [] : [say.manyAlike(alike)]),
-        audience === 'team' ? say.checkFirst() : say.isChecked(),
+        audience === 'team' ? say.checkFirst() : say.inDoubt(),
       ].join(' ')
     }
     case 'day not checked': {

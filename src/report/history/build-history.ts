@@ -1,9 +1,10 @@
+import { groupedBy } from '../../model/groups.ts'
 import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import {
   type AskedRun,
-  type Continuation,
+  type ContinuedQuery,
   isRanked,
   type ObservedRow,
   type QueryText,
@@ -105,7 +106,7 @@ interface ChangeOfQuery {
 
 /** In the order of their days. */
 function changesOfQueries(
-  all: readonly Continuation[],
+  all: readonly ContinuedQuery[],
   runs: HistorySource['runs'],
 ): readonly ChangeOfQuery[] {
   const dates = new Map(runs.map(({ id, date }) => [id, date]))
@@ -122,8 +123,7 @@ function changesOfQueries(
  * is not mixed: that day is of the new query.
  */
 function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string) => number {
-  const byFormer = new Map<number, ChangeOfQuery[]>()
-  for (const change of changes) byFormer.set(change.former, [...(byFormer.get(change.former) ?? []), change])
+  const byFormer = groupedBy(changes, ({ former }) => former)
   return (query, date) => {
     let heir = query
     for (let day = date; ; ) {

@@ -38,7 +38,9 @@ function withMarks(presentation: Presentation, { keywords }: RankHistory): Prese
   if (changed.size === 0) return presentation
   const say = wordsOf(presentation.language).findings
   const marks = [...changed].map(([date, keywords]) => ({
-    ...{ date, text: say.askedOtherwiseFrom(keywords), url: null },
+    date,
+    text: say.askedOtherwiseFrom(keywords),
+    url: null,
   }))
   return { ...presentation, notes: [...presentation.notes, ...marks] }
 }

@@ -8,7 +8,7 @@ import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { copyToChange, openToRead, type ReadConnection, refuseEmpty } from './connection/inspect.ts'
-import { watchFile } from './connection/lost-file.ts'
+import { unwatchedFile, watchFile } from './connection/lost-file.ts'
 import { jobStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
@@ -117,12 +117,7 @@ function readingStore({ db, close }: ReadConnection, path: string): Store {
   const memory = storeCache(db)
   const space = watchDiskSpace(':memory:', { shrink: () => {}, limit: () => {} })
   const writer = refusingWriter
-  const file: DatabaseFile = {
-    isLost: () => false,
-    whenLost: () => new Promise(() => {}),
-    loss: () => null,
-    rescue: async () => {},
-  }
+  const file = unwatchedFile
   return storeOf({ db, path, memory, results: resultWriter, space, file, writer, close: async () => close() })
 }
 

@@ -252,7 +252,8 @@ const retryFailed = prepared(($: Values<{ run: number }>) =>
     .set({ state: 'pending', ready: 1, tries: 0, cause: null })
     .where(
       and(
-        ...[eq(tasks.runId, $.run), eq(tasks.state, 'failed')],
+        eq(tasks.runId, $.run),
+        eq(tasks.state, 'failed'),
         sql`coalesce(${tasks.cause}, '') NOT LIKE ${`${tooLong}%`}`,
       ),
     ),

@@ -64,7 +64,8 @@ async function jobFacts(
   const lines: string[] = []
   const events = {
     logMistake: (line: string) => lines.push(line),
-    ...{ onMistakes: () => {}, onRead: () => {} },
+    onMistakes: () => {},
+    onRead: () => {},
   }
   const staged = (await stageJobs({ job: files, 'skip-bad': true }, draft, store, events)) ?? []
   const decided = await decideJobs(store, staged, { fresh: true, change: false })

@@ -171,8 +171,12 @@ function lostSlot({ slot, last, isRunning }: JobFacts, now: number): Found {
 }
 
 /** What alerts tell of the work itself, beyond what is judged here; those about ranks and citations are counted in a column. */
-const ofWork: ReadonlySet<AlertKind> = new Set([
-  ...(['coverage', 'balance', 'days-left', 'unexplained', 'suspect'] as const),
+const ofWork: ReadonlySet<AlertKind> = new Set<AlertKind>([
+  'coverage',
+  'balance',
+  'days-left',
+  'unexplained',
+  'suspect',
 ])
 
 function alerts({ alerts }: JobFacts, now: number): Found {

@@ -46,7 +46,9 @@ export function daysLeft(
 function sharedProblem({ mistake, jobs }: BrokenShared): Problem {
   const waiting = jobs === 1 ? 'The job that uses it is' : `The ${jobs} jobs that use it are`
   return {
-    ...{ level: 'error', job: null, kind: 'workspace' },
+    level: 'error',
+    job: null,
+    kind: 'workspace',
     text: `${mistake}. ${waiting} not run until it is mended`,
   }
 }

@@ -52,7 +52,11 @@ export async function collectRuns(
   })
   try {
     return await collectAndReport(app, listed, flags, {
-      ...{ terminal, interrupts, pings, reported: above?.reported, isStayingUp: above !== undefined },
+      terminal,
+      interrupts,
+      pings,
+      reported: above?.reported,
+      isStayingUp: above !== undefined,
       isTrial: above?.isTrial,
     })
   } catch (error) {

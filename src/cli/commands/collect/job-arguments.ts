@@ -1,7 +1,6 @@
-import { statSync } from 'node:fs'
 import { dueJobFiles, yamlJobFiles } from '../../../app/planning/due-files.ts'
 import { selectionFlags } from '../../../app/planning/selection.ts'
-import { jobFileNamed } from '../../../jobfile/upward.ts'
+import { isFolder, jobFileNamed } from '../../../jobfile/upward.ts'
 import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
@@ -69,8 +68,4 @@ export async function meantJobs(named: readonly string[], terminal: Terminal): P
     else jobs.push(...(inFolder.length > 0 ? inFolder : [path]))
   }
   return jobs.length > 0 ? jobs : named
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

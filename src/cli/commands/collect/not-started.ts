@@ -68,8 +68,8 @@ export async function reportNotStarted(
     }
     try {
       await pingNotStarted(notRun, means)
-      // Who looks at a screen has read it.
       if (alerts === 'pings only') return
+      // What stands on a screen was read.
       const skipped = isScreen(terminal) ? [] : notRun
       await alertSkippedJobs(
         {

@@ -65,7 +65,10 @@ export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<bo
 
 /** Reasons for which runs stop until something outside has changed. */
 const passing: ReadonlySet<FinishReason | null> = new Set<FinishReason>([
-  ...(['auth', 'balance', 'quota', 'unavailable'] as const),
+  'auth',
+  'balance',
+  'quota',
+  'unavailable',
 ])
 
 /** What broken files said when they last had no mistakes. */

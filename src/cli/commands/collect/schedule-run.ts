@@ -69,7 +69,9 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   signal.addEventListener('abort', manager.stopping, { once: true })
   const gate = clockGate({
     ask: async () => await serviceAhead(flags, signal),
-    ...{ clock: systemClock, flags, log: (line) => log(line, { level: 'error' }) },
+    clock: systemClock,
+    flags,
+    log: (line) => log(line, { level: 'error' }),
   })
   const around = { database: databasePath(flags), clock: systemClock, log, isConfirmed: gate.isConfirmed }
   const sendMessages = sendWithoutRun({

@@ -1,9 +1,10 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { databasePath } from '../../../app/config.ts'
 import { searchJob } from '../../../app/job-files.ts'
 import { type PortfolioJob, portfolioRows } from '../../../app/reports/portfolio.ts'
 import { gatherStatus } from '../../../app/status/gather.ts'
+import { isFolder } from '../../../jobfile/upward.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { comparison, period } from '../../../model/settings/period.ts'
 import { count } from '../../../model/text.ts'
@@ -95,7 +96,7 @@ interface Output {
 function chosenOutput(flags: ReportOptions): Output {
   const { out } = flags
   const isPlain = flags.format === undefined && flags.json !== true
-  if (out !== undefined && isFolder(out) && (isPlain || flags.format === 'html'))
+  if (out !== undefined && namesFolder(out) && (isPlain || flags.format === 'html'))
     return { format: 'html', out: join(out, 'index.html'), folder: out }
   const format = chosenFormat(flags, formats)
   if (format === 'html' && out === undefined)
@@ -115,8 +116,8 @@ function makeFolder(path: string): void {
   }
 }
 
-function isFolder(path: string): boolean {
-  return /[\\/]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+function namesFolder(path: string): boolean {
+  return /[\\/]$/.test(path) || isFolder(path)
 }
 
 function refuseMeaningless(flags: ReportOptions, format: Format): void {

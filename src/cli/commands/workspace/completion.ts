@@ -5,7 +5,7 @@ import { type Flag, type Flags, switchFlag } from '../../../model/flag.ts'
 import { closestMatch } from '../../../model/text.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
 import { flagNamed } from '../../argv.ts'
-import { type Command, globalFlags, type Registered, type TypedFlags } from '../../flags.ts'
+import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from '../../flags.ts'
 
 /** What the scripts call; `cli/main` answers with `complete`. */
 const completing = '__complete'
@@ -154,12 +154,11 @@ async function candidates(
   before: readonly string[],
   current: string,
 ): Promise<readonly Candidate[]> {
-  const nameOf = ({ usage }: Registered): string => usage.split(' ')[0] as string
-  const registered = before.flatMap((word) => commands.find((one) => nameOf(one) === word) ?? [])[0]
+  const registered = before.flatMap((word) => commands.find((one) => commandName(one) === word) ?? [])[0]
   if (registered === undefined)
     return current.startsWith('-')
       ? flagNames(globalFlags, before)
-      : commands.map((one) => ({ word: nameOf(one), meaning: one.describe }))
+      : commands.map((one) => ({ word: commandName(one), meaning: one.describe }))
   const command = await registered.load()
   const known: Flags = { ...globalFlags, ...command.flags }
   const [, named] = current.match(/^--([\w-]+)=/) ?? []

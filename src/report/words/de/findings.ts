@@ -37,7 +37,7 @@ export const findings: Words['findings'] = {
   manyAlike: (queries) =>
     `Verdächtig: ${number(queries)} verschiedene Suchanfragen bekamen ein und dieselbe Ergebnisliste.`,
   checkFirst: () => 'Bitte prüfen, bevor jemand davon erfährt.',
-  isChecked: () => 'Diese Zahlen sind bis zur nächsten Prüfung zweifelhaft.',
+  inDoubt: () => 'Diese Zahlen sind bis zur nächsten Prüfung zweifelhaft.',
   noneChecked: (keywords, day) =>
     `Am ${longDay(day)} konnte ${keywords === 1 ? 'der Suchbegriff nicht' : `keiner der ${counts.keywords(keywords)}`} geprüft werden.`,
   fewChecked: (checked, keywords, day) =>

@@ -42,7 +42,7 @@ export const findings = {
   manyAlike: (queries: number) =>
     `Suspect: ${number(queries)} different queries got one and the same list of results.`,
   checkFirst: () => 'Check before you tell anyone.',
-  isChecked: () => 'These figures are in doubt until the next check.',
+  inDoubt: () => 'These figures are in doubt until the next check.',
   noneChecked: (keywords: number, day: string) =>
     `None of the ${counts.keywords(keywords)} could be checked on ${longDay(day)}.`,
   fewChecked: (checked: number, keywords: number, day: string) =>

@@ -27,7 +27,7 @@ function look(path: string): Seen | null {
     const { dev, ino, size } = statSync(path)
     return { device: dev, inode: ino, size }
   } catch {
-    // Whatever hides it, nobody else finds it there either.
+    // What hides it from this process hides it from the next one, too.
     return null
   }
 }
@@ -62,18 +62,20 @@ function rescueName(path: string): string {
   return resolve(dir, `${name}.rescued${ext === '' ? '.db' : ext}`)
 }
 
+/** The file of a database that is in memory, or only read: nothing is kept in it that could be lost. */
+export const unwatchedFile: DatabaseFile = {
+  isLost: () => false,
+  whenLost: () => new Promise(() => {}),
+  loss: () => null,
+  rescue: async () => {},
+}
+
 /**
  * Watches whether the file of a database is still the one that is open: what is written into one that was removed, moved or
  * replaced is gone when it is closed.
  */
 export function watchFile(db: Database): DatabaseFile {
-  if (db.memory)
-    return {
-      isLost: () => false,
-      whenLost: () => new Promise(() => {}),
-      loss: () => null,
-      rescue: async () => {},
-    }
+  if (db.memory) return unwatchedFile
   // As it was opened: the working folder may be another one later.
   const path = resolve(db.name)
   const files = [

@@ -298,7 +298,8 @@ const waitAgain = prepared(($: Values<{ task: number }>) =>
     .where(and(eq(tasks.id, $.task), eq(tasks.state, 'answered'))),
 )
 
-const markUnusable = prepared(($: Values<{ answer: number }>) =>
+/** The answer says nothing: no task uses it. */
+export const markUnusable = prepared(($: Values<{ answer: number }>) =>
   orm.update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, $.answer)),
 )
 

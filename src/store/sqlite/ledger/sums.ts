@@ -419,7 +419,7 @@ const askers: Readonly<Record<AskedBy, SQL<string | null>>> = {
 
 /**
  * Who asked for each of the calls: the runs of its command whose tasks have the answer of its task, and its own run where there is none. A
- * command of one run has nobody to share with.
+ * command of one run shares with none.
  */
 const sharesOf = (
   some: SQL,

@@ -54,14 +54,14 @@ export function restoreSkipped(db: Database, run: number): void {
  * The columns that a query `o` is ranked by: when it was asked last, and the calls that it may need. A query that `follows` may
  * need all pages that are not settled, another one only those that wait. Pages with a fresh stored answer need no call.
  *
- * @param isFresh whether an answer `a` is
+ * @param fresh condition on an answer `a` that may be used
  * @param isOpen whether the task `t` of a page with a stored answer would be one of these calls
  */
-export function needs(run: string, isFresh: string, isOpen: string): string {
+export function needs(run: string, fresh: string, isOpen: string): string {
   return `coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
       CASE WHEN follows THEN pages - settled ELSE waiting END
         - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
-          AND ${isFresh} AND ${reusable}
+          AND ${fresh} AND ${reusable}
           AND coalesce((SELECT ${isOpen} FROM tasks_ t
             WHERE t.run_id = ${run} AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls`
 }

@@ -5,6 +5,7 @@ import type { DeriveFilter, HistoryStore } from '../../results.ts'
 import type { StoreCache } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, orm, prepared, type Values } from '../connection/statements.ts'
+import { markUnusable } from '../ledger/calls.ts'
 import { forgetCountsOf } from '../rankings/observations.ts'
 import {
   answers,
@@ -15,7 +16,6 @@ import {
   runQueries as rq,
   runs,
   tasks,
-  unusableMark,
 } from '../schema.ts'
 import { backfiller, runsToBackfill } from './backfill.ts'
 import { queryStateReader, queryUpdateWriter } from './query-state.ts'
@@ -37,10 +37,6 @@ const failTasks = prepared(($: Values<{ answer: number; cause: string }>) =>
     .update(tasks)
     .set({ state: 'failed', cause: sql`${$.cause}` })
     .where(and(eq(tasks.answerId, $.answer), eq(tasks.state, 'done'))),
-)
-
-const markUnusable = prepared(($: Values<{ answer: number }>) =>
-  orm.update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, $.answer)),
 )
 
 /** A finished run says whether all of its tasks are done. */

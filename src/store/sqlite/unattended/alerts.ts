@@ -20,11 +20,22 @@ import { lookedAtAgain } from './rechecks.ts'
 import { alerts, judgedRuns, rechecks, restingQueries } from './schema.ts'
 
 const stored = {
-  ...{ id: alerts.id, identity: alerts.identity, job: alerts.job, when: alerts.when },
-  ...{ query: queries.text, target: alerts.target, state: alerts.state },
-  ...{ openedAt: alerts.openedAt, openedRun: alerts.openedRun, overAt: alerts.overAt },
-  ...{ before: alerts.before, now: alerts.now, text: alerts.text },
-  ...{ mutedUntil: alerts.mutedUntil, told: alerts.told, stopped: alerts.stopped },
+  id: alerts.id,
+  identity: alerts.identity,
+  job: alerts.job,
+  when: alerts.when,
+  query: queries.text,
+  target: alerts.target,
+  state: alerts.state,
+  openedAt: alerts.openedAt,
+  openedRun: alerts.openedRun,
+  overAt: alerts.overAt,
+  before: alerts.before,
+  now: alerts.now,
+  text: alerts.text,
+  mutedUntil: alerts.mutedUntil,
+  told: alerts.told,
+  stopped: alerts.stopped,
 }
 
 /** About the job alone, or about a cause that has stopped it. */
@@ -178,17 +189,32 @@ const putCause = prepared(
     orm
       .insert(alerts)
       .values({
-        ...{ id: $.id, identity: $.identity, job: $.job, when: $.when, target: $.target },
-        ...{ state: $.state, openedAt: $.openedAt, openedRun: $.openedRun, overAt: $.overAt },
-        ...{ before: $.before, now: $.now, text: $.text, mutedUntil: $.mutedUntil, told: $.told },
+        id: $.id,
+        identity: $.identity,
+        job: $.job,
+        when: $.when,
+        target: $.target,
+        state: $.state,
+        openedAt: $.openedAt,
+        openedRun: $.openedRun,
+        overAt: $.overAt,
+        before: $.before,
+        now: $.now,
+        text: $.text,
+        mutedUntil: $.mutedUntil,
+        told: $.told,
         stopped: $.stopped,
       })
       .onConflictDoUpdate({
         target: alerts.id,
         set: {
-          ...{ state: sql`excluded.state`, overAt: sql`excluded.over_at`, text: sql`excluded.text` },
-          ...{ told: sql`excluded.told`, stopped: sql`excluded.stopped` },
-          ...{ before: sql`excluded.before`, now: sql`excluded.now` },
+          state: sql`excluded.state`,
+          overAt: sql`excluded.over_at`,
+          text: sql`excluded.text`,
+          told: sql`excluded.told`,
+          stopped: sql`excluded.stopped`,
+          before: sql`excluded.before`,
+          now: sql`excluded.now`,
         },
       }),
 )

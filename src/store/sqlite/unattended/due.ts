@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { desc, eq, sql } from 'drizzle-orm'
+import { tooLongStatuses } from '../../../model/call.ts'
 import type { QueryFailure } from '../../../model/query.ts'
 import type { AskedQueryHistory, DueReads } from '../../unattended.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
@@ -48,7 +49,7 @@ const refusedIn = prepared(($: Values<{ run: number }>) =>
     .from(calls)
     .innerJoin(tasks, eq(tasks.id, calls.taskId))
     .where(
-      sql`${calls.runId} = ${$.run} AND ${calls.httpStatus} IN (400, 404, 413, 414, 431)
+      sql`${calls.runId} = ${$.run} AND ${calls.httpStatus} IN (${sql.raw([400, 404, ...tooLongStatuses].join(', '))})
         AND ${tasks.runId} = ${$.run} AND ${tasks.state} = 'failed'`,
     ),
 )

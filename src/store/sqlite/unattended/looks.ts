@@ -26,8 +26,13 @@ const mostLooks = 8
 const queriesOf = prepared(($: Values<{ run: number }>) =>
   orm
     .select({
-      ...{ id: queries.id, key: sql<string>`lower(hex(${queries.key}))`, operation: queries.operation },
-      ...{ text: queries.text, params: queries.params, tags: rq.tags, volume: rq.volume },
+      id: queries.id,
+      key: sql<string>`lower(hex(${queries.key}))`,
+      operation: queries.operation,
+      text: queries.text,
+      params: queries.params,
+      tags: rq.tags,
+      volume: rq.volume,
     })
     .from(rq)
     .innerJoin(queries, eq(queries.id, rq.queryId))

@@ -8,29 +8,30 @@ import { outbox, workspaces } from './schema.ts'
 
 type Row = typeof outbox.$inferSelect
 
-const put = prepared(($: Values<Omit<Row, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>>) =>
-  orm
-    .insert(outbox)
-    .values({
-      ...{ identity: $.identity, channel: $.channel, kind: $.kind, job: $.job, runId: $.runId },
-      ...{ message: $.message, createdAt: $.createdAt, nextTryAt: $.nextTryAt, state: 'waiting' },
-    })
-    .onConflictDoNothing(),
-)
+type NewRow = Omit<Row, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>
 
-/** The same, in place of one that nobody has tried to send. */
-const join = prepared(($: Values<Omit<Row, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>>) =>
-  orm
-    .insert(outbox)
-    .values({
-      ...{ identity: $.identity, channel: $.channel, kind: $.kind, job: $.job, runId: $.runId },
-      ...{ message: $.message, createdAt: $.createdAt, nextTryAt: $.nextTryAt, state: 'waiting' },
-    })
-    .onConflictDoUpdate({
-      target: outbox.identity,
-      set: { job: sql`excluded.job`, message: sql`excluded.message` },
-      setWhere: sql`${outbox.state} = 'waiting' AND ${outbox.attempts} = 0`,
-    }),
+const insertion = ($: Values<NewRow>) =>
+  orm.insert(outbox).values({
+    identity: $.identity,
+    channel: $.channel,
+    kind: $.kind,
+    job: $.job,
+    runId: $.runId,
+    message: $.message,
+    createdAt: $.createdAt,
+    nextTryAt: $.nextTryAt,
+    state: 'waiting',
+  })
+
+const put = prepared(($: Values<NewRow>) => insertion($).onConflictDoNothing())
+
+/** The same, in place of one that was never tried. */
+const join = prepared(($: Values<NewRow>) =>
+  insertion($).onConflictDoUpdate({
+    target: outbox.identity,
+    set: { job: sql`excluded.job`, message: sql`excluded.message` },
+    setWhere: sql`${outbox.state} = 'waiting' AND ${outbox.attempts} = 0`,
+  }),
 )
 
 const known = prepared(($: Values<{ identities: string }>) =>
@@ -118,7 +119,7 @@ export function joinMessage(db: Database, message: NewMessage, now: number): num
   return join.run(db, rowOf(message, now)).changes
 }
 
-function rowOf({ identity, channel, kind, job, runId, message }: NewMessage, now: number) {
+function rowOf({ identity, channel, kind, job, runId, message }: NewMessage, now: number): NewRow {
   return { identity, channel, kind, job, runId, message, createdAt: now, nextTryAt: now }
 }
 
