@@ -19,6 +19,8 @@ const meanings: Readonly<Record<number, string>> = {
 const readingExits = [0, 1, 2, 6]
 /** Commands that ask the service, for free. */
 export const lookupExits = [0, 1, 2, 5, 6]
+/** Commands that read the account, which may have nothing left. */
+export const accountExits = [0, 1, 2, 4, 5, 6]
 /** Commands that spend. */
 export const collectingExits = [0, 1, 2, 3, 4, 5, 6, 7, 130, 143]
 

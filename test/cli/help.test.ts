@@ -3,12 +3,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flagNamed } from '../../src/cli/argv.ts'
+import { usageCommand } from '../../src/cli/commands/account/usage.ts'
+import { planCommand } from '../../src/cli/commands/collect/plan.ts'
 import { runCommand } from '../../src/cli/commands/collect/run.ts'
 import { commands } from '../../src/cli/commands/index.ts'
 import { commandName, globalFlags } from '../../src/cli/flags.ts'
 import { epilogueOf, errorDocument, inGroups } from '../../src/cli/help.ts'
 import { mistyped } from '../../src/cli/main.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { staged } from './staged.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let place: Workspace
@@ -55,6 +58,21 @@ describe.each(commands.map((command) => [commandName(command), command] as const
     expect(existsSync(join(root, command.docs ?? 'README.md'))).toBe(true)
     expect(epilogueOf(command)).not.toContain('undefined')
   })
+})
+
+test('where the account has nothing left, commands that read it end with 4, as their help says', async () => {
+  const { place } = await staged({ rules: [{ operation: 'usage', do: { status: 402 } }] })
+  const job = await place.file('job.csv', 'query\ndesk\n')
+  const read = [
+    { typed: ['usage'], command: usageCommand },
+    { typed: ['plan', job], command: planCommand },
+  ]
+  for (const { typed, command } of read) {
+    const { code, stderr } = await place.call(typed)
+    expect(stderr).toContain('Insufficient balance')
+    expect(code).toBe(4)
+    expect(epilogueOf(command)).toMatch(/^ {2}4 {2}stopped for money/m)
+  }
 })
 
 test('flags of commands that have many stand in a group', async () => {

@@ -16,7 +16,7 @@ import { grouped } from '../../../model/text.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
-import { lookupExits } from '../../help.ts'
+import { accountExits } from '../../help.ts'
 
 const flags = serviceFlags satisfies Flags
 
@@ -24,7 +24,7 @@ export type UsageFlags = TypedFlags<typeof flags>
 
 export const usageCommand = {
   flags,
-  exits: lookupExits,
+  exits: accountExits,
   docs: 'docs/budgets.md',
   examples: [
     ['usage', 'balance, limits and quotas'],

@@ -29,7 +29,7 @@ import type { AskedQuery } from '../../../store/results.ts'
 import type { RepeatedRow } from '../../../store/runs.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
-import { lookupExits } from '../../help.ts'
+import { accountExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
 import { jobFileFlags, withDueJobs, withNamedJobs } from './job-arguments.ts'
@@ -46,7 +46,7 @@ export type PlanFlags = TypedFlags<typeof flags> & { readonly job?: readonly str
 
 export const planCommand = {
   flags,
-  exits: lookupExits,
+  exits: accountExits,
   docs: 'jobs/README.md',
   examples: [
     ['plan keywords.csv --target acme.com --depth 30', 'a list of queries'],
