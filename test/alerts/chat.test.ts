@@ -139,7 +139,7 @@ test('a letter begins with what is new, then tells what is over', () => {
     subject: "Acme's (Acme Inc.): 1 alert: a",
     title: "Acme's (Acme Inc.): 1 alert",
     sections: [
-      { heading: null, lines: ["Report: rankline report 'Acme'"'"'s'"] },
+      { heading: null, lines: [`Report: rankline report 'Acme'"'"'s'`] },
       {
         heading: null,
         lines: [
