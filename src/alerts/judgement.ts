@@ -7,7 +7,7 @@ import {
   type AlertRule,
   ruleIdentity,
 } from '../model/settings/alert.ts'
-import type { Judgement, NewAlert, StoredAlert } from '../store/alerts.ts'
+import type { Judgement, Mute, NewAlert, StoredAlert } from '../store/alerts.ts'
 import { allRules, type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
 import type { WatchedQuery } from './rules/facts.ts'
 
@@ -18,6 +18,8 @@ export interface Known {
   readonly gone: ReadonlySet<string>
   /** Until when identities are muted, those that are not left out. */
   readonly muted: ReadonlyMap<string, number>
+  /** What is muted of alerts that begin, whatever their identity. */
+  readonly mutes: readonly Mute[]
   /** Names of the channels of the workspace. */
   readonly channels: readonly string[]
   /** For whom the job is; null where it does not say. */
@@ -54,9 +56,14 @@ interface ToldAlert {
  * longer, if it is not over by then; its end is sent only where its beginning was.
  */
 export function judge(facts: Facts, known: Known): Judgement {
-  const { open: all, gone, muted, channels, client, run, now, describe } = known
+  const { open: all, gone, muted: identities, mutes, channels, client, run, now, describe } = known
   const open = all.filter(({ id }) => !gone.has(id))
   const { changes, dropped: ofNoRule } = evaluate(facts, open)
+  const muted = new Map(identities)
+  for (const change of changes)
+    if (change.state === 'open')
+      for (const { until } of mutes.filter((mute) => isMutedBy(mute, change, facts.job)))
+        muted.set(change.identity, Math.max(until, muted.get(change.identity) ?? 0))
   const dropped = [...gone, ...ofNoRule]
   const byId = new Map(open.map((alert) => [alert.id, alert]))
   const ended = new Set([...dropped, ...changes.flatMap(({ state, id }) => (state === 'over' ? [id] : []))])
@@ -86,6 +93,14 @@ export function judge(facts: Facts, known: Known): Judgement {
       }),
     ),
   }
+}
+
+function isMutedBy({ job, tag, when }: Mute, { rule, query }: Change, ofJob: string): boolean {
+  return (
+    (job === null || job === ofJob) &&
+    (when === null || when === rule.when) &&
+    (tag === null || query?.tags.includes(tag) === true)
+  )
 }
 
 function openedBy(change: Change, muted: Known['muted']): NewAlert {

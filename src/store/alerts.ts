@@ -126,7 +126,21 @@ export type NewAlert = Pick<
   'id' | 'identity' | 'when' | 'target' | 'before' | 'now' | 'text' | 'mutedUntil' | 'told'
 > & { readonly queryId: number | null }
 
+/** Alerts of a job, of a tag, of a kind of rule: of all that are given. */
+export interface MuteScope {
+  readonly job: string | null
+  /** A tag of their query. */
+  readonly tag: string | null
+  readonly when: AlertKind | null
+}
+
+export interface Mute extends MuteScope {
+  readonly until: number
+}
+
 export interface AlertReads {
+  /** What else is muted for alerts that begin. */
+  mutes(now: number): Promise<readonly Mute[]>
   alert(id: string): Promise<StoredAlert | null>
   /** Those of a job, and those of causes that have stopped it. */
   openAlerts(job: string): Promise<readonly StoredAlert[]>
@@ -170,4 +184,6 @@ export interface AlertStore extends AlertReads {
   isAnyStopped(jobs: readonly string[]): Promise<boolean>
   /** Mutes an alert and those of its identity to come; false where there is no such alert. */
   muteAlert(id: string, until: number): Promise<boolean>
+  /** Mutes alerts of a scope that are open, and those to come; answers how many are open. */
+  muteAlerts(scope: MuteScope, until: number): Promise<number>
 }

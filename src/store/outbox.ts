@@ -91,6 +91,8 @@ export interface OutboxStore {
   claimMessage(message: OutboxMessage, now: number, until: number): Promise<boolean>
   /** Notes how the try ended that began with the claim of this message; changes nothing where another process has it by now. */
   settleMessage(message: OutboxMessage, result: TryResult): Promise<void>
+  /** Lets messages that wait be tried at once, and those that were given up anew: of a job, or of all. Answers how many there are. */
+  retryMessages(job: string | null, now: number): Promise<number>
   /** Messages of a job or of all, in one state or in any, the newest first. */
   messages(filter: {
     readonly job?: string

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { judge } from '../../src/alerts/judgement.ts'
 import { alertIdentity } from '../../src/alerts/rules/evaluate.ts'
-import type { StoredAlert } from '../../src/store/alerts.ts'
+import type { Mute, StoredAlert } from '../../src/store/alerts.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, looksOf } from './build.ts'
 
@@ -49,6 +49,7 @@ function judged(mismatched: number, { told = true, isOpen = true, isMuted = fals
       open: isOpen ? [alert] : [],
       gone: new Set(isGone ? [alert.id] : []),
       muted: new Map(isMuted ? [[identity, 99]] : []),
+      mutes: [],
     },
   )
   const sent = messages.flatMap(({ message }) => ('alerts' in message ? message.alerts : []))
@@ -93,7 +94,7 @@ test('a message goes to the channels that a rule names, also to one that the wor
       describe: null,
       open: [],
       gone: new Set(),
-      muted: new Map(),
+      ...{ muted: new Map(), mutes: [] },
     },
   )
   expect(
@@ -111,13 +112,17 @@ test('a message goes to the channels that a rule names, also to one that the wor
 })
 
 describe('a message about ranks', () => {
-  const pair = (key: string, looks: string, volume: number | null = null) => {
-    const query = aWatchedQuery({ key, text: key, volume })
+  const pair = (key: string, looks: string, volume: number | null = null, tags: readonly string[] = []) => {
+    const query = aWatchedQuery({ key, text: key, volume, tags })
     return { query, target: acme, looks: looksOf(looks) }
   }
   const details = { locale: 'en-us', tags: ['money'], url: 'https://acme.com/a', there_now: 'rival.com' }
 
-  function alertsOf(rules: readonly ReturnType<typeof aRule>[], pairs: readonly ReturnType<typeof pair>[]) {
+  function alertsOf(
+    rules: readonly ReturnType<typeof aRule>[],
+    pairs: readonly ReturnType<typeof pair>[],
+    mutes: readonly Mute[] = [],
+  ) {
     const facts = { job: 'acme', at: 7, skipped: null, suspicion: null, serps: [], linkText: String }
     const { opened, messages } = judge(
       { ...facts, rules, pairs, health: aRun({ mismatched: 1 }) },
@@ -128,7 +133,7 @@ describe('a message about ranks', () => {
           channels: ['mail', 'log'],
           client: 'Acme Inc.',
         },
-        ...{ open: [], gone: new Set(), muted: new Map() },
+        ...{ open: [], gone: new Set(), muted: new Map(), mutes },
         describe: ({ before }, { volume }) => {
           const share = 1 / Number(before)
           return { share, details: { ...details, volume, clicks: volume === null ? null : volume * share } }
@@ -169,5 +174,25 @@ describe('a message about ranks', () => {
     const pairs = [pair('a', '5 9'), pair('b', '2 9'), pair('c', '5 9', 10), pair('d', '2 9', 10)]
     const { of } = alertsOf(rules, pairs)
     expect(of('mail')?.alerts.map(({ query }) => query)).toEqual([null, 'd', 'c', 'b', 'a'])
+  })
+
+  testTable<[Partial<Mute>, readonly (string | null)[]]>([
+    [{ job: 'acme' }, []],
+    [{ job: 'other' }, [null, 'b', 'a']],
+    [{ tag: 'money' }, [null, 'b']],
+    [{ when: 'drop' }, [null]],
+    [{ when: 'suspect' }, ['b', 'a']],
+    [{ job: 'acme', tag: 'money', when: 'drop' }, [null, 'b']],
+    [{ tag: 'money', when: 'gain' }, [null, 'b', 'a']],
+  ])('muted with %j, it has the alerts %j; the others are stored as not told', (scope, told) => {
+    const rules = [aRule({ when: 'drop', by: 3 }), aRule({ when: 'suspect' })]
+    const pairs = [pair('a', '5 9', null, ['money']), pair('b', '2 9')]
+    const mute = { ...{ job: null, tag: null, when: null }, ...scope, until: 99 }
+    const { opened, of } = alertsOf(rules, pairs, [mute])
+    expect(of('mail')?.alerts.map(({ query }) => query) ?? []).toEqual(told)
+    expect(opened).toHaveLength(3)
+    expect(opened.filter(({ mutedUntil, told: isTold }) => mutedUntil === 99 && !isTold)).toHaveLength(
+      3 - told.length,
+    )
   })
 })

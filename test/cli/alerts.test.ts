@@ -206,14 +206,49 @@ test('alerts list shows what is open, what was over lately and what was not deli
 
   const wrong = [
     [['alerts', 'list', 'acne'], "There is no job 'acne'"],
-    [['alerts', 'mute', 'abc', '--until', '7d'], "There is no alert 'abc'"],
-    [['alerts', 'mute', alerts[0].id], 'Name the alert and for how long'],
+    [['alerts', 'mute', 'abc', '--until', '7d'], "There is no alert and no job 'abc'"],
+    [['alerts', 'mute', alerts[0].id], 'Name an alert or a job'],
     [['alerts', 'mute', alerts[0].id, '--until', 'soon'], "--until cannot be 'soon'"],
   ] as const
   for (const [args, sentence] of wrong) {
     const { code, stderr } = await place.call(args)
     expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
   }
+
+  // One that waits for its channel, and one that was given up.
+  place.change(`INSERT INTO outbox (identity, channel, kind, job, message, created_at, state, attempts, next_try_at)
+    SELECT 'second', channel, kind, job, message, created_at, 'dead', 9, next_try_at FROM outbox`)
+  expect(await place.call(['alerts', 'send', '--json'])).toMatchObject({ code: 3 })
+  await place.file('rankline.yaml', channels)
+  const sent = await place.call(['alerts', 'send', 'acme', '--json'])
+  expect([sent.code, JSON.parse(sent.stdout)]).toEqual([0, { tried: 2, sent: 2, waiting: 0, dead: 0 }])
+  expect(await messagesIn(place, 'alerts.jsonl')).toHaveLength(2)
+  expect((await place.call(['alerts', 'send'])).stdout).toBe('Nothing waits, and nothing was given up.\n')
+})
+
+test('a job, a tag and a kind of rule are muted, for what is open and for what begins', async () => {
+  const { sandbox, place, run, told } = await aJobWithAlerts()
+  const mute = (...args: readonly string[]) => place.call(['alerts', 'mute', ...args])
+  await run()
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  expect((await mute('--when', 'gian', '--until', '7d')).stderr).toContain('did you mean gain')
+  expect((await mute('acme', '--when', 'gain', '--until', '7d')).stderr).toContain('(0 alerts are open)')
+  await run()
+  expect(await told()).toEqual([])
+  expect(place.sql('SELECT told FROM alerts WHERE "when" = \'gain\'')).toEqual([{ told: 0 }, { told: 0 }])
+  expect((await mute('acme', '--when', 'gain', '--until', '0h')).stderr).toContain('No longer muted')
+  await run()
+  expect((await told()).flatMap(({ alerts }) => alerts.map(({ when, state }) => `${when} ${state}`))).toEqual(
+    ['gain open', 'gain open'],
+  )
+  // What is open is muted, too: its end is not told.
+  sandbox.control({ rules: [{ operation: 'alpha.search', query: 'desk lamp', do: { status: 404 } }] })
+  await run()
+  expect((await mute('acme', '--until', '7d')).stderr).toContain('(3 alerts are open)')
+  sandbox.control({ rules: [] })
+  await run()
+  expect(place.sql(`SELECT state FROM alerts WHERE "when" = 'run-failed'`)).toEqual([{ state: 'over' }])
+  expect(await told()).toHaveLength(2)
 })
 
 test('an alert about a query that the job no longer asks ends without a word', async () => {

@@ -206,3 +206,32 @@ testTable<[string, readonly number[] | null]>([
   const read = readTime(text)
   expect('value' in read ? [read.value.hour, read.value.minute] : null).toEqual(time)
 })
+
+test('a table of clients becomes a job for each; mistakes are told at once, and nothing is written then', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.file(
+    'clients.csv',
+    'Name;Site;country;at\nAcme, Inc.;https://www.acme.com/;de;5:30\nGlobex;globex.com;;\n',
+  )
+  const made = await place.call(['init', '--jobs', 'clients.csv', '--json'])
+  expect([made.code, JSON.parse(made.stdout).jobs]).toEqual([0, ['acme-inc', 'globex']])
+  const plan = await place.call(['plan', 'acme-inc.yaml', 'globex.yaml', '--json'])
+  expect([plan.code, JSON.parse(plan.stdout)]).toMatchObject([0, [{ job: 'acme-inc' }, { job: 'globex' }]])
+  const acme = await place.read('acme-inc.yaml')
+  expect(acme).toContain('client: "Acme, Inc."')
+  expect(acme).toContain('gl: de, hl: de')
+  expect(acme).toContain('"30 5 * * *"')
+  expect(await listed(place.folder)).not.toContain('ranks.yaml')
+
+  await place.file('clients.csv', 'name,site\nAcme Inc,acme.com\nacme-inc,acme.com\n,x.com\nInitech,\n')
+  const wrong = await place.call(['init', 'other', '--jobs', 'clients.csv'])
+  expect(wrong.code).toBe(2)
+  expect(wrong.stderr).toMatch(
+    /clients\.csv:3: .*the same job.*\n.*clients\.csv:4: name.*\n.*clients\.csv:5: site/,
+  )
+  expect(await listed(place.folder)).not.toContain('other')
+  await place.file('clients.csv', 'client\nacme\n')
+  expect((await place.call(['init', '--jobs', 'clients.csv'])).stderr).toContain('name,site,country')
+  expect((await place.call(['init', '--jobs', 'none.csv'])).stderr).toContain('none.csv')
+})

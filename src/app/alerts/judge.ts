@@ -145,5 +145,6 @@ async function known(
     // Those of causes are judged by themselves.
     open: (await store.openAlerts(name)).filter(({ stopped }) => stopped === null),
     muted: await store.mutedIdentities(name, now),
+    mutes: await store.mutes(now),
   }
 }

@@ -69,7 +69,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'alerts <what> [name]',
-    describe: 'Alerts: list [job], mute ID --until 7d; test [channel] sends a sample',
+    describe: 'Alerts: list [job]; mute an alert, job, tag or rule; send what waits; test [channel]',
     load: async () => (await import('./report/alerts.ts')).alertsCommand,
   },
   {

@@ -2,6 +2,7 @@ import { jobFileJsonSchema } from '../../jobfile/schema.ts'
 import { workspaceFile } from '../../jobfile/upward.ts'
 import { workspaceJsonSchema } from '../../jobfile/workspace.ts'
 import { type Answers, clockTime, sandboxSite } from './answers.ts'
+import type { Client } from './clients.ts'
 
 /** One file of a new workspace. */
 export interface LaidOutFile {
@@ -18,16 +19,37 @@ export const jobOfFile = 'ranks'
 
 const schemas = '.rankline'
 
+/** The files of a workspace with a job for each of these clients. */
+export function clientFiles(clients: readonly Client[], usual: Answers): readonly LaidOutFile[] {
+  return [
+    ...clients.flatMap((client) => [
+      { path: `${client.job}.yaml`, text: job(client, client) },
+      { path: `${client.job}.csv`, text: `query,tags,volume\n${cellOf(client.client)},brand,\n` },
+    ]),
+    ...sharedFiles(usual),
+  ]
+}
+
+function cellOf(text: string): string {
+  return /[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
 /** The files of a new workspace, in the order in which they are told. */
 export function workspaceFiles(answers: Answers): readonly LaidOutFile[] {
   return [
     { path: jobFile, text: job(answers) },
     { path: 'keywords.csv', text: keywords },
+    { path: 'README.md', text: readme(answers) },
+    ...sharedFiles(answers),
+  ]
+}
+
+function sharedFiles(answers: Answers): readonly LaidOutFile[] {
+  return [
     { path: workspaceFile, text: shared(answers) },
     { path: '.env', text: env, isSecret: true },
     { path: '.env.example', text: envExample },
     { path: '.gitignore', text: gitignore },
-    { path: 'README.md', text: readme(answers) },
     ...schemaFiles(),
   ]
 }
@@ -45,7 +67,13 @@ export function sandboxCommand({ site }: Answers): string {
   return site === sandboxSite ? 'rankline sandbox' : `rankline sandbox --site ${site}`
 }
 
-function job({ site, country, language, hour, minute }: Answers): string {
+function job(
+  { site, country, language, hour, minute }: Answers,
+  of: { readonly job: string; readonly client: string } | null = null,
+): string {
+  const name = of?.job ?? jobOfFile
+  const file = of === null ? jobFile : `${name}.yaml`
+  const list = of === null ? 'keywords.csv' : `${name}.csv`
   const location = new Intl.DisplayNames(['en'], { type: 'region' }).of(country.toUpperCase())
   const competitors =
     site === sandboxSite
@@ -53,7 +81,7 @@ function job({ site, country, language, hour, minute }: Answers): string {
       : '# competitors: [rival.com]      # sites of others, to compare with'
   return `# yaml-language-server: $schema=./${schemas}/job.schema.json
 # What is searched for, how deep, how often, and whose ranks are tracked.
-# What it would cost, for free: rankline plan ${jobFile}
+# What it would cost, for free: rankline plan ${file}
 
 operation: alpha.search          # rankline operations lists all, with prices and parameters
 params: { gl: ${country}, hl: ${language}, location: "${location}" }
@@ -70,13 +98,12 @@ alerts:                          # sent to the channels of rankline.yaml, once w
   - { when: drop, by: 5, confirm: 2 }
   - { when: run-failed }
 
-# How a report looks that you send: rankline report ${jobOfFile} --for client --out ${jobOfFile}.html
-# report: { title: Our ranks, client: Acme Inc., agency: North, accent: "#0b6b5c", language: en }
+# How a report looks that you send: rankline report ${name} --for client --out ${name}.html
+${of === null ? '# report: { title: Our ranks, client: Acme Inc., agency: North, accent: "#0b6b5c", language: en }' : `report: { client: ${JSON.stringify(of.client)} }`}
 
 queries:
-  - file: keywords.csv           # a row for each query: its tags, its searches per month
-  - { query: buy standing desk, tags: [money], priority: 10, volume: 1300 }
-`
+  - file: ${list}           # a row for each query: its tags, its searches per month
+${of === null ? '  - { query: buy standing desk, tags: [money], priority: 10, volume: 1300 }\n' : ''}`
 }
 
 const keywords = `query,tags,volume

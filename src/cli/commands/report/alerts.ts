@@ -1,24 +1,29 @@
 import { databasePath } from '../../../app/config.ts'
 import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { waitForLocks } from '../../../app/lock.ts'
+import { deliver } from '../../../app/messages/deliver.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { tryChannels } from '../../../app/messages/try-channels.ts'
 import { openWorkspace } from '../../../app/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, textFlag } from '../../../model/flag.ts'
-import { parseDuration } from '../../../model/text.ts'
+import { type AlertKind, alertKinds } from '../../../model/settings/alert.ts'
+import { closestMatch, count, grouped, parseDuration } from '../../../model/text.ts'
 import { startOfDay, systemClock, utcMinute } from '../../../model/time.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
+import type { Store } from '../../../store/store.ts'
 import { alertsDocument, alertsText, knownAlerts } from '../../alert-list.ts'
 import { isDay, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, chosenWork, serviceFlags, type TypedFlags } from '../../flags.ts'
 
-const works = { list, mute, test }
+const works = { list, mute, send, test }
 
 const flags = {
+  tag: textFlag('mute: alerts on queries with this tag'),
+  when: { ...textFlag('mute: alerts of this kind of rule, such as drop'), values: alertKinds },
   until: textFlag('mute: for how long, such as 7d or 12h, or until which day; 0h ends it'),
   'allow-http': serviceFlags['allow-http'],
 } satisfies Flags
@@ -33,6 +38,9 @@ export const alertsCommand = {
   examples: [
     ['alerts list', 'what is open, what was over in the last week, and messages that wait'],
     ['alerts mute 4f2a90c1b7d3 --until 7d', 'nothing is sent about it for a week'],
+    ['alerts mute acme --tag money --until 7d', 'nothing is sent about a job, a tag, or both'],
+    ['alerts mute --when url-changed --until 2026-12-31', 'or about a kind of rule'],
+    ['alerts send', 'what waits is tried now, and what was given up once more'],
     ['alerts test', 'a sample through every channel of rankline.yaml'],
     ['alerts test mail', 'through one of them'],
   ],
@@ -57,28 +65,108 @@ async function list(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   return 0
 }
 
-/** `rankline alerts mute`: sends nothing about an alert for a while. */
+/** `rankline alerts mute`: sends nothing about an alert, or about those of a job, a tag or a rule, for a while. */
 async function mute(flags: AlertsFlags, terminal: Terminal): Promise<number> {
-  const { name: id, until } = flags
-  if (id === undefined || until === undefined)
+  const { name = null, until, tag = null, when: rule } = flags
+  const when = alertKind(rule)
+  if (until === undefined || (name === null && tag === null && when === null))
     throw new UsageError(
-      'Name the alert and for how long: rankline alerts mute ID --until 7d. List them with: rankline alerts list',
+      'Name an alert or a job, or give --tag or --when, and for how long: rankline alerts mute ID --until 7d. List them with: rankline alerts list',
     )
+  await using changed = await openToChange(flags, terminal)
+  const { store } = changed
+  const alert = name === null ? null : await store.alert(name)
+  if (alert !== null && (tag ?? when) !== null)
+    throw new UsageError('One alert has no need of --tag or --when. Leave them out, or name a job')
+  if (alert === null && name !== null) await refuseNeither(store, name)
+  const job = alert?.job ?? name
+  const [last] = job === null ? [] : await store.runs({ job, limit: 1 })
+  const now = systemClock.wall()
+  const end = mutedUntil(until, now, last?.settings.timezone ?? 'UTC')
+  const say = (what: string): void =>
+    note(
+      terminal,
+      sanitize(end <= now ? `No longer muted: ${what}` : `Muted until ${utcMinute(end)} UTC: ${what}`),
+    )
+  if (alert !== null) {
+    await store.muteAlert(alert.id, end)
+    say(alert.text)
+    return 0
+  }
+  const open = await store.muteAlerts({ job, tag, when }, end)
+  const of = [
+    job ?? 'all jobs',
+    ...(tag === null ? [] : [`tag ${tag}`]),
+    ...(when === null ? [] : [`rule ${when}`]),
+  ]
+  say(`alerts of ${of.join(', ')} (${count(open, 'alert is', 'alerts are')} open).`)
+  return 0
+}
+
+async function refuseNeither(store: Store, name: string): Promise<void> {
+  if ((await store.jobFile(name)) !== null || (await store.runs({ job: name, limit: 1 })).length > 0) return
+  throw new UsageError(`There is no alert and no job '${name}'. List them with: rankline alerts list`)
+}
+
+function alertKind(text: string | undefined): AlertKind | null {
+  if (text === undefined) return null
+  const kind = alertKinds.find((one) => one === text)
+  if (kind !== undefined) return kind
+  const near = closestMatch(text, alertKinds)
+  throw new UsageError(
+    `--when cannot be '${text}'; ${near === null ? `write one of ${alertKinds.join(', ')}` : `did you mean ${near}?`}`,
+  )
+}
+
+/** `rankline alerts send`: tries at once what waits, and anew what was given up. */
+async function send(flags: AlertsFlags, terminal: Terminal): Promise<number> {
+  const { name } = flags
+  await using changed = await openToChange(flags, terminal)
+  const { store } = changed
+  if (name !== undefined) await refuseUnknownJob(store, name)
+  const tried = await store.retryMessages(name ?? null, systemClock.wall())
+  await deliver({
+    ...{ store, clock: systemClock, outgoing: outgoing(flags['allow-http'] === true) },
+    log: (line) => terminal.log(line, { level: 'warn' }),
+  })
+  const of = name === undefined ? {} : { job: name }
+  const states = ['waiting', 'dead'] as const
+  const [waiting = 0, dead = 0] = await Promise.all(
+    states.map(async (state) => (await store.messages({ ...of, state })).length),
+  )
+  const sent = Math.max(0, tried - waiting - dead)
+  const left =
+    waiting + dead === 0 ? '' : ` ${grouped(waiting)} still wait, and ${grouped(dead)} were given up.`
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ tried, sent, waiting, dead }, null, 2)}\n`
+      : tried === 0
+        ? 'Nothing waits, and nothing was given up.\n'
+        : `Sent ${grouped(sent)} of ${count(tried, 'message')}.${left}\n`,
+  )
+  return waiting + dead === 0 ? 0 : failedExitCode
+}
+
+/** Opens the database to change what it says of alerts and messages, also while a run is collecting. */
+async function openToChange(flags: AlertsFlags, terminal: Terminal) {
   const database = databasePath(flags)
   requireDatabase(database)
-  using turn = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
-  // Only a migration needs this process's turn: otherwise a run may be collecting meanwhile.
-  if (needsMigration(database)) await turn.acquire()
-  await using store = await openStore(database)
-  const alert = await store.alert(id)
-  if (alert === null) throw new UsageError(`There is no alert '${id}'. List them with: rankline alerts list`)
-  const timezone = (await store.runs({ job: alert.job, limit: 1 }))[0]?.settings.timezone ?? 'UTC'
-  const now = systemClock.wall()
-  const end = mutedUntil(until, now, timezone)
-  await store.muteAlert(id, end)
-  const what = sanitize(alert.text)
-  note(terminal, end <= now ? `No longer muted: ${what}` : `Muted until ${utcMinute(end)} UTC: ${what}`)
-  return 0
+  const turn = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
+  try {
+    // Only a migration needs this process's turn.
+    if (needsMigration(database)) await turn.acquire()
+    const store = await openStore(database)
+    return {
+      store,
+      [Symbol.asyncDispose]: async () => {
+        await store[Symbol.asyncDispose]()
+        turn[Symbol.dispose]()
+      },
+    }
+  } catch (error) {
+    turn[Symbol.dispose]()
+    throw error
+  }
 }
 
 /** The instant that `--until` names: so long from now, or the begin of a day in the time zone of the job. */

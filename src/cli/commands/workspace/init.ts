@@ -1,6 +1,8 @@
 import { join, relative, resolve } from 'node:path'
+import { mistakePrinter } from '../../../jobfile/source.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { count } from '../../../model/text.ts'
 import type { ReadResult } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
@@ -12,7 +14,9 @@ import {
   readTime,
   usualAnswers,
 } from '../../../workspace/init/answers.ts'
+import { readClients } from '../../../workspace/init/clients.ts'
 import {
+  clientFiles,
   jobFile,
   jobOfFile,
   sandboxCommand,
@@ -28,6 +32,7 @@ const flags = {
   country: textFlag('Code of the country to search in [us]'),
   language: textFlag('Code of the language to search in [that of the country]'),
   schemas: switchFlag('Write the JSON Schemas for editors again, after an upgrade, and nothing else'),
+  jobs: textFlag('Table of clients: a job for each row; columns name, site, country, language, at'),
   at: textFlag('Time of day to collect at, in the time zone of this machine [06:00]'),
 } satisfies Flags
 
@@ -39,6 +44,7 @@ export const initCommand = {
   docs: 'docs/workspace.md',
   examples: [
     ['init ranks', 'a new folder, after three questions'],
+    ['init --jobs clients.csv', 'a job for each client of the table, in this folder'],
     ['init --yes --site acme.com --country de', 'this folder, without a question'],
   ],
   run: init,
@@ -48,6 +54,7 @@ export const initCommand = {
 export async function init(flags: InitFlags, terminal: Terminal): Promise<number> {
   const folder = flags.dir ?? '.'
   if (flags.schemas === true) return await renewSchemas(folder, flags, terminal)
+  if (flags.jobs !== undefined) return await layOutClients(folder, flags.jobs, flags, terminal)
   const answers = await ask(flags, terminal)
   const laidOut = await layOut(folder, workspaceFiles(answers), { replace: false })
   if (laidOut.kept.length > 0)
@@ -60,6 +67,37 @@ export async function init(flags: InitFlags, terminal: Terminal): Promise<number
     flags.json === true
       ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, sandbox: sandboxCommand(answers), next }, null, 2)}\n`
       : wrapLines(summary(folder, laidOut, sandboxCommand(answers), next), terminal.columns),
+  )
+  return 0
+}
+
+/** A job for each client of a table; those that are there stay as they are, so that the table may grow. */
+async function layOutClients(
+  folder: string,
+  table: string,
+  flags: InitFlags,
+  terminal: Terminal,
+): Promise<number> {
+  if (flags.site !== undefined)
+    throw new UsageError('--site is of one job, and --jobs names the site of each. Leave one of them out')
+  const usual = { ...usualAnswers(systemZone()), ...flagged(flags) }
+  const { report, end } = mistakePrinter((line) => terminal.log(line, { level: 'error', code: 2 }), true)
+  const clients = await readClients(table, usual, report)
+  if (end() > 0) return 2
+  if (clients.length === 0)
+    throw new UsageError(`${table} has no client; write a row for each below the header`)
+  const laidOut = await layOut(folder, clientFiles(clients, usual), { replace: false })
+  if (laidOut.kept.length > 0)
+    note(terminal, `Already there, and left as they are: ${laidOut.kept.join(', ')}.`)
+  const jobs = clients.map(({ job }) => job)
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, jobs }, null, 2)}\n`
+      : `${count(clients.length, 'client')}; written into ${resolve(folder)}: ${laidOut.written.join(', ') || 'nothing new'}\n
+Write the keywords of each client into its .csv, and address and key of the service into ${join(folder, '.env')}. Then:
+
+  rankline plan ${jobs[0]}.yaml
+  rankline status\n`,
   )
   return 0
 }

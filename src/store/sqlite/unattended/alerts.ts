@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { and, desc, eq, isNotNull, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, type SQLWrapper, sql } from 'drizzle-orm'
 import type { AlertKind } from '../../../model/settings/alert.ts'
 import type {
   AlertStore,
@@ -17,7 +17,7 @@ import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.
 import { lookReads } from './looks.ts'
 import { joinMessage, putMessage } from './outbox.ts'
 import { lookedAtAgain } from './rechecks.ts'
-import { alerts, judgedRuns, rechecks, restingQueries } from './schema.ts'
+import { alerts, judgedRuns, mutes, rechecks, restingQueries } from './schema.ts'
 
 const stored = {
   id: alerts.id,
@@ -167,6 +167,37 @@ const mute = prepared(($: Values<{ id: string; until: number }>) =>
     .where(eq(alerts.id, $.id)),
 )
 
+type Scope = { job: string | null; tag: string | null; when: AlertKind | null }
+
+const sameScope = ($: Values<Scope>) =>
+  sql`${mutes.job} IS ${$.job} AND ${mutes.tag} IS ${$.tag} AND ${mutes.when} IS ${$.when}`
+
+const forgetMute = prepared(($: Values<Scope>) => orm.delete(mutes).where(sameScope($)))
+
+const addMute = prepared(($: Values<Scope & { until: number }>) =>
+  orm.insert(mutes).values({ job: $.job, tag: $.tag, when: $.when, until: $.until }),
+)
+
+const mutesAt = prepared(($: Values<{ now: number }>) =>
+  orm
+    .select({ job: mutes.job, tag: mutes.tag, when: mutes.when, until: mutes.until })
+    .from(mutes)
+    .where(gt(mutes.until, $.now)),
+)
+
+/** Open alerts of one job each; what stops several is muted by its id alone. */
+const muteOpen = prepared(($: Values<Scope & { until: number }>) =>
+  orm
+    .update(alerts)
+    .set({ mutedUntil: sql`${$.until}` })
+    .where(
+      sql`${alerts.state} = 'open' AND ${alerts.stopped} IS NULL AND (${$.job} IS NULL OR ${alerts.job} = ${$.job})
+        AND (${$.when} IS NULL OR ${alerts.when} = ${$.when})
+        AND (${$.tag} IS NULL OR EXISTS (SELECT 1 FROM ${rq} asked, json_each(asked.tags) tag
+          WHERE asked.run_id = ${alerts.openedRun} AND asked.query_id = ${alerts.queryId} AND tag.value = ${$.tag}))`,
+    ),
+)
+
 const openCauses = prepared(() =>
   orm
     .select(stored)
@@ -221,10 +252,10 @@ const putCause = prepared(
 
 /** What changes of causes; inside a transaction. Answers how many messages that made. */
 function changeCauses(db: Database, change: ChangeCauses, now: number): number {
-  const mutes = muted.all(db, { job: null, now })
+  const mutedCauses = muted.all(db, { job: null, now })
   const { alerts: changed, messages } = change(
     openCauses.all(db) as CauseAlert[],
-    new Map(mutes.map(({ identity, until }) => [identity, until])),
+    new Map(mutedCauses.map(({ identity, until }) => [identity, until])),
   )
   for (const { query: _, ...alert } of changed) putCause.run(db, alert)
   return messages.reduce((sum, message) => sum + joinMessage(db, message, now), 0)
@@ -275,6 +306,13 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
       (openCauses.all(db) as CauseAlert[]).some(({ stopped }) =>
         stopped.some(({ job, isStopped }) => isStopped && jobs.includes(job)),
       ),
+    mutes: async (now) => mutesAt.all(db, { now }),
+    muteAlerts: ({ job, tag, when }, until) =>
+      writer.write(() => {
+        forgetMute.run(db, { job, tag, when })
+        addMute.run(db, { job, tag, when, until })
+        return muteOpen.run(db, { job, tag, when, until }).changes
+      }),
     muteAlert: (id, until) => writer.write(() => mute.run(db, { id, until }).changes === 1),
   }
 }

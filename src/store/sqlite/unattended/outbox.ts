@@ -109,6 +109,16 @@ const remember = prepared(($: Values<{ folder: string; channels: Workspace['chan
     .onConflictDoUpdate({ target: workspaces.folder, set: { channels: sql`excluded.channels` } }),
 )
 
+const retry = prepared(($: Values<{ job: string | null; now: number }>) =>
+  orm
+    .update(outbox)
+    .set({
+      attempts: sql`CASE WHEN ${outbox.state} = 'dead' THEN 0 ELSE ${outbox.attempts} END`,
+      ...{ state: 'waiting', nextTryAt: sql`${$.now}` },
+    })
+    .where(sql`${outbox.state} <> 'sent' AND (${$.job} IS NULL OR ${outbox.job} = ${$.job})`),
+)
+
 /** Puts a message in; answers 0 where its identity is there already. Inside a transaction. */
 export function putMessage(db: Database, message: NewMessage, now: number): number {
   return put.run(db, rowOf(message, now)).changes
@@ -154,6 +164,7 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
           sentAt: result.state === 'sent' ? result.at : null,
         })
       }),
+    retryMessages: (job, now) => writer.write(() => retry.run(db, { job, now }).changes),
     messages: async ({ job = null, state = null, limit = -1 }) =>
       listed.all(db, { job, state, limit }).map(fromRow),
   }
