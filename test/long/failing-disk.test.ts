@@ -43,9 +43,15 @@ test.skipIf(!isBuilt).each(disks)(
     const charged = sandbox.ledger.charged
 
     expect(failed.code).toBe(6)
-    expect(failed.stderr.trim().split('\n')).toEqual([
-      expect.stringMatching(/rankline\.db cannot be read or written, for the disk reports an error\. Check/),
-    ])
+    expect(JSON.parse(failed.stderr)).toEqual({
+      error: {
+        code: 6,
+        message: expect.stringMatching(
+          /rankline\.db cannot be read or written, for the disk reports an error$/,
+        ),
+        hint: expect.stringMatching(/^Check the disk/),
+      },
+    })
     const document = JSON.parse(failed.stdout)
     expect(document).toMatchObject({ status: 'stopped', finish_reason: 'unavailable' })
     expect(charged).toBeLessThan(400)
