@@ -32,6 +32,7 @@ test('a service that refuses everything for a while and then recovers costs no f
   expect(sandbox.ledger.charged).toBe(400)
   expect(stderr).toContain('The service limits the rate of calls')
   // All that were in the air, and then one at a time.
+  expect(refused).toBeGreaterThan(0)
   expect(refused).toBeLessThan(64 + 20)
 })
 
@@ -50,6 +51,7 @@ test('refusals that outlast the windows and that a quota explains stop the run',
   const { code, stdout, stderr } = await place.run(['run', job, '--json'])
 
   expect(code).toBe(4)
+  expect(sandbox.ledger.refusals).toBeGreaterThan(0)
   expect(JSON.parse(stdout)).toMatchObject({ finish_reason: 'quota', tasks: { failed: 0 } })
   expect(stderr).toContain('monthly quota of 400 calls')
 })

@@ -43,6 +43,7 @@ test(`${kills} kills of a scheduler, with cron beside it: each slot has its run,
   undisturbed.child.kill('SIGTERM')
   expect((await undisturbed.ended).code).toBe(0)
 
+  let interrupted = 0
   for (let kill = 1; kill <= kills; kill++) {
     await newJob(place, kill)
     const scheduler = place.start(['schedule'])
@@ -50,10 +51,14 @@ test(`${kills} kills of a scheduler, with cron beside it: each slot has its run,
     await new Promise((resolve) => setTimeout(resolve, (0.2 + random()) * wholeMs))
     scheduler.child.kill('SIGKILL')
     await scheduler.ended
+    expect(scheduler.child.signalCode).toBe('SIGKILL')
+    const done = place.sql(`SELECT 1 FROM runs WHERE job = 'job-${kill}' AND finish_reason = 'completed'`)
+    if (done.length === 0) interrupted++
     const end = await cron?.ended
     // Nothing due, another one at work, or done; never a word of trouble.
     if (end !== undefined) expect([end.code, end.stderr], `RANKLINE_TEST_SEED=${seed}`).toEqual([0, ''])
   }
+  expect(interrupted).toBeGreaterThan(0)
   const last = place.start(['schedule'])
   await idle(last)
   last.child.kill('SIGTERM')

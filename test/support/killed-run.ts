@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Sandbox } from '../../src/sandbox/server.ts'
 import { commandOf, type KillJob, type Undisturbed } from './kill-job.ts'
 import type { Ended, Started, Workspace } from './rankline.ts'
 import { readScene, type Scene } from './scene.ts'
@@ -24,20 +25,32 @@ export interface KilledRun {
 
 export interface Killing {
   readonly place: Workspace
+  readonly sandbox: Sandbox
   readonly job: KillJob
   readonly expected: Undisturbed
   /** From 0 to 1. */
   readonly random: () => number
   readonly mostKills: number
+  /** Whether the first kill comes when the service has seen some of the requests, however fast the machine is. */
+  readonly isFirstInMidRun: boolean
 }
 
+/** Fewer than any of the jobs asks. */
+const requestsBeforeKill = 20
+
 /** Runs a job, kills it at random instants, starts it again until that many kills are done, and lets it end. */
-export async function runAndKill({ place, job, expected, random, mostKills }: Killing): Promise<KilledRun> {
+export async function runAndKill(killing: Killing): Promise<KilledRun> {
+  const { place, sandbox, job, expected, random, mostKills, isFirstInMidRun } = killing
   const kills: Kill[] = []
   let before = await readScene(join(place.folder, 'data'))
   while (kills.length < mostKills) {
-    const afterMs = instant(random(), random()) * timeLeft(expected, before)
-    const end = await killAfter(place.start(commandOf(job)), afterMs)
+    const began = performance.now()
+    const isMoment =
+      isFirstInMidRun && kills.length === 0
+        ? () => sandbox.ledger.requests.length >= requestsBeforeKill
+        : passed(instant(random(), random()) * timeLeft(expected, before))
+    const end = await killAt(place.start(commandOf(job)), isMoment)
+    const afterMs = performance.now() - began
     if (end !== null) return { kills, end }
     const scene = await readScene(join(place.folder, 'data'))
     kills.push({ afterMs, phase: phaseOf(before, scene), before, scene })
@@ -47,11 +60,19 @@ export async function runAndKill({ place, job, expected, random, mostKills }: Ki
   return { kills, end: await place.run(commandOf(job)) }
 }
 
-/** Kills after that time; answers how the process ended where it was faster. */
-async function killAfter({ child, ended }: Started, ms: number): Promise<Ended | null> {
-  const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+/** Whether so much time has passed since now. */
+function passed(ms: number): () => boolean {
+  const at = performance.now() + ms
+  return () => performance.now() >= at
+}
+
+/** Kills at that moment; answers how the process ended where it was faster. */
+async function killAt({ child, ended }: Started, isMoment: () => boolean): Promise<Ended | null> {
+  const timer = setInterval(() => {
+    if (isMoment()) child.kill('SIGKILL')
+  }, 1)
   const end = await ended
-  clearTimeout(timer)
+  clearInterval(timer)
   return child.signalCode === 'SIGKILL' ? null : end
 }
 
