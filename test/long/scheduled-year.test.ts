@@ -5,17 +5,19 @@ import { hourMs } from '../../src/model/time.ts'
 import type { ExpectedNews } from '../support/expected-alerts.ts'
 import { type Received, type ScheduledHistory, scheduled, type Told } from '../support/scheduled-year.ts'
 import {
-  type Expected,
   expectedDigests,
+  expectedEnds,
   expectedNews,
   expectedRuns,
+  jobs as jobsOfYear,
   receiverDown,
   year,
 } from '../support/year-script.ts'
 
 interface Happened {
   readonly job: string
-  readonly slot: string
+  /** Of which it is the last run; null where it is not. */
+  readonly slot: string | null
   readonly reason: FinishReason
   readonly done: number
   readonly failed: number
@@ -30,36 +32,39 @@ describe('a year of a scheduler in five zones', { timeout: 1_200_000 }, () => {
   beforeAll(async () => {
     history = await scheduled(year)
     happened = history.sql<Happened>(`
-      SELECT s.job, strftime('%Y-%m-%dT%H:%M:%S.000Z', s.slot_at / 1000, 'unixepoch') AS slot,
+      SELECT r.job, strftime('%Y-%m-%dT%H:%M:%S.000Z', s.slot_at / 1000, 'unixepoch') AS slot,
         r.finish_reason AS reason, r.tasks_done AS done, r.tasks_failed AS failed, r.credits_spent AS credits,
         r.started_at AS started
-      FROM slots s JOIN runs r ON r.run_id = s.run_id ORDER BY r.started_at, s.job`)
+      FROM runs r LEFT JOIN slots s ON r.run_id = s.run_id ORDER BY r.started_at, r.job`)
   }, 1_200_000)
   afterAll(() => history?.[Symbol.asyncDispose]())
 
-  test('every slot is run once, at its time, or once after downtime, and none is missed', () => {
-    const slot = ({ job, slot }: { job: string; slot: string }): string => `${slot} ${job}`
-    expect(happened.map(slot)).toEqual(expected.map(slot))
-    expect(history.sql('SELECT count(*) AS n FROM runs')).toEqual([{ n: expected.length }])
+  test('every slot is run, at its time, once after downtime, and again on a later day where something stopped it', () => {
+    const begin = (job: string, at: number, slot: string | null) => `${minuteOf(at)} ${job} ${slot}`
+    expect(happened.map(({ job, started, slot }) => begin(job, Date.parse(started), slot))).toEqual(
+      expected.map(({ job, at, slot, isReplaced }) => begin(job, at, isReplaced ? null : slot)),
+    )
     expect(history.sql("SELECT count(*) AS n FROM slots WHERE outcome IS NOT 'ran'")).toEqual([{ n: 0 }])
-    for (const [index, { started }] of happened.entries()) {
-      const at = expected[index]?.at ?? 0
-      expect(minuteOf(Date.parse(started))).toBe(minuteOf(at))
-    }
+    const replaced = expected.filter(({ isReplaced }) => isReplaced)
+    expect(new Set(replaced.map(({ reason }) => reason))).toEqual(new Set(['unavailable', 'auth', 'balance']))
   })
 
   test('each run ends as its day has it: outage, expired key, empty balance, and all others complete', () => {
-    const end = ({ job, reason, done }: Pick<Expected, 'job' | 'reason' | 'done'>) => [job, reason, done]
+    const end = ({ job, reason, done }: Pick<Happened, 'job' | 'reason' | 'done'>) => [job, reason, done]
     expect(happened.map(end)).toEqual(expected.map(end))
     const reasons = new Set(happened.map(({ reason }) => reason))
     expect(reasons).toEqual(new Set(['completed', 'unavailable', 'auth', 'balance']))
+    const continued = new Set(expected.map((one) => one.continued?.stoppedBy))
+    expect(continued).toEqual(new Set([undefined, 'unavailable', 'auth', 'balance']))
     for (const { credits, done } of happened) expect(credits).toBe(done)
     expect(history.charged).toBe(expected.reduce((sum, { done }) => sum + done, 0))
   })
 
   test('on the days on which clocks are changed each job runs once', () => {
     const slotsOn = (job: string, day: string): readonly string[] =>
-      happened.flatMap((one) => (one.job === job && one.slot.startsWith(day) ? [one.slot.slice(11, 16)] : []))
+      happened.flatMap((one) =>
+        one.job === job && one.slot?.startsWith(day) ? [one.slot.slice(11, 16)] : [],
+      )
     // 02:30 does not exist: the end of the gap. On the other day it comes twice: the first.
     expect(slotsOn('berlin', '2026-03-29')).toEqual(['01:00'])
     expect(slotsOn('berlin', '2026-10-25')).toEqual(['00:30'])
@@ -84,25 +89,29 @@ describe('a year of a scheduler in five zones', { timeout: 1_200_000 }, () => {
 
   test('what went wrong was said, as often as it did, and nothing else was', () => {
     const said = (pattern: RegExp): number => history.lines.filter((line) => pattern.test(line)).length
-    const ended = (reason: FinishReason): number => expected.filter((one) => one.reason === reason).length
+    const ended = (reason: FinishReason): number => expectedEnds.filter((one) => one.reason === reason).length
     expect(said(/: completed, /)).toBe(ended('completed'))
     expect(said(/: stopped, the key was refused/)).toBe(ended('auth'))
     expect(said(/: stopped, the balance covers no more/)).toBe(ended('balance'))
     expect(said(/: stopped, the service or the disk is not available/)).toBeGreaterThanOrEqual(
       ended('unavailable'),
     )
-    expect(said(/berlin\.yaml:6:1: unknown key 'depht'/)).toBe(1)
+    expect(said(/berlin\.yaml:14:1: unknown key 'depht'/)).toBe(1)
     expect(said(/berlin\.yaml has mistakes: its job runs as it was before/)).toBe(1)
     expect(said(/berlin\.yaml has no mistakes any more\./)).toBe(1)
     expect(said(/internal error|crash/)).toBe(0)
   })
 
   test('each alert is told once when it begins and once when it is over, when the script has it', () => {
-    const lineOf = (at: number, { job, when, state, query }: Omit<ExpectedNews, 'at'>): string =>
-      [minuteOf(at), job, when, state, query].join(' ')
+    const lineOf = (at: number, { job, when, state, query, jobs = [] }: Omit<ExpectedNews, 'at'>): string =>
+      [minuteOf(at), job, when, state, query, ...jobs].join(' ')
     const told = alertsOf(history.told).map(({ at, news }) => lineOf(at, news))
     expect(told.sort()).toEqual(expectedNews.map((news) => lineOf(news.at, news)).sort())
-    expect(new Set(expectedNews.map(({ when }) => when)).size).toBe(8)
+    const ranks = ['drop', 'gain', 'left', 'lost']
+    expect(new Set(expectedNews.map(({ when }) => when))).toEqual(
+      new Set(['run-failed', 'coverage', 'balance', ...ranks]),
+    )
+    expect(expectedNews.some(({ jobs = [] }) => jobs.length === Object.keys(jobsOfYear).length)).toBe(true)
     const states = new Map<string, string>()
     for (const { news } of alertsOf(history.told))
       states.set(news.id, `${states.get(news.id) ?? ''}${news.state} `)

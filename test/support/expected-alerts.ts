@@ -7,7 +7,6 @@ export interface RunEnd {
   /** Epoch ms. */
   readonly at: number
   readonly reason: FinishReason
-  readonly planned: number
   /** What was answered: ranks among the first ten by query, null where it is not there. */
   readonly ranks: ReadonlyMap<string, number | null>
   /** Credits left after all that ran at this instant. */
@@ -21,13 +20,18 @@ export interface ExpectedNews {
   readonly when: AlertKind
   readonly state: 'open' | 'over'
   readonly query: string | null
+  /** Jobs that a message names which is about a cause of several. */
+  readonly jobs?: readonly string[]
 }
 
-/** The rules that are asked, as a job file has them. */
-export const alertRules = (balanceBelow: number): string => `
-    - { when: run-failed }
+/**
+ * The rules that are asked, as a job file has them.
+ *
+ * @param failed which rule tells of runs that stopped
+ */
+export const alertRules = (balanceBelow: number, failed: 'run-failed' | 'coverage'): string => `
+    - { when: ${failed}${failed === 'coverage' ? ', below: 95' : ''} }
     - { when: run-skipped }
-    - { when: coverage, below: 95 }
     - { when: balance, below: ${balanceBelow} }
     - { when: drop, by: 3 }
     - { when: gain, by: 3, top: 5 }
@@ -81,24 +85,22 @@ const rankRules: Readonly<Partial<Record<AlertKind, RankRule>>> = {
   },
 }
 
+/** What stops several jobs: told when the first of them is stopped, and when none is any more. */
+interface Cause {
+  readonly when: AlertKind
+  /** All jobs that it stopped, and which still are. */
+  readonly stopped: Map<string, boolean>
+}
+
 /** What is to be told of the ends of runs, in their order, each once when it begins and once when it is over. */
-export function expectedAlerts(ends: readonly RunEnd[], balanceBelow: number): readonly ExpectedNews[] {
+export function expectedAlerts(
+  ends: readonly RunEnd[],
+  { balanceBelow, toldBy }: { balanceBelow: number; toldBy: (job: string) => 'run-failed' | 'coverage' },
+): readonly ExpectedNews[] {
   const news: ExpectedNews[] = []
   const open = new Map<string, Rank>()
   const seen = new Map<string, Rank[]>()
-  const put = (
-    end: Pick<RunEnd, 'at' | 'job'>,
-    when: AlertKind,
-    query: string | null,
-    verdict: boolean | null,
-    reference: Rank = null,
-  ) => {
-    const key = JSON.stringify([end.job, when, query])
-    if (verdict === null || verdict === open.has(key)) return
-    if (verdict) open.set(key, reference)
-    else open.delete(key)
-    news.push({ at: end.at, job: end.job, when, state: verdict ? 'open' : 'over', query })
-  }
+  const causes = new Map<string, Cause>()
   const judgeRanks = (at: number, { job, ranks }: RunEnd): void => {
     for (const [query, now] of ranks) {
       const looks = [...(seen.get(query) ?? []), now]
@@ -106,24 +108,43 @@ export function expectedAlerts(ends: readonly RunEnd[], balanceBelow: number): r
       if (looks.length < 2) continue
       for (const [name, rule] of Object.entries(rankRules)) {
         const when = name as AlertKind
-        const reference = open.get(JSON.stringify([job, when, query]))
-        if (reference !== undefined) {
-          if (rule.isOver(now, reference)) put({ at, job }, when, query, false)
-        } else if (rule.begins(looks)) put({ at, job }, when, query, true, looks.at(-2) ?? null)
+        const key = JSON.stringify([when, query])
+        const reference = open.get(key)
+        if (reference === undefined && rule.begins(looks)) {
+          open.set(key, looks.at(-2) ?? null)
+          news.push({ at, job, when, state: 'open', query })
+        } else if (reference !== undefined && rule.isOver(now, reference)) {
+          open.delete(key)
+          news.push({ at, job, when, state: 'over', query })
+        }
       }
+    }
+  }
+  /** Says of a cause that it stops a job, or not. */
+  const say = ({ at, job }: RunEnd, name: string, when: AlertKind, isStopped: boolean): void => {
+    const cause = causes.get(name)
+    if (isStopped && cause === undefined) {
+      causes.set(name, { when, stopped: new Map([[job, true]]) })
+      news.push({ at, job, when, state: 'open', query: null, jobs: [job] })
+    } else if (isStopped) cause?.stopped.set(job, true)
+    else if (cause !== undefined) {
+      if (cause.stopped.has(job)) cause.stopped.set(job, false)
+      // What is said of the account is over for all.
+      if (name !== 'account' && [...cause.stopped.values()].includes(true)) return
+      causes.delete(name)
+      const jobs = [...cause.stopped.keys()].sort()
+      news.push({ at, job: jobs[0] as string, when: cause.when, state: 'over', query: null, jobs })
     }
   }
   // The ranks of a run that stopped are judged when the next one has taken its place.
   const stopped = new Map<string, RunEnd>()
   for (const end of ends) {
-    const { job, at, reason, planned, ranks, balance } = end
+    const { job, at, reason, balance } = end
     const before = stopped.get(job)
     stopped.delete(job)
     if (before !== undefined) judgeRanks(at, before)
-    put(end, 'run-failed', null, reason !== 'completed')
-    put(end, 'run-skipped', null, reason === 'auth' && ranks.size === 0)
-    put(end, 'coverage', null, ranks.size / planned < 0.95)
-    put(end, 'balance', null, balance < balanceBelow)
+    for (const cause of ['auth', 'balance', 'unavailable']) say(end, cause, toldBy(job), reason === cause)
+    say(end, 'account', 'balance', balance < balanceBelow)
     if (reason === 'completed') judgeRanks(at, end)
     else stopped.set(job, end)
   }

@@ -79,6 +79,7 @@ function fileOf(name: string, at: string): string {
   return `timezone: ${zone}
 schedule: "${minute} ${hour} * * *"
 digest: { every: "${['sun', 'mon'][digest[0]]} ${digest[1]}" }
+alerts:${alertRules(balanceBelow, toldBy(name))}
 targets: [${site}]
 queries: [${queriesOf(name, Date.parse(at))}]
 `
@@ -87,12 +88,12 @@ queries: [${queriesOf(name, Date.parse(at))}]
 /** A balance below it is told. */
 export const balanceBelow = 45
 
-// Rules that all jobs share.
+/** Which rule of a job tells of runs that stopped: of one job it is not `run-failed`. */
+const toldBy = (name: string): 'run-failed' | 'coverage' => (name === 'tokyo' ? 'coverage' : 'run-failed')
+
 const workspace = `channels:
   log: { type: file, path: told.jsonl }
   hook: { type: webhook, url_env: RECEIVER_URL }
-defaults:
-  alerts:${alertRules(balanceBelow)}
 `
 
 const outages = [
@@ -112,7 +113,7 @@ const poor = ['2026-11-11T00:00:00Z', '2026-11-20T00:00:00Z'] as const
 
 const incidents: readonly Incident[] = [
   ...outages.flatMap(([down, up]) => [
-    { at: down, sandbox: { rules: [{ do: { status: 503 } }] } },
+    { at: down, sandbox: { rules: [{ do: { status: 503 } }, { operation: 'usage', do: { status: 503 } }] } },
     { at: up, sandbox: { rules: [] } },
   ]),
   { at: suspended[0], suspendedUntil: suspended[1] },
@@ -128,18 +129,21 @@ const incidents: readonly Incident[] = [
   { at: poor[1], sandbox: { topUp: { subscription: 100_000 } } },
 ]
 
-/** What is to become of one slot of a job. */
+/** A run of the year, and what it is to come to. */
 export interface Expected {
   readonly job: string
   /** ISO 8601, UTC. */
   readonly slot: string
+  /** At last: a run that stopped may be continued. */
   readonly reason: FinishReason
   readonly planned: number
   readonly done: number
-  /** When it was run, to the minute: later than its slot after downtime. */
+  /** When it began, to the minute: later than its slot after downtime, and where an earlier run of the slot was stopped. */
   readonly at: number
-  /** When its last try began. */
-  readonly endedAt: number
+  /** When it was continued, and why it had stopped before; null where it was not. */
+  readonly continued: { readonly at: number; readonly stoppedBy: FinishReason } | null
+  /** Whether a later run took its slot over, on another day. */
+  readonly isReplaced: boolean
 }
 
 const isWithin = (instant: number, [start, end]: readonly [string, string]): boolean =>
@@ -161,40 +165,89 @@ function timesOf(instants: readonly number[]): readonly (readonly [slot: number,
 
 const slotsOf = ({ hours, time }: Job) => timesOf(localInstants(hours, time, null))
 
-/** Minutes after a slot at which a service that was down is tried again. */
-const retries = [0, 5, 15, 35, 75, 135, 195, 255]
+/** Minutes between two questions whether the service takes calls again, the last one for ever. */
+const pauses = [5, 10, 20, 40, 60]
 
-/** When a run succeeds that begins at its slot; null where the service is down until the job's day is over: its ranks are gone then. */
-function successOf({ zone }: Job, slot: number): number | null {
-  const tries = retries.map((minutes) => slot + minutes * minuteMs)
-  const isGood = (instant: number): boolean =>
-    localDay(instant, zone) === localDay(slot, zone) && !outages.some((time) => isWithin(instant, time))
-  return tries.find(isGood) ?? null
+/** A job whose run was stopped. */
+interface Stopped {
+  readonly run: Expected
+  /** Questions that were asked in vain, also those for runs before. */
+  readonly asked: number
+  readonly askedAt: number
 }
 
-/** What each slot of the year is to come to, in the order of time, with so many credits at the beginning. */
+/** What is to become of each slot of the year, in the order of time, with so many credits at the beginning. */
 function expectations(balance: number): readonly Expected[] {
   let left = balance
   let isToppedUp = false
-  const all = Object.entries(jobs).flatMap(([name, job]) =>
-    slotsOf(job).map(([slot, at]) => ({ name, slot, at })),
+  const runs: Expected[] = []
+  const stopped = new Map<string, Stopped>()
+  const replace = (run: Expected, by: Expected): Expected => {
+    runs[runs.indexOf(run)] = by
+    return by
+  }
+  /** Why runs are stopped at an instant. */
+  const stopAt = (at: number): FinishReason | null => {
+    if (!isToppedUp && at >= Date.parse(poor[1])) {
+      left += 100_000
+      isToppedUp = true
+    }
+    if (outages.some((time) => isWithin(at, time))) return 'unavailable'
+    if (isWithin(at, withoutKey)) return 'auth'
+    return left === 0 ? 'balance' : null
+  }
+  const waits = (run: Expected, at: number, asked: number): void => {
+    const pause = pauses[Math.min(asked, pauses.length - 1)] as number
+    stopped.set(run.job, { run, asked: asked + 1, askedAt: at + pause * minuteMs })
+  }
+  const begin = (job: string, slot: string, at: number): void => {
+    const planned = queriesOf(job, at).length
+    const stop = stopAt(at)
+    const done = stop === null ? Math.min(planned, left) : 0
+    left -= done
+    const reason = stop ?? (done < planned ? 'balance' : 'completed')
+    const run: Expected = { job, slot, reason, planned, done, at, continued: null, isReplaced: false }
+    runs.push(run)
+    const asked = stopped.get(job)?.asked ?? 0
+    stopped.delete(job)
+    if (reason !== 'completed') waits(run, at, asked)
+  }
+  /** A run with targets is that of its day: on another one its slot has a new run. */
+  const goOn = (run: Expected, at: number): void => {
+    const { zone } = jobs[run.job] as Job
+    if (localDay(run.at, zone) !== localDay(at, zone)) {
+      replace(run, { ...run, isReplaced: true })
+      begin(run.job, run.slot, at)
+      return
+    }
+    const missing = run.planned - run.done
+    left -= missing
+    const continued = { at, stoppedBy: run.reason }
+    replace(run, { ...run, reason: 'completed', done: run.planned, continued })
+    stopped.delete(run.job)
+  }
+  /** Asks for all jobs whose question has come, but for one whose slot has; all go on where the service takes calls again. */
+  const ask = (at: number, busy: ReadonlySet<string>): void => {
+    const waiting = [...stopped.values()].filter(({ run }) => !busy.has(run.job))
+    const asking = waiting.filter(({ askedAt }) => askedAt === at)
+    if (asking.length === 0) return
+    if (stopAt(at) === null) for (const { run } of waiting) goOn(run, at)
+    else for (const { run, asked } of asking) waits(run, at, asked)
+  }
+  const slots = Object.entries(jobs).flatMap(([name, job]) =>
+    slotsOf(job).map(([slot, at]) => ({ name, slot: new Date(slot).toISOString(), at })),
   )
-  return all
-    .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
-    .map(({ name, slot, at }): Expected => {
-      if (!isToppedUp && at >= Date.parse(poor[1])) {
-        left += 100_000
-        isToppedUp = true
-      }
-      const planned = queriesOf(name, at).length
-      const success = successOf(jobs[name] as Job, at)
-      const stop = isWithin(at, withoutKey) ? 'auth' : success === null ? 'unavailable' : null
-      const done = stop === null ? Math.min(planned, left) : 0
-      left -= done
-      const reason = stop ?? (done < planned ? 'balance' : 'completed')
-      const when = { at, endedAt: success ?? at }
-      return { job: name, slot: new Date(slot).toISOString(), reason, planned, done, ...when }
-    })
+  const byTime = slots.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
+  for (let place = 0; ; ) {
+    const next = byTime[place]?.at ?? Date.parse(until)
+    const at = Math.min(next, ...[...stopped.values()].map(({ askedAt }) => askedAt))
+    if (at >= Date.parse(until)) break
+    const now = byTime.filter((slot) => slot.at === at)
+    ask(at, new Set(now.map(({ name }) => name)))
+    for (const { name, slot } of now) begin(name, slot, at)
+    place += now.length
+  }
+  return runs.sort((a, b) => a.at - b.at || (a.job < b.job ? -1 : 1))
 }
 
 /** Credits that cover everything until the instant at which they are to run out, and one more. */
@@ -206,20 +259,19 @@ const balance =
 
 export const expectedRuns: readonly Expected[] = expectations(balance)
 
-/** All ends of the runs: one that the service keeps waiting has ended before. */
+/** All ends of the runs: one that was continued had ended before. */
 function endsOf(runs: readonly Expected[]): readonly RunEnd[] {
   const rankOf = worldRanks(site)
-  const ends = runs.flatMap(({ job, at: began, endedAt, reason, planned, done }) => {
+  const ends = runs.flatMap(({ job, at: began, continued, reason, planned, done }) => {
+    const at = continued?.at ?? began
     const ranks = new Map(
       queriesOf(job, began)
         .slice(0, done)
-        .map((query) => [query, rankOf(query, endedAt)]),
+        .map((query) => [query, rankOf(query, at)]),
     )
-    const stopped = { reason: 'unavailable' as const, ranks: new Map<string, number>(), spent: 0 }
-    return [
-      ...(endedAt === began ? [] : [{ job, at: began, planned, ...stopped }]),
-      { job, at: endedAt, planned, reason, ranks, spent: done },
-    ]
+    const last = { job, at, planned, reason, ranks, spent: done }
+    if (continued === null) return [last]
+    return [{ ...last, at: began, reason: continued.stoppedBy, ranks: new Map(), spent: 0 }, last]
   })
   let left = balance
   let isToppedUp = false
@@ -234,7 +286,9 @@ function endsOf(runs: readonly Expected[]): readonly RunEnd[] {
   return sorted.map((end) => ({ ...end, balance: balances.get(end.at) ?? 0 }))
 }
 
-export const expectedNews: readonly ExpectedNews[] = expectedAlerts(endsOf(expectedRuns), balanceBelow)
+export const expectedEnds: readonly RunEnd[] = endsOf(expectedRuns)
+
+export const expectedNews: readonly ExpectedNews[] = expectedAlerts(expectedEnds, { balanceBelow, toldBy })
 
 /** When the figures of the week are told of which job. */
 export const expectedDigests: readonly { readonly job: string; readonly at: number }[] = Object.entries(jobs)
