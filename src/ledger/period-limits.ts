@@ -1,5 +1,6 @@
 import type { Run, Task } from '../model/run.ts'
 import { type Period, periodAt, type TimeSpan } from '../model/time.ts'
+import { latestCounted } from '../model/trusted-time.ts'
 
 /** Credits that may be spent in a local day or a calendar month. */
 export interface PeriodLimit {
@@ -201,7 +202,8 @@ export async function countLimits(
   }
   const counted = limits.map(async (limit) => {
     const span = periodAt(limit.period, now, limit.timezone)
-    return { limit, span, used: await sumOf(limit, span) }
+    const counted = { from: span.from, until: Math.min(span.until, latestCounted(now)) }
+    return { limit, span, used: await sumOf(limit, counted) }
   })
   return await Promise.all(counted)
 }

@@ -1,5 +1,7 @@
 import type { Account } from '../model/call.ts'
 import { grouped } from '../model/text.ts'
+import { dayMs, type TimeSpan } from '../model/time.ts'
+import { latestCounted } from '../model/trusted-time.ts'
 
 type Period = keyof Account['quotas']
 
@@ -30,7 +32,7 @@ export function periodStarts(now: number): Readonly<Record<Period, number>> {
 
 /** What the ledger knows of the use of a key. */
 interface KeyUse {
-  chargedCalls(keyHash: string, since: number): Promise<number>
+  chargedCalls(keyHash: string, span: TimeSpan): Promise<number>
   lastUsage(keyHash: string, before?: number): Promise<{ readonly totalUsed: number | null } | null>
 }
 
@@ -42,6 +44,8 @@ export async function quotaUsage(
   now: number,
 ): Promise<readonly QuotaUsage[]> {
   const starts = periodStarts(now)
+  // The same all day, for what was counted is kept for the next time.
+  const latest = latestCounted(starts.daily + dayMs)
   const limited = (Object.keys(quotas) as Period[]).flatMap((period) => {
     const limit = quotas[period]
     return limit === null ? [] : [{ period, limit }]
@@ -53,7 +57,9 @@ export async function quotaUsage(
       // The count starts again from 0 with a billing period.
       const atMost =
         totalUsed === null ? Number.POSITIVE_INFINITY : totalUsed - (before > totalUsed ? 0 : before)
-      return { period, limit, ours: await store.chargedCalls(keyHash, since), atMost }
+      // A quota of all calls counts them whatever they are dated.
+      const until = period === 'total' ? Number.MAX_SAFE_INTEGER : latest
+      return { period, limit, ours: await store.chargedCalls(keyHash, { from: since, until }), atMost }
     }),
   )
 }

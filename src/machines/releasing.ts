@@ -68,7 +68,7 @@ export function releaser(
       account === null
         ? []
         : await quotaUsage(
-            { ...store, chargedCalls: (_, since) => standings.chargedCalls(since) },
+            { ...store, chargedCalls: (_, span) => standings.chargedCalls(span) },
             keyHash,
             account,
             clock.wall(),

@@ -16,10 +16,11 @@ export async function knowsAllCalls(
   keyHash: string,
   since: number,
 ): Promise<boolean> {
+  const span = { from: since, until: Number.MAX_SAFE_INTEGER }
   let all = Number.POSITIVE_INFINITY
   await journal.spending.release(coordinator, keyHash, [], 0, async (_, standings) => {
-    all = await standings.chargedCalls(since)
+    all = await standings.chargedCalls(span)
     return []
   })
-  return (await store.chargedCalls(keyHash, since)) >= all
+  return (await store.chargedCalls(keyHash, span)) >= all
 }

@@ -20,11 +20,16 @@ export function freshSpan(freshnessMs: number | null, now: number): TimeSpan | n
 }
 
 /**
- * Whether what is stored as done counts as done. What lies ahead by more than a day does not: else nothing would be due until then.
- * What lies ahead by less does: a clock that was some hours wrong is no reason to pay twice.
+ * What is stored as done or paid counts until then. What lies ahead by more than a day does not: else nothing would be due, or covered,
+ * until then. What lies ahead by less does: a clock that was some hours wrong is no reason to pay twice.
  */
+export function latestCounted(now: number): number {
+  return now + dayMs
+}
+
+/** Whether what is stored as done counts as done. */
 export function countsAsDone(instant: number, now: number): boolean {
-  return instant <= now + dayMs
+  return instant <= latestCounted(now)
 }
 
 /** When a clock is compared: just before the question, and just after the answer. Epoch ms, by the clock of this machine. */

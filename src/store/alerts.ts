@@ -163,11 +163,11 @@ export interface AlertStore extends AlertReads {
   targetsOfRun(run: number): readonly TargetOfRun[]
   /**
    * The last answered observations of the run's job up to that run, of each query and each of these targets that the run has one
-   * for. Those that rest on an answer to another question, and those of suspect runs before it, count as not answered.
+   * for. Those that rest on an answer to another question, and those of runs that it is not compared with, count as not answered.
    */
   lastLooks(run: Run, targets: readonly number[]): Iterable<LooksOfPair>
-  /** Runs before a run that were suspect as a whole, as the alerts of its job tell. */
-  suspectRuns(run: Run): readonly number[]
+  /** Runs before a run that were suspect as a whole, as the alerts of its job tell, and those that a wrong clock has dated. */
+  notComparedWith(run: Run): readonly number[]
   /** The run, and so many runs of its job before it that have results of the query, and not of another one: the newest first. */
   runsWithResults(run: Run, query: number, before: number): readonly number[]
   /** Results of a kind down to a rank. */

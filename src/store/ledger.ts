@@ -28,8 +28,8 @@ export interface LedgerStore {
     jobs: readonly string[],
     tags: readonly string[],
   ): Promise<ReadonlyMap<string, number>>
-  /** Calls with this key that were sent since then and were billed, or may have been. */
-  chargedCalls(keyHash: string, since: number): Promise<number>
+  /** Calls with this key that were sent then and were billed, or may have been. */
+  chargedCalls(keyHash: string, span: TimeSpan): Promise<number>
   saveUsage(reading: UsageReading): Promise<void>
   /** The newest reading with that key, of those before an instant where one is given. */
   lastUsage(keyHash: string, before?: number): Promise<UsageReading | null>

@@ -100,9 +100,10 @@ test('charged calls are those that were billed or may have been, of one key and 
   await store.endJob(await submit(store, others, noon + 3, noon + 4), 0, noon + 5, null)
   await settle(await begin(store, search, noon + 3), 'server-error', 0, noon + 4)
   await store.beginCall(aLookup({ sentAt: noon + 3 }))
-  expect(await store.chargedCalls('k', noon)).toBe(2)
-  expect(await store.chargedCalls('k', noon - 1)).toBe(3)
-  expect(await store.chargedCalls('other', noon)).toBe(0)
+  expect(await store.chargedCalls('k', { from: noon, until: noon + 60_000 })).toBe(2)
+  expect(await store.chargedCalls('k', { from: noon - 1, until: noon + 60_000 })).toBe(3)
+  expect(await store.chargedCalls('k', { from: noon - 1, until: noon + 1 })).toBe(2)
+  expect(await store.chargedCalls('other', { from: noon, until: noon + 60_000 })).toBe(0)
 })
 
 test('readings come in the order in which they were taken, for each key that ever was read', async () => {

@@ -28,6 +28,11 @@ test.each([
   ],
   ['suspect ones are passed over', 'UPDATE observations SET suspect = 1 WHERE run_id = 3', [40, 20, 10]],
   [
+    'those of a clock that was 400 days ahead are passed over',
+    "UPDATE runs_ SET date = date(date, '+400 days') WHERE id = 3",
+    [40, 20, 10],
+  ],
+  [
     "those of another job with the same query are not this job's",
     "UPDATE runs_ SET job = 'other' WHERE id < 3",
     [40, 30],

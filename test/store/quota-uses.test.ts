@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { recentSpending } from '../../src/app/status/spending.ts'
+import { countLimits, limitsOf } from '../../src/ledger/period-limits.ts'
 import { quotaUsage } from '../../src/ledger/quotas.ts'
 import type { Account } from '../../src/model/call.ts'
 import { settlement } from './answers.ts'
@@ -74,6 +76,34 @@ describe('what was used of a quota', () => {
       'weekly: 3 of 6',
       'monthly: 4 of 6',
     ])
+  })
+
+  test('is not what a clock that was ahead has dated, but for a quota of all calls', async () => {
+    const temp = await aStore()
+    for (const day of ['2026-03-04', '2026-03-05', '2026-03-07', '2027-04-08']) await call(temp, day)
+    expect(await usesOf(temp, 4)).toEqual([
+      'total: 4 of 4',
+      'daily: 2 of 4',
+      'weekly: 2 of 4',
+      'monthly: 2 of 4',
+    ])
+    // An estimate from the last days needs none of them.
+    expect(await recentSpending(temp.store, now)).toMatchObject({ credits: 1 })
+  })
+
+  test('and a budget of a month does not count it either; some hours ahead count, so that nothing is paid twice', async () => {
+    const asked: string[] = []
+    const store = {
+      creditsSent: async ({ until }: { readonly until: number }) => {
+        asked.push(new Date(until).toISOString())
+        return []
+      },
+      creditsSentByTag: async () => new Map(),
+    }
+    const whose = { scope: 'job', name: 'acme', timezone: 'UTC', jobs: ['acme'] } as const
+    const [, month] = await countLimits(store, limitsOf({ perDay: 5, perMonth: 9 }, whose), now)
+    expect(asked).toEqual(['2026-03-05T00:00:00.000Z', '2026-03-05T12:00:00.789Z'])
+    expect(month?.span.until).toBe(Date.parse('2026-04-01'))
   })
 
   test('is counted in calls that cost and were billed, or may have been', async () => {

@@ -14,16 +14,17 @@ interface ARun {
   readonly list: (query: string) => string | null
   readonly depth?: number
   readonly queries?: readonly string[]
+  readonly year?: number
 }
 
 /** What is suspect of the last of several runs, on a day each. */
 async function lastOf(runs: readonly ARun[]) {
   const { store } = await aStore()
   const job = { targets: [aTarget('a.example')] }
-  for (const [day, { list, depth = 10, queries = texts }] of runs.entries()) {
+  for (const [day, { list, depth = 10, queries = texts, year = 2026 }] of runs.entries()) {
     const now = noon + day * 24 * hour
     const asked = queries.map((text) => ({ text, pages: depth / 10 }))
-    const run = await plan(store, { job, queries: asked, date: `2026-03-0${day + 1}`, now })
+    const run = await plan(store, { job, queries: asked, date: `${year}-03-0${day + 1}`, now })
     await workBodies(
       store,
       run,
@@ -53,6 +54,11 @@ test.each<[string, readonly ARun[], unknown]>([
   ],
   ['where half is gone', [all, { list: (q) => (q < 'desk 4' ? '?' : '?a') }], null],
   ['where it is gone for the second time', [all, none, none], null],
+  [
+    'beside the run before that of a wrong clock',
+    [all, { ...none, year: 2027 }, none],
+    { ranked: 12, gone: 12, alike: 0 },
+  ],
   ['where it comes back', [all, none, all], null],
   ['where it failed', [all, { list: () => null }], null],
   ['where it failed in between', [all, { list: () => null }, none], { ranked: 12, gone: 12, alike: 0 }],

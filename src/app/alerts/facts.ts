@@ -155,7 +155,9 @@ const lateRuns = 10
  * with those, alerts would tell of changes from before the target was watched.
  */
 async function newTargets(store: Store, run: Run): Promise<(target: TargetOfRun) => boolean> {
-  const before = (await store.runs({ job: run.job, limit: lateRuns })).find(({ id }) => id < run.id)
+  const leftOut = new Set(store.notComparedWith(run))
+  const newest = await store.runs({ job: run.job, limit: lateRuns })
+  const before = newest.find(({ id }) => id < run.id && !leftOut.has(id))
   const keyOf = ({ site, match }: Pick<TargetOfRun, 'site' | 'match'>): string => `${match}:${site}`
   const keysOf = (one: Run): ReadonlySet<string> => new Set(one.settings.targets.map(keyOf))
   if (before === undefined) return () => false
@@ -176,12 +178,12 @@ function* watchedSerps(store: Store, run: Run, { rules, watched }: Watch): Gener
   const isAsked = ({ tags }: WatchedQuery): boolean =>
     sites.some(({ for: only }) => only.tags?.some((tag) => tags.includes(tag)) ?? true)
   const isOwn = ownResults(run.settings.targets)
-  const suspect = new Set(store.suspectRuns(run))
+  const leftOut = new Set(store.notComparedWith(run))
   const needsAll = sites.some(({ confirm }) => confirm > 1)
   for (const query of watched.values()) {
     const kind = kindOf(query.operation)
     if (kind === null || query.cites || !isAsked(query)) continue
-    const runs = store.runsWithResults(run, query.id, listsBefore).filter((id) => !suspect.has(id))
+    const runs = store.runsWithResults(run, query.id, listsBefore).filter((id) => !leftOut.has(id))
     if (runs[0] !== run.id) continue
     const listOf = (id: number): SiteList =>
       siteList(store.resultList({ run: id, query: query.id, kind: kindCodes[kind], top }), isOwn)

@@ -1,5 +1,6 @@
 import { unexplained } from '../../ledger/others.ts'
 import { dayMs } from '../../model/time.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { MoneyFacts } from '../../workspace/status/facts.ts'
 
@@ -9,7 +10,9 @@ const spendingDays = 14
 /** What calls of the last days cost, of all jobs. */
 export async function recentSpending(store: Store, now: number): Promise<MoneyFacts['spent']> {
   const begin = now - spendingDays * dayMs
-  const days = (await store.sums('day', { from: begin })).filter(({ credits }) => credits > 0)
+  const days = (await store.sums('day', { from: begin, until: latestKnown(now) })).filter(
+    ({ credits }) => credits > 0,
+  )
   return {
     credits: days.reduce((total, { credits }) => total + credits, 0),
     since: Math.max(begin, Date.parse(String(days[0]?.group ?? new Date(begin).toISOString()))),

@@ -94,13 +94,13 @@ async function standings(
       const rows = await statements.query<{ id: string }>(chunksWithFreeWork, [chunks])
       return new Set(rows.map(({ id }) => id))
     },
-    chargedCalls: async (since) => {
+    chargedCalls: async ({ from, until }) => {
       const [row] = await statements.query<{ calls: number }>(
         `SELECT (SELECT count(*) FROM rankline.calls
-            WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL)::bigint
+            WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND sent_at < $3 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL)::bigint
           + (SELECT coalesce(sum(ceil(${reservedOf('c')}::double precision / greatest(1, c.least_credits))), 0) FROM rankline.chunks c
             WHERE c.key_hash = $1 AND c.state IN ('released', 'leased'))::bigint AS calls`,
-        [keyHash, since],
+        [keyHash, from, until],
       )
       return row?.calls ?? 0
     },

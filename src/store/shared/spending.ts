@@ -48,8 +48,8 @@ export interface SharedStandings {
    * were paid for and not read, or asynchronous jobs that wait.
    */
   withFreeWork(chunks: readonly string[]): Promise<ReadonlySet<string>>
-  /** Calls since an instant that were billed or may have been, and as many as what is reserved can pay for. */
-  chargedCalls(since: number): Promise<number>
+  /** Calls of that time that were billed or may have been, and as many as what is reserved can pay for. */
+  chargedCalls(span: TimeSpan): Promise<number>
 }
 
 /** The one budget of a key, for all machines. */

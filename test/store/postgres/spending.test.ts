@@ -104,7 +104,7 @@ describe('What the budget of a key stands at', () => {
     const ofRun = { spent: billed, ambiguous: ambiguous + reserved }
     expect(standings.byRun.get(run.id)).toEqual(ofRun)
     expect((await journal.spending.sumsOf([run.id])).get(run.id)).toEqual(ofRun)
-    expect(await standings.chargedCalls(0)).toBe(charged)
+    expect(await standings.chargedCalls({ from: 0, until: Number.MAX_SAFE_INTEGER })).toBe(charged)
   })
 
   testTable<[string, number, number, number]>([

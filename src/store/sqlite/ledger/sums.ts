@@ -175,7 +175,7 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
           .all(db, { ...span, jobs: JSON.stringify(jobs), tags: JSON.stringify(tags) })
           .map(({ tag, credits }) => [tag, credits]),
       ),
-    chargedCalls: async (keyHash, instant) => charged(keyHash, instant),
+    chargedCalls: async (keyHash, span) => charged(keyHash, span),
     saveUsage: (reading) => writer.write(() => void keepReading.run(db, reading)),
     lastUsage: async (keyHash, before = Number.MAX_SAFE_INTEGER) =>
       lastReading.get(db, { keyHash, before }) ?? null,
@@ -212,18 +212,20 @@ const isCharged = (keyHash: Placeholder) =>
 
 const keyOf = (keyHash: Placeholder) => sql`(SELECT ${keys.id} FROM ${keys} WHERE ${keys.hash} = ${keyHash})`
 
-const settledCalls = prepared(($: Values<{ keyHash: string; since: number; until: number }>) =>
+const settledCalls = prepared(($: Values<{ keyHash: string; last: number } & TimeSpan>) =>
   orm
     .select({ calls: count() })
     .from(calls)
-    .where(and(gte(sentAt, $.since), sql`+${id} <= ${$.until}`, isCharged($.keyHash))),
+    .where(and(gte(sentAt, $.from), lt(sentAt, $.until), sql`+${id} <= ${$.last}`, isCharged($.keyHash))),
 )
 
-const laterCalls = prepared(($: Values<{ keyHash: string; since: number; counted: number; until: number }>) =>
+const laterCalls = prepared(($: Values<{ keyHash: string; counted: number; last: number } & TimeSpan>) =>
   orm
-    .select({ settled: sumOf(lte(id, $.until)), open: sumOf(gt(id, $.until)) })
+    .select({ settled: sumOf(lte(id, $.last)), open: sumOf(gt(id, $.last)) })
     .from(calls)
-    .where(and(gt(id, $.counted), sql`+${sentAt} >= ${$.since}`, isCharged($.keyHash))),
+    .where(
+      and(gt(id, $.counted), sql`+${sentAt} >= ${$.from} AND +${sentAt} < ${$.until}`, isCharged($.keyHash)),
+    ),
 )
 
 /** The end of an asynchronous job changes the call that submitted it. */
@@ -235,17 +237,17 @@ const lastSettled = prepared(
 )
 
 /**
- * Counts the calls with a key since an instant. Of those before the first call that may still change, only the number is
+ * Counts the calls with a key in a time. Of those before the first call that may still change, only the number is
  * kept for the next time: a key may have a quota of all calls that were ever made.
  */
-function chargeCounter(db: Database): (keyHash: string, since: number) => number {
+function chargeCounter(db: Database): (keyHash: string, span: TimeSpan) => number {
   const known = new Map<string, { readonly counted: number; readonly calls: number }>()
-  return (keyHash, since) => {
-    const period = `${keyHash} ${since}`
-    const until = lastSettled.one(db).id
-    const past = known.get(period) ?? { counted: until, ...settledCalls.one(db, { keyHash, since, until }) }
-    const { settled, open } = laterCalls.one(db, { keyHash, since, counted: past.counted, until })
-    known.set(period, { counted: Math.max(past.counted, until), calls: past.calls + settled })
+  return (keyHash, { from, until }) => {
+    const period = `${keyHash} ${from} ${until}`
+    const asked = { keyHash, from, until, last: lastSettled.one(db).id }
+    const past = known.get(period) ?? { counted: asked.last, ...settledCalls.one(db, asked) }
+    const { settled, open } = laterCalls.one(db, { ...asked, counted: past.counted })
+    known.set(period, { counted: Math.max(past.counted, asked.last), calls: past.calls + settled })
     return past.calls + settled + open
   }
 }

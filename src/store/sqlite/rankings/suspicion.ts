@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { groupedBy } from '../../../model/groups.ts'
 import { kindCodes } from '../../../model/result.ts'
 import { type Suspicion, suspicionOf } from '../../../model/suspicion.ts'
+import { inOrderOfRuns } from '../../../model/trusted-time.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { links, observations as o, queries, results, runQueries as rq, runs, tasks } from '../schema.ts'
 import { rechecks } from '../unattended/schema.ts'
@@ -20,9 +21,26 @@ const reach = sql`(SELECT CASE WHEN ${now}.${id(o.unbrokenPages)} >= ${rq.pages}
     ELSE coalesce(${now}.${id(o.unbrokenDepth)}, ${now}.${id(o.depth)}) END
   FROM ${rq} WHERE ${rq.runId} = ${now}.${id(o.runId)} AND ${rq.queryId} = ${now}.${id(o.queryId)})`
 
+const runsOfJobUntil = prepared(($: Values<{ run: number }>) =>
+  orm
+    .select({ id: runs.id, date: runs.date })
+    .from(runs)
+    .where(
+      sql`${runs.job} = (SELECT of.${id(runs.job)} FROM ${runs} of WHERE of.${id(runs.id)} = ${$.run}) AND ${runs.id} <= ${$.run}`,
+    )
+    .orderBy(sql`${runs.id} DESC`),
+)
+
+/** Runs of its job before a run that a wrong clock has dated: nothing is compared with them. */
+export function wronglyDatedBefore(db: Database, run: number): readonly number[] {
+  const newestFirst = runsOfJobUntil.all(db, { run })
+  const agreeing = new Set(inOrderOfRuns(newestFirst).map((one) => one.id))
+  return newestFirst.flatMap((one) => (one.id === run || agreeing.has(one.id) ? [] : [one.id]))
+}
+
 /** Each observation beside the last answered one of its query and target: one look into the index. */
 const compared = prepared(
-  ($: Values<{ run: number }>) =>
+  ($: Values<{ run: number; leftOut: string }>) =>
     sql<{ ranked: number; gone: number }>`SELECT count(*) AS ranked,
       coalesce(sum(${now}.${id(o.state)} = 'absent'), 0) AS gone
     FROM ${runs} CROSS JOIN ${o} now ON ${now}.${id(o.runId)} = ${runs.id} CROSS JOIN ${o} past
@@ -32,6 +50,7 @@ const compared = prepared(
           WHERE earlier.${id(o.queryId)} = ${now}.${id(o.queryId)}
             AND earlier.${id(o.targetId)} = ${now}.${id(o.targetId)} AND earlier.${id(o.runId)} < ${runs.id}
             AND earlier.${id(o.state)} <> 'unknown' AND earlier.${id(o.suspect)} = 0
+            AND earlier.${id(o.runId)} NOT IN (SELECT value FROM json_each(${$.leftOut}))
           ORDER BY earlier.${id(o.runId)} DESC LIMIT 1)
     WHERE ${runs.id} = ${$.run} AND ${now}.${id(o.state)} <> 'unknown' AND ${past}.${id(o.state)} = 'ranked'
       AND (${now}.${id(o.state)} = 'ranked' OR ${past}.${id(o.rank)} <= ${reach})`,
@@ -65,7 +84,8 @@ const pagesOf = prepared(
 /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
 export function runSuspicion(db: Database, run: number): Suspicion | null {
   const of = lookedAgain.get(db, { run })?.of ?? run
-  return suspicionOf({ ...compared.one(db, { run: of }), alike: mostAlike(db, of) })
+  const leftOut = JSON.stringify(wronglyDatedBefore(db, of))
+  return suspicionOf({ ...compared.one(db, { run: of, leftOut }), alike: mostAlike(db, of) })
 }
 
 /** The most different queries whose first pages are one list. Lists are read only of pages that begin alike. */

@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { AlertStore, LookRow, ResultList } from '../../alerts.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { rankOf } from '../rankings/serps.ts'
+import { wronglyDatedBefore } from '../rankings/suspicion.ts'
 import {
   answers,
   hosts,
@@ -62,7 +63,7 @@ const past = (column: { readonly name: string }) => sql`past.${sql.identifier(co
 
 /** Each step back is one look into the index of a query's observations. */
 const looksOf = prepared(
-  ($: Values<{ run: number; job: string; targets: string; suspect: string }>) =>
+  ($: Values<{ run: number; job: string; targets: string; leftOut: string }>) =>
     sql<{
       query: number
       target: number
@@ -73,7 +74,7 @@ const looksOf = prepared(
           (SELECT coalesce(${links.sameAs}, ${links.id}) FROM ${links} WHERE ${links.id} = ${past(o.linkId)}) AS link
         FROM ${o} past CROSS JOIN ${runs} ON ${runs.id} = ${past(o.runId)} AND ${runs.job} = ${$.job}
         WHERE ${past(o.queryId)} = ${o.queryId} AND ${past(o.targetId)} = ${o.targetId}
-          AND ${past(o.runId)} <= ${o.runId} AND ${past(o.runId)} NOT IN (SELECT value FROM json_each(${$.suspect})) AND ${past(o.state)} <> 'unknown' AND ${past(o.suspect)} = 0
+          AND ${past(o.runId)} <= ${o.runId} AND ${past(o.runId)} NOT IN (SELECT value FROM json_each(${$.leftOut})) AND ${past(o.state)} <> 'unknown' AND ${past(o.suspect)} = 0
         ORDER BY ${past(o.runId)} DESC LIMIT ${sql.raw(String(mostLooks))}) look) AS looks
     FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.state} <> 'unknown' AND ${o.suspect} = 0
       AND ${o.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
@@ -91,8 +92,8 @@ const suspectRuns = prepared(($: Values<{ run: number; job: string }>) =>
     ),
 )
 
-function suspectRunsOf(db: Database, { id: run, job }: { readonly id: number; readonly job: string }) {
-  return suspectRuns.all(db, { run, job }).map(({ id }) => id)
+function notComparedWith(db: Database, { id: run, job }: { readonly id: number; readonly job: string }) {
+  return [...suspectRuns.all(db, { run, job }).map(({ id }) => id), ...wronglyDatedBefore(db, run)]
 }
 
 const runsOf = prepared(($: Values<{ run: number; job: string; query: number; most: number }>) =>
@@ -169,7 +170,7 @@ function unbrokenDepth(found: readonly { readonly page: number; readonly rank: n
 
 type LookReads = Pick<
   AlertStore,
-  'queriesOfRun' | 'targetsOfRun' | 'lastLooks' | 'suspectRuns' | 'runsWithResults' | 'resultList'
+  'queriesOfRun' | 'targetsOfRun' | 'lastLooks' | 'notComparedWith' | 'runsWithResults' | 'resultList'
 >
 
 export function lookReads(db: Database): LookReads {
@@ -177,12 +178,12 @@ export function lookReads(db: Database): LookReads {
     queriesOfRun: (run) => queriesOf.all(db, { run }),
     targetsOfRun: (run) => targetsOf.all(db, { run }),
     *lastLooks({ id, job }, wanted) {
-      const [targets, suspect] = [wanted, suspectRunsOf(db, { id, job })].map((list) => JSON.stringify(list))
-      const asked = { run: id, job, targets: targets as string, suspect: suspect as string }
+      const leftOut = JSON.stringify(notComparedWith(db, { id, job }))
+      const asked = { run: id, job, targets: JSON.stringify(wanted), leftOut }
       for (const { looks, ...pair } of looksOf.each(db, asked))
         yield { ...pair, looks: JSON.parse(looks) as LookRow[] }
     },
-    suspectRuns: (run) => suspectRunsOf(db, run),
+    notComparedWith: (run) => notComparedWith(db, run),
     runsWithResults: ({ id, job }, query, before) =>
       runsOf.all(db, { run: id, job, query, most: before + 1 }).map((run) => run.id),
     resultList: (look) => resultList(db, look),
