@@ -66,6 +66,36 @@ test('it stays up, says how it is, lets others collect while it waits, and SIGTE
   expect(stderr).not.toContain(sandbox.key)
 })
 
+test('a file that had mistakes when the scheduler began is told of once, and again when it is mended', async () => {
+  await using sandbox = await startSandbox()
+  await using place = await workspace(sandbox)
+  await place.file('rankline.yaml', 'channels: { log: { type: file, path: alerts.jsonl } }\n')
+  const job = `${yearly('{ file: list.csv }')}alerts: [{ when: run-skipped }]\n`
+  const byHand = 'queries: [{ file: list.csv }]\nalerts: [{ when: run-skipped }]\n'
+  await place.file('list.csv', 'query\ndesk\n')
+  await place.file('a.yaml', job)
+  await place.file('hand.yaml', byHand)
+  await place.file('well.yaml', yearly('lamp'))
+  expect((await place.call(['run', 'a.yaml', 'hand.yaml'])).code).toBe(0)
+  await place.file('list.csv', '')
+  const told = () => place.read('alerts.jsonl').catch(() => '')
+
+  const up = place.start(['schedule'])
+  await waitUntil(told, /Not run/)
+  await place.file('list.csv', 'query\nchair\n')
+  up.child.kill('SIGTERM')
+  expect((await up.ended).code).toBe(0)
+  const again = place.start(['schedule'])
+  await waitUntil(told, /At work again/)
+  again.child.kill('SIGTERM')
+  expect((await again.ended).code).toBe(0)
+  const lines = (await told()).trim().split('\n')
+  expect(lines).toEqual([
+    expect.stringMatching(/list\.csv: the file is empty.* Not run: a"/),
+    expect.stringMatching(/has no mistakes any more\. At work again: a"/),
+  ])
+})
+
 test('a signal during a run: what is in flight is awaited and stored, and the next start goes on with it', async () => {
   await using sandbox = await startSandbox({ latencyMs: 400 })
   await using place = await workspace(sandbox)

@@ -3,10 +3,12 @@ import { resolve } from 'node:path'
 import type { Cause } from '../../alerts/causes.ts'
 import { firstMistake } from '../../jobfile/source.ts'
 import { isWorkspaceMistake } from '../../jobfile/workspace.ts'
-import { noFile, type Problem } from '../../model/job.ts'
+import { RanklineError } from '../../model/errors.ts'
+import { type JobSettings, noFile, type Problem } from '../../model/job.ts'
 import type { Clock } from '../../model/time.ts'
 import { deliver } from '../messages/deliver.ts'
 import type { Outgoing } from '../messages/outgoing.ts'
+import { saysWhenDue } from '../planning/due-files.ts'
 import { type Hindrance, judgeSkippedJob } from './judge.ts'
 
 /** What is needed to say that jobs could not run. */
@@ -41,7 +43,13 @@ export async function alertSkippedJobs(
   {
     skipped,
     running,
-  }: { readonly skipped: ReadonlyMap<string, Hindrance>; readonly running: readonly string[] },
+    isConcerned = () => true,
+  }: {
+    readonly skipped: ReadonlyMap<string, Hindrance>
+    readonly running: readonly string[]
+    /** Whether a skipped job is told of, by the settings of its last run. */
+    readonly isConcerned?: (settings: JobSettings) => boolean
+  },
   { database, clock, outgoing, log }: SkippedMeans,
 ): Promise<void> {
   if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
@@ -63,6 +71,40 @@ export async function alertSkippedJobs(
     isTold = (await judgeSkippedJob({ store, clock }, job, hindrance)) || isTold
   }
   for (const file of running) await note(file, null)
-  for (const [file, hindrance] of skipped) await note(file, hindrance)
+  for (const [file, hindrance] of skipped) {
+    const job = jobs.get(resolve(file))
+    const [last] = job === undefined ? [] : await store.runs({ job, limit: 1 })
+    if (last !== undefined && isConcerned(last.settings)) await note(file, hindrance)
+  }
   if (isTold) await deliver({ store, clock, outgoing, log })
+}
+
+/**
+ * Says of jobs whose files are left out, for they had mistakes when they were first read, that they are not run: whenever that
+ * changes. That is over when the files are run. Nothing that goes wrong is thrown; it is logged once, and tried again.
+ */
+export function leftOutTeller(
+  leftOut: () => ReadonlyMap<string, readonly Problem[]>,
+  means: Omit<SkippedMeans, 'outgoing'> & { readonly outgoing: () => Outgoing },
+): () => Promise<void> {
+  let told = JSON.stringify([])
+  let failure = ''
+  return async () => {
+    const files = [...leftOut()]
+    const now = JSON.stringify(files)
+    if (now === told) return
+    const skipped = new Map(files.map(([file, mistakes]) => [file, causeOfMistakes(mistakes)]))
+    try {
+      const outgoing = means.outgoing()
+      await alertSkippedJobs({ skipped, running: [], isConcerned: saysWhenDue }, { ...means, outgoing })
+      told = now
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      if (message !== failure)
+        means.log(
+          error instanceof RanklineError ? message : `Alerts were not sent: internal error: ${message}`,
+        )
+      failure = message
+    }
+  }
 }

@@ -4,7 +4,7 @@ import { openJob } from '../../jobfile/open.ts'
 import { csvFilesOf } from '../../jobfile/peek.ts'
 import { mistakePrinter, type Report } from '../../jobfile/source.ts'
 import { workspaceFile, workspaceFolder } from '../../jobfile/upward.ts'
-import type { JobSettings } from '../../model/job.ts'
+import type { JobSettings, Problem } from '../../model/job.ts'
 import { eachOnce, firstNames } from '../../model/text.ts'
 import type { LogLevel, Terminal } from '../../output/terminal.ts'
 import { saysWhenDue, yamlJobFiles } from '../planning/due-files.ts'
@@ -46,17 +46,23 @@ export interface JobFiles {
   readonly refresh: () => Promise<readonly JobForm[]>
 }
 
+interface WatchedFiles extends JobFiles {
+  /** Mistakes of the files that have no good form, as they were read last. */
+  readonly leftOut: () => ReadonlyMap<string, readonly Problem[]>
+}
+
 interface KnownFile {
   /** Size and time of the file, and of all that it is read with. */
   readonly signature: string
   /** Its CSV files. */
   readonly tables: readonly string[]
   readonly form: JobForm | null
-  readonly isBroken: boolean
+  /** Empty where the file is not broken. */
+  readonly mistakes: readonly Problem[]
 }
 
 /** Watches job files: mistakes in a changed one are logged, and its last good form stays. */
-export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
+export function watchJobFiles(places: JobPlaces, log: Log): WatchedFiles {
   const known = new Map<string, KnownFile>()
   let wasRead = false
 
@@ -70,8 +76,10 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
     const isBroken = isMistaken(read)
     const good = isMistaken(read) || read === 'not scheduled' ? null : read
     const form = isBroken && before?.form ? { ...before.form, isBroken } : good
-    known.set(path, { signature, tables, form, isBroken })
-    const change = read === 'broken beside' ? 'waits' : changeOf(before, { form, isBroken })
+    const now = { signature, tables, form, mistakes: isBroken ? read : [] }
+    known.set(path, now)
+    const isBeside = now.mistakes.some(({ where }) => where !== path)
+    const change = isBeside ? 'waits' : changeOf(before, now)
     return wasRead || isBroken ? change : null
   }
 
@@ -97,6 +105,12 @@ export function watchJobFiles(places: JobPlaces, log: Log): JobFiles {
       wasRead = true
       return [...known.values()].flatMap(({ form }) => form ?? [])
     },
+    leftOut: () =>
+      new Map(
+        [...known].flatMap(([path, { form, mistakes }]) =>
+          form === null && mistakes.length > 0 ? [[path, mistakes] as const] : [],
+        ),
+      ),
   }
 }
 
@@ -140,10 +154,10 @@ const wording: Readonly<
 /** What became of a file; null where there is nothing to say. */
 function changeOf(
   before: KnownFile | undefined,
-  { form, isBroken }: Pick<KnownFile, 'form' | 'isBroken'>,
+  { form, mistakes }: Pick<KnownFile, 'form' | 'mistakes'>,
 ): FileChange | null {
-  if (isBroken) return form === null ? 'left out' : 'as before'
-  if (before?.isBroken === true) return 'mended'
+  if (mistakes.length > 0) return form === null ? 'left out' : 'as before'
+  if (before !== undefined && before.mistakes.length > 0) return 'mended'
   if (form === null) return before?.form ? 'not scheduled' : null
   return before?.form ? 'changed' : 'new'
 }
@@ -169,11 +183,11 @@ interface HowRead {
   readonly withQueries: boolean
 }
 
-/** Where a job cannot be read: the mistakes are in its own file alone, or in one that it is read with. */
-type Mistaken = 'broken' | 'broken beside'
+/** The mistakes for which a job cannot be read: in its own file, or in one that it is read with. */
+type Mistaken = readonly Problem[]
 
 function isMistaken(read: JobForm | Mistaken | 'not scheduled'): read is Mistaken {
-  return read === 'broken' || read === 'broken beside'
+  return Array.isArray(read)
 }
 
 async function readForm(
@@ -182,9 +196,9 @@ async function readForm(
   log: Log,
 ): Promise<JobForm | Mistaken | 'not scheduled'> {
   const { report: print, end } = mistakePrinter(log, false)
-  let isBeside = false
+  const mistakes: Problem[] = []
   const report: Report = (problem) => {
-    isBeside ||= problem.where !== path
+    mistakes.push(problem)
     print(problem)
   }
   const text = await readFile(path).catch(() => Buffer.alloc(0))
@@ -199,6 +213,6 @@ async function readForm(
       message: 'the file does not say when its job runs',
       fix: 'write for instance schedule: "0 6 * * *"',
     })
-  if (end() > 0 || file === null) return isBeside ? 'broken beside' : 'broken'
+  if (end() > 0 || file === null) return mistakes
   return isScheduled ? { path, settings: file.settings, text, isBroken: false } : 'not scheduled'
 }

@@ -1,3 +1,4 @@
+import { leftOutTeller } from '../../../app/alerts/skipped.ts'
 import {
   databasePath,
   databaseSetting,
@@ -74,13 +75,12 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
     log: (line) => log(line, { level: 'error' }),
   })
   const around = { database: databasePath(flags), clock: systemClock, log, isConfirmed: gate.isConfirmed }
-  const sendMessages = sendWithoutRun({
-    ...around,
-    outgoing: () => {
-      forgetEnvFile()
-      return outgoing(flags['allow-http'] === true)
-    },
-  })
+  const byNow = () => {
+    forgetEnvFile()
+    return outgoing(flags['allow-http'] === true)
+  }
+  const sendMessages = sendWithoutRun({ ...around, outgoing: byNow })
+  const tellLeftOut = leftOutTeller(jobFiles.leftOut, { ...around, outgoing: byNow })
   let shown = ''
   await runScheduler({
     clock: systemClock,
@@ -88,7 +88,10 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
     mayWork: gate.mayWork,
     collect: withRetention(dueCollector(flags, terminal, systemClock, said), around),
     probe: usageProbe(flags, systemClock),
-    besides: (known) => sendMessages(known.map(({ settings }) => settings)),
+    besides: async (known) => {
+      await tellLeftOut()
+      await sendMessages(known.map(({ settings }) => settings))
+    },
     log,
     stop: signal,
     onLook: (states) => {
