@@ -2,7 +2,7 @@ import type { ApiClient } from '../api/client.ts'
 import { asFields } from '../catalog/fields.ts'
 import { billableOperation } from '../catalog/index.ts'
 import { stats } from '../catalog/operations/lookups.ts'
-import { isUseless, type Outcome, type Settlement } from '../model/call.ts'
+import { isUseless, type Outcome, type Settlement, uselessInRow } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 
@@ -388,7 +388,7 @@ export interface WastedCalls {
 }
 
 const fewestUnusable = 3
-export const fewestCalls = 20
+const fewestCalls = uselessInRow
 const toleratedShare = 0.01
 /** Answers that count: one percent of them is what may be wasted at most, however long a run is. */
 const lookedBackAt = fewestCalls / toleratedShare

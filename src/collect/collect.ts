@@ -9,7 +9,7 @@ import {
   type PeriodLimit,
   periodLimits,
 } from '../ledger/period-limits.ts'
-import { settlingMs } from '../model/call.ts'
+import { settlingMs, uselessInRow } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { CollectStore, SkippedQueries } from '../store/journal.ts'
@@ -22,7 +22,6 @@ import {
   type CircuitBreaker,
   callCounts,
   circuitBreakers,
-  fewestCalls,
   watchEngines,
 } from './circuit-breaker.ts'
 import {
@@ -410,7 +409,7 @@ async function openBreakers(
   for (const operation of new Set([...useless.keys(), ...counts.tooMany()]))
     if ((await store.cheapestPending(runIds, [operation])) !== null)
       // A few queries without usable answers that came last in a run may come first in the next.
-      breaker.distrust(operation, isTrial || (useless.get(operation) ?? 0) >= fewestCalls)
+      breaker.distrust(operation, isTrial || (useless.get(operation) ?? 0) >= uselessInRow)
   return breaker
 }
 

@@ -43,6 +43,9 @@ export const tooLongStatuses: readonly number[] = [413, 414, 431]
 /** 4xx with which the service refuses one query, its texts or its parameters: another query may pass. */
 const ofTheQuery: ReadonlySet<number | null> = new Set([400, 422, ...tooLongStatuses])
 
+/** So many calls of no use in a row stop an operation, and begin the next run with a probe. */
+export const uselessInRow = 20
+
 /** Whether a call ended in a way of no use that is not the query's own: all calls of the operation may end so. */
 export function isUseless({ outcome, httpStatus }: Pick<Settlement, 'outcome' | 'httpStatus'>): boolean {
   return outcome === 'not-found' || (outcome === 'rejected' && !ofTheQuery.has(httpStatus))

@@ -56,7 +56,9 @@ async function lookAt(store: DueStore, settings: JobSettings, fresh: boolean, no
   const latest = schedule === null ? null : latestSlot(schedule, timezone, now)
   const isLeftOut = isPaused || (latest !== null && resumedAt !== null && latest <= resumedAt)
   return {
-    ...{ settings, isPaused, latest },
+    settings,
+    isPaused,
+    latest,
     slot: latest === null || isLeftOut ? { is: 'none', at: null } : await slotState(store, name, latest, now),
     unfinishedRun: fresh || isPaused ? null : await unfinishedRun(store, settings, now),
   }

@@ -4,7 +4,7 @@ import { type AccountReading, fetchUsage } from '../../collect/account.ts'
 import { stopSignal, UsageUnavailable } from '../../collect/stop.ts'
 import type { Account } from '../../model/call.ts'
 import { noFile } from '../../model/job.ts'
-import { count } from '../../model/text.ts'
+import { count, shellWord } from '../../model/text.ts'
 import { localDay, systemClock } from '../../model/time.ts'
 import { freshSpan } from '../../model/trusted-time.ts'
 import type { BudgetedJob } from '../../plan/document.ts'
@@ -101,11 +101,11 @@ async function jobsWithoutFile(
 
 function renamedLine(name: string, file: string, { job, same, asked }: AskedBefore): string {
   const isYaml = /\.ya?ml$/i.test(file)
-  const way = isYaml ? `write 'name: ${job}' into ${relative('', file)}` : `add --name ${job}`
-  return `${name}: has not run yet, and asks ${count(same, 'query', 'queries')} of the ${asked} of ${job}, which no file describes any more. To keep its history ${way}, or: rankline job rename ${job} ${name}`
+  const way = isYaml ? `write 'name: ${job}' into ${relative('', file)}` : `add --name ${shellWord(job)}`
+  return `${name}: has not run yet, and asks ${count(same, 'query', 'queries')} of the ${asked} of ${job}, which no file describes any more. To keep its history ${way}, or: rankline job rename ${shellWord(job)} ${shellWord(name)}`
 }
 
-/** A line for each job that is paused and runs all the same, for somebody asks for it. */
+/** A line for each job that is paused and runs all the same, because it was named. */
 export async function pausedJobs(
   store: Pick<Store, 'pauseOf'>,
   jobs: readonly StagedJob[],
@@ -114,7 +114,7 @@ export async function pausedJobs(
   for (const { settings } of jobs)
     if ((await store.pauseOf(settings.name)).pausedAt !== null)
       lines.push(
-        `${settings.name} is paused: it runs only by hand, as now, until: rankline job resume ${settings.name}`,
+        `${settings.name} is paused: it runs only by hand, as now, until: rankline job resume ${shellWord(settings.name)}`,
       )
   return lines
 }

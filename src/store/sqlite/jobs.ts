@@ -75,7 +75,8 @@ const renameMessage = prepared(($: Values<{ id: number; job: string; identity: s
   orm
     .update(outbox)
     .set({
-      ...{ job: sql`${$.job}`, identity: sql`${$.identity}` },
+      job: sql`${$.job}`,
+      identity: sql`${$.identity}`,
       message: sql`CASE WHEN ${outbox.state} = 'waiting' THEN json_set(${outbox.message}, '$.job', ${$.job}) ELSE ${outbox.message} END`,
     })
     .where(eq(outbox.id, $.id)),

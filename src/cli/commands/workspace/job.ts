@@ -8,7 +8,7 @@ import { metricsFileToWrite, writeMetrics } from '../../../app/status/metrics.ts
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { noFile, removedJob } from '../../../model/job.ts'
-import { closestMatch, count, grouped, size } from '../../../model/text.ts'
+import { closestMatch, count, grouped, shellWord, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { jobName } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
@@ -30,7 +30,7 @@ const flags = {
   ...waitFlags,
 } satisfies Flags
 
-export type JobFlags = TypedFlags<typeof flags> & {
+export type JobCommandFlags = TypedFlags<typeof flags> & {
   readonly what: string
   readonly name?: string
   readonly to?: string
@@ -51,7 +51,7 @@ export const jobCommand = {
 } satisfies Command
 
 /** `rankline job`: the life of a client in commands. */
-export async function job(flags: JobFlags, terminal: Terminal): Promise<number> {
+export async function job(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const what = chosenWork('job', works, flags.what)
   const most = { list: 0, pause: 1, resume: 1, remove: 1, rename: 2 }[what]
   const stray = most === 0 ? flags.name : most === 1 ? flags.to : undefined
@@ -63,7 +63,7 @@ export async function job(flags: JobFlags, terminal: Terminal): Promise<number> 
 }
 
 /** `rankline job list`: every job, by name. */
-async function list(flags: JobFlags, terminal: Terminal): Promise<number> {
+async function list(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   await using store = await openWhatIsStored(flags)
   const rows = []
   for (const { name, file, settings } of (await knownJobs(store, '.')).jobs) {
@@ -71,7 +71,9 @@ async function list(flags: JobFlags, terminal: Terminal): Promise<number> {
     const at = (instant: number | null | undefined) =>
       instant == null ? null : new Date(instant).toISOString()
     rows.push({
-      ...{ job: name, file: file.path, file_state: file.state },
+      job: name,
+      file: file.path,
+      file_state: file.state,
       schedule: settings?.schedule ?? null,
       every: settings?.every ?? null,
       runs: runs.length,
@@ -129,7 +131,7 @@ function cells(row: Row): readonly string[] {
 }
 
 /** `rankline job rename`: the history goes on under another name. */
-async function rename(flags: JobFlags, terminal: Terminal): Promise<number> {
+async function rename(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   if (flags.name === undefined || flags.to === undefined)
     throw new UsageError('Name the job and its new name: rankline job rename acme globex')
   const read = jobName(flags.to)
@@ -168,7 +170,7 @@ async function rename(flags: JobFlags, terminal: Terminal): Promise<number> {
 }
 
 /** `rankline job pause`: nothing runs the job by itself until it is resumed. */
-async function pause(flags: JobFlags, terminal: Terminal): Promise<number> {
+async function pause(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const { name, file } = await seenJob(flags)
   await using changed = await openToChange(flags, terminal, 'a run may go on')
   const { store } = changed
@@ -183,7 +185,7 @@ async function pause(flags: JobFlags, terminal: Terminal): Promise<number> {
 }
 
 /** `rankline job resume`: what passed meanwhile is not caught up. */
-async function resume(flags: JobFlags, terminal: Terminal): Promise<number> {
+async function resume(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const { name, pausedAt } = await seenJob(flags)
   if (pausedAt !== null) {
     await using changed = await openToChange(flags, terminal, 'a run may go on')
@@ -199,7 +201,7 @@ async function resume(flags: JobFlags, terminal: Terminal): Promise<number> {
 }
 
 /** `rankline job remove`: what is stored of a client goes; calls and credits stay in the ledger. */
-async function remove(flags: JobFlags, terminal: Terminal): Promise<number> {
+async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
   const metrics = metricsFileToWrite(flags['metrics-file'])
   const { name, file, isStored } = await seenJob(flags)
@@ -269,7 +271,7 @@ function goesText(name: string, counts: RemovedJob): string {
 }
 
 async function say(
-  flags: JobFlags,
+  flags: JobCommandFlags,
   terminal: Terminal,
   { document, text }: { readonly document: object; readonly text: string },
 ): Promise<number> {
@@ -280,7 +282,7 @@ async function say(
 }
 
 /** The job that was named, as it is before anything is changed, and all jobs. */
-async function seenJob(flags: JobFlags) {
+async function seenJob(flags: JobCommandFlags) {
   if (flags.name === undefined) throw new UsageError(`Name the job: rankline job ${flags.what} acme`)
   await using store = await openWhatIsStored(flags)
   const { jobs } = await knownJobs(store, '.')
@@ -309,7 +311,7 @@ async function isKnown(store: Store, name: string): Promise<boolean> {
 }
 
 /** Opens the database to change what it says of jobs; where a run may go on meanwhile, others are waited for only to migrate it. */
-async function openToChange(flags: JobFlags, terminal: Terminal, meanwhile?: 'a run may go on') {
+async function openToChange(flags: JobCommandFlags, terminal: Terminal, meanwhile?: 'a run may go on') {
   const database = databasePath(flags)
   makeDefaultFolder(database)
   const turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
@@ -327,8 +329,4 @@ async function openToChange(flags: JobFlags, terminal: Terminal, meanwhile?: 'a 
     turn[Symbol.dispose]()
     throw error
   }
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, inArray, notLike, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
-import { isUseless, type NewCall, type Outcome, type Settlement } from '../../../model/call.ts'
+import { isUseless, type NewCall, type Outcome, type Settlement, uselessInRow } from '../../../model/call.ts'
 import { damagedMark } from '../../compression.ts'
 import type { AcceptedJob, AnswerStore, Journal, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
@@ -165,9 +165,8 @@ export function callSettler(db: Database): (callId: number, settlement: Settleme
 
 /** So many of the last calls are looked through. */
 const lastCalls = 1_000
-/** So many answers in a row that cannot be used, or so many calls of no use, answered or not, make an operation distrusted. */
+/** So many answers in a row that cannot be used make an operation distrusted, as `uselessInRow` calls do, answered or not. */
 const unusableInRow = 3
-const uselessInRow = 20
 
 const newestCalls = prepared(() => {
   const { id, operation, outcome, httpStatus, billed, credits } = calls

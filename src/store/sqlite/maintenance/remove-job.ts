@@ -152,7 +152,10 @@ function change(db: Database.Database, text: string, values: Readonly<Record<str
 /** What is left of the settings of a run. */
 const noSettings = JSON.stringify({
   ...fieldsOf(jobSettings, {}),
-  ...{ name: removedJob, file: '', targets: [], budget: {} },
+  name: removedJob,
+  file: '',
+  targets: [],
+  budget: {},
 })
 
 /** Inside a transaction. */
