@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { workspace } from '../support/rankline.ts'
@@ -10,7 +11,9 @@ const files = readdirSync(jobs).filter((name) => /\.(ya?ml|csv)$/.test(name))
 test('every example job is planned and collected whole, for no more than its plan says', async () => {
   expect(files).toHaveLength(8)
   const { sandbox, place } = await staged()
-  const paths = files.map((name) => `${jobs}${name}`)
+  // In a workspace of their own: their database is that of their workspace.
+  cpSync(jobs, join(place.folder, 'jobs'), { recursive: true })
+  const paths = files.map((name) => `jobs/${name}`)
   const plan = await place.call(['plan', ...paths, '--json'])
   expect(plan.code).toBe(0)
   expect(sandbox.ledger.charged).toBe(0)
