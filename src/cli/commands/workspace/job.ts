@@ -213,7 +213,7 @@ async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
     )
   const isDry = flags['dry-run'] === true
   const going = await countJob(database, name)
-  const what = goesText(name, going)
+  const what = goesText(`What goes of ${name}`, going)
   if (isDry)
     return await say(flags, terminal, {
       document: documentOf(name, going, isDry),
@@ -234,7 +234,7 @@ async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
       : `\n${file.path} is still there: its next run begins anew. Delete it, too, if the client has left.`
   return await say(flags, terminal, {
     document: documentOf(name, removed, isDry),
-    text: `${name} is removed.\n${goesText(name, removed)}${left}\nBackups and exports keep what they have, and the file itself has traces of it until it is written anew: rankline db prune --vacuum`,
+    text: `${name} is removed. ${goesText('What went', removed)}${left}\nBackups and exports keep what they have, and the file itself has traces of it until it is written anew: rankline db prune --vacuum`,
   })
 }
 
@@ -254,7 +254,7 @@ function documentOf(job: string, counts: RemovedJob, isDry: boolean): object {
   return { job, dry_run: isDry, removed, kept: { calls, credits, shared_answers: sharedAnswers } }
 }
 
-function goesText(name: string, counts: RemovedJob): string {
+function goesText(title: string, counts: RemovedJob): string {
   const { runs, queries, observations, answers, bytes, alerts, messages, slots } = counts
   const goes = [
     `settings, ranks and results of ${count(runs, 'run')}`,
@@ -267,7 +267,7 @@ function goesText(name: string, counts: RemovedJob): string {
   ]
   const shared =
     counts.sharedAnswers === 0 ? '' : `, and ${count(counts.sharedAnswers, 'answer')} that other jobs use`
-  return `What goes of ${name}: ${goes.join(', ')}.\nWhat stays: ${count(counts.calls, 'call')} with ${count(counts.credits, 'credit')}, as ${removedJob} in the ledger${shared}.`
+  return `${title}: ${goes.join(', ')}.\nWhat stays: ${count(counts.calls, 'call')} with ${count(counts.credits, 'credit')}, as ${removedJob} in the ledger${shared}.`
 }
 
 async function say(
