@@ -199,3 +199,48 @@ export const faultCase: fc.Arbitrary<FaultCase> = fc.record({
     { maxLength: 6 },
   ),
 })
+
+const everyFault: readonly FaultRule['do'][] = [
+  ...[{ status: 500 }, { refuse: 'rate' as const }, { redirect: 'http://127.0.0.1:9/' }],
+  ...[{ hangUp: 'before' as const }, { stall: 'after' as const }, { cut: true as const }],
+  ...[{ garble: true as const }, { oversize: 60_000 }, { body: { error: apiKey } }],
+]
+
+/** A quiet run in which every kind of fault of a call happens once, which few cases drawn at random may leave out. */
+export const caseOfEveryFault: FaultCase = {
+  jobs: [
+    {
+      name: 'job-1',
+      async: 'never',
+      paging: 'all',
+      style: 'get',
+      targets: [],
+      competitors: [],
+      budget: {},
+      queries: ['desk', 'oak desk', 'pine desk', 'desk lamp', 'desk mat'].flatMap((query) =>
+        ['alpha.search', 'gamma.search'].map((operation) => ({
+          query,
+          operation,
+          pages: 1,
+          priority: 0,
+          tags: [],
+        })),
+      ),
+    },
+  ],
+  rules: everyFault.map((fault) => ({ do: fault, times: 1 })),
+  outage: null,
+  credits: { first: 10_000, more: 10 },
+  quota: null,
+  sandbox: {
+    chargeFor404: true,
+    failedJobStatus: 200,
+    asyncMs: 0,
+    pages: 'even',
+    positions: 'restart',
+    latencyMs: 0,
+    statsEnabled: true,
+  },
+  concurrency: 2,
+  goes: [],
+}
