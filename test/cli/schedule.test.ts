@@ -1,6 +1,9 @@
 import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { usageProbe } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { systemClock } from '../../src/model/time.ts'
+import type { ControlChange } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import type { Started, Workspace } from '../support/rankline.ts'
 import { workspace } from '../support/rankline.ts'
@@ -195,4 +198,24 @@ test('/health is for this machine: another name is refused, and there is nothing
     }).end()
   })
   expect(status).toBe(403)
+})
+
+test('what was stopped goes on when the key is taken, and balance and quota cover a call', async () => {
+  await using sandbox = await startSandbox({ account: { subscription: { total: 0 } } })
+  await using place = await workspace(sandbox)
+  const key = join(place.folder, await place.file('key', sandbox.key))
+  const db = join(place.folder, 'data/rankline.db')
+  const takesCalls = usageProbe({ db, 'base-url': sandbox.url, 'api-key-file': key }, systemClock)
+  const after = async (change: ControlChange): Promise<boolean> => {
+    sandbox.control(change)
+    return await takesCalls()
+  }
+
+  expect(await after({})).toBe(false)
+  expect(await after({ topUp: { credits: 1 } })).toBe(true)
+  expect(await after({ account: { quotas: { daily: 0 } } })).toBe(false)
+  expect(await after({ account: { quotas: { daily: 1 } } })).toBe(true)
+  expect(await after({ account: { keyExpires: '2020-01-01T00:00:00Z' } })).toBe(false)
+  expect(await after({ account: { keyExpires: null } })).toBe(true)
+  expect(sandbox.ledger.charged).toBe(0)
 })

@@ -25,7 +25,7 @@ interface Happened {
   readonly started: string
 }
 
-describe('a year of a scheduler in five zones', { timeout: 1_200_000 }, () => {
+describe('a year of a scheduler in five zones', { timeout: 3_600_000 }, () => {
   const expected = expectedRuns
   let history: ScheduledHistory
   let happened: readonly Happened[]
@@ -36,7 +36,7 @@ describe('a year of a scheduler in five zones', { timeout: 1_200_000 }, () => {
         r.finish_reason AS reason, r.tasks_done AS done, r.tasks_failed AS failed, r.credits_spent AS credits,
         r.started_at AS started
       FROM runs r LEFT JOIN slots s ON r.run_id = s.run_id ORDER BY r.started_at, r.job`)
-  }, 1_200_000)
+  }, 3_600_000)
   afterAll(() => history?.[Symbol.asyncDispose]())
 
   test('every slot is run, at its time, once after downtime, and again on a later day where something stopped it', () => {

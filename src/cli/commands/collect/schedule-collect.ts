@@ -6,6 +6,7 @@ import type { JobForm } from '../../../app/scheduler/job-files.ts'
 import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
 import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
+import { quotaLeft, quotaUsage } from '../../../ledger/quotas.ts'
 import { RanklineError } from '../../../model/errors.ts'
 import { exitCodes, type FinishReason, type StopCause } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'
@@ -48,14 +49,16 @@ export function dueCollector(
   }
 }
 
-/** Asks for the usage record, which is free, whether the service takes calls with the key. */
+/** Asks for the usage record, which is free, whether the service takes calls with the key, and balance and quotas cover one. */
 export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<boolean> {
   return async () => {
     forgetEnvFile()
     try {
       await using app = await connectFreely(flags, { stored: 'not-read' }, clock)
       const account = await accountOf(app)
-      return !(account instanceof UsageUnavailable) && accountStop(account, account.at) === null
+      if (account instanceof UsageUnavailable || accountStop(account, account.at) !== null) return false
+      const quotas = await quotaUsage(app.store, app.keyHash, account, clock.wall())
+      return (account.remaining ?? 0) > 0 && quotaLeft(quotas) > 0
     } catch (error) {
       if (!(error instanceof RanklineError)) throw error
       return false
