@@ -51,7 +51,7 @@ export async function readClients(path: string, usual: Answers, report: Report):
       })
     if (!('value' in read.site && 'value' in read.place && 'value' in read.at) || job === '') return
     const { timezone } = usual
-    clients.push({ ...{ client, job, timezone }, ...read.site.value, ...read.place.value, ...read.at.value })
+    clients.push({ client, job, timezone, ...read.site.value, ...read.place.value, ...read.at.value })
   }
   try {
     for await (const items of readCsv(path, () => {}, {

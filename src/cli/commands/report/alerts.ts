@@ -126,7 +126,9 @@ async function send(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   if (name !== undefined) await refuseUnknownJob(store, name)
   const tried = await store.retryMessages(name ?? null, systemClock.wall())
   await deliver({
-    ...{ store, clock: systemClock, outgoing: outgoing(flags['allow-http'] === true) },
+    store,
+    clock: systemClock,
+    outgoing: outgoing(flags['allow-http'] === true),
     log: (line) => terminal.log(line, { level: 'warn' }),
   })
   const of = name === undefined ? {} : { job: name }

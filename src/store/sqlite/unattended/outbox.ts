@@ -114,7 +114,8 @@ const retry = prepared(($: Values<{ job: string | null; now: number }>) =>
     .update(outbox)
     .set({
       attempts: sql`CASE WHEN ${outbox.state} = 'dead' THEN 0 ELSE ${outbox.attempts} END`,
-      ...{ state: 'waiting', nextTryAt: sql`${$.now}` },
+      state: 'waiting',
+      nextTryAt: sql`${$.now}`,
     })
     .where(sql`${outbox.state} <> 'sent' AND (${$.job} IS NULL OR ${outbox.job} = ${$.job})`),
 )
