@@ -54,8 +54,13 @@ export function jobFileNamed(text: string): string | null {
   return found === undefined ? null : `${text}${found}`
 }
 
+/** What cannot be looked at is none: who reads it says why. */
 export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 /** A path as a user of the working folder would write it. */

@@ -1,9 +1,10 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isYamlMap } from '../../src/jobfile/files.ts'
 import { openJob } from '../../src/jobfile/open.ts'
 import { formatProblem } from '../../src/jobfile/source.ts'
+import { isFolder } from '../../src/jobfile/upward.ts'
 import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 
@@ -122,4 +123,11 @@ testTable<[string, boolean]>([
   ['', false],
 ])('%j is YAML: %s', (text, yaml) => {
   expect(isYamlMap(Buffer.from(text))).toBe(yaml)
+})
+
+test('what cannot be looked at is no folder', async () => {
+  const folder = await folderOf({})
+  const loop = path.join(folder, 'loop.yaml')
+  await symlink('loop.yaml', loop)
+  expect([folder, loop, 'x'.repeat(5_000)].map(isFolder)).toEqual([true, false, false])
 })
