@@ -51,6 +51,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'param',
     'continues',
     'column',
+    'continues',
     'depth',
     'pages',
     'paging',

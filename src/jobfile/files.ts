@@ -60,8 +60,9 @@ async function nearlyNamed(
   extensions: readonly string[],
 ): Promise<Partial<Pick<InvalidValue, 'fix'>>> {
   const folder = path.dirname(file)
-  const names = (await readdir(folder).catch(() => [])).filter((name) =>
-    extensions.includes(path.extname(name).toLowerCase()),
+  // A link to nowhere stands in the folder under its own name.
+  const names = (await readdir(folder).catch(() => [])).filter(
+    (name) => name !== path.basename(file) && extensions.includes(path.extname(name).toLowerCase()),
   )
   const stem = (name: string): string => path.basename(name, path.extname(name))
   const meant = stem(file)

@@ -36,7 +36,8 @@ describe.skipIf(!existsSync(script) || process.platform !== 'linux')('on a termi
       asked += piece.toString()
       if (!before.includes('[y/N]') && asked.includes('[y/N]')) child.stdin.write(answer)
     })
-    return await text(child.stdout)
+    // A terminal is 80 columns wide: lines are broken there.
+    return (await text(child.stdout)).replaceAll(/\s*\n/g, ' ')
   }
 
   testTable(['n\n', '\n', '\u0003', '\u0004'])(

@@ -11,7 +11,7 @@ test('a run above confirm_over buys nothing and changes nothing without --yes; p
   await place.file('cheap.yaml', `budget: { confirm_over: 10 }\n${ten}`)
   const jobs = ['acme.yaml', 'beta.yaml', 'cheap.yaml']
 
-  const refused = await place.call(['run', ...jobs, '--json'])
+  const refused = await place.call(['run', ...jobs])
 
   expect(refused).toEqual({
     code: 4,

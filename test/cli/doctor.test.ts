@@ -99,11 +99,14 @@ test('mistakes in job files and in rankline.yaml, and variables of channels that
   await place.file('rankline.yaml', 'defaults: { depth: 10 }\n')
   expect((await examined(place)).odd).toEqual([
     {
-      check: 'channels',
-      state: 'warning',
-      text: expect.stringMatching(/^ops: a job sends to it, but rankline.yaml has no such channel; ping: /),
+      check: 'jobs',
+      state: 'error',
+      text: expect.stringMatching(
+        /^a\.yaml: messages are to go to 'ops', but rankline\.yaml has no channels; /,
+      ),
     },
   ])
+  await place.file('a.yaml', 'queries: [a]\n')
   await symlink('nowhere.yaml', join(place.folder, 'b.yaml'))
   expect((await examined(place)).odd[0]?.text).toBe(
     'b.yaml: there is no such file; check the path (1 file with mistakes)',

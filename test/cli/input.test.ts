@@ -219,7 +219,10 @@ test('a broken rankline.yaml stops a run before anything is sent, and is told on
     })
   // Those of another folder run.
   await place.file('other/c.csv', 'query\nc\n')
-  expect(await place.call(['run', 'a.csv', 'b.csv', 'other/c.csv', '--skip-bad'])).toMatchObject({
+  await place.file('other/rankline.yaml', 'budget: { per_day: 5 }\n')
+  expect(
+    await place.call(['run', 'a.csv', 'b.csv', 'other/c.csv', '--skip-bad', '--db', 'all.db']),
+  ).toMatchObject({
     code: 2,
     stdout: expect.stringMatching(/^c \(run 1\): completed/),
     stderr: expect.stringMatching(/^rankline\.yaml:1:11: .*\na\.csv, b\.csv are left out\.\n/),

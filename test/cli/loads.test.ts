@@ -10,6 +10,9 @@ let place: Workspace
 beforeAll(async () => {
   job = await collectedJob()
   place = job.place
+  // `job` is the name of a command, too.
+  await place.file('desks.csv', 'query\ndesk\n')
+  await place.call(['run', 'desks.csv', '--target', 'acme.com'])
 })
 afterAll(() => job[Symbol.asyncDispose]())
 
@@ -24,10 +27,12 @@ const toBegin = [
   'src/cli/main.ts',
   'src/cli/start.ts',
   'src/cli/terminal.ts',
+  'src/jobfile/upward.ts',
   'src/model/errors.ts',
   'src/model/flag.ts',
   'src/model/text.ts',
   'src/model/url.ts',
+  'src/output/table.ts',
   'src/output/terminal.ts',
 ]
 
@@ -58,22 +63,24 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
     'app',
     'cli',
     'collect',
+    'jobfile',
     'ledger',
     'model',
     'output',
     'rank',
+    'report',
     'store',
   ])
   expect(loaded).not.toContain('src/store/sqlite/open.ts')
 })
 
 test('a report loads neither what calls nor what reads files, nor the forms that were not asked for', async () => {
-  const loaded = await loadedBy(place, ['report', 'job'])
+  const loaded = await loadedBy(place, ['report', 'desks'])
   expect(loaded).toContain('src/report/formats/table.ts')
   expect(await packagesOf(loaded)).toEqual([])
   // What AI answers cite is read as for the page.
   const others =
-    /^src\/(api|jobfile|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page\/(?!build-data|serp-days|offered)|formats\/(workbook|markdown)))\b/
+    /^src\/(api|jobfile\/(?!upward)|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page\/(?!build-data|serp-days|offered)|formats\/(workbook|markdown)))\b/
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 

@@ -151,7 +151,6 @@ const meaningless = [
   [['--all', '--format', 'html'], /Name a file or a folder with --out/],
   [['--all', '--format', 'pdf'], /--format cannot be 'pdf'/],
   [['--all', '--raw'], /--raw has no meaning/],
-  [['--all', '--excel'], /--excel has no meaning here, where nothing is CSV/],
   [['--all', '--period', '3x'], /--period cannot be '3x'/],
   [['--all', '--out', 'acme.yaml/'], /acme\.yaml/],
   [['acme', 'nobody'], /There is no job 'nobody'/],

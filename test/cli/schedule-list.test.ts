@@ -64,7 +64,7 @@ test.each([
   await using place = await workspace()
   if (args.includes('bad.yaml')) await place.file('bad.yaml', 'schedule: "0 32 * * *"\nqueries: [a]\n')
   await place.file('unscheduled.yaml', 'queries: [a]\n')
-  const { code, stdout, stderr } = await place.call(['schedule', '--json', ...args])
+  const { code, stdout, stderr } = await place.call(['schedule', ...args, ...(data === '' ? [] : ['--json'])])
   expect([code, stdout]).toEqual([2, data])
   expect(stderr.replace(/^rankline: /, '')).toMatch(sentence)
 })

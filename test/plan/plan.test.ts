@@ -126,6 +126,7 @@ test('a planned query carries what its job asks, its price and its pages', () =>
     tags: ['money'],
     labels: { team: 'a' },
     targets: [aTarget()],
+    source: { file: 'job.yaml', line: 1 },
   })
   expect(planQuery(aJobQuery({ operation: 'alpha.ai' })).credits).toBe(3)
 })

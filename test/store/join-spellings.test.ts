@@ -18,7 +18,8 @@ const targets = [aTarget('x.example')]
 /** As a rankline of before left it, which knew nothing of spellings. */
 function asBefore({ path }: TempFile): void {
   const db = new Database(path)
-  db.exec('ALTER TABLE queries DROP COLUMN same_as; DROP TABLE continuations')
+  db.exec(`ALTER TABLE queries DROP COLUMN same_as; DROP TABLE continuations; DROP TABLE workspaces; DROP TABLE mutes;
+    ALTER TABLE alerts DROP COLUMN stopped; ALTER TABLE jobs DROP COLUMN paused_at; ALTER TABLE jobs DROP COLUMN resumed_at`)
   const { when } = journal.entries.find(({ tag }) => tag.endsWith('_one_spelling')) as { when: number }
   db.prepare('DELETE FROM __drizzle_migrations WHERE created_at >= ?').run(when)
   db.close()

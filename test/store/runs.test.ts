@@ -85,6 +85,7 @@ describe('a run', () => {
       results: { organic: 3 },
       malformed: 3,
       mismatched: 0,
+      suspicion: null,
     })
   })
 

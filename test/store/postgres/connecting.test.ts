@@ -147,7 +147,7 @@ testTable([
   ['worker', '--once'],
   ['sync'],
   ['queue', 'migrate'],
-  ['queue', 'status', '--json'],
+  ['queue', 'status'],
   ['queue', 'drain'],
   ['queue', 'retry'],
 ])('%s %s: a queue that cannot be used is one sentence, and nothing is sent', async (...command) => {
@@ -160,7 +160,7 @@ testTable([
 
 test('a password in --queue is noted once; the program shows it nowhere', async () => {
   const queue = `postgres://nobody:${encoded}@${at}/${database}`
-  const { stdout, stderr } = await place.call(['queue', 'status', '--json', '--queue', queue, '--verbose'])
+  const { stdout, stderr } = await place.call(['queue', 'status', '--queue', queue, '--verbose'])
   const [first, second] = stderr.split('\n')
   expect(first).toMatch(
     /^Every user of this machine sees the password in --queue, in the list of processes\. Put the address into RANKLINE_QUEUE, or /,
