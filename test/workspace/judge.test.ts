@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { statusDocument } from '../../src/workspace/status/document.ts'
 import type { JobFacts, StatusFacts } from '../../src/workspace/status/facts.ts'
 import { problemsOf, worstLevel } from '../../src/workspace/status/judge.ts'
 import { missedSlots } from '../../src/workspace/status/missed.ts'
@@ -345,4 +346,23 @@ test('times never sound longer than they are', () => {
       expect(shown + (unitMs[unit] ?? 0)).toBeGreaterThan(ms)
     }),
   )
+})
+
+test('a cause that stops several jobs is one problem that names them; each keeps its own level', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const stopped = names.map((job) => aJob({ job, last: aRun({ reason: 'auth' }), missed: [now - 30 * hour] }))
+  const alone = aJob({ job: 'alone', last: aRun({ reason: 'balance' }) })
+  const document = statusDocument(facts({ jobs: [...stopped, alone, aJob({ job: 'well' })] }))
+  expect(document.level).toBe('error')
+  expect(document.problems).toEqual([
+    {
+      ...{ level: 'error', job: null, kind: 'run', jobs: names },
+      text: 'The key was refused; that stops 7 jobs: a, b, c, d, e and 2 more. Check RANKLINE_API_KEY, then run them again',
+    },
+    expect.objectContaining({ level: 'error', job: 'alone', kind: 'run' }),
+  ])
+  expect(document.jobs.filter(({ level }) => level === 'error').map(({ job }) => job)).toEqual([
+    ...names,
+    'alone',
+  ])
 })

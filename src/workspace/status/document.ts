@@ -1,6 +1,6 @@
 import { coverageOf, endOf } from '../../model/run.ts'
 import type { JobFacts, RunFacts, StatusFacts } from './facts.ts'
-import { daysLeft, problemsOf, spentPerDay, worstLevel } from './judge.ts'
+import { daysLeft, oncePerCause, problemsOf, spentPerDay, worstLevel } from './judge.ts'
 import { isRetired } from './judge-job.ts'
 import { levels } from './problem.ts'
 
@@ -21,7 +21,10 @@ export function statusDocument(facts: StatusFacts) {
     level: worstLevel(problems),
     database: database.isMissing ? null : database.path,
     jobs: levels.flatMap((level) => jobs.filter((one) => one.level === level)),
-    problems: problems.map(({ level, job, kind, text }) => ({ level, job, kind, text })),
+    problems: oncePerCause(problems).map(({ level, job, kind, text, jobs: stopped }) => ({
+      ...{ level, job, kind, text },
+      ...(stopped === undefined ? {} : { jobs: stopped }),
+    })),
     balance:
       money.balance === null
         ? null

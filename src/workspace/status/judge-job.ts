@@ -18,7 +18,7 @@ export function isRetired({ file, last, schedule, every, freshness }: JobFacts, 
   return !isWatched || last === null || now - endOf(last) > retiredAfterMs
 }
 
-type Found = Pick<Problem, 'level' | 'kind' | 'text'> | null
+type Found = Pick<Problem, 'level' | 'kind' | 'text' | 'cause'> | null
 
 /** Everything that is wrong with one job. */
 export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
@@ -39,7 +39,8 @@ function brokenFile({ file, missed: [first] }: JobFacts, now: number): Found {
   if (file.state !== 'broken') return null
   const mistake = file.mistake ?? `Its file has mistakes. List them with: rankline plan ${file.path}`
   const since = first === undefined ? '' : `. No good run since its scheduled time ${age(now - first)}`
-  return { level: 'error', kind: 'job-file', text: `${mistake}${since}` }
+  const shared = file.mistake === null ? {} : { cause: { what: mistake, advice: 'Mend it' } }
+  return { level: 'error', kind: 'job-file', text: `${mistake}${since}`, ...shared }
 }
 
 /**
@@ -135,6 +136,14 @@ const endings: Readonly<Record<Unfinished, Ending>> = {
   killed: { level: 'error', how: 'was killed', first: null },
 }
 
+/** Reasons that stop all jobs that meet them, each with what was the case. */
+const sharedReasons: Partial<Record<Unfinished, string>> = {
+  balance: 'The balance covers no more',
+  quota: 'The quota is used up',
+  auth: 'The key was refused',
+  unavailable: 'The service or the disk was not available',
+}
+
 function lastRun({ last, isRunning, file }: JobFacts): Found {
   if (last === null || isRunning || last.finishReason === 'completed') return null
   const { run, tasks, finishReason } = last
@@ -146,9 +155,11 @@ function lastRun({ last, isRunning, file }: JobFacts): Found {
     const text = `${grouped(tasks.failed)} of ${count(tasks.planned, 'task')} of run ${run} failed. Why: rankline runs ${run}; ${next}`
     return { level: isGoodRun(finishReason, tasks) ? 'warning' : 'error', kind, text }
   }
-  const { level, how } = endings[unfinished(finishReason)]
+  const { level, how, first } = endings[unfinished(finishReason)]
+  const what = sharedReasons[unfinished(finishReason)]
+  const shared = what === undefined ? {} : { cause: { what, advice: `${first}, then run them again` } }
   const done = `${grouped(tasks.done)} of ${count(tasks.planned, 'task')} done`
-  return { level, kind, text: `Run ${run} ${how} (${done}). ${howToContinue(last, file)}` }
+  return { level, kind, text: `Run ${run} ${how} (${done}). ${howToContinue(last, file)}`, ...shared }
 }
 
 /** A slot without an end was lost with its process when it was taken so long ago. */

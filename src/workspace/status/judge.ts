@@ -1,4 +1,5 @@
-import { count, grouped, size } from '../../model/text.ts'
+import { groupedBy } from '../../model/groups.ts'
+import { count, firstNames, grouped, size } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
 import type { BrokenShared, DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
 import { jobProblems } from './judge-job.ts'
@@ -22,6 +23,28 @@ export function problemsOf({
     ...jobs.flatMap((job) => jobProblems(job, now)),
   ]
   return levels.flatMap((level) => all.filter((one) => one.level === level))
+}
+
+/** The same problems, but one for each cause that stops several jobs. That they are late is said with it. */
+export function oncePerCause(problems: readonly Problem[]): readonly Problem[] {
+  const caused = problems.filter(({ cause }) => cause !== undefined)
+  const groups = [...groupedBy(caused, ({ kind, cause }) => `${kind} ${cause?.what}`).values()]
+  const shared = groups.filter(({ length }) => length > 1)
+  const stopped = new Set(shared.flat().map(({ job }) => job))
+  const members = new Set(shared.flat())
+  const said = new Map(shared.map((group) => [group[0], causeProblem(group)]))
+  return problems.flatMap((one) => {
+    const together = said.get(one)
+    if (together !== undefined) return [together]
+    return members.has(one) || (one.kind === 'stale' && stopped.has(one.job)) ? [] : [one]
+  })
+}
+
+function causeProblem(group: readonly Problem[]): Problem {
+  const [{ level, kind, cause }] = group as readonly [Problem, ...Problem[]]
+  const jobs = group.flatMap(({ job }) => job ?? [])
+  const text = `${cause?.what}; that stops ${jobs.length} jobs: ${firstNames(jobs)}. ${cause?.advice}`
+  return { level, job: null, kind, text, jobs }
 }
 
 /** The worst of the levels; ok where there is no problem. */
