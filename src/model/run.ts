@@ -18,6 +18,11 @@ export function isComplete(reason: FinishReason | null): boolean {
   return reason === 'completed' || reason === 'completed_with_failures'
 }
 
+/** Whether a run stopped for something outside of it, which may pass or be mended: key, balance, quota, service or disk. */
+export function isStoppedFromOutside(reason: FinishReason | null): boolean {
+  return reason === 'auth' || reason === 'balance' || reason === 'quota' || reason === 'unavailable'
+}
+
 /** How the cause of a failed task begins whose request the service finds too long: no other try can help it. */
 export const tooLong = 'the request is too long for the service'
 

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { JobSettings } from '../../model/job.ts'
-import { type FinishReason, isComplete } from '../../model/run.ts'
+import { type FinishReason, isComplete, isStoppedFromOutside } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
 import { everyOfQuery, isDue, lookBack } from '../../plan/schedule/due.ts'
 import { latestSlot } from '../../plan/schedule/slots.ts'
@@ -70,7 +70,7 @@ async function slotState(store: DueStore, job: string, latest: number, now: numb
   if (taken === null) return { is: 'free', at: latest }
   if (taken.outcome !== null) {
     const run = taken.runId === null ? null : await store.run(taken.runId)
-    const isStopped = run !== null && waitsForOthers.has(run.finishReason)
+    const isStopped = run !== null && isStoppedFromOutside(run.finishReason)
     return isStopped ? { is: 'stopped', at: taken.slotAt } : { is: 'over', at: null }
   }
   const [newest] = await store.runs({ job, limit: 1 })
@@ -80,13 +80,6 @@ async function slotState(store: DueStore, job: string, latest: number, now: numb
     return { is: 'unsettled', at: taken.slotAt, runId: run.id }
   return { is: 'killed', at: taken.slotAt }
 }
-
-/** Reasons for which a run stopped, and which are none of its own. */
-const waitsForOthers: ReadonlySet<FinishReason | null> = new Set<FinishReason>([
-  'auth',
-  'balance',
-  'unavailable',
-])
 
 function isOpen({ is }: SlotState): boolean {
   return is === 'free' || is === 'killed' || is === 'stopped'

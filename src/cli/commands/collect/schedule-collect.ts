@@ -8,7 +8,7 @@ import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import { quotaLeft, quotaUsage } from '../../../ledger/quotas.ts'
 import { RanklineError } from '../../../model/errors.ts'
-import { exitCodes, type FinishReason, type StopCause } from '../../../model/run.ts'
+import { exitCodes, isStoppedFromOutside, type StopCause } from '../../../model/run.ts'
 import type { Clock } from '../../../model/time.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { reportNotStarted } from './not-started.ts'
@@ -66,14 +66,6 @@ export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<bo
   }
 }
 
-/** Reasons for which runs stop until something outside has changed. */
-const passing: ReadonlySet<FinishReason | null> = new Set<FinishReason>([
-  'auth',
-  'balance',
-  'quota',
-  'unavailable',
-])
-
 /** What broken files said when they last had no mistakes. */
 function textsOf(forms: readonly JobForm[]): ReadonlyMap<string, Buffer> {
   return new Map(forms.flatMap(({ path, text, isBroken }) => (isBroken ? [[path, text] as const] : [])))
@@ -89,7 +81,7 @@ async function endsOf(
   for (const { settings } of forms) {
     const run = await store.latestRun(settings.name)
     const { id = null, finishReason = null, finishedAt = null } = run ?? {}
-    const retry = !passing.has(finishReason) ? null : cause?.source === 'answers' ? 'paid' : 'free'
+    const retry = !isStoppedFromOutside(finishReason) ? null : cause?.source === 'answers' ? 'paid' : 'free'
     ends.set(settings.name, { run: id, finishReason, finishedAt, retry })
   }
   return ends
