@@ -102,7 +102,7 @@ describe('the next command after a run', () => {
     ['the report of a job with targets', of({ organic: 3 }), true, ['Next: rankline report acme']],
     ['the results of one without', of({ organic: 3 }), false, ['Next: rankline export organic --job acme']],
     ['of their kind', of({ organic: 0, image: 9 }), false, ['Next: rankline export images --job acme']],
-    ['a name with spaces', of({}, { job: "a b's" }), true, ["Next: rankline report 'a b'\\''s'"]],
+    ['a name with spaces', of({}, { job: "a b's" }), true, [`Next: rankline report 'a b'"'"'s'`]],
     ['nothing where there is nothing', of({ organic: 0 }), false, []],
     ['nothing where it goes on', of({ organic: 3 }, { status: 'stopped' }), true, []],
   ])('is %s', (_, document, tracked, lines) => {

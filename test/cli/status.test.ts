@@ -173,7 +173,7 @@ test('a broken file is named with its place, one that jobs share once; a CSV fil
   expect(await problems()).toEqual([
     6,
     expect.stringMatching(
-      /^2 errors in 2 jobs: error a: list\.csv:1.*locaton.* No good run since its scheduled time 4 h ago error b: list\.csv/,
+      /^1 error in 2 jobs: error list\.csv:1: column 'locaton'.*; that stops 2 jobs: a, b\. Mend it $/,
     ),
   ])
   await place.file('rankline.yaml', 'defaluts: {}\n')

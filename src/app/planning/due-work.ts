@@ -70,7 +70,8 @@ async function slotState(store: DueStore, job: string, latest: number, now: numb
   if (taken === null) return { is: 'free', at: latest }
   if (taken.outcome !== null) {
     const run = taken.runId === null ? null : await store.run(taken.runId)
-    const isStopped = run !== null && isStoppedFromOutside(run.finishReason)
+    // A quota begins anew by itself: the next time buys under it.
+    const isStopped = run !== null && isStoppedFromOutside(run.finishReason) && run.finishReason !== 'quota'
     return isStopped ? { is: 'stopped', at: taken.slotAt } : { is: 'over', at: null }
   }
   const [newest] = await store.runs({ job, limit: 1 })
