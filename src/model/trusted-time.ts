@@ -50,7 +50,7 @@ export function clockDifference(theirs: number, { before, after }: ComparedAt): 
 
 /**
  * The time from which ages of what is removed count where nothing confirms the clock: at most a day after the last time that is
- * known, so that what is young by that stays.
+ * known: what is newer than that is kept.
  *
  * @param lastKnown when the last run was made; null where none was
  */

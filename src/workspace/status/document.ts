@@ -22,7 +22,10 @@ export function statusDocument(facts: StatusFacts) {
     database: database.isMissing ? null : database.path,
     jobs: levels.flatMap((level) => jobs.filter((one) => one.level === level)),
     problems: oncePerCause(problems).map(({ level, job, kind, text, jobs: stopped }) => ({
-      ...{ level, job, kind, text },
+      level,
+      job,
+      kind,
+      text,
       ...(stopped === undefined ? {} : { jobs: stopped }),
     })),
     balance:

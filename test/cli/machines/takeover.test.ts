@@ -39,7 +39,7 @@ test('two processes of one job take turns, and one that may not wait ends with 7
 })
 
 test('a queue that is drained stops its runs, loses nothing, and goes on with the same command', async () => {
-  const { sandbox, queue, host, worker } = await machines({ latencyMs: 60 })
+  const { sandbox, queue, host, worker } = await machines({ latencyMs: 200 })
   const place = await host()
   await place.file('job.csv', queriesCsv(75))
   await worker('--concurrency', '1')
