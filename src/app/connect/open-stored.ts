@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { RunList } from '../../store/sqlite/open-runs.ts'
 import type { Store } from '../../store/store.ts'
 import { databaseSetting, type SettingFlags } from '../config.ts'
+import { waitForLocks } from '../lock.ts'
 
 /**
  * Opens the database to read it. One that was named must be there, unless the command would make it; without one of the usual name,
@@ -32,4 +33,44 @@ async function databaseToRead(
   const { path, isNamed } = databaseSetting(flags)
   if (isNamed && named === 'must be there') requireDatabase(path)
   return existsSync(path) ? path : null
+}
+
+/**
+ * Opens the database to change what it says of jobs, alerts and messages.
+ *
+ * @param wait how long to wait for another process that collects
+ * @param beside whether a run may go on meanwhile: then only a migration needs the turn of this process
+ */
+export async function openToChange(
+  database: string,
+  {
+    wait,
+    beside,
+    log,
+  }: {
+    readonly wait?: string | undefined
+    readonly beside: boolean
+    readonly log: (line: string) => void
+  },
+) {
+  const [{ needsMigration }, { databaseLock }, { openStore }] = await Promise.all([
+    import('../../store/sqlite/connection/inspect.ts'),
+    import('../../store/sqlite/connection/lock.ts'),
+    import('../../store/sqlite/open.ts'),
+  ])
+  const turn = waitForLocks([databaseLock(database)], wait, log)
+  try {
+    if (!beside || needsMigration(database)) await turn.acquire()
+    const store = await openStore(database)
+    return {
+      store,
+      [Symbol.asyncDispose]: async () => {
+        await store[Symbol.asyncDispose]()
+        turn[Symbol.dispose]()
+      },
+    }
+  } catch (error) {
+    turn[Symbol.dispose]()
+    throw error
+  }
 }

@@ -1,6 +1,5 @@
 import { databasePath } from '../../../app/config.ts'
-import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
-import { waitForLocks } from '../../../app/lock.ts'
+import { openToChange, openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { deliver } from '../../../app/messages/deliver.ts'
 import { outgoing } from '../../../app/messages/outgoing.ts'
 import { tryChannels } from '../../../app/messages/try-channels.ts'
@@ -11,9 +10,7 @@ import { type AlertKind, alertKinds } from '../../../model/settings/alert.ts'
 import { closestMatch, count, grouped, parseDuration } from '../../../model/text.ts'
 import { startOfDay, systemClock, utcMinute } from '../../../model/time.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
-import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
-import { openStore } from '../../../store/sqlite/open.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import type { Store } from '../../../store/store.ts'
 import { alertsDocument, alertsText, knownAlerts } from '../../alert-list.ts'
 import { isDay, refuseUnknownJob } from '../../arguments.ts'
@@ -73,7 +70,7 @@ async function mute(flags: AlertsFlags, terminal: Terminal): Promise<number> {
     throw new UsageError(
       'Name an alert or a job, or give --tag or --when, and for how long: rankline alerts mute ID --until 7d. List them with: rankline alerts list',
     )
-  await using changed = await openToChange(flags, terminal)
+  await using changed = await openBesideRuns(flags, terminal)
   const { store } = changed
   const alert = name === null ? null : await store.alert(name)
   if (alert !== null && (tag ?? when) !== null)
@@ -121,7 +118,7 @@ function alertKind(text: string | undefined): AlertKind | null {
 /** `rankline alerts send`: tries at once what waits, and anew what was given up. */
 async function send(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   const { name } = flags
-  await using changed = await openToChange(flags, terminal)
+  await using changed = await openBesideRuns(flags, terminal)
   const { store } = changed
   if (name !== undefined) await refuseUnknownJob(store, name)
   const tried = await store.retryMessages(name ?? null, systemClock.wall())
@@ -150,25 +147,10 @@ async function send(flags: AlertsFlags, terminal: Terminal): Promise<number> {
 }
 
 /** Opens the database to change what it says of alerts and messages, also while a run is collecting. */
-async function openToChange(flags: AlertsFlags, terminal: Terminal) {
+async function openBesideRuns(flags: AlertsFlags, terminal: Terminal) {
   const database = databasePath(flags)
   requireDatabase(database)
-  const turn = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
-  try {
-    // Only a migration needs this process's turn.
-    if (needsMigration(database)) await turn.acquire()
-    const store = await openStore(database)
-    return {
-      store,
-      [Symbol.asyncDispose]: async () => {
-        await store[Symbol.asyncDispose]()
-        turn[Symbol.dispose]()
-      },
-    }
-  } catch (error) {
-    turn[Symbol.dispose]()
-    throw error
-  }
+  return await openToChange(database, { beside: true, log: (line) => note(terminal, line) })
 }
 
 /** The instant that `--until` names: so long from now, or the begin of a day in the time zone of the job. */

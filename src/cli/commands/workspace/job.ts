@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { databasePath, makeDefaultFolder } from '../../../app/config.ts'
-import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
+import { openToChange, openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { searchJob } from '../../../app/job-files.ts'
 import { waitForLocks } from '../../../app/lock.ts'
 import { type KnownJob, knownJobs } from '../../../app/status/jobs.ts'
@@ -145,7 +145,7 @@ async function rename(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
     )
   if (to === searchJob || to === removedJob)
     throw new UsageError(`No job can have the name '${to}'. Choose another`)
-  await using changed = await openToChange(flags, terminal)
+  await using changed = await openJobs(flags, terminal)
   const { store } = changed
   if (await isKnown(store, to))
     throw new UsageError(
@@ -172,7 +172,7 @@ async function rename(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
 /** `rankline job pause`: nothing runs the job by itself until it is resumed. */
 async function pause(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const { name, file } = await seenJob(flags)
-  await using changed = await openToChange(flags, terminal, 'a run may go on')
+  await using changed = await openJobs(flags, terminal, 'a run may go on')
   const { store } = changed
   const { pausedAt } = await store.pauseOf(name)
   const now = systemClock.wall()
@@ -188,7 +188,7 @@ async function pause(flags: JobCommandFlags, terminal: Terminal): Promise<number
 async function resume(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const { name, pausedAt } = await seenJob(flags)
   if (pausedAt !== null) {
-    await using changed = await openToChange(flags, terminal, 'a run may go on')
+    await using changed = await openJobs(flags, terminal, 'a run may go on')
     await changed.store.resumeJob(name, systemClock.wall())
   }
   return await say(flags, terminal, {
@@ -311,22 +311,12 @@ async function isKnown(store: Store, name: string): Promise<boolean> {
 }
 
 /** Opens the database to change what it says of jobs; where a run may go on meanwhile, others are waited for only to migrate it. */
-async function openToChange(flags: JobCommandFlags, terminal: Terminal, meanwhile?: 'a run may go on') {
+async function openJobs(flags: JobCommandFlags, terminal: Terminal, meanwhile?: 'a run may go on') {
   const database = databasePath(flags)
   makeDefaultFolder(database)
-  const turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
-  try {
-    if (meanwhile === undefined || needsMigration(database)) await turn.acquire()
-    const store = await openStore(database)
-    return {
-      store,
-      [Symbol.asyncDispose]: async () => {
-        await store[Symbol.asyncDispose]()
-        turn[Symbol.dispose]()
-      },
-    }
-  } catch (error) {
-    turn[Symbol.dispose]()
-    throw error
-  }
+  return await openToChange(database, {
+    wait: flags.wait,
+    beside: meanwhile !== undefined,
+    log: (line) => note(terminal, line),
+  })
 }
