@@ -13,7 +13,7 @@ beforeAll(async () => {
   // `job` is the name of a command, too.
   await place.file('desks.csv', 'query\ndesk\n')
   await place.call(['run', 'desks.csv', '--target', 'acme.com'])
-})
+}, 60_000)
 afterAll(() => job[Symbol.asyncDispose]())
 
 /** What reads a command line, and nothing else. */
