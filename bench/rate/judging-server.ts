@@ -33,7 +33,9 @@ const server = createServer(async (request, response) => {
   judged = { passed, refused, seconds: (now - begun) / 1000 }
   const [least, most] = latencyMs
   await sleep(least + (most - least) * unit(mix(2, call)))
-  answer(response, 200, { organic_results: [result], search_parameters: {} })
+  // One list for all queries would be suspect.
+  const link = `https://acme.example/desks/${call}`
+  answer(response, 200, { organic_results: [{ ...result, link }], search_parameters: {} })
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
@@ -45,7 +47,6 @@ process.on('disconnect', () => process.exit())
 const result = {
   position: 1,
   title: 'Standing desks',
-  link: 'https://acme.example/desks',
   domain: 'acme.example',
   displayed_link: 'acme.example › desks',
   snippet: 'Desks that go up and down.',

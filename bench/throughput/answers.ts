@@ -3,6 +3,8 @@ import { createWorld } from '../../src/sandbox/world/world.ts'
 
 /** Answers are made ahead, so that the time is the client's. */
 const variety = 500
+/** Each answer comes in as many orders: one list for ten queries would be suspect. */
+const orders = 10
 /** Stands in them where the number of the call is to be written. */
 const mark = '########'
 /** Stands in them where the query is repeated: another one than asked would be noted with each call. */
@@ -27,7 +29,7 @@ export function quickAnswers(isNew: boolean): (url: string) => Buffer {
     const page = Number(searchParams.get('page') ?? 1)
     const answers = answersOfPage.get(page) ?? madeAnswers(page, isNew)
     answersOfPage.set(page, answers)
-    const { before, after } = answers[calls++ % variety] as Answer
+    const { before, after } = answers[calls++ % answers.length] as Answer
     const query = Buffer.from(JSON.stringify(searchParams.get('query')).slice(1, -1))
     const body = Buffer.concat([before, query, after])
     if (isNew) {
@@ -42,16 +44,22 @@ export function quickAnswers(isNew: boolean): (url: string) => Buffer {
 function madeAnswers(page: number, isNew: boolean): readonly Answer[] {
   const world = createWorld('throughput', ['acme.example'])
   const asked = { style: 'get', params: { gl: 'us', hl: 'en' }, page, isAsync: false } as const
-  return Array.from({ length: variety }, (_, number) => {
+  return Array.from({ length: isNew ? variety : variety * orders }, (_, number) => {
     const answer = world(
       billableOperation('alpha.search'),
-      { ...asked, query: `query ${number}` },
+      { ...asked, query: `query ${number % variety}` },
       { now: Date.UTC(2026, 0, 1), pages: 'even', positions: 'restart' },
     ) as {
       organic_results: { title: string; link: string; snippet: string }[]
       related_searches?: unknown
       search_parameters: { q: string }
     }
+    const results = answer.organic_results
+    const first = Math.floor(number / variety)
+    answer.organic_results = [...results.slice(first), ...results.slice(0, first)].map((one, index) => ({
+      ...one,
+      position: index + 1,
+    }))
     // Ten results, as the other contenders store them, and nothing besides.
     delete answer.related_searches
     const text = JSON.stringify(answer)
