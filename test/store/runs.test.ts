@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aLookup, answer, begin, fail, webPage, work } from './answers.ts'
+import { aLookup, answer, begin, fail, settlement, webPage, work } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'
 import { aRunOfThree } from './three-tasks.ts'
 
@@ -33,6 +33,19 @@ describe('a run', () => {
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 1 })
     expect((await lease(store, run.id)).map(({ text }) => text)).toEqual(['b', 'c'])
     expect(await store.recover([run.id], noon + hour)).toBe(0)
+  })
+
+  test('has a free lookup outside of runs ended, too; one that lives after all ends as it ended', async () => {
+    const { store, sql, run } = await aRunOfThree()
+    const died = await store.beginCall(aLookup())
+    const lives = await store.beginCall(aLookup())
+    expect(await store.recover([run.id], noon + hour)).toBe(2)
+    await store.settleCall(lives, settlement({ outcome: 'answered', billed: 0 }), null)
+    expect(sql('SELECT call_id, outcome, billed, credits FROM calls ORDER BY call_id')).toEqual([
+      { call_id: died, outcome: 'ambiguous', billed: 0, credits: 0 },
+      { call_id: lives, outcome: 'answered', billed: 0, credits: 0 },
+    ])
+    expect(await store.creditsOf([run.id])).toEqual({ spent: 0, ambiguous: 0 })
   })
 
   test('of another job has its calls ended by that, and its tasks left alone', async () => {

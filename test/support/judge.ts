@@ -45,8 +45,7 @@ function killFaults({ place, run: { kills }, concurrency }: Judged): readonly st
   }
   const inTheAir = [...new Set(kills.flatMap(({ scene }) => scene.inTheAir))]
   const ambiguous = idsOf(place, "outcome = 'ambiguous'")
-  // A free lookup outside of runs may be that of a living process beside this one: it is left as it is.
-  const open = idsOf(place, 'outcome IS NULL AND run_id IS NOT NULL')
+  const open = idsOf(place, 'outcome IS NULL')
   if (open.length > 0) found.push(`calls that never ended: ${open}`)
   const invented = without(ambiguous, inTheAir)
   if (invented.length > 0) found.push(`ambiguous, and not in the air at any kill: ${invented}`)

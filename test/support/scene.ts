@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 
 /** What the database of a killed process says. */
 export interface Scene {
-  /** Ids of the calls of runs in the air. */
+  /** Ids of the calls in the air. */
   readonly inTheAir: readonly number[]
   /** Those of them that cost something. */
   readonly billableInTheAir: number
@@ -47,10 +47,10 @@ function read(path: string): Scene {
   try {
     if (count("SELECT count(*) FROM sqlite_schema WHERE name IN ('calls', 'tasks', 'runs')") < 3)
       return nothing
-    const calls = all<{ id: number; outcome: string | null; credits: number; run: number | null }>(
-      'SELECT call_id AS id, outcome, credits, run_id AS run FROM calls ORDER BY 1',
+    const calls = all<{ id: number; outcome: string | null; credits: number }>(
+      'SELECT call_id AS id, outcome, credits FROM calls ORDER BY 1',
     )
-    const inTheAir = calls.filter(({ outcome, run }) => outcome === null && run !== null)
+    const inTheAir = calls.filter(({ outcome }) => outcome === null)
     return {
       inTheAir: inTheAir.map(({ id }) => id),
       billableInTheAir: inTheAir.filter(({ credits }) => credits > 0).length,

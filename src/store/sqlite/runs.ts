@@ -282,6 +282,7 @@ const close = prepared(($: Values<{ id: number; now: number }>) =>
  * Calls in flight when their process died: free ones stay free, the others are possibly billed. Calls in flight have an index
  * of their own; the plus keeps SQLite from reading the calls of every run instead.
  */
+/** A free lookup of a living process beside this one may be among them: its own end overwrites the mark. */
 const markCrashedCalls = prepared(($: Values<{ now: number }>) =>
   orm
     .update(calls)
@@ -291,7 +292,7 @@ const markCrashedCalls = prepared(($: Values<{ now: number }>) =>
       finishedAt: sql`${$.now}`,
       error: 'rankline died while the call was in the air',
     })
-    .where(and(isNull(calls.outcome), sql`+${calls.runId} IS NOT NULL`)),
+    .where(isNull(calls.outcome)),
 )
 
 /** A later process, perhaps days later, gives every task all its tries again. */
