@@ -25,7 +25,7 @@ type Served = Readonly<Record<'q' | 'r' | 's', readonly (string | null)[]>>
 const page = fc.option(fc.string({ unit: fc.constantFrom(...'abcdefgx'), maxLength: 6 }), { freq: 6 })
 const pages = fc.array(page, { minLength: 2, maxLength: 2 })
 const served = fc.record({ q: pages, r: pages, s: pages })
-const volumes = fc.array(fc.constantFrom(null, 0, 10, 1, 2_401), { minLength: 3, maxLength: 3 })
+const volumes = fc.array(fc.constantFrom(null, 0, 10, 0.1, 2_400.7), { minLength: 3, maxLength: 3 })
 
 /** What may happen to the runs of a job, at random. */
 const step = fc.oneof(

@@ -115,7 +115,7 @@ function summary({ state, place, estimated, queries, from }: Source): string {
 
 /** How many queries of a run said the same of a target. */
 const rankCountsView = `${rankCounts(counted, 'c.queries', 'c.volume')}
-    UNION ALL${rankCounts(observed, 'count(*)', 'sum(rq.volume)')}
+    UNION ALL${rankCounts(observed, 'count(*)', 'sum(CAST(rq.volume AS INTEGER))')}
     GROUP BY r.id, rt.target_id, 5, 6, 7, 8, ${ofTarget}`
 
 function rankCounts({ state, place, estimated, from }: Source, queries: string, volume: string): string {

@@ -87,7 +87,7 @@ export function unobserved(
 export function countedObservations(ofRuns: string): string {
   return raw`SELECT o.${o.runId}, o.${o.targetId}, o.${o.state}, coalesce(o.${o.exactness} = 'estimated', 0) AS ${n.estimated},
       CASE o.${o.state} WHEN 'ranked' THEN o.${o.rank} WHEN 'absent' THEN o.${o.depth} ELSE 0 END AS ${n.place},
-      count(*) AS ${n.queries}, sum(rq.${rq.volume}) AS ${n.volume}
+      count(*) AS ${n.queries}, sum(CAST(rq.${rq.volume} AS INTEGER)) AS ${n.volume}
     FROM ${ofRuns} r JOIN ${o} o ON o.${o.runId} = r.${runs.id}
       JOIN ${rq} rq ON rq.${rq.runId} = o.${o.runId} AND rq.${rq.queryId} = o.${o.queryId}
     GROUP BY 1, 2, 3, 4, 5`
