@@ -57,7 +57,7 @@ export function paramTexts(params: Readonly<Record<string, Param>>): readonly st
   return Object.entries(params).map(([name, value]) => `${name}=${value}`)
 }
 
-type AskedKeyword = Pick<Keyword, 'query' | 'operation' | 'params'>
+type KeywordParams = Pick<Keyword, 'query' | 'operation' | 'params'>
 
 /** Params that a locale says. */
 const localeParams: ReadonlySet<string> = new Set(['gl', 'hl', 'location', 'cc', 'mkt'])
@@ -71,8 +71,8 @@ interface Differences {
   readonly shared: ReadonlySet<string>
 }
 
-function differencesOf(same: readonly AskedKeyword[]): Differences {
-  const differ = (of: (one: AskedKeyword) => unknown): boolean => new Set(same.map(of)).size > 1
+function differencesOf(same: readonly KeywordParams[]): Differences {
+  const differ = (of: (one: KeywordParams) => unknown): boolean => new Set(same.map(of)).size > 1
   const names = new Set(same.flatMap(({ params }) => Object.keys(params)))
   const params = new Set([...names].filter((name) => differ((one) => one.params[name])))
   const shared = new Set<string>()
@@ -92,15 +92,15 @@ function differencesOf(same: readonly AskedKeyword[]): Differences {
 }
 
 /** Operation, locale and the other params that differ. */
-function nameBeside({ operation, params }: AskedKeyword, names: ReadonlySet<string>): string {
+function nameBeside({ operation, params }: KeywordParams, names: ReadonlySet<string>): string {
   const others = Object.entries(params).filter(([name]) => names.has(name) && !localeParams.has(name))
   return JSON.stringify([operation, localeText(params), ...others])
 }
 
 /** The differences of each query that several keywords ask; lists of keywords do not change. */
-const known = new WeakMap<readonly AskedKeyword[], ReadonlyMap<string, Differences>>()
+const known = new WeakMap<readonly KeywordParams[], ReadonlyMap<string, Differences>>()
 
-function differencesBy(keywords: readonly AskedKeyword[]): ReadonlyMap<string, Differences> {
+function differencesBy(keywords: readonly KeywordParams[]): ReadonlyMap<string, Differences> {
   const found = known.get(keywords)
   if (found !== undefined) return found
   const several = [...groupedBy(keywords, ({ query }) => query)].filter(([, same]) => same.length > 1)
@@ -110,7 +110,9 @@ function differencesBy(keywords: readonly AskedKeyword[]): ReadonlyMap<string, D
 }
 
 /** Makes what of its params, beside the locale, tells a keyword from others with the same query: each as `num=20`. */
-export function paramsApart(keywords: readonly AskedKeyword[]): (keyword: AskedKeyword) => readonly string[] {
+export function paramsApart(
+  keywords: readonly KeywordParams[],
+): (keyword: KeywordParams) => readonly string[] {
   const differences = differencesBy(keywords)
   return (keyword) => {
     const differ = differences.get(keyword.query)
@@ -129,9 +131,9 @@ export function paramsApart(keywords: readonly AskedKeyword[]): (keyword: AskedK
  * @param between separates the parts of a place
  */
 export function placesOf(
-  keywords: readonly AskedKeyword[],
+  keywords: readonly KeywordParams[],
   between = ' · ',
-): (keyword: AskedKeyword) => string {
+): (keyword: KeywordParams) => string {
   const differences = differencesBy(keywords)
   const apart = paramsApart(keywords)
   return (keyword) => {
@@ -148,7 +150,7 @@ export function placesOf(
 }
 
 /** A query with its operation and params: `"oak desk"  alpha.search  gl=us  hl=en`. */
-export function requestLine({ query, operation, params }: AskedKeyword): string {
+export function requestLine({ query, operation, params }: KeywordParams): string {
   return [`"${query}"`, operation, ...paramTexts(params)].join('  ')
 }
 

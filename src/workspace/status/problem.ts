@@ -25,13 +25,13 @@ export interface Problem {
   /** What happened, and what to do; without a full stop. */
   readonly text: string
   /** What stops this job and others alike; absent where it is its own. */
-  readonly cause?: Cause
+  readonly cause?: SharedCause
   /** Jobs that one cause stops; absent where it is not about several. */
   readonly jobs?: readonly string[]
 }
 
 /** What may stop several jobs, in words that are the same for each. */
-export interface Cause {
+export interface SharedCause {
   readonly what: string
   /** One thing to do, after which all of them go on. */
   readonly advice: string
