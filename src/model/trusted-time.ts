@@ -49,8 +49,8 @@ export function clockDifference(theirs: number, { before, after }: ComparedAt): 
 }
 
 /**
- * The time from which ages of what is removed count where nothing confirms the clock: at most a day after the last time that is
- * known: what is newer than that is kept.
+ * The time from which ages of what is removed count, where nothing confirms the clock. A clock that is more than a day ahead of the last
+ * known time is not believed: ages then count from that time, and what is newer is kept.
  *
  * @param lastKnown when the last run was made; null where none was
  */

@@ -182,7 +182,7 @@ test('a run that goes on after one that was killed says what the books say of th
   // What is in the air when the process dies is charged after the next one has read the account.
   const { sandbox, place, job } = await staged(
     {
-      rules: [{ query: 'query 9', times: 1, do: { latency: 4_000 } }],
+      rules: [{ query: 'query 9', times: 1, do: { latency: 60_000 } }],
     },
     9,
   )
