@@ -77,7 +77,11 @@ export function judge(facts: Facts, known: Known): Judgement {
   const { job, at } = facts
   const about = run === null ? job : `run ${run.id}`
   return {
-    ...{ job, run, at, now, dropped },
+    job,
+    run,
+    at,
+    now,
+    dropped,
     opened: changes.flatMap((change) => (change.state === 'open' ? [openedBy(change, muted)] : [])),
     over: changes.flatMap(({ state, id, now, text }) => (state === 'over' ? [{ id, now, text }] : [])),
     toldNow: late.map(({ id }) => id),
@@ -107,8 +111,16 @@ function openedBy(change: Change, muted: Known['muted']): NewAlert {
   const { id, identity, rule, query, target, before, now, text } = change
   const mutedUntil = muted.get(identity) ?? null
   return {
-    ...{ id, identity, when: rule.when, queryId: query?.id ?? null, target, before, now, text },
-    ...{ mutedUntil, told: mutedUntil === null },
+    id,
+    identity,
+    when: rule.when,
+    queryId: query?.id ?? null,
+    target,
+    before,
+    now,
+    text,
+    mutedUntil,
+    told: mutedUntil === null,
   }
 }
 

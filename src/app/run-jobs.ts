@@ -106,7 +106,12 @@ export async function collectAndFinish(
     const service = app.serviceWith({ unavailableMs, throttledMs })
     const settings = runs.map((run) => run.settings)
     const parts = {
-      ...{ ...collection, store, service, clock, keyHash, random: Math.random },
+      ...collection,
+      store,
+      service,
+      clock,
+      keyHash,
+      random: Math.random,
       opening: app.clockCheck.opening,
       sharedLimits: await sharedLimits(store, settings),
     }

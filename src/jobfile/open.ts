@@ -60,7 +60,10 @@ export async function openJob(job: Job, flags: JobFlags, report: Report): Promis
   const entryOperations = source === null ? [] : operationsOfEntries(source)
   const { defaults, bytes: sharedBytes } = shared
   const origin = {
-    ...{ path: pathOf(job), where: file, source, defaults },
+    path: pathOf(job),
+    where: file,
+    source,
+    defaults,
     channels: Object.keys(shared.workspace.channels),
     hasOtherTargets: source === null || mayHaveTargets(source),
   }

@@ -296,8 +296,12 @@ export function readOneQuery(
     report({ ...problem, where: problem.where.replace(/^--/, '') })
   }
   const origin = {
-    ...{ path: name, where: name, source: null, defaults: noDefaults },
-    ...{ channels: [], hasOtherTargets: true },
+    path: name,
+    where: name,
+    source: null,
+    defaults: noDefaults,
+    channels: [],
+    hasOtherTargets: true,
   }
   const plan = readSettings(origin, flags, [], complain)
   const text = queryText(query)

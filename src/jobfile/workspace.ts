@@ -158,8 +158,11 @@ function checkNames(channels: Readonly<Record<string, unknown>>, context: z.core
     const read = plainText(name)
     if (!('value' in read))
       context.addIssue({
-        ...{ code: 'custom', input: name, path: [] },
-        ...{ message: `cannot have the name ${quoted(name)}`, params: { fix: 'write one such as ops' } },
+        code: 'custom',
+        input: name,
+        path: [],
+        message: `cannot have the name ${quoted(name)}`,
+        params: { fix: 'write one such as ops' },
       })
   }
 }

@@ -74,7 +74,10 @@ export function periodLimits(
     ({ limit, span, used }): LimitState => ({
       limit,
       runIds: new Set(runs.filter(({ job }) => limit.jobs.includes(job)).map(({ id }) => id)),
-      ...{ span, used, reserved: 0, carried: new Set() },
+      span,
+      used,
+      reserved: 0,
+      carried: new Set(),
     }),
   )
   const ofRun = new Map(runs.map(({ id }) => [id, states.filter(({ runIds }) => runIds.has(id))]))

@@ -49,7 +49,10 @@ export function localDay(instant: number, timezone: string): string {
 const dayFormat = memoized(
   (timezone) =>
     new Intl.DateTimeFormat('en-CA', {
-      ...{ timeZone: timezone, year: 'numeric', month: '2-digit', day: '2-digit' },
+      timeZone: timezone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
     }),
 )
 

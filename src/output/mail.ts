@@ -41,8 +41,11 @@ export async function mailBytes({ subject, day, text, html, pictures }: Mail): P
     text,
     html,
     attachments: pictures.map(({ cid, type, bytes }) => ({
-      ...{ cid, contentType: type, content: Buffer.from(bytes) },
-      ...{ filename: `${cid}.png`, contentDisposition: 'inline' },
+      cid,
+      contentType: type,
+      content: Buffer.from(bytes),
+      filename: `${cid}.png`,
+      contentDisposition: 'inline',
     })),
     encoding: 'quoted-printable',
     newline: 'win',

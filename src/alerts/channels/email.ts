@@ -26,9 +26,13 @@ export const openEmail: Open<Channel & { readonly type: 'email' }> = ({ to }, ar
         url: server.url,
         // A password goes out encrypted, or not at all.
         ...(server.mustEncrypt ? { requireTLS: true } : {}),
-        ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, dnsTimeout: timeoutMs },
-        ...{ socketTimeout: timeoutMs, socketCloseTimeout: 500 },
-        ...{ disableFileAccess: true, disableUrlAccess: true },
+        connectionTimeout: timeoutMs,
+        greetingTimeout: timeoutMs,
+        dnsTimeout: timeoutMs,
+        socketTimeout: timeoutMs,
+        socketCloseTimeout: 500,
+        disableFileAccess: true,
+        disableUrlAccess: true,
       })
       let late: NodeJS.Timeout | undefined
       const deadline = new Promise<never>((_, reject) => {
@@ -107,7 +111,10 @@ interface MailContent {
 
 function reportMail({ subject, text, html, pictures }: ReportMessage): MailContent {
   const attachments = Object.entries(pictures).map(([cid, base64]) => ({
-    ...{ cid, filename: `${cid}.png`, contentType: 'image/png', contentDisposition: 'inline' as const },
+    cid,
+    filename: `${cid}.png`,
+    contentType: 'image/png',
+    contentDisposition: 'inline' as const,
     content: Buffer.from(base64, 'base64'),
   }))
   return { subject: oneLine(subject), text, html, attachments }

@@ -73,7 +73,9 @@ async function judgeRun(
   const { job, settings } = run
   const rules = settings.alerts ?? []
   const facts = {
-    ...{ job, rules, skipped: null },
+    job,
+    rules,
+    skipped: null,
     at: Math.max(run.finishedAt ?? 0, run.closedAt ?? 0),
     health: hasEnded ? await healthOf(store, run, rules, end) : null,
     ...(await observedFacts(store, one, rules)),

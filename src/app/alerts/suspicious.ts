@@ -17,7 +17,11 @@ export async function suspiciousQueries(
   const rules = run.settings.alerts?.filter(({ recheck }) => recheck === true) ?? []
   if (rules.length === 0 || !isComplete(run.finishReason) || (await store.isRechecked(run.id))) return []
   const facts = {
-    ...{ job: run.job, rules, at: now, health: null, skipped: null },
+    job: run.job,
+    rules,
+    at: now,
+    health: null,
+    skipped: null,
     ...(await observedFacts(store, { run, settled: new Set() }, rules)),
     // A second look can tell whether a suspect run is right.
     suspicion: null,

@@ -40,7 +40,10 @@ export async function reportMessage(
 
 async function sourceOf(job: JobSettings, presentation: Presentation, store: Store): Promise<ReportSource> {
   return await reportSource(store, {
-    ...{ job: job.name, settings: job, format: emailFormat, presentation },
+    job: job.name,
+    settings: job,
+    format: emailFormat,
+    presentation,
     asked: { period: job.report?.period ?? week },
     measure: { curve: defaultCurve, absent: 'depth' },
     look: { width: 80, color: false, ascii: false },

@@ -55,7 +55,9 @@ export async function queueDigests(
       : digest
     await store.putMessages(
       due.map(({ isMailbox, ...about }) => ({
-        ...{ ...about, job: job.name, runId: null },
+        ...about,
+        job: job.name,
+        runId: null,
         ...(isMailbox ? mail : digest),
       })),
       now,

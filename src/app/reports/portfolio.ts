@@ -77,7 +77,11 @@ async function standingOf(
   const known = jobs.find((one) => one.job === job)
   const { good } = await store.newestRuns(job, latestKnown(now))
   return {
-    ...{ job, name: job, language: null, ranks: null, file: null },
+    job,
+    name: job,
+    language: null,
+    ranks: null,
+    file: null,
     // `status` leaves out jobs that were given up.
     level: known?.level ?? null,
     problems: problems.filter((one) => one.job === job),

@@ -37,7 +37,11 @@ export async function presentationOf(
   const { title = null, client = null, agency = null, footer = null } = report ?? {}
   const { logo = null, accent = null, language = null } = report ?? {}
   return {
-    ...{ title, client, agency, footer, audience },
+    title,
+    client,
+    agency,
+    footer,
+    audience,
     logo: logo === null ? null : await readLogo(logo),
     accent: accent === null ? null : accentOf(accent),
     language: english ? 'en' : (language ?? 'en'),

@@ -41,13 +41,20 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
   const asked = { period: period ?? ofJob?.period ?? null, compare: compare ?? ofJob?.compare ?? null }
   const isDayBefore = format.dayBefore === true && period === null && compare === null
   const ranked = await rankedJob(store, job, {
-    ...{ date, filter, targets: settings?.targets },
+    date,
+    filter,
+    targets: settings?.targets,
     asked: isDayBefore ? null : { ...asked, tolerance },
     absent: measure.absent ?? 'depth',
   })
   const sorted = order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) }
   const source: ReportSource = {
-    ...{ job, measure, store, asked, look: request.look, featuresOf },
+    job,
+    measure,
+    store,
+    asked,
+    look: request.look,
+    featuresOf,
     ranked: sorted,
     presentation: request.presentation ?? plainPresentation,
     csv: request.csv ?? 'guarded',

@@ -209,7 +209,9 @@ async function readForm(
     for await (const { every } of file.queries()) isScheduled ||= every !== null
   if (file !== null && isNamed && !isScheduled)
     report({
-      ...{ where: path, line: null, column: null },
+      where: path,
+      line: null,
+      column: null,
       message: 'the file does not say when its job runs',
       fix: 'write for instance schedule: "0 6 * * *"',
     })

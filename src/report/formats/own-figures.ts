@@ -58,9 +58,16 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
     .filter(({ day }) => day >= from)
     .map((day) => ({ day: day.day, value: visibilityOf(day) }))
   return {
-    ...{ summary, own, trend, parts, daysOf },
-    ...{ topThree: topRanksOf(statuses, 3), topTen: topRanksOf(statuses, 10) },
-    ...{ from, until: summary.date, compared: summary.compared.at(-1) ?? null },
+    summary,
+    own,
+    trend,
+    parts,
+    daysOf,
+    topThree: topRanksOf(statuses, 3),
+    topTen: topRanksOf(statuses, 10),
+    from,
+    until: summary.date,
+    compared: summary.compared.at(-1) ?? null,
   }
 }
 

@@ -103,7 +103,16 @@ function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: P
   const citations = once(() => cut.citations(whole.citations))
   const features = once(() => cut.features(whole.features))
   return {
-    ...{ history, period, compare, asked, presentation, measure, runs, texts, sites, links },
+    history,
+    period,
+    compare,
+    asked,
+    presentation,
+    measure,
+    runs,
+    texts,
+    sites,
+    links,
     get serps() {
       return serps()
     },

@@ -98,8 +98,13 @@ export function unpacked({
         return since === undefined ? keyword : { ...keyword, since }
       }),
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
-        ...{ keyword, target, cells: unpackedCells(cells), seen },
-        ...{ absentDepths, links: ranking, places: unpackedPlaces(places) },
+        keyword,
+        target,
+        cells: unpackedCells(cells),
+        seen,
+        absentDepths,
+        links: ranking,
+        places: unpackedPlaces(places),
       })),
       links: unpackedLinks(history.links),
     },

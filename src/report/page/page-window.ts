@@ -39,7 +39,12 @@ function pageWindow(json: string): PageWindow {
   const later = (step: () => void): number => waiting.push(step)
   const nothing = (): void => {}
   const globals = {
-    ...{ document, Node, Element, HTMLElement, URL, URLSearchParams },
+    document,
+    Node,
+    Element,
+    HTMLElement,
+    URL,
+    URLSearchParams,
     window: Object.assign(events, { print: nothing, requestIdleCallback: later }),
     location: { hash: '', href: 'about:blank' },
     history: { pushState: nothing, replaceState: nothing },
@@ -54,8 +59,12 @@ function pageWindow(json: string): PageWindow {
       observe(): void {}
       disconnect(): void {}
     },
-    ...{ requestIdleCallback: later, cancelIdleCallback: nothing, requestAnimationFrame: later },
-    ...{ setTimeout: later, clearTimeout: nothing, getSelection: () => null },
+    requestIdleCallback: later,
+    cancelIdleCallback: nothing,
+    requestAnimationFrame: later,
+    setTimeout: later,
+    clearTimeout: nothing,
+    getSelection: () => null,
   }
   return {
     globals,

@@ -68,7 +68,10 @@ function jobPart(job: JobFacts) {
     spent_today: job.spentToday,
     spent_this_month: job.spentThisMonth,
     open_alerts: alerts.map(({ id, when, text, openedAt, mutedUntil }) => ({
-      ...{ id, when, text, opened_at: instant(openedAt) },
+      id,
+      when,
+      text,
+      opened_at: instant(openedAt),
       muted_until: mutedUntil === null ? null : instant(mutedUntil),
     })),
   }

@@ -101,7 +101,8 @@ async function collectAndReport(
   const cause = interrupts.stop.cause()
   const again = {
     runs: listed.flatMap(({ run, show }) => (show === 'collect' ? [run] : [])),
-    ...{ balance: collected.after, request: collection },
+    balance: collected.after,
+    request: collection,
   }
   const documents = await withRechecks(app, await documentsOf(app, listed, collected, cause), again, terminal)
   const isCutShort = cause === null && interrupts.stop.cause()?.reason === 'interrupted'

@@ -93,7 +93,9 @@ export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<num
           `Another try cannot help run ${run.id}: its requests are too long for the service. What to change: rankline runs ${run.id}`,
         )
       terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`, {
-        ...{ level: 'info', run: run.id, job: run.job },
+        level: 'info',
+        run: run.id,
+        job: run.job,
       })
     },
   })

@@ -100,7 +100,9 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const presentation =
     format.document === true
       ? await presentationOf(await lookSettings(reader, job, settings), {
-          ...{ audience, comment: flags.comment, english: format.english },
+          audience,
+          comment: flags.comment,
+          english: format.english,
         })
       : plainPresentation
   const { ranked, chunks } = await atOneMoment(store, async () => {
@@ -111,8 +113,18 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       return { ranked: null, chunks: asStream(text) }
     }
     const source = await reportSource(store, {
-      ...{ job, settings, format, date, asked, tolerance, measure, order, look, presentation },
-      ...{ serpDays: days, paper },
+      job,
+      settings,
+      format,
+      date,
+      asked,
+      tolerance,
+      measure,
+      order,
+      look,
+      presentation,
+      serpDays: days,
+      paper,
       filter: { tags: flags.tag, targets: flags.target },
       csv,
     })

@@ -251,7 +251,9 @@ async function printPruned(
         ? {}
         : {
             results: {
-              ...{ answers: results.answers, results: results.results, kept: results.kept },
+              answers: results.answers,
+              results: results.results,
+              kept: results.kept,
               ...(swept === null ? {} : { texts: swept.texts, links: swept.links }),
             },
           }

@@ -105,8 +105,18 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
   const about = { name, sentences, subject, week: week === null ? null : harmlessSection(week) }
   if (figures === null)
     return {
-      ...{ ...about, period: '', compared: '', site: null, figures: [], trend: null, sites: [], actions },
-      ...{ winners: noMovers, losers: noMovers, asOf: null, day: history.days.at(-1) ?? null },
+      ...about,
+      period: '',
+      compared: '',
+      site: null,
+      figures: [],
+      trend: null,
+      sites: [],
+      actions,
+      winners: noMovers,
+      losers: noMovers,
+      asOf: null,
+      day: history.days.at(-1) ?? null,
     }
   const { summary, own, from, until } = figures
   const owns = summary.targets.filter(({ target }) => target.own).length
@@ -219,7 +229,9 @@ function sitesOf({ summary, daysOf }: OwnFigures, say: Words): readonly EmailSit
     if (value === null) return []
     return [
       {
-        ...{ label: sanitizeLine(target.label), isOwn: target.own, share: value },
+        label: sanitizeLine(target.label),
+        isOwn: target.own,
+        share: value,
         value: figureText('visibility', value, say),
         change: changeText('visibility', visibility, daysOf(target), say),
       },

@@ -41,7 +41,10 @@ function harmlessIn(presentation: ReportSource['presentation']): ReportSource['p
   const { title, client, agency, footer, comment } = presentation
   return {
     ...presentation,
-    ...{ title: clean(title), client: clean(client), agency: clean(agency), footer: clean(footer) },
+    title: clean(title),
+    client: clean(client),
+    agency: clean(agency),
+    footer: clean(footer),
     comment:
       comment === null
         ? null

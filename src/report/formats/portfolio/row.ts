@@ -67,8 +67,13 @@ export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
     return { value, change: cohort?.delta ?? null }
   }
   return {
-    ...{ site: own.target.label, keywords: summary.keywords, checked: topTen.observed },
-    ...{ from, until, compared, trend },
+    site: own.target.label,
+    keywords: summary.keywords,
+    checked: topTen.observed,
+    from,
+    until,
+    compared,
+    trend,
     visibility: of('visibility'),
     averagePosition: of('average_position'),
     clicks: of('clicks'),

@@ -40,13 +40,20 @@ function figureCells(ranks: PortfolioRanks | null, say: Words): Markup {
   const { visibility, averagePosition, topTen, clicks, compared, checked } = ranks
   const cells = [
     figureCell(columns.visibility, visibility, {
-      ...{ say, text: (value) => say.percent(value), factor: 100, unit: points },
+      say,
+      text: (value) => say.percent(value),
+      factor: 100,
+      unit: points,
     }),
     figureCell(columns.averagePosition, averagePosition, {
-      ...{ say, text: (value) => say.decimal(value), isLowerBetter: true },
+      say,
+      text: (value) => say.decimal(value),
+      isLowerBetter: true,
     }),
     figureCell(columns.topTen, checked === 0 ? notChecked : topTen, {
-      ...{ say, text: (value) => ofChecked(value, checked), digits: 0 },
+      say,
+      text: (value) => ofChecked(value, checked),
+      digits: 0,
     }),
     figureCell(columns.clicks, clicks, { say, text: (value) => say.number(Math.round(value)), digits: 0 }),
   ]

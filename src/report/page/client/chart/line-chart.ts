@@ -74,8 +74,11 @@ function lastValues(lines: readonly Line[], ends: LineChart['ends']): readonly L
 
 function endsOf(last: readonly LastValue[], { axis, y, top, bottom }: Plot): readonly SVGElement[] {
   const ends = last.map(({ line: { target, main }, day, value, text }) => ({
-    ...{ target, main, text },
-    ...{ x: axis.x(day), y: y(value) },
+    target,
+    main,
+    text,
+    x: axis.x(day),
+    y: y(value),
   }))
   return endLabels(ends, { right: axis.right, top, bottom })
 }

@@ -36,7 +36,10 @@ export function keywordTable(
 ): Omit<GridView<KeywordStatus>, 'sort'> & { readonly sort: (sort: string) => void } {
   const columns = columnsOf(view)
   const table = grid<KeywordStatus>({
-    ...{ label: say.keywords.label, columns, open, empty: noMatch() },
+    label: say.keywords.label,
+    columns,
+    open,
+    empty: noMatch(),
     choice: mostChanged(view.data.measure.curve, (status) => status),
     order: orderIn(sort, columns),
     onOrder: ({ by, descending }) =>
