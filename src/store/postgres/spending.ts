@@ -96,8 +96,10 @@ async function standings(
     },
     chargedCalls: async ({ from, until }) => {
       const [row] = await statements.query<{ calls: number }>(
+        // Those that ended long before the span were not sent in it: so the index of ends finds the others.
         `SELECT (SELECT count(*) FROM rankline.calls
-            WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND sent_at < $3 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL)::bigint
+            WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND sent_at < $3 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL
+              AND settled_at >= to_timestamp(($2::bigint - ${agreeingMs}) / 1000))::bigint
           + (SELECT coalesce(sum(ceil(${reservedOf('c')}::double precision / greatest(1, c.least_credits))), 0) FROM rankline.chunks c
             WHERE c.key_hash = $1 AND c.state IN ('released', 'leased'))::bigint AS calls`,
         [keyHash, from, until],
@@ -148,8 +150,8 @@ async function creditsSent(
   )
 }
 
-/** Days and months begin with a quarter of an hour in every time zone. */
-const quarterOf = (epoch: string): string => `ceil(${epoch}::double precision / 900000)`
+/** Days and months begin with a quarter of an hour in every time zone. Whole numbers, for the index holds such. */
+const quarterOf = (epoch: string): string => `ceil(${epoch}::double precision / 900000)::bigint`
 
 async function creditsSentByTag(
   statements: Statements,

@@ -106,7 +106,7 @@ export async function release({ spending }: Pick<SharedJournal, 'spending'>, run
 
 /** A run whose chunks any worker may take. */
 export async function released(
-  journal: SharedJournal,
+  journal: Pick<SharedJournal, 'plans' | 'spending'>,
   run: SharedRun,
   ...chunks: readonly NewChunk[]
 ): Promise<SharedRun> {
