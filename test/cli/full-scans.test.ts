@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { runTargets } from '../../src/store/sqlite/cache.ts'
 import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
 import { groupCommit } from '../../src/store/sqlite/connection/group-commit.ts'
-import { openDraft } from '../../src/store/sqlite/planning/draft.ts'
+import { draftOpener } from '../../src/store/sqlite/planning/draft.ts'
 import { stagedJob } from '../../src/store/sqlite/planning/staging.ts'
 import { type Ask, fullScans, openRanges } from '../support/full-scans.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
@@ -102,7 +102,7 @@ function readsWhole(sql: string): boolean {
       lacksRoom: () => false,
       committed: () => {},
     })
-    openDraft(db, writer, runTargets(db))
+    draftOpener(db, writer, runTargets(db))()
     stagedJob(db, 1).mergeDuplicates()
     const ask: Ask = (asked, ...values) => db.prepare(asked).all(...values)
     return fullScans(ask, sql).length > 0 || openRanges(ask, sql).some((column) => !times.has(column))

@@ -64,6 +64,19 @@ describe('a plan', () => {
     expect(await again.summary(plannedJob({}))).toMatchObject({ queries: 0, tasks: 0 })
   })
 
+  test('is not in the way of another one that is begun and committed meanwhile', async () => {
+    const temp = await aStore()
+    await using slow = await temp.store.draft()
+    await slow.add('acme', text('a', 'b').map(aQuery))
+    await slow.edited('acme')
+    await planJobs(temp.store, { other: text('b', 'c') })
+    await slow.add('acme', text('c').map(aQuery))
+    await planJobs(temp.store, { acme: text('b', 'd') })
+    const [run] = await slow.commit([plannedJob({})], noon)
+    expect(tasksOf(temp, run?.id as number)).toEqual(['a/1 pending', 'b/1 pending', 'c/1 pending'])
+    expect((await temp.store.runs({})).map(({ job }) => job).sort()).toEqual(['acme', 'acme', 'other'])
+  })
+
   test('joins the same query asked twice: one task, bought for the deeper, with the tags of both', async () => {
     const { store, sql } = await aStore()
     await using draft = await store.draft()

@@ -13,7 +13,7 @@ import { jobStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
-import { openDraft } from './planning/draft.ts'
+import { draftOpener } from './planning/draft.ts'
 import { plannedReads } from './planning/planned.ts'
 import { openSnapshot, reportStore } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
@@ -147,6 +147,7 @@ interface StoreParts {
 }
 
 function storeOf({ db, path, memory, results, space, file, writer, close }: StoreParts): Store {
+  const openDraft = draftOpener(db, writer, memory.targets)
   const store: Store = {
     space: describingErrors(space, path),
     file,
@@ -169,7 +170,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     ...dueReads(db),
     ...statusReads(db),
     ...syncStore(db, writer, memory.keys),
-    draft: async () => describingErrors(openDraft(db, writer, memory.targets), path),
+    draft: async () => describingErrors(openDraft(), path),
     [Symbol.asyncDispose]: close,
   }
   return describingErrors(store, path, file.loss)

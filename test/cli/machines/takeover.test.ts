@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { keyHash } from '../../../src/app/config.ts'
+import { openJournal } from '../../../src/store/postgres/open.ts'
 import { queriesCsv } from '../../support/rankline.ts'
 import { waitWhile } from '../staged.ts'
 import { list, machines } from './machines.ts'
@@ -36,6 +39,33 @@ test('two processes of one job take turns, and one that may not wait ends with 7
   })
   await worker('--once')
   expect(await run.ended).toMatchObject({ code: 0 })
+})
+
+test('a run whose plan waits for its turn brings the plans that other hosts publish meanwhile', async () => {
+  const { sandbox, queue, host, worker } = await machines()
+  const [first, second] = [await host(), await host()]
+  await first.file('one.csv', queriesCsv(3))
+  await second.file('two.csv', queriesCsv(2))
+  await worker()
+  await using journal = await openJournal(queue.RANKLINE_QUEUE)
+  const jobs = [{ keyHash: keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }), job: 'two' }]
+  const other = { id: randomUUID(), name: 'another host', leaseMs: 60_000 }
+  await journal.plans.coordinate(jobs, other)
+  const run = second.start(['run', 'two.csv'], queue)
+  let said = ''
+  run.child.stderr?.on('data', (text: string) => {
+    said += text
+  })
+  await waitWhile(() => !said.includes('another host'))
+  expect(await first.call(['run', 'one.csv'], queue)).toMatchObject({ code: 0 })
+
+  await journal.plans.leave(jobs, other.id)
+
+  expect(await run.ended).toMatchObject({ code: 0 })
+  expect(second.sql('SELECT job, tasks_done FROM runs ORDER BY job')).toEqual([
+    { job: 'one', tasks_done: 3 },
+    { job: 'two', tasks_done: 2 },
+  ])
 })
 
 test('a queue that is drained stops its runs, loses nothing, and goes on with the same command', async () => {

@@ -21,19 +21,49 @@ import { summarise, unaffordable } from './summary.ts'
 const cacheSize = 8_000
 
 /**
- * Plans are staged in a separate database in a temporary file: other processes do not see them, they take no lock, a million
- * queries need no memory, and the disk space is free again when the draft is dropped.
+ * Opens drafts, any number at once: what a plan waits for may bring plans of others. They are staged in a separate database in a
+ * temporary file: other processes do not see them, they take no lock, a million queries need no memory, and the disk space is free
+ * again when the last draft is dropped. Each draft has tables of its own for the queries of its jobs; the others are filled anew by
+ * whoever uses them.
  */
-export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets): PlanDraft {
+export function draftOpener(db: Database, writer: GroupCommit, watched: RunTargets): () => PlanDraft {
+  let open = 0
+  let jobs = 0
+  return () => {
+    if (open === 0) attachDrafts(db)
+    open += 1
+    const stagedNext = (): Staged => stagedJob(db, ++jobs)
+    return newDraft(db, writer, watched, stagedNext, (dropped) => {
+      open -= 1
+      if (open === 0) db.exec('DETACH draft')
+      else for (const staged of dropped) staged.drop()
+    })
+  }
+}
+
+function attachDrafts(db: Database): void {
   db.exec(`ATTACH '' AS draft`)
   db.pragma(`draft.cache_size = -${cacheSize}`)
   // A draft grows at its end, so its journal has few old pages.
   db.pragma('draft.journal_mode = MEMORY')
   for (const table of [asked, numbers]) createTable(db, table)
   createEdited(db)
+}
+
+/**
+ * @param stagedNext makes the tables of one more job
+ * @param close called with the tables of all jobs of the draft
+ */
+function newDraft(
+  db: Database,
+  writer: GroupCommit,
+  watched: RunTargets,
+  stagedNext: () => Staged,
+  close: (staged: readonly Staged[]) => void,
+): PlanDraft {
   const byJob = new Map<string, Staged>()
   const staged = (job: string): Staged => {
-    const known = byJob.get(job) ?? stagedJob(db, byJob.size + 1)
+    const known = byJob.get(job) ?? stagedNext()
     byJob.set(job, known)
     return known
   }
@@ -70,9 +100,7 @@ export function openDraft(db: Database, writer: GroupCommit, watched: RunTargets
       })
       return ids.map((id) => loadRun(db, id) as Run)
     },
-    [Symbol.asyncDispose]: async () => {
-      db.exec('DETACH draft')
-    },
+    [Symbol.asyncDispose]: async () => close([...byJob.values()]),
   }
 }
 

@@ -135,6 +135,9 @@ export function stagedJob(db: Database, number: number) {
       isIndexed = false
       for (const query of queries) add(query)
     },
+    drop: (): void => {
+      for (const one of [table, lists, leftOut]) db.exec(`DROP TABLE draft.${getTableName(one)}`)
+    },
     /** The first rows that repeat an earlier one, once duplicates are merged. */
     repeats: first,
     /** Merges duplicates; returns how many there were so far. */
