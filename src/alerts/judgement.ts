@@ -8,11 +8,11 @@ import {
   ruleIdentity,
 } from '../model/settings/alert.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../store/alerts.ts'
-import { allRules, type Change, evaluate, type Facts, ruleOf } from './rules/evaluate.ts'
+import { type AlertChange, type AlertFacts, allRules, evaluate, ruleOf } from './rules/evaluate.ts'
 import type { WatchedQuery } from './rules/facts.ts'
 
 /** What is known of a job's alerts before it is judged. */
-export interface Known {
+export interface KnownOfJob {
   readonly open: readonly StoredAlert[]
   /** Ids of open alerts about queries that the job no longer has: they end without a word. */
   readonly gone: ReadonlySet<string>
@@ -25,7 +25,7 @@ export interface Known {
   /** For whom the job is; null where it does not say. */
   readonly client: string | null
   /** What is said of an alert on a query beside its sentence; null where no query is judged. */
-  readonly describe: ((change: Change, query: WatchedQuery) => Described) | null
+  readonly describe: ((change: AlertChange, query: WatchedQuery) => Described) | null
   /** The run that is judged; null where the job could not run. */
   readonly run: Judgement['run']
   readonly now: number
@@ -55,7 +55,7 @@ interface ToldAlert {
  * Judges a run and decides what is told of it. What is muted is stored and not sent: an alert that began so is told when it is muted no
  * longer, if it is not over by then; its end is sent only where its beginning was.
  */
-export function judge(facts: Facts, known: Known): Judgement {
+export function judge(facts: AlertFacts, known: KnownOfJob): Judgement {
   const { open: all, gone, muted: identities, mutes, channels, client, run, now, describe } = known
   const open = all.filter(({ id }) => !gone.has(id))
   const { changes, dropped: ofNoRule } = evaluate(facts, open)
@@ -67,7 +67,7 @@ export function judge(facts: Facts, known: Known): Judgement {
   const dropped = [...gone, ...ofNoRule]
   const byId = new Map(open.map((alert) => [alert.id, alert]))
   const ended = new Set([...dropped, ...changes.flatMap(({ state, id }) => (state === 'over' ? [id] : []))])
-  const isTold = ({ state, id, identity }: Change): boolean =>
+  const isTold = ({ state, id, identity }: AlertChange): boolean =>
     !muted.has(identity) && (state === 'open' || byId.get(id)?.told === true)
   const late = open.filter(({ id, identity, told }) => !told && !ended.has(id) && !muted.has(identity))
   const told = [
@@ -99,7 +99,7 @@ export function judge(facts: Facts, known: Known): Judgement {
   }
 }
 
-function isMutedBy({ job, tag, when }: Mute, { rule, query }: Change, ofJob: string): boolean {
+function isMutedBy({ job, tag, when }: Mute, { rule, query }: AlertChange, ofJob: string): boolean {
   return (
     (job === null || job === ofJob) &&
     (when === null || when === rule.when) &&
@@ -107,7 +107,7 @@ function isMutedBy({ job, tag, when }: Mute, { rule, query }: Change, ofJob: str
   )
 }
 
-function openedBy(change: Change, muted: Known['muted']): NewAlert {
+function openedBy(change: AlertChange, muted: KnownOfJob['muted']): NewAlert {
   const { id, identity, rule, query, target, before, now, text } = change
   const mutedUntil = muted.get(identity) ?? null
   return {
@@ -124,7 +124,7 @@ function openedBy(change: Change, muted: Known['muted']): NewAlert {
   }
 }
 
-function newsOf(change: Change, describe: Known['describe']): ToldAlert {
+function newsOf(change: AlertChange, describe: KnownOfJob['describe']): ToldAlert {
   const { id, rule, state, query, target, before, now, text } = change
   const { details, share } = (query && describe?.(change, query)) ?? undescribed
   const news = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
@@ -183,7 +183,7 @@ function byStake(a: ToldAlert, b: ToldAlert): number {
  */
 function messagesOf(
   told: readonly ToldAlert[],
-  { job, client, run, channels }: Pick<AlertMessage, 'job' | 'run'> & Pick<Known, 'client' | 'channels'>,
+  { job, client, run, channels }: Pick<AlertMessage, 'job' | 'run'> & Pick<KnownOfJob, 'client' | 'channels'>,
 ): readonly { readonly channel: string; readonly message: AlertMessage }[] {
   return [...new Set([...channels, ...told.flatMap(({ to }) => to ?? [])])].flatMap((channel) => {
     const here = told.filter(({ to }) => (to === null ? channels.includes(channel) : to.includes(channel)))

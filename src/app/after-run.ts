@@ -26,10 +26,10 @@ export interface AfterRun {
   readonly log: (line: string) => void
 }
 
-type Step = (after: AfterRun) => Promise<void>
+type AfterRunStep = (after: AfterRun) => Promise<void>
 
 /** What is done after runs, in this order. */
-const steps: readonly Step[] = [judgeRuns, writeMetrics, queueDigestsOfRuns, deliverMessages]
+const steps: readonly AfterRunStep[] = [judgeRuns, writeMetrics, queueDigestsOfRuns, deliverMessages]
 
 /**
  * Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. A bug in one step

@@ -220,7 +220,7 @@ async function stage(
   let read = 0
   let chosen = 0
   let batch: JobQuery[] = []
-  const marked: Places = { first: [], count: 0, last: null }
+  const marked: LinePlaces = { first: [], count: 0, last: null }
   const flush = async (): Promise<void> => {
     const planned = batch.map(planQuery)
     const keys = planned.map(({ key }) => key)
@@ -255,13 +255,13 @@ async function stage(
 const mostPlaces = 5
 
 /** Lines of files: how many, and the first few. */
-interface Places {
+interface LinePlaces {
   readonly first: string[]
   count: number
   last: QuerySource | null
 }
 
-function addPlace(places: Places, source: QuerySource): void {
+function addPlace(places: LinePlaces, source: QuerySource): void {
   // The queries of a row follow each other, and it is told once.
   if (source === places.last) return
   places.last = source
@@ -269,7 +269,7 @@ function addPlace(places: Places, source: QuerySource): void {
   if (places.count <= mostPlaces) places.first.push(`${source.file}:${source.line}`)
 }
 
-function marksLeftOut({ first, count: texts }: Places): string {
+function marksLeftOut({ first, count: texts }: LinePlaces): string {
   const more = texts > first.length ? ` and ${grouped(texts - first.length)} more` : ''
   return `${first.join(', ')}${more}: invisible marks (zero-width or of direction) are left out of ${count(texts, 'text')}.`
 }

@@ -26,7 +26,7 @@ export interface Renormalised {
   readonly failed: number
 }
 
-type Total = { -readonly [K in keyof Renormalised]: Renormalised[K] }
+type RenormalisedTotal = { -readonly [K in keyof Renormalised]: Renormalised[K] }
 
 /** Queries that share a commit. */
 const portion = 50
@@ -37,7 +37,7 @@ export async function renormalise(
   which: DeriveFilter,
   onProgress: (done: Renormalised) => void,
 ): Promise<Renormalised> {
-  const total: Total = {
+  const total: RenormalisedTotal = {
     queries: 0,
     answers: 0,
     results: 0,
@@ -64,7 +64,7 @@ async function deriveOne(
   store: Store,
   query: QueryToDerive,
   which: DeriveFilter,
-  total: Total,
+  total: RenormalisedTotal,
 ): Promise<void> {
   const reads = readAll(store, query, which, total)
   total.queries += 1
@@ -79,7 +79,7 @@ function readAll(
   store: Store,
   { queryId, operation, text, params }: QueryToDerive,
   which: DeriveFilter,
-  total: Total,
+  total: RenormalisedTotal,
 ): readonly (ReadAnswer | RejectedAnswer)[] {
   const reads: (ReadAnswer | RejectedAnswer)[] = []
   const asked = { operation, text, params: JSON.parse(params) as Task['params'] }

@@ -9,12 +9,12 @@ import type {
 import type { Task } from '../model/run.ts'
 import { readDate } from './dates/read-date.ts'
 import {
+  type AnswerFields,
   asFields,
   asSent,
   boolean,
   completed,
   durationSeconds,
-  type Fields,
   integer,
   link,
   list,
@@ -72,7 +72,7 @@ function notJson(body: Buffer): string {
 }
 
 /** Lists may come as objects, so an empty object is an empty list; alone in its body it may be anything. */
-function isBareObject(sent: unknown, fields: Fields, { items, required }: ResponseShape): boolean {
+function isBareObject(sent: unknown, fields: AnswerFields, { items, required }: ResponseShape): boolean {
   const entries = asFields(sent)
   return (
     entries !== null &&
@@ -86,7 +86,7 @@ const statusFields = ['status', 'status_code', 'code']
 const firstErrorStatus = 400
 
 /** What the body of a 200 says went wrong, in the words of the service where it has some; null where nothing did. */
-function errorIn(fields: Fields): string | null {
+function errorIn(fields: AnswerFields): string | null {
   const { error } = fields
   const words = text(error === 0 ? null : error) ?? text(asFields(error)?.message)
   if (words !== null) return `the service says '${oneLine(words)}'`
@@ -117,7 +117,10 @@ export function contradiction(
 }
 
 /** The fields that hold the results. Those of a polled job may be wrapped. */
-function unwrapped({ asyncParam, response }: BillableOperation, fields: Fields | null): Fields | null {
+function unwrapped(
+  { asyncParam, response }: BillableOperation,
+  fields: AnswerFields | null,
+): AnswerFields | null {
   if (asyncParam === undefined || fields === null) return fields
   return holderOf(fields, response.items) ?? fields
 }
@@ -159,19 +162,19 @@ export function listedItems(value: unknown, { itemFields }: ResponseShape): read
 const wrappers = ['job', 'data', 'result', 'results', 'response', 'body', 'output']
 
 /** The object that holds the results: the answer itself, or one that it wraps; null if none does. */
-export function holderOf(fields: Fields, items: string): Fields | null {
+export function holderOf(fields: AnswerFields, items: string): AnswerFields | null {
   return [fields, ...wrappedFields(fields)].find((place) => place[items] !== undefined) ?? null
 }
 
 /** The objects in wrapper fields, two levels deep. */
-export function wrappedFields(fields: Fields): readonly Fields[] {
-  const wrapped = (place: Fields): readonly Fields[] =>
+export function wrappedFields(fields: AnswerFields): readonly AnswerFields[] {
+  const wrapped = (place: AnswerFields): readonly AnswerFields[] =>
     wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
   return wrapped(fields).flatMap((place) => [place, ...wrapped(place)])
 }
 
 /** Makes one result of the fields of one item. */
-type ReadItem = (item: Fields, context: ReadingContext) => Result
+type ReadItem = (item: AnswerFields, context: ReadingContext) => Result
 
 /** The normaliser of an answer whose results are in `organic_results`. */
 export function webAnswer(kind: 'organic' | 'news' | 'video') {
@@ -203,10 +206,10 @@ function listAnswer(field: string, read: (item: unknown) => Result | null) {
   }
 }
 
-type Read = Pick<ParsedAnswer, 'results' | 'malformed'>
+type ReadResults = Pick<ParsedAnswer, 'results' | 'malformed'>
 
 /** The results of a list, and the items that are not results. A value that is not a list is one malformed item. */
-function items(value: unknown, read: (item: unknown) => Result | null): Read {
+function items(value: unknown, read: (item: unknown) => Result | null): ReadResults {
   const results: Result[] = []
   const malformed: unknown[] = []
   for (const item of value == null ? [] : (list(value) ?? [value])) {
@@ -218,12 +221,12 @@ function items(value: unknown, read: (item: unknown) => Result | null): Read {
 }
 
 /** The result that an object describes; any object is a result, even with fields missing. */
-function described(item: unknown, read: (item: Fields) => Result): Result | null {
+function described(item: unknown, read: (item: AnswerFields) => Result): Result | null {
   const fields = asFields(item)
   return fields === null ? null : read(fields)
 }
 
-function gather(fields: Fields, context: ReadingContext, reads: readonly Read[]): ParsedAnswer {
+function gather(fields: AnswerFields, context: ReadingContext, reads: readonly ReadResults[]): ParsedAnswer {
   return {
     results: reads.flatMap((read) => read.results),
     malformed: reads.flatMap((read) => read.malformed),
@@ -231,11 +234,11 @@ function gather(fields: Fields, context: ReadingContext, reads: readonly Read[])
   }
 }
 
-function localised(fields: Fields, context: ReadingContext): ReadingContext {
+function localised(fields: AnswerFields, context: ReadingContext): ReadingContext {
   return completed(context, asFields(fields.search_parameters))
 }
 
-function facts(fields: Fields, language: string | null): AnswerFacts {
+function facts(fields: AnswerFields, language: string | null): AnswerFacts {
   const information = asFields(fields.search_information) ?? {}
   const pagination = asFields(fields.pagination) ?? {}
   return {
@@ -274,7 +277,7 @@ function blank(kind: ResultKind): Result {
 }
 
 /** The fields that all results with a link have. */
-function linked(kind: ResultKind, item: Fields, position = item.position): Result {
+function linked(kind: ResultKind, item: AnswerFields, position = item.position): Result {
   return {
     ...blank(kind),
     position: integer(position),
@@ -284,7 +287,7 @@ function linked(kind: ResultKind, item: Fields, position = item.position): Resul
   }
 }
 
-function organic(item: Fields): Result {
+function organic(item: AnswerFields): Result {
   return {
     ...linked('organic', item),
     snippet: text(item.snippet),
@@ -293,7 +296,7 @@ function organic(item: Fields): Result {
   }
 }
 
-function dated(item: Fields, context: ReadingContext): NewsDetails {
+function dated(item: AnswerFields, context: ReadingContext): NewsDetails {
   const date = text(item.date)
   const read = date === null ? null : readDate(date, context)
   return {
@@ -303,11 +306,11 @@ function dated(item: Fields, context: ReadingContext): NewsDetails {
   }
 }
 
-function news(item: Fields, context: ReadingContext): Result {
+function news(item: AnswerFields, context: ReadingContext): Result {
   return { ...organic(item), kind: 'news', news: dated(item, context) }
 }
 
-function video(item: Fields, context: ReadingContext): Result {
+function video(item: AnswerFields, context: ReadingContext): Result {
   const duration = text(item.duration)
   return {
     ...organic(item),
@@ -324,7 +327,7 @@ function video(item: Fields, context: ReadingContext): Result {
 
 const webItems: Readonly<Record<'organic' | 'news' | 'video', ReadItem>> = { organic, news, video }
 
-function image(item: Fields): Result {
+function image(item: AnswerFields): Result {
   return {
     ...linked('image', item),
     image: {
@@ -336,7 +339,7 @@ function image(item: Fields): Result {
   }
 }
 
-function reference(item: Fields): Result {
+function reference(item: AnswerFields): Result {
   return linked('reference', item, item.index ?? null)
 }
 
@@ -352,7 +355,10 @@ function worded(kind: keyof typeof textNames, item: unknown): Result | null {
 }
 
 /** The text of the first name, else that of the others if they agree. */
-function onlyText(fields: Fields, [documented, ...others]: readonly [string, ...string[]]): string | null {
+function onlyText(
+  fields: AnswerFields,
+  [documented, ...others]: readonly [string, ...string[]],
+): string | null {
   const texts = new Set(others.map((name) => text(fields[name])).filter((one) => one !== null))
   const [one = null] = texts
   return text(fields[documented]) ?? (texts.size === 1 ? one : null)

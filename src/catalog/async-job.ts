@@ -8,7 +8,7 @@ import type { BillableOperation } from './operation.ts'
  */
 
 /** The state of a job by its poll; unknown words mean that it still runs. */
-export type JobState = 'running' | 'completed' | 'failed'
+export type AsyncJobState = 'running' | 'completed' | 'failed'
 
 const idNames = ['job_id', 'jobId', 'id', 'request_id', 'requestId', 'task_id', 'taskId', 'uuid']
 const idHeaders = ['x-job-id', 'job-id', 'x-request-id', 'location']
@@ -41,7 +41,7 @@ function exactNumbers(body: Buffer): Buffer {
 }
 
 /** The state of a job by the answer to a poll, for an operation whose answers have that shape. */
-export function jobStateOf(body: Buffer, response: BillableOperation['response']): JobState {
+export function jobStateOf(body: Buffer, response: BillableOperation['response']): AsyncJobState {
   const fields = asFields(parseJson(body))
   if (fields === null) return 'running'
   const results = holderOf(fields, response.items)?.[response.items]

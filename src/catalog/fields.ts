@@ -2,11 +2,11 @@ import { plain, textLocaleOf } from './dates/languages.ts'
 
 /** Readers of single fields of an answer. A value of another type gives null, never an exception. */
 
-export type Fields = Readonly<Record<string, unknown>>
+export type AnswerFields = Readonly<Record<string, unknown>>
 
 /** The value as an object, or null. */
-export function asFields(value: unknown): Fields | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+export function asFields(value: unknown): AnswerFields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AnswerFields) : null
 }
 
 /**
@@ -124,7 +124,7 @@ export interface ReadingContext extends Locale {
 }
 
 /** The locale in the parameters of a request, or in those that an answer repeats. */
-export function localeOf(params: Fields): Locale {
+export function localeOf(params: AnswerFields): Locale {
   const market = text(params.mkt)
   return {
     language: text(params.hl) ?? market,
@@ -133,7 +133,7 @@ export function localeOf(params: Fields): Locale {
 }
 
 /** A context that is completed from the parameters that the answer repeats. */
-export function completed(context: ReadingContext, echo: Fields | null): ReadingContext {
+export function completed(context: ReadingContext, echo: AnswerFields | null): ReadingContext {
   const { language, country } = localeOf(echo ?? {})
   return { ...context, language: context.language ?? language, country: context.country ?? country }
 }

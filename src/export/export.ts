@@ -6,20 +6,20 @@ import type { ExportFilter, Snapshot } from '../store/reports.ts'
 import { type ExportColumn, type ExportKind, exportKinds } from './kinds.ts'
 
 /** The numbers of exported records in a database. */
-export interface Numbers {
+export interface ExportedNumbers {
   readonly newest: number
   /** A text that names the record of a number in this database only; null if the record no longer exists. */
   readonly markOf: (number: number) => string | null
 }
 
 /** The numbers of what a kind exports. */
-export function numbersOf(snapshot: Snapshot, kind: ExportKind): Numbers {
+export function numbersOf(snapshot: Snapshot, kind: ExportKind): ExportedNumbers {
   const { view } = exportKinds[kind]
   return { newest: snapshot.newest(view), markOf: (number) => snapshot.markOf(view, number) }
 }
 
 /** The position of an export as an opaque text, for the next export. */
-export function cursorText(kind: string, { newest, markOf }: Numbers): string {
+export function cursorText(kind: string, { newest, markOf }: ExportedNumbers): string {
   const mark = digest(markOf(newest))
   return `${kind}-${newest}${mark === null ? '' : `-${mark}`}`
 }
@@ -28,7 +28,7 @@ export function cursorText(kind: string, { newest, markOf }: Numbers): string {
  * The number in a cursor of this kind. Throws one sentence for a cursor of another kind or of another database, whose number is
  * beyond the newest or names another record here. The same holds for a cursor from after a backup that was restored.
  */
-export function readCursor(text: string, kind: string, numbers: Numbers): number {
+export function readCursor(text: string, kind: string, numbers: ExportedNumbers): number {
   const shown = sanitize(text.trim()).slice(0, 40)
   const [, ofKind, digits, mark] = text.trim().match(/^([a-z]+)-(\d{1,15})(?:-([0-9a-f]{8}))?$/) ?? []
   if (ofKind === undefined)

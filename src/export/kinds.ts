@@ -6,7 +6,7 @@ export interface ExportColumn extends Column {
   readonly meaning: string
 }
 
-type Columns = Readonly<Record<string, readonly [type: ColumnType, meaning: string]>>
+type KindColumns = Readonly<Record<string, readonly [type: ColumnType, meaning: string]>>
 
 const shared = columns({
   run_id: ['long', 'Number of the run'],
@@ -29,7 +29,7 @@ const shared = columns({
   snippet: ['text', 'Snippet as sent'],
 })
 
-const dated: Columns = {
+const dated: KindColumns = {
   date: ['text', 'Date as sent, for instance 3 hours ago'],
   published_at: ['instant', 'The instant that the date means; empty where it is uncertain'],
 }
@@ -43,12 +43,12 @@ interface Kind<View extends RowView> {
   readonly labels: boolean
 }
 
-function columns(described: Columns): readonly ExportColumn[] {
+function columns(described: KindColumns): readonly ExportColumn[] {
   return Object.entries(described).map(([name, [type, meaning]]) => ({ name, type, meaning }))
 }
 
-function result<View extends RowView>(view: View, meaning: string, further: Columns): Kind<View> {
-  const params: Columns = { params: ['json', 'All parameters of the query'] }
+function result<View extends RowView>(view: View, meaning: string, further: KindColumns): Kind<View> {
+  const params: KindColumns = { params: ['json', 'All parameters of the query'] }
   return { view, meaning, columns: [...shared, ...columns({ ...further, ...params })], labels: true }
 }
 

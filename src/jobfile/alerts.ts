@@ -74,7 +74,7 @@ const written = strict({
   to: z.array(word).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
 })
 
-type Written = z.output<typeof written>
+type WrittenAlerts = z.output<typeof written>
 
 const rule = written.superRefine(checkFit).transform(ruleFrom)
 
@@ -89,7 +89,7 @@ function mistake(context: Context, path: readonly PropertyKey[], message: string
 }
 
 /** Every key that does not go with what the rule watches, and every one that it lacks. */
-function checkFit(one: Written, context: Context): void {
+function checkFit(one: WrittenAlerts, context: Context): void {
   const { when } = one
   const fit = fitting[when]
   const notFitting = (key: string): void =>
@@ -118,7 +118,16 @@ function exampleOf(when: AlertKind, key: Limit): string {
   return when === 'days-left' ? 'below: 7' : examples[key]
 }
 
-function ruleFrom({ when, by, top, below, for: only, confirm = 1, recheck = false, to }: Written): AlertRule {
+function ruleFrom({
+  when,
+  by,
+  top,
+  below,
+  for: only,
+  confirm = 1,
+  recheck = false,
+  to,
+}: WrittenAlerts): AlertRule {
   return {
     when,
     by: by ?? null,

@@ -25,17 +25,17 @@ export const columnNames: ReadonlySet<string> = new Set([...ownNames, ...paramNa
 /** Which header stands for a name of ours, such as `Top queries` for `query`. */
 export type ColumnMap = Readonly<Record<string, string>>
 
-type Column = readonly [name: string, index: number]
+type NamedColumn = readonly [name: string, index: number]
 
 /** What the columns of a table mean. */
-export interface Columns {
+export interface ColumnMeanings {
   readonly width: number
   /** How many nameless columns stand behind them, as spreadsheets leave them. */
   readonly nameless: number
   /** Index of each column that rankline knows; the others are missing. */
   readonly own: Readonly<Partial<Record<OwnColumn, number>>>
-  readonly params: readonly Column[]
-  readonly labels: readonly Column[]
+  readonly params: readonly NamedColumn[]
+  readonly labels: readonly NamedColumn[]
   /** In an export of rankline: the column with all parameters as JSON, -1 where it has none; null in other files. */
   readonly ofExport: { readonly params: number } | null
   readonly decimal: DecimalMark
@@ -72,15 +72,15 @@ function folded(name: string): string {
 }
 
 /** Reads a header row. Every mistake is reported; null means that no row can be read. */
-export function readColumns(head: TableHead, reading: HeaderReading): Columns | null {
+export function readColumns(head: TableHead, reading: HeaderReading): ColumnMeanings | null {
   const written = head.cells.map((cell) => cell.trim())
   const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
   const isExport = exportNames.every((name) => names.includes(name))
   if (head.above.length > 0) reading.notice(linesAbove(head), true)
   const { roles, missing } = rolesOf(names, reading, isExport)
   const own: Partial<Record<OwnColumn, number>> = {}
-  const params: Column[] = []
-  const labels: Column[] = []
+  const params: NamedColumn[] = []
+  const labels: NamedColumn[] = []
   for (const [index, role] of roles.entries()) {
     if (role === null) continue
     if ('label' in role) labels.push([role.label, index])
@@ -316,7 +316,7 @@ function instead(pairs: readonly (readonly [known: string, header: string])[], i
 }
 
 function keptLabels(
-  labels: readonly Column[],
+  labels: readonly NamedColumn[],
   known: readonly string[],
   { operations, inYaml }: HeaderReading,
 ): string {

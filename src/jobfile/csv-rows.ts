@@ -5,15 +5,15 @@ import type { Target } from '../model/target.ts'
 import { withFormula } from '../model/text.ts'
 import { badCharacters, type InvalidValue, queryText, quoted, type ReadResult } from '../model/values.ts'
 import { readVolume } from '../model/volume.ts'
-import type { Columns, OwnColumn } from './columns.ts'
-import type { Row } from './expand.ts'
+import type { ColumnMeanings, OwnColumn } from './columns.ts'
+import type { RowToExpand } from './expand.ts'
 import { operationName, querySettings } from './schema.ts'
 import type { JobPlan } from './settings.ts'
 import type { FilePosition, Report } from './source.ts'
 import { inFile, site, target } from './targets.ts'
 
 const none: readonly never[] = Object.freeze([])
-const noLabels: Row['labels'] = Object.freeze(Object.create(null))
+const noLabels: RowToExpand['labels'] = Object.freeze(Object.create(null))
 const maxCell = 64 * 1024
 
 /** Makes a row of the cells below a header; null where they are empty or cannot be read. Every mistake is reported. */
@@ -21,10 +21,10 @@ export type ReadRow = (
   cells: readonly string[],
   line: number,
   report: Report,
-) => { readonly row: Row; readonly good: boolean } | null
+) => { readonly row: RowToExpand; readonly good: boolean } | null
 
 /** The reader of the rows below a header, for a file that problems call `where`. */
-export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadRow {
+export function rowReader(columns: ColumnMeanings, plan: JobPlan, where: string): ReadRow {
   // Rows that say the same share what was read.
   const readOperation = memoized((name) => {
     const read = operationName(name)
@@ -65,7 +65,7 @@ export function rowReader(columns: Columns, plan: JobPlan, where: string): ReadR
     if (!('value' in text)) complain({ message: `query ${text.message}`, fix: text.fix })
     const operations = cellValue('operation', readOperation)
     const depth = cellValue('depth', querySettings.depth.value.read)
-    const row: Row = {
+    const row: RowToExpand = {
       text: 'value' in text ? text.value : '',
       // Without its operation nothing can be said about the params of a row.
       operations: operations ?? (textOf('operation') === '' ? plan.operations : none),
@@ -98,7 +98,7 @@ function withoutEmptyEnd(cells: readonly string[], width: number): readonly stri
   return cells.slice(0, Math.max(last + 1, width))
 }
 
-function wrongWidth(cells: readonly string[], { width, nameless }: Columns): InvalidValue {
+function wrongWidth(cells: readonly string[], { width, nameless }: ColumnMeanings): InvalidValue {
   const { length } = cells
   if (length > width && length <= width + nameless)
     return {
@@ -139,10 +139,10 @@ function parts(text: string): readonly string[] {
 }
 
 function ownParams(
-  { params, ofExport }: Columns,
+  { params, ofExport }: ColumnMeanings,
   cells: readonly string[],
   complain: (mistake: InvalidValue) => void,
-): Row['own'] {
+): RowToExpand['own'] {
   const all = cells[ofExport?.params ?? -1]?.trim() ?? ''
   if (all !== '') {
     const written = parsedJson(all)
@@ -164,7 +164,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-function labelsOf(columns: Columns, cells: readonly string[]): Row['labels'] {
+function labelsOf(columns: ColumnMeanings, cells: readonly string[]): RowToExpand['labels'] {
   if (columns.labels.length === 0) return noLabels
   const labels: Record<string, string> = Object.create(null)
   for (const [name, index] of columns.labels) {

@@ -206,7 +206,7 @@ function filled(cells: readonly string[]): number {
   return cells.filter((cell) => cell.trim() !== '').length
 }
 
-interface Written {
+interface ParsedRows {
   readonly items: readonly (CsvRow | Mistake)[]
   readonly error: CsvError | null
 }
@@ -231,7 +231,7 @@ function startParser(separator: Separator | null, signAbove: boolean) {
       return undefined
     },
   })
-  const taken = (error: Error | null | undefined): Written => {
+  const taken = (error: Error | null | undefined): ParsedRows => {
     const written = { items, error: (error ?? null) as CsvError | null }
     items = []
     return written
@@ -240,9 +240,9 @@ function startParser(separator: Separator | null, signAbove: boolean) {
   parser.resume()
   return {
     write: (chunk: Buffer) =>
-      new Promise<Written>((done) => parser.write(chunk, (error) => done(taken(error)))),
+      new Promise<ParsedRows>((done) => parser.write(chunk, (error) => done(taken(error)))),
     end: () =>
-      new Promise<Written>((done) =>
+      new Promise<ParsedRows>((done) =>
         parser.on('error', (error) => done(taken(error))).end(() => done(taken(null))),
       ),
     /** Line of the end of the last whole row. */

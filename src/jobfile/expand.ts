@@ -14,7 +14,7 @@ import {
 import type { FilePosition, Report } from './source.ts'
 
 /** One query as it was written: all but its params is checked. */
-export interface Row extends Omit<JobQuery, 'operation' | 'params'> {
+export interface RowToExpand extends Omit<JobQuery, 'operation' | 'params'> {
   readonly operations: readonly BillableOperation[]
   /** Params that the query sets itself, as text. */
   readonly own: readonly (readonly [name: string, text: string])[]
@@ -23,7 +23,7 @@ export interface Row extends Omit<JobQuery, 'operation' | 'params'> {
 }
 
 /** Makes the queries of a row: one per operation and combination of the matrix; none after a mistake. */
-export type Expand = (row: Row, report: Report) => readonly JobQuery[]
+export type Expand = (row: RowToExpand, report: Report) => readonly JobQuery[]
 
 /** Rows of one job share what the job sets, so that a row costs little. */
 export function queryExpander(job: SharedParams): Expand {
@@ -64,7 +64,7 @@ export function queryExpander(job: SharedParams): Expand {
 
 type Complain = (name: string, mistake: InvalidValue, part?: 'key') => void
 
-function ownParams(row: Row, operation: BillableOperation, style: Style, complain: Complain): Params {
+function ownParams(row: RowToExpand, operation: BillableOperation, style: Style, complain: Complain): Params {
   const own: Record<string, ParamValue> = {}
   for (const [name, text] of row.own) {
     const param = paramOf(operation, name, style)

@@ -28,14 +28,14 @@ export interface JobFile {
 }
 
 /** The job of a file, or of a text that has none. */
-type Job = string | JobText
+type FileOrText = string | JobText
 
 /**
  * Opens a job file, YAML or CSV by its extension, or a text; flags win over what it says, and it wins over `rankline.yaml` beside
  * it (that of the working folder for a text). Null after a mistake in file or
  * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
  */
-export async function openJob(job: Job, flags: JobFlags, report: Report): Promise<JobFile | null> {
+export async function openJob(job: FileOrText, flags: JobFlags, report: Report): Promise<JobFile | null> {
   const file = typeof job === 'string' ? job : job.where
   const mistake = await jobMistake(job)
   if (mistake !== null) {
@@ -93,12 +93,12 @@ const notAJob: InvalidValue = {
   fix: 'name a job file beside it',
 }
 
-async function jobMistake(job: Job): Promise<InvalidValue | null> {
+async function jobMistake(job: FileOrText): Promise<InvalidValue | null> {
   if (typeof job === 'string') return isWorkspaceFile(job) ? notAJob : await fileMistake(job)
   return isYaml(job) ? yamlTextMistake(job) : null
 }
 
-async function bytesOf(job: Job): Promise<Buffer> {
+async function bytesOf(job: FileOrText): Promise<Buffer> {
   return typeof job === 'string' ? await readFile(job) : job.bytes
 }
 
@@ -113,18 +113,18 @@ function placeOf({ where, line, column }: Problem): string {
   return `${where}:${line}:${column}`
 }
 
-function isYaml(job: Job): boolean {
+function isYaml(job: FileOrText): boolean {
   const file = pathOf(job)
   if (file !== null) return /^\.ya?ml$/i.test(path.extname(file))
   return typeof job !== 'string' && isYamlMap(job.bytes)
 }
 
 /** The job file; null for a text that never had one. */
-function pathOf(job: Job): string | null {
+function pathOf(job: FileOrText): string | null {
   return typeof job === 'string' ? job : (job.path ?? null)
 }
 
-async function unchanged(job: Job, bytes: Buffer, report: Report): Promise<Buffer> {
+async function unchanged(job: FileOrText, bytes: Buffer, report: Report): Promise<Buffer> {
   if (typeof job !== 'string') return bytes
   const now = await readFile(job).catch(() => null)
   if (now?.equals(bytes)) return now

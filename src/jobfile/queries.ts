@@ -10,7 +10,7 @@ import { type ColumnMap, headerLook, readColumns } from './columns.ts'
 import { readCsv, type TableHead } from './csv.ts'
 import { type ReadRow, rowReader } from './csv-rows.ts'
 import { noDefaults } from './defaults.ts'
-import { type Expand, queryExpander, type Row } from './expand.ts'
+import { type Expand, queryExpander, type RowToExpand } from './expand.ts'
 import { type ByteSource, fileMistake, fromJobFile, unreadable } from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages } from './params.ts'
@@ -44,7 +44,7 @@ export interface Reading {
 }
 
 /** What the end of a reading says of the whole. */
-interface Tally {
+interface ReadTally {
   queries: number
   problems: number
   withTarget: number
@@ -57,7 +57,7 @@ export async function* readQueries(
   seen: (chunk: Buffer) => void,
   whole: boolean,
 ): AsyncGenerator<JobQuery, void> {
-  const tally: Tally = { queries: 0, problems: 0, withTarget: 0, withoutTarget: 0 }
+  const tally: ReadTally = { queries: 0, problems: 0, withTarget: 0, withoutTarget: 0 }
   const reading: Reading = {
     ...given,
     report: (problem) => {
@@ -176,7 +176,7 @@ function readRow(
   for (const query of expand(made.row, report)) if (made.good) into.push(query)
 }
 
-function reportWhole({ file, plan, report }: Reading, tally: Tally): void {
+function reportWhole({ file, plan, report }: Reading, tally: ReadTally): void {
   const { settings, pagingPosition } = plan
   if (tally.queries === 0 && tally.problems === 0) {
     const message = 'there is no query'
@@ -192,7 +192,7 @@ function reportWhole({ file, plan, report }: Reading, tally: Tally): void {
   })
 }
 
-const noLabels: Row['labels'] = Object.freeze(Object.create(null))
+const noLabels: RowToExpand['labels'] = Object.freeze(Object.create(null))
 
 /** The entries below `queries:`; empty where there is no such list. */
 export function entriesOf({ tree }: Source): readonly Tree[] {
@@ -214,10 +214,12 @@ export function mayHaveTargets(source: Source): boolean {
 }
 
 /** What an entry is: a query, or the name of a CSV file. */
-export type Entry = { readonly row: Row } | { readonly file: string; readonly columns: ColumnMap }
+export type QueryEntry =
+  | { readonly row: RowToExpand }
+  | { readonly file: string; readonly columns: ColumnMap }
 
 /** Reads one entry below `queries:`; null where it holds nothing to look at. Every mistake is reported. */
-export function readEntry(plan: JobPlan, source: Source, index: number, report: Report): Entry | null {
+export function readEntry(plan: JobPlan, source: Source, index: number, report: Report): QueryEntry | null {
   const path: Path = ['queries', index]
   const entry = entriesOf(source)[index]
   if (!isMap(entry)) {
@@ -236,7 +238,13 @@ export function readEntry(plan: JobPlan, source: Source, index: number, report: 
   return { row: failed.has('operation') ? { ...row, operations: [] } : row }
 }
 
-function rowOf(data: Partial<WrittenQuery>, plan: JobPlan, source: Source, path: Path, report: Report): Row {
+function rowOf(
+  data: Partial<WrittenQuery>,
+  plan: JobPlan,
+  source: Source,
+  path: Path,
+  report: Report,
+): RowToExpand {
   const { where, line } = source.at(path)
   const entry = partAt(source.tree, path)
   const counted = data.depth !== undefined || data.pages !== undefined

@@ -3,11 +3,11 @@ import { grouped } from '../model/text.ts'
 import { dayMs, type TimeSpan } from '../model/time.ts'
 import { latestCounted } from '../model/trusted-time.ts'
 
-type Period = keyof Account['quotas']
+type QuotaPeriod = keyof Account['quotas']
 
 /** One quota of the key: what it allows, and what is known to have been used of it. In calls that cost. */
 export interface QuotaUsage {
-  readonly period: Period
+  readonly period: QuotaPeriod
   readonly limit: number
   /** By calls in our ledger, those counted that may have been billed. */
   readonly ours: number
@@ -19,7 +19,7 @@ export interface QuotaUsage {
  * When the periods that hold an instant began, epoch ms. Where the service draws its lines is not documented; they
  * are taken as UTC days, weeks from Monday and calendar months.
  */
-export function periodStarts(now: number): Readonly<Record<Period, number>> {
+export function periodStarts(now: number): Readonly<Record<QuotaPeriod, number>> {
   const day = new Date(now).setUTCHours(0, 0, 0, 0)
   const date = new Date(day)
   return {
@@ -46,7 +46,7 @@ export async function quotaUsage(
   const starts = periodStarts(now)
   // The same all day, for what was counted is kept for the next time.
   const latest = latestCounted(starts.daily + dayMs)
-  const limited = (Object.keys(quotas) as Period[]).flatMap((period) => {
+  const limited = (Object.keys(quotas) as QuotaPeriod[]).flatMap((period) => {
     const limit = quotas[period]
     return limit === null ? [] : [{ period, limit }]
   })

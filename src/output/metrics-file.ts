@@ -17,7 +17,7 @@ interface Metric {
 }
 
 /** A line without its metric: what it is about, and its value. */
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number | null]
+type MetricLine = readonly [labels: Readonly<Record<string, string>>, value: number | null]
 
 /**
  * The text format of Prometheus, for the textfile collector of node_exporter: gauges without timestamps, jobs in the order given.
@@ -25,9 +25,9 @@ type Sample = readonly [labels: Readonly<Record<string, string>>, value: number 
  * @param balance credits that the last reading of the usage record showed
  */
 export function metricsText(jobs: readonly JobMetrics[], balance: number | null): string {
-  const perJob = (value: (one: JobMetrics) => number | null): readonly Sample[] =>
+  const perJob = (value: (one: JobMetrics) => number | null): readonly MetricLine[] =>
     jobs.map((one) => [{ job: one.job }, value(one)])
-  const tasks = jobs.flatMap(({ job, tasks }): readonly Sample[] =>
+  const tasks = jobs.flatMap(({ job, tasks }): readonly MetricLine[] =>
     Object.entries(tasks).map(([state, number]) => [{ job, state }, number]),
   )
   return [
@@ -86,7 +86,7 @@ function seconds(instant: number | null): number | null {
 }
 
 /** Nothing where no sample has a value: a family without samples says nothing. */
-function family({ name, help }: Metric, samples: readonly Sample[]): string {
+function family({ name, help }: Metric, samples: readonly MetricLine[]): string {
   const lines = samples.flatMap(([labels, value]) =>
     value === null ? [] : [`${name}${labelText(labels)} ${value}\n`],
   )

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { fitColumns, textWidth } from './terminal.ts'
 
-export interface Column {
+export interface TableColumn {
   readonly title: string
   readonly align?: 'left' | 'right'
   /** Becomes narrower if the table is wider than the terminal; of several columns, the last one first. */
@@ -22,7 +22,7 @@ const gap = '  '
  * @param width the width of the terminal; columns that may shrink or be dropped make the table fit
  */
 export function formatTable(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): string {
@@ -31,14 +31,14 @@ export function formatTable(
   const widths = narrowed(columns, natural, { shown, width })
   const line = (cells: readonly string[]): string =>
     shown
-      .map((index) => cellText(cells[index] ?? '', widths[index] ?? 0, columns[index] as Column))
+      .map((index) => cellText(cells[index] ?? '', widths[index] ?? 0, columns[index] as TableColumn))
       .join(gap)
       .trimEnd()
   return [line(columns.map(({ title }) => title)), ...rows.map(line)].join('\n').concat('\n')
 }
 
 /** The columns that the table has on a terminal of that width. */
-export function shownColumns<C extends Column>(
+export function shownColumns<C extends TableColumn>(
   columns: readonly C[],
   rows: readonly (readonly string[])[],
   width: number,
@@ -46,13 +46,16 @@ export function shownColumns<C extends Column>(
   return fitting(columns, naturalWidths(columns, rows), width).map((index) => columns[index] as C)
 }
 
-function naturalWidths(columns: readonly Column[], rows: readonly (readonly string[])[]): readonly number[] {
+function naturalWidths(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+): readonly number[] {
   return columns.map(({ title }, index) =>
     rows.reduce((most, row) => Math.max(most, textWidth(row[index] ?? '')), textWidth(title)),
   )
 }
 
-function cellText(cell: string, width: number, { align, keepsEnd }: Column): string {
+function cellText(cell: string, width: number, { align, keepsEnd }: TableColumn): string {
   const text = keepsEnd === true ? endOf(cell, width) : cell
   return fitColumns(text, width, align)
 }
@@ -63,7 +66,11 @@ function endOf(text: string, width: number): string {
 }
 
 /** The columns that fit, by their index. */
-function fitting(columns: readonly Column[], widths: readonly number[], width: number): readonly number[] {
+function fitting(
+  columns: readonly TableColumn[],
+  widths: readonly number[],
+  width: number,
+): readonly number[] {
   const least = (index: number): number =>
     columns[index]?.shrinks ? Math.min(widths[index] ?? 0, leastOf(columns[index])) : (widths[index] ?? 0)
   let shown = columns.map((_, index) => index)
@@ -75,16 +82,16 @@ function fitting(columns: readonly Column[], widths: readonly number[], width: n
   return shown
 }
 
-interface Room {
+interface ColumnRoom {
   readonly shown: readonly number[]
   readonly width: number
 }
 
 /** The widths after shrinking: first down to the least readable width, then down to the minimum. */
 function narrowed(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   natural: readonly number[],
-  { shown, width }: Room,
+  { shown, width }: ColumnRoom,
 ): readonly number[] {
   const widths = [...natural]
   const shrinking = shown.filter((index) => columns[index]?.shrinks).reverse()
@@ -101,11 +108,11 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, one) => sum + one + gap.length, -gap.length)
 }
 
-function leastOf(column: Column | undefined): number {
+function leastOf(column: TableColumn | undefined): number {
   return column?.least ?? minimum(column)
 }
 
-function minimum(column: Column | undefined): number {
+function minimum(column: TableColumn | undefined): number {
   return Math.max(8, textWidth(column?.title ?? ''))
 }
 

@@ -185,7 +185,7 @@ export interface SheetColumn {
 /** A number in a text column stays a number, and text in a number column stays text. */
 export type SheetCell = string | number | null
 
-type Cells = readonly SheetCell[]
+type SheetCells = readonly SheetCell[]
 
 /** The limits of Excel: rows of a sheet, and characters in a cell. */
 export const maxRows = 1_048_576
@@ -211,7 +211,7 @@ const chunkLength = 32_768
 /** A sheet as XML, of at most `limit` rows with its header; returns the number of its rows. */
 export async function* sheetXml(
   columns: readonly SheetColumn[],
-  rows: { next(): IteratorResult<Cells> | Promise<IteratorResult<Cells>> },
+  rows: { next(): IteratorResult<SheetCells> | Promise<IteratorResult<SheetCells>> },
   limit: number,
 ): AsyncGenerator<string, number> {
   const names = columns.map((_, index) => columnName(index))
@@ -240,7 +240,7 @@ function opening(columns: readonly SheetColumn[]): string {
 
 function rowXml(
   number: number,
-  cells: Cells,
+  cells: SheetCells,
   columns: readonly SheetColumn[],
   names: readonly string[],
 ): string {

@@ -16,9 +16,9 @@ export interface Day {
 export type Backtest = ReturnType<typeof backtest>
 
 /** The cost of a policy over a history, and what it would have missed. */
-export type PolicyOutcome = Readonly<Total>
+export type PolicyOutcome = Readonly<PolicyTotal>
 
-type Total = { readonly policy: PagingPolicy } & typeof noTotals
+type PolicyTotal = { readonly policy: PagingPolicy } & typeof noTotals
 
 const noTotals = {
   pages: 0,
@@ -50,7 +50,7 @@ export function backtest(
   histories: Iterable<readonly Day[]>,
   settings: Pick<JobSettings, 'until' | 'deepEveryMs'>,
 ) {
-  const totals = policies.map((policy): Total => ({ policy, ...noTotals }))
+  const totals = policies.map((policy): PolicyTotal => ({ policy, ...noTotals }))
   let looks = 0
   let leftOut = 0
   for (const days of histories) {
@@ -75,7 +75,7 @@ function replayDays(
   days: readonly Day[],
   truths: readonly Replay[],
   settings: Pick<PagingRules, 'until' | 'deepEveryMs'>,
-  total: Total,
+  total: PolicyTotal,
 ): void {
   let memory: SeenTargets = new Map()
   for (const [index, { query, startedAt, credits }] of days.entries()) {
@@ -111,7 +111,7 @@ interface Sight {
   readonly seen: Observation
 }
 
-function judge(total: Total, { truth, before, seen }: Sight): void {
+function judge(total: PolicyTotal, { truth, before, seen }: Sight): void {
   if (truth.rank !== null) {
     total.ranked += 1
     if (seen.rank === null) total.missed += 1

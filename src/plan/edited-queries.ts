@@ -5,7 +5,7 @@ import { count, shellQuoted } from '../model/text.ts'
 import { quoted } from '../model/values.ts'
 import type { EditedQueries } from '../store/runs.ts'
 
-type Pair = EditedQueries['pairs'][number]
+type EditedPair = EditedQueries['pairs'][number]
 
 /** An edit that made other queries of so many queries. */
 interface Edit {
@@ -78,8 +78,8 @@ function keepOf({ setting, were }: Edit): string {
 }
 
 /** Each way of asking is paired with that of before which it differs least from: a matrix asks one text in several ways. */
-function closest(pairs: readonly Pair[]): readonly Pair[] {
-  const best = new Map<string, { readonly pair: Pair; readonly differences: number }>()
+function closest(pairs: readonly EditedPair[]): readonly EditedPair[] {
+  const best = new Map<string, { readonly pair: EditedPair; readonly differences: number }>()
   for (const pair of pairs) {
     const { operation, params, text } = pair.now
     const key = JSON.stringify([operation, params, text === pair.was.text ? null : text])
@@ -91,7 +91,7 @@ function closest(pairs: readonly Pair[]): readonly Pair[] {
 }
 
 /** What parameters were, where they are other ones now; null for one that was not set. */
-function changedParams({ was, now }: Pair): Readonly<Record<string, string | number | null>> {
+function changedParams({ was, now }: EditedPair): Readonly<Record<string, string | number | null>> {
   const names = [...new Set([...Object.keys(was.params), ...Object.keys(now.params)])].sort()
   return Object.fromEntries(
     names
@@ -100,12 +100,12 @@ function changedParams({ was, now }: Pair): Readonly<Record<string, string | num
   )
 }
 
-function isContinued({ was, now }: Pair, continues: JobSettings['continues']): boolean {
+function isContinued({ was, now }: EditedPair, continues: JobSettings['continues']): boolean {
   const former = continues === null ? null : continuedQuery(now, continues)
   return former !== null && queryKey(former).equals(queryKey(was))
 }
 
-function editOf(pair: Pair): Edit {
+function editOf(pair: EditedPair): Edit {
   const { queries, was, now } = pair
   if (was.text !== now.text)
     return {

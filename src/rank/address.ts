@@ -149,7 +149,7 @@ const google: readonly string[] =
 
 const yandex: readonly string[] = 'ru com by kz uz com.tr'.split(' ').map((suffix) => `yandex.${suffix}`)
 
-interface Place {
+interface SearchPages {
   /** The whole path, without a trailing slash, or a pattern; any path by default. */
   readonly path?: string | RegExp
   /** These hosts and all below them. */
@@ -158,7 +158,7 @@ interface Place {
   readonly engine?: true
 }
 
-interface Redirect extends Place {
+interface Redirect extends SearchPages {
   /** The text in the link that should be the address of the page; empty if there is none. */
   readonly target: (url: URL) => string
 }
@@ -199,7 +199,7 @@ const shorteners: ReadonlySet<string> = new Set(
 )
 
 /** Redirects of engines to a target that only the engine knows. */
-const opaque: readonly Place[] = [
+const opaque: readonly SearchPages[] = [
   { path: '/ck/a', hosts: ['bing.com'], engine: true },
   { path: '/aclick', hosts: ['bing.com'], engine: true },
   { path: '/aclk', hosts: google, engine: true },
@@ -210,7 +210,7 @@ const opaque: readonly Place[] = [
 ]
 
 /** Redirects of engines to the target of a token in `url=`. */
-const tokenPlace: Place = {
+const tokenPlace: SearchPages = {
   path: /^\/(?:link|goto|url)\/?$/,
   hosts: [...google, 'baidu.com', 'sogou.com', 'so.com'],
   engine: true,
@@ -237,7 +237,7 @@ function hidesTarget(url: URL): boolean {
   return isAt(url, tokenPlace) && token.test(url.searchParams.get('url') ?? '')
 }
 
-function isAt(url: URL, { path, hosts, engine }: Place): boolean {
+function isAt(url: URL, { path, hosts, engine }: SearchPages): boolean {
   if (typeof path === 'string' && path !== withoutLastSlash(url.pathname)) return false
   if (path instanceof RegExp && !path.test(url.pathname)) return false
   const host = hostOf(url)

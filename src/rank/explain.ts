@@ -14,13 +14,13 @@ export function explainMatch(target: Pattern, link: string) {
   return redirected ? { ...found, text: `leads on to a page that ${found.text}` } : found
 }
 
-function verdict(reason: Reason, facts: Facts) {
+function verdict(reason: VerdictReason, facts: VerdictNames) {
   const { matches, near, text } = reasons[reason]
   // The text is for people, to follow the link: “is on shop.acme.com, which belongs to acme.com”.
   return { matches, reason, near, text: text(facts) }
 }
 
-function reasonOf(target: Pattern, compiled: CompiledTarget, link: string, url: URL | null): Reason {
+function reasonOf(target: Pattern, compiled: CompiledTarget, link: string, url: URL | null): VerdictReason {
   if (url === null) return isOpaque(link) ? 'opaque-redirect' : 'no-page'
   const mismatch = mismatchOf(url, compiled)
   if (mismatch === null) return why(target, url)
@@ -32,20 +32,20 @@ function reasonOf(target: Pattern, compiled: CompiledTarget, link: string, url: 
   return similarity ?? (mentions(url, compiled) ? 'only-mentioned' : 'other-site')
 }
 
-const plainly: Readonly<Record<Match, Reason>> = {
+const plainly: Readonly<Record<Match, VerdictReason>> = {
   domain: 'in-domain',
   host: 'on-host',
   prefix: 'below-path',
   url: 'same-page',
 }
 
-function why(target: Pattern, url: URL): Reason {
+function why(target: Pattern, url: URL): VerdictReason {
   const needed = variantsNeeded(target, url)
   if (needed.length === 0) return plainly[target.match]
   return needed.includes('amp') ? 'amp-variant' : 'mobile-variant'
 }
 
-function notAsked(missing: readonly Variant[]): Reason {
+function notAsked(missing: readonly Variant[]): VerdictReason {
   if (missing.length > 1) return 'variants-not-asked'
   return missing[0] === 'amp' ? 'amp-not-asked' : 'mobile-not-asked'
 }
@@ -84,7 +84,7 @@ function mentions({ href }: URL, compiled: CompiledTarget): boolean {
 }
 
 /** The names in the text of a verdict. */
-interface Facts {
+interface VerdictNames {
   /** The address of the target: the host, with port, path and query if they are compared. */
   readonly target: string
   /** The host of the target. */
@@ -93,17 +93,17 @@ interface Facts {
   readonly host: string
 }
 
-interface Meaning {
+interface VerdictText {
   readonly matches: boolean
   /** No match, but similar enough that a user would ask about it. */
   readonly near: boolean
   /** The verdict in words, to follow “it”. */
-  readonly text: (facts: Facts) => string
+  readonly text: (facts: VerdictNames) => string
 }
 
-const match = (text: Meaning['text']): Meaning => ({ matches: true, near: false, text })
-const near = (text: Meaning['text']): Meaning => ({ matches: false, near: true, text })
-const no = (text: Meaning['text']): Meaning => ({ matches: false, near: false, text })
+const match = (text: VerdictText['text']): VerdictText => ({ matches: true, near: false, text })
+const near = (text: VerdictText['text']): VerdictText => ({ matches: false, near: true, text })
+const no = (text: VerdictText['text']): VerdictText => ({ matches: false, near: false, text })
 
 /** Why a link belongs to a target or does not. */
 const reasons = {
@@ -141,9 +141,9 @@ const reasons = {
   'other-site': no(({ host, site }) => `is on ${host}, which has nothing to do with ${site}`),
   'no-page': no(() => 'is not the address of a web page'),
   'no-site': no(() => 'is compared with a target that is not a site'),
-} as const satisfies Readonly<Record<string, Meaning>>
+} as const satisfies Readonly<Record<string, VerdictText>>
 
-export type Reason = keyof typeof reasons
+export type VerdictReason = keyof typeof reasons
 
 /** How another host is similar to that of a target. */
 type Similarity = 'other-owner' | 'same-site' | 'other-suffix' | 'name-within'

@@ -47,25 +47,25 @@ function foreignTo({ hosts, site, also }: CompiledTarget): (link: string) => boo
 /** The first condition of a target that an address does not meet. */
 type Mismatch = 'other-host' | 'other-port' | 'within-segment' | 'other-path' | 'other-query'
 
-type Step = (page: Address, target: CompiledTarget) => Mismatch | null
+type MatchStep = (page: Address, target: CompiledTarget) => Mismatch | null
 
-const domain: Step = (page, target) => (isInDomain(page.host, target) ? null : 'other-host')
+const domain: MatchStep = (page, target) => (isInDomain(page.host, target) ? null : 'other-host')
 
-const host: Step = (page, { hosts }) => (hosts.has(page.host) ? null : 'other-host')
+const host: MatchStep = (page, { hosts }) => (hosts.has(page.host) ? null : 'other-host')
 
-const port: Step = (page, { site }) => (page.port === site.port ? null : 'other-port')
+const port: MatchStep = (page, { site }) => (page.port === site.port ? null : 'other-port')
 
-const below: Step = ({ path }, { site }) => {
+const below: MatchStep = ({ path }, { site }) => {
   if (path === site.path || site.path === '/' || path.startsWith(`${site.path}/`)) return null
   return path.startsWith(site.path) ? 'within-segment' : 'other-path'
 }
 
-const path: Step = (page, { site }) => (page.path === site.path ? null : 'other-path')
+const path: MatchStep = (page, { site }) => (page.path === site.path ? null : 'other-path')
 
-const query: Step = (page, { site }) => (page.query === site.query ? null : 'other-query')
+const query: MatchStep = (page, { site }) => (page.query === site.query ? null : 'other-query')
 
 /** The conditions for a page of a target, from the widest to the narrowest. */
-const steps: Readonly<Record<Match, readonly Step[]>> = {
+const steps: Readonly<Record<Match, readonly MatchStep[]>> = {
   domain: [domain],
   host: [host, port],
   prefix: [host, port, below],

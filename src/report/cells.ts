@@ -7,14 +7,14 @@ import { ranks } from './words/en/metrics.ts'
 
 /** How reports for people, the HTML page included, write a row. Text from outside is not made harmless here. */
 
-type Param = Cell | undefined
+type ParamCell = Cell | undefined
 
 /**
  * The locale of a query in short: language, country and location. The second engine has its own parameters for it.
  *
  * @param between separates language and location
  */
-export function localeText(params: Readonly<Record<string, Param>>, between = ' '): string {
+export function localeText(params: Readonly<Record<string, ParamCell>>, between = ' '): string {
   const { gl, hl, location, cc, mkt } = params
   const language = [hl, gl ?? cc].filter((part) => part != null).join('-')
   return [mkt ?? language, location].filter((part) => part != null && part !== '').join(between)
@@ -53,7 +53,7 @@ export function askedText(compare: ComparisonDay | null): string {
 }
 
 /** The params of a query, each as `gl=us`. */
-export function paramTexts(params: Readonly<Record<string, Param>>): readonly string[] {
+export function paramTexts(params: Readonly<Record<string, ParamCell>>): readonly string[] {
   return Object.entries(params).map(([name, value]) => `${name}=${value}`)
 }
 
@@ -155,7 +155,7 @@ export function requestLine({ query, operation, params }: KeywordParams): string
 }
 
 /** A link without its scheme and `www.` */
-export function shortUrl(url: Param): string {
+export function shortUrl(url: ParamCell): string {
   return url == null ? '' : String(url).replace(/^https?:\/\/(www\.)?/, '')
 }
 

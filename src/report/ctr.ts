@@ -21,7 +21,7 @@ rank,ctr
 const facts = ['name', 'version', 'source'] as const
 const maxRanks = 1000
 
-interface Line {
+interface CurveLine {
   readonly number: number
   readonly text: string
 }
@@ -61,12 +61,12 @@ export function parseCtr(text: string, file: string): CtrCurve {
 
 type AddMistake = (line: number, sentence: string) => void
 
-function isComment({ text }: Line): boolean {
+function isComment({ text }: CurveLine): boolean {
   return unquoted(text).startsWith('#')
 }
 
 function readFacts(
-  comments: readonly Line[],
+  comments: readonly CurveLine[],
   addMistake: AddMistake,
 ): Partial<Record<(typeof facts)[number], string>> {
   const given: Partial<Record<(typeof facts)[number], string>> = {}
@@ -85,7 +85,7 @@ function readFacts(
   return given
 }
 
-function readRates([header, ...rows]: readonly Line[], addMistake: AddMistake): readonly number[] {
+function readRates([header, ...rows]: readonly CurveLine[], addMistake: AddMistake): readonly number[] {
   if (header === undefined || cellsOf(header).join().toLowerCase() !== 'rank,ctr') {
     addMistake(header?.number ?? 1, "no header 'rank,ctr'; write it above the ranks")
     return []
@@ -100,7 +100,7 @@ function readRates([header, ...rows]: readonly Line[], addMistake: AddMistake): 
   return asFractions(rates, addMistake)
 }
 
-function readRow(row: Line, rank: number, addMistake: AddMistake): Rate | null {
+function readRow(row: CurveLine, rank: number, addMistake: AddMistake): Rate | null {
   const cells = cellsOf(row)
   const [written = '', rate = ''] = cells
   if (cells.length !== 2) {
@@ -134,7 +134,7 @@ function asFractions(rates: readonly Rate[], addMistake: AddMistake): readonly n
   return rates.map(({ value }) => (percent ? Number((value / 100).toPrecision(12)) : value))
 }
 
-function cellsOf({ text }: Line): readonly string[] {
+function cellsOf({ text }: CurveLine): readonly string[] {
   const separator = text.includes(';') ? ';' : text.includes('\t') ? '\t' : ','
   return text.split(separator).map((cell) => unquoted(cell.trim()))
 }

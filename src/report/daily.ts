@@ -45,8 +45,8 @@ export function daily(
   const { days, keywords } = history
   const last = days.length - 1
   const dayKinds = dayKindsOf(measure)
-  const tallies: Tally[] = []
-  const byKind: (Tally | undefined)[] = []
+  const tallies: DayTally[] = []
+  const byKind: (DayTally | undefined)[] = []
   const added = new Uint32Array(days.length)
   for (const series of history.series) {
     if (series.target !== target) continue
@@ -93,7 +93,7 @@ interface DayKind {
 }
 
 /** How many keywords have a day of this kind, by day. */
-interface Tally {
+interface DayTally {
   readonly kind: DayKind
   readonly withVolume: Float64Array
   readonly withoutVolume: Float64Array
@@ -101,7 +101,7 @@ interface Tally {
   readonly searches: Float64Array
 }
 
-function emptyTally(kind: DayKind, days: number): Tally {
+function emptyTally(kind: DayKind, days: number): DayTally {
   return {
     kind,
     withVolume: new Float64Array(days),
@@ -222,7 +222,7 @@ function emptySum(): Sum {
   }
 }
 
-function addTo({ counts, coverage, terms }: Sum, tally: Tally, day: number): void {
+function addTo({ counts, coverage, terms }: Sum, tally: DayTally, day: number): void {
   const [withVolume, without] = [tally.withVolume[day] ?? 0, tally.withoutVolume[day] ?? 0]
   const number = withVolume + without
   if (number === 0) return

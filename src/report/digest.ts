@@ -14,7 +14,7 @@ export interface DigestFigures {
   /** Figures of the last day beside those of a week before; null where the job has no ranks. */
   readonly summary: Summary | null
   /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
-  readonly topTen: ReadonlyMap<string, TopRanks>
+  readonly topTen: ReadonlyMap<string, TopRankCount>
   /** Runs that began within the week, and how many of them are not complete. */
   readonly runs: { readonly all: number; readonly incomplete: number }
   /** Tasks of these runs. */
@@ -25,7 +25,7 @@ export interface DigestFigures {
 }
 
 /** How many keywords rank among the first so many. */
-export interface TopRanks {
+export interface TopRankCount {
   readonly now: number
   /** Keywords that were observed. */
   readonly observed: number
@@ -53,7 +53,7 @@ export function digestMessage(figures: DigestFigures, audience: Audience): Diges
 
 function targetSection(
   { target, figures, movements }: Pick<TargetSummary, 'target' | 'figures' | 'movements'>,
-  topTen: TopRanks | null,
+  topTen: TopRankCount | null,
 ): DigestSection {
   const headlines = headlineMetrics.flatMap((metric): readonly DigestLine[] => {
     const figure = figures[metric.name]
@@ -82,7 +82,7 @@ function targetSection(
   }
 }
 
-function topRanksLine({ now, observed, change }: TopRanks): DigestLine {
+function topRanksLine({ now, observed, change }: TopRankCount): DigestLine {
   const sign = change === null ? null : change === 0 ? '=' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change)}`
   return { label: 'Top 10', value: `${grouped(now)} of ${count(observed, 'keyword')}`, change: sign }
 }
@@ -92,7 +92,7 @@ function topRanksLine({ now, observed, change }: TopRanks): DigestLine {
  *
  * @param last the rank: 10 for the first ten
  */
-export function topRanksOf(statuses: readonly KeywordStatus[], last: number): TopRanks {
+export function topRanksOf(statuses: readonly KeywordStatus[], last: number): TopRankCount {
   const isIn = ({ rank }: KeywordStatus['current']): boolean => rank !== null && rank <= last
   const pairs = statuses
     .filter(isKnownOnBothDays)

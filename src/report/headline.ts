@@ -51,7 +51,7 @@ function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
   }
 }
 
-type Pair = readonly [now: Sample, before: Sample]
+type SamplePair = readonly [now: Sample, before: Sample]
 
 /** Whether a keyword was observed on the last day and on the compared one. */
 export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' | 'baseline'>>(
@@ -62,7 +62,7 @@ export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' |
 }
 
 /** Both days of a keyword; empty unless both were observed. */
-function pairOf(status: KeywordStatus): readonly Pair[] {
+function pairOf(status: KeywordStatus): readonly SamplePair[] {
   if (!isKnownOnBothDays(status)) return []
   const { series, current, baseline, keyword } = status
   const { kind, volume } = keyword

@@ -2,7 +2,7 @@ import type { ObservationState, Row } from '../model/result.ts'
 import { count } from '../model/text.ts'
 import { valueRank } from './cells.ts'
 import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
-import { type ComparisonDay, type Observed, replacesForDay } from './history/movement.ts'
+import { type ComparedObservation, type ComparisonDay, replacesForDay } from './history/movement.ts'
 import type { Keyword, RankHistory, TrackedTarget } from './history/rank-history.ts'
 import { bestRank } from './metrics/best-rank.ts'
 
@@ -101,7 +101,7 @@ function keyOf({ query, operation, params }: Keyword, { site, match, also }: Tra
   return JSON.stringify([query, operation, JSON.stringify(params), site, match, JSON.stringify(also)])
 }
 
-function observedIn({ state, rank, unbroken_depth, results_ended }: Row): Observed {
+function observedIn({ state, rank, unbroken_depth, results_ended }: Row): ComparedObservation {
   return {
     state: state as ObservationState,
     rank: rank === null ? null : Number(rank),

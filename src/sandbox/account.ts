@@ -15,7 +15,7 @@ interface Pack extends Balance {
 }
 
 /** Balance and settings of the account; every number is in credits. */
-export interface Account {
+export interface SandboxAccount {
   readonly subscription: Balance
   /** In the order of purchase. */
   readonly packs: Pack[]
@@ -28,9 +28,9 @@ export interface Account {
 const noQuotas: Quotas = { total: null, daily: null, weekly: null, monthly: null }
 
 /** Opens the account of the options at `now` (epoch ms). */
-export function openAccount(options: AccountOptions, now: number): Account {
+export function openAccount(options: AccountOptions, now: number): SandboxAccount {
   const { subscription, packs = [], credits, quotas, ...settings } = options
-  const account: Account = {
+  const account: SandboxAccount = {
     subscription: { total: subscription?.total ?? 100_000, used: subscription?.used ?? 0 },
     packs: [],
     credits: { total: credits?.given ?? 0, used: credits?.consumed ?? 0 },
@@ -52,13 +52,17 @@ export function openAccount(options: AccountOptions, now: number): Account {
 }
 
 /** Adds bought credits to the balances. */
-export function topUp(account: Account, change: NonNullable<ControlChange['topUp']>, now: number): void {
+export function topUp(
+  account: SandboxAccount,
+  change: NonNullable<ControlChange['topUp']>,
+  now: number,
+): void {
   account.subscription.total += change.subscription ?? 0
   account.credits.total += change.credits ?? 0
   if (change.pack !== undefined) addPack(account, change.pack, now)
 }
 
-function addPack({ packs }: Account, { title, total, used = 0 }: PackOptions, now: number): void {
+function addPack({ packs }: SandboxAccount, { title, total, used = 0 }: PackOptions, now: number): void {
   const number = packs.length + 1
   packs.push({ id: `pack-${number}`, title: title ?? `Pack ${number}`, total, used, purchasedAt: now })
 }
@@ -67,24 +71,24 @@ function left({ total, used }: Balance): number {
   return total - used
 }
 
-function remaining({ subscription, packs, credits }: Account): number {
+function remaining({ subscription, packs, credits }: SandboxAccount): number {
   return [subscription, ...packs, credits].reduce((sum, balance) => sum + left(balance), 0)
 }
 
 /** Sets credits aside for a call; false if the rest of the balances does not cover it. */
-export function reserve(account: Account, cost: number): boolean {
+export function reserve(account: SandboxAccount, cost: number): boolean {
   if (remaining(account) - account.reserved < cost) return false
   account.reserved += cost
   return true
 }
 
 /** Frees the credits of a call that is not charged. */
-export function release(account: Account, cost: number): void {
+export function release(account: SandboxAccount, cost: number): void {
   account.reserved -= cost
 }
 
 /** Spends credits that were set aside: from the subscription, then the packs in order, then the credits. */
-export function spend(account: Account, cost: number): void {
+export function spend(account: SandboxAccount, cost: number): void {
   account.reserved -= cost
   let due = cost
   for (const balance of [account.subscription, ...account.packs, account.credits]) {
@@ -124,7 +128,7 @@ function spansAt(now: number): Record<keyof Quotas, string> {
 export type UsageRecord = ReturnType<typeof usageRecord>
 
 /** The usage record as the service sends it at `now` (epoch ms). */
-export function usageRecord(account: Account, now: number) {
+export function usageRecord(account: SandboxAccount, now: number) {
   const { subscription, packs, credits, settings } = account
   const combined = sum([subscription, ...packs])
   const period = periodAt(now)

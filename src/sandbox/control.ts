@@ -44,16 +44,16 @@ function ledgerOf(state: SandboxState, summaryOnly: boolean): object {
   return summaryOnly ? summary : { ...summary, requests: ledger.requests }
 }
 
-type Check = (value: unknown) => boolean
+type ValueCheck = (value: unknown) => boolean
 
-const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
-const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNumber: ValueCheck = (value) => typeof value === 'number' && Number.isFinite(value)
+const isObject: ValueCheck = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isOneOf =
-  (...values: readonly unknown[]): Check =>
+  (...values: readonly unknown[]): ValueCheck =>
   (value) =>
     values.includes(value)
 
-const checks: Readonly<Record<keyof ControlChange, Check>> = {
+const checks: Readonly<Record<keyof ControlChange, ValueCheck>> = {
   date: (value) => typeof value === 'string' && noonOf(value) !== null,
   now: (value) => value === null || isNumber(value),
   dateHeader: (value) => value === null || typeof value === 'string',

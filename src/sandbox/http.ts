@@ -5,14 +5,14 @@ const largestBody = 1_000_000
 const largestDrained = 16_000_000
 
 /** The target of a request: the path, and the params of the query string; a name that is given twice has a list. */
-export interface Target {
+export interface RequestTarget {
   readonly path: string
   readonly params: Readonly<Record<string, string | readonly string[]>>
   /** The key in the query string; it is not among the params. */
   readonly key: string | null
 }
 
-export function readTarget(url: string): Target {
+export function readTarget(url: string): RequestTarget {
   const mark = url.indexOf('?')
   if (mark < 0) return { path: url, params: {}, key: null }
   const params: Record<string, string | string[]> = Object.create(null)

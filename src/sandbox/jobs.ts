@@ -1,22 +1,22 @@
 import { hashText, mix } from './world/hash.ts'
 
 /** How a job ends; `stuck` never ends. */
-type JobEnd = 'complete' | 'fail' | 'stuck'
+type SandboxJobEnd = 'complete' | 'fail' | 'stuck'
 
-interface Job {
+interface SandboxJob {
   readonly id: string
   /** Monotonic ms. */
   readonly endsAt: number
-  readonly end: JobEnd
+  readonly end: SandboxJobEnd
   readonly result: unknown
-  readonly onEnd: (end: JobEnd) => void
+  readonly onEnd: (end: SandboxJobEnd) => void
   ended: boolean
 }
 
 /** Asynchronous jobs. They end by time, even if they are not polled. Ids follow from the seed; `clock` is monotonic ms. */
 export function createJobs(seed: string, clock: () => number) {
-  const jobs = new Map<string, Job>()
-  let waiting: Job[] = []
+  const jobs = new Map<string, SandboxJob>()
+  let waiting: SandboxJob[] = []
   const settle = (): void => {
     const now = clock()
     const due = waiting.filter((job) => job.endsAt <= now).sort((a, b) => a.endsAt - b.endsAt)
@@ -29,7 +29,7 @@ export function createJobs(seed: string, clock: () => number) {
   }
   return {
     /** Queues a job; `onEnd` is called once, when the job ends. */
-    accept(job: Pick<Job, 'endsAt' | 'end' | 'result' | 'onEnd'>): string {
+    accept(job: Pick<SandboxJob, 'endsAt' | 'end' | 'result' | 'onEnd'>): string {
       const hash = mix(hashText(seed), jobs.size)
       const id = `job_${hash.toString(16).padStart(8, '0')}${jobs.size.toString(16).padStart(6, '0')}`
       const queued = { ...job, id, ended: false }

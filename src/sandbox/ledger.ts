@@ -1,5 +1,5 @@
 import type { Style } from '../catalog/operation.ts'
-import type { Target } from './http.ts'
+import type { RequestTarget } from './http.ts'
 import type { AccountSettings } from './options.ts'
 import type { Route } from './routes.ts'
 
@@ -73,7 +73,7 @@ export function requestLog(windows: Windows, settle: () => void) {
   return {
     ledger,
     /** The entry of a request that arrived. */
-    open(at: number, method: string, { path, params }: Target, route: Route | undefined): OpenEntry {
+    open(at: number, method: string, { path, params }: RequestTarget, route: Route | undefined): OpenEntry {
       const asked = { operation: route?.operation.name ?? null, style: route?.style ?? null, params }
       const answered = { status: null, charged: 0, accepted: false, fault: null }
       const entry = { at, method, path, ...asked, page: params.page ?? null, ...answered }

@@ -10,10 +10,10 @@ import {
   hasBody,
   jsonObject,
   type Reply,
+  type RequestTarget,
   rateMessage,
   readBody,
   readTarget,
-  type Target,
 } from './http.ts'
 import type { OpenEntry } from './ledger.ts'
 import { freeReply } from './lookups.ts'
@@ -126,7 +126,7 @@ interface CheckedCall {
 function check(
   entry: OpenEntry,
   route: Route | undefined,
-  target: Target,
+  target: RequestTarget,
   body: Buffer | null,
   contentType: string,
 ): CheckedCall | Reply {
@@ -143,7 +143,7 @@ function check(
 /** The params, or the problem with them. */
 function paramsSent(
   { style, inPath, older }: Route,
-  { params }: Target,
+  { params }: RequestTarget,
   body: Buffer,
   contentType: string,
 ): Readonly<Record<string, unknown>> | string {

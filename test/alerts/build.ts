@@ -1,5 +1,10 @@
-import { evaluate, type Facts, type KnownAlert } from '../../src/alerts/rules/evaluate.ts'
-import type { Look, RunHealth, WatchedQuery, WatchedTarget } from '../../src/alerts/rules/facts.ts'
+import { type AlertFacts, evaluate, type KnownAlert } from '../../src/alerts/rules/evaluate.ts'
+import type {
+  AlertTarget,
+  AnsweredObservation,
+  RunHealth,
+  WatchedQuery,
+} from '../../src/alerts/rules/facts.ts'
 import type { AlertRule } from '../../src/model/settings/alert.ts'
 
 export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
@@ -29,7 +34,7 @@ export function aWatchedQuery(query: Partial<WatchedQuery> = {}): WatchedQuery {
   }
 }
 
-export const acme: WatchedTarget = { site: 'acme.com', match: 'domain', label: 'Acme', own: true }
+export const acme: AlertTarget = { site: 'acme.com', match: 'domain', label: 'Acme', own: true }
 
 export function aRun(health: Partial<RunHealth> = {}): RunHealth {
   return {
@@ -45,7 +50,7 @@ export function aRun(health: Partial<RunHealth> = {}): RunHealth {
  * An observation as tables write it: `5` is a rank, `5b` the same with page b, `5B` with page b and a token, `-30` an absence after thirty results. Ranks were
  * looked for among thirty, with `5/10` among ten.
  */
-export function look(written: string): Look {
+export function look(written: string): AnsweredObservation {
   if (written.startsWith('-')) {
     const depth = Number(written.slice(1))
     return { rank: null, depth, pages: depth / 10, link: null }
@@ -55,7 +60,7 @@ export function look(written: string): Look {
   return { rank: Number(rank), depth: Number(depth), pages, link: page === '' ? 1 : page.charCodeAt(0) }
 }
 
-export function looksOf(written: string): readonly Look[] {
+export function looksOf(written: string): readonly AnsweredObservation[] {
   return written.split(' ').map(look)
 }
 
@@ -76,7 +81,7 @@ const noFacts = {
 /** What is told run by run, where each run adds one fact to those before; `null` stands for a run without an answer. */
 export function story(
   rules: readonly AlertRule[],
-  runs: readonly (Partial<Facts> | null)[],
+  runs: readonly (Partial<AlertFacts> | null)[],
 ): readonly (readonly string[])[] {
   let open: KnownAlert[] = []
   return runs.map((facts, at) => {
@@ -94,11 +99,11 @@ export function story(
 /** What is told of one target over its observations, each run being given the last eight. */
 export function rankStory(
   rules: readonly AlertRule[],
-  looks: readonly (Look | null)[],
+  looks: readonly (AnsweredObservation | null)[],
   query: Partial<WatchedQuery> = {},
 ): readonly (readonly string[])[] {
-  const seen: Look[] = []
-  const runs = looks.map((one): Partial<Facts> | null => {
+  const seen: AnsweredObservation[] = []
+  const runs = looks.map((one): Partial<AlertFacts> | null => {
     if (one === null) return null
     seen.push(one)
     return { pairs: [{ query: aWatchedQuery(query), target: acme, looks: seen.slice(-8) }] }

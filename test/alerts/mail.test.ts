@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Surroundings } from '../../src/alerts/channels/channel.ts'
+import type { ChannelContext } from '../../src/alerts/channels/channel.ts'
 import { mailOf } from '../../src/alerts/channels/email.ts'
 import { openChannel } from '../../src/alerts/channels/index.ts'
 import { testTable } from '../support/test-table.ts'
@@ -8,7 +8,7 @@ import { aMailServer, aMessage, anAlert, around, hostile } from './receivers.ts'
 const sender = (
   secrets: Readonly<Record<string, string>>,
   to = ['seo@acme.com'],
-  more?: Partial<Surroundings>,
+  more?: Partial<ChannelContext>,
 ) => {
   const opened = openChannel({ type: 'email', to }, around(secrets, more))
   if ('missing' in opened) throw new Error(opened.missing)

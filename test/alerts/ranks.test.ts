@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { confirmedBeginning } from '../../src/alerts/rules/confirm.ts'
-import type { Look } from '../../src/alerts/rules/facts.ts'
+import type { AnsweredObservation } from '../../src/alerts/rules/facts.ts'
 import { judgeRank } from '../../src/alerts/rules/ranks.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aWatchedQuery, looksOf, rankStory, told } from './build.ts'
@@ -187,7 +187,7 @@ testTable([
 })
 
 describe('for any observations and any rule', () => {
-  const anyLook: fc.Arbitrary<Look> = fc.oneof(
+  const anyLook: fc.Arbitrary<AnsweredObservation> = fc.oneof(
     fc.record({
       rank: fc.integer({ min: 1, max: 30 }),
       depth: fc.constant(30),
@@ -220,7 +220,7 @@ describe('for any observations and any rule', () => {
   test('days without an answer change nothing', () => {
     fc.assert(
       fc.property(looks, anyRule, fc.array(fc.nat({ max: 19 })), (seen, rule, gaps) => {
-        const withGaps: (Look | null)[] = [...seen]
+        const withGaps: (AnsweredObservation | null)[] = [...seen]
         for (const gap of gaps) withGaps.splice(gap, 0, null)
         expect(rankStory([rule], withGaps).flat()).toEqual(rankStory([rule], seen).flat())
       }),
@@ -246,8 +246,8 @@ describe('for any observations and any rule', () => {
         fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 }),
         anyRule,
         (ranks, rule) => {
-          const seen = ranks.map((rank): Look => ({ rank, depth: 30, pages: 3, link: 97 }))
-          const shallow: Look = { rank: null, depth: 20, pages: 2, link: null }
+          const seen = ranks.map((rank): AnsweredObservation => ({ rank, depth: 30, pages: 3, link: 97 }))
+          const shallow: AnsweredObservation = { rank: null, depth: 20, pages: 2, link: null }
           const news = rankStory([{ ...rule, when: rule.by === 1 ? 'left' : 'lost' }], [...seen, shallow])
           expect(news.at(-1)).toEqual([])
         },

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
-import type { Message, Surroundings } from '../../src/alerts/channels/channel.ts'
+import type { ChannelContext, ChannelMessage } from '../../src/alerts/channels/channel.ts'
 import { addressMistake, poster } from '../../src/api/post.ts'
 import type { AlertMessage, AlertNews } from '../../src/model/settings/alert.ts'
 
@@ -93,8 +93,8 @@ const direct = { httpProxy: null, httpsProxy: null, noProxy: null }
 /** What channels need, with these variables set. */
 export function around(
   secrets: Readonly<Record<string, string>>,
-  more: Partial<Surroundings> = {},
-): Surroundings {
+  more: Partial<ChannelContext> = {},
+): ChannelContext {
   return {
     folder: '/nowhere',
     secret: (name) => secrets[name],
@@ -121,7 +121,7 @@ export function anAlert(news: Partial<AlertNews> = {}): AlertNews {
   }
 }
 
-export function aMessage(alerts: readonly AlertNews[] = [anAlert()]): Message & {
+export function aMessage(alerts: readonly AlertNews[] = [anAlert()]): ChannelMessage & {
   readonly content: { readonly kind: 'alerts'; readonly message: AlertMessage }
 } {
   return {

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import { clockGate } from '../../src/app/connect/clock-check.ts'
 import { type JobForm, watchJobFiles } from '../../src/app/scheduler/job-files.ts'
 import {
+  type CheckResult,
   type CollectDue,
-  type JobEnd,
-  type JobState,
   nextLook,
   pauseBefore,
   runScheduler,
+  type ScheduledJobState,
   type When,
 } from '../../src/app/scheduler/scheduler.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
@@ -76,7 +76,7 @@ function form(name: string, schedule: string | null, timezone = 'UTC'): JobForm 
   return { path: `${name}.yaml`, settings, text: Buffer.alloc(0), isBroken: false }
 }
 
-const done: JobEnd = { run: 1, finishReason: 'completed', finishedAt: 0, retry: null }
+const done: CheckResult = { run: 1, finishReason: 'completed', finishedAt: 0, retry: null }
 
 interface Story {
   readonly jobs: readonly JobForm[] | (() => readonly JobForm[])
@@ -84,7 +84,7 @@ interface Story {
   readonly until: string
   readonly events?: readonly TimedEvent[]
   readonly collect?: (names: readonly string[], clock: SimulatedClock) => void
-  readonly end?: (name: string, now: number) => JobEnd
+  readonly end?: (name: string, now: number) => CheckResult
   readonly probe?: (now: number) => boolean
 }
 
@@ -93,7 +93,7 @@ async function played({ jobs, from, until, events = [], collect = () => {}, end:
   const probes: string[] = []
   const looks: string[] = []
   const lines: string[] = []
-  const states: (readonly JobState[])[] = []
+  const states: (readonly ScheduledJobState[])[] = []
   const controller = new AbortController()
   const end: TimedEvent = { at: at(until), happens: () => controller.abort(new StopRequested()) }
   const clock = simulatedClock(at(from), [...events, end])
@@ -240,8 +240,8 @@ test('while the service or the disk is unavailable, the job is looked at again s
 })
 
 /** Ends of runs that a refused key has stopped, or answers that cannot be used. */
-const refused: JobEnd = { run: 1, finishReason: 'auth', finishedAt: 0, retry: 'free' }
-const useless: JobEnd = { run: 1, finishReason: 'unavailable', finishedAt: 0, retry: 'paid' }
+const refused: CheckResult = { run: 1, finishReason: 'auth', finishedAt: 0, retry: 'free' }
+const useless: CheckResult = { run: 1, finishReason: 'unavailable', finishedAt: 0, retry: 'paid' }
 
 test('what a refused key stopped is asked for free, and continued as soon as the key is taken', async () => {
   const isMended = (now: number): boolean => now >= at('2026-01-01T07:00Z')

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { PageData, Serp } from '../../src/report/page/data.ts'
+import type { PageData, PageSerp } from '../../src/report/page/data.ts'
 import { unpacked } from '../../src/report/page/packed.ts'
 import { chromium, whyNoChromium } from '../report/page/browser.ts'
 import type { Workspace } from '../support/rankline.ts'
@@ -49,7 +49,7 @@ interface ResultRow {
 const views = { organic: 'organic_results', reference: 'ai_references', news: 'news_results' } as const
 
 /** The first ten results of a SERP as the public views have them. */
-function viewed({ history }: PageData, { keyword, day }: Serp): readonly ResultRow[] {
+function viewed({ history }: PageData, { keyword, day }: PageSerp): readonly ResultRow[] {
   const kind = history.keywords[keyword]?.kind as keyof typeof views
   return place.sql<ResultRow>(
     `SELECT rank, title, link, site FROM ${views[kind]} WHERE rank <= 10 AND run_id =

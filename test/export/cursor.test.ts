@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { cursorText, type Numbers, readCursor } from '../../src/export/export.ts'
+import { cursorText, type ExportedNumbers, readCursor } from '../../src/export/export.ts'
 import { UsageError } from '../../src/model/errors.ts'
 import { testTable } from '../support/test-table.ts'
 
 /** Numbers up to 12,345 of a database; each stands for something, but those that are gone. */
-const numbers = (what: string, newest = 12_345, gone: readonly number[] = []): Numbers => ({
+const numbers = (what: string, newest = 12_345, gone: readonly number[] = []): ExportedNumbers => ({
   newest,
   markOf: (number) => (number === 0 || number > newest || gone.includes(number) ? null : `${what} ${number}`),
 })

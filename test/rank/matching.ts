@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Match, Variant } from '../../src/model/target.ts'
-import { explainMatch, type Reason } from '../../src/rank/explain.ts'
+import { explainMatch, type VerdictReason } from '../../src/rank/explain.ts'
 import { matcherOf } from '../../src/rank/match.ts'
 import { testTable } from '../support/test-table.ts'
 
@@ -8,7 +8,7 @@ export const yes = 'yes'
 export const near = 'near'
 export const no = 'no'
 
-export type Case = readonly [site: string, link: string, answer: 'yes' | 'near' | 'no', reason: Reason]
+export type Case = readonly [site: string, link: string, answer: 'yes' | 'near' | 'no', reason: VerdictReason]
 
 /** One test of the matcher and of what explains it, for all rows; the pattern is a match, with variants behind it. */
 export function table(title: string, pattern: string, rows: readonly Case[]): void {

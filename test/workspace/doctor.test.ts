@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { clockDifference } from '../../src/model/trusted-time.ts'
 import { type CheckState, checks, exitCodeOfFindings } from '../../src/workspace/doctor/checks.ts'
-import type { AccountFacts, DatabaseFacts, Facts } from '../../src/workspace/doctor/facts.ts'
+import type { AccountFacts, DatabaseCondition, InstallationFacts } from '../../src/workspace/doctor/facts.ts'
 import { spentByOthersLately } from '../../src/workspace/doctor/service.ts'
 import { testTable } from '../support/test-table.ts'
 
@@ -23,7 +23,7 @@ const account: AccountFacts = {
   aheadMs: 0,
 }
 
-const database: DatabaseFacts = {
+const database: DatabaseCondition = {
   state: 'there',
   path: 'data/rankline.db',
   bytes: 1000,
@@ -33,7 +33,7 @@ const database: DatabaseFacts = {
   isChecked: true,
 }
 
-const good: Facts = {
+const good: InstallationFacts = {
   now,
   program: {
     version: '1',
@@ -64,7 +64,7 @@ const good: Facts = {
   sharing: { isKnown: true, lately: null, perMinute: 0 },
 }
 
-function find(name: string, facts: Partial<Facts>) {
+function find(name: string, facts: Partial<InstallationFacts>) {
   const check = checks.find((one) => one.name === name)
   if (check === undefined) throw new Error(`there is no check ${name}`)
   return check.judge({ ...good, ...facts })
@@ -76,12 +76,14 @@ test('where nothing is wrong every check is ok', () => {
 
 const asked = (change: Partial<AccountFacts>) => ({ service: { ...account, ...change } })
 const balance = (remaining: number | null) => asked({ account: { ...account.account, remaining } })
-const stored = (change: object) => ({ database: { ...database, ...change } as DatabaseFacts })
-const lock = (change: object) => ({ locks: [{ ...good.locks[0], ...change }] as Facts['locks'] })
-const sharing = (change: Partial<Facts['sharing']>) => ({ sharing: { ...good.sharing, ...change } })
+const stored = (change: object) => ({ database: { ...database, ...change } as DatabaseCondition })
+const lock = (change: object) => ({ locks: [{ ...good.locks[0], ...change }] as InstallationFacts['locks'] })
+const sharing = (change: Partial<InstallationFacts['sharing']>) => ({
+  sharing: { ...good.sharing, ...change },
+})
 const since = (ago: number) => lock({ owner: `process 7, since ${new Date(now - ago).toISOString()}` })
 
-testTable<[string, Partial<Facts>, CheckState, string]>([
+testTable<[string, Partial<InstallationFacts>, CheckState, string]>([
   ['time zones', { program: { ...good.program, knowsZones: false } }, 'error', 'full ICU data'],
   ['time zones', { program: { ...good.program, zoneData: '2023c' } }, 'warning', 'of 2023'],
   ['settings', { settings: { mistake: 'The API key is not set' } }, 'error', 'The API key is not set'],

@@ -2,7 +2,7 @@ import type { Post } from '../../api/post.ts'
 import type { MessageContent } from '../../store/outbox.ts'
 
 /** A message as channels send it. */
-export interface Message {
+export interface ChannelMessage {
   /** The same on every try, so that receivers can tell a repetition. */
   readonly id: string
   /** When it was put into the outbox, epoch ms. */
@@ -28,10 +28,10 @@ export type Sent =
     }
 
 /** Sends a message once; never rejected. */
-export type Send = (message: Message, timeoutMs: number) => Promise<Sent>
+export type Send = (message: ChannelMessage, timeoutMs: number) => Promise<Sent>
 
 /** What channels need of the world. */
-export interface Surroundings {
+export interface ChannelContext {
   /** The folder of the workspace file: paths and commands are relative to it. */
   readonly folder: string
   /** The value of a variable that the workspace file names; undefined where it is not set. */
@@ -48,10 +48,10 @@ export interface Surroundings {
 }
 
 /** A channel that is ready to send, or a sentence that says what is missing. */
-export type Opened = { readonly send: Send } | { readonly missing: string }
+export type OpenedChannel = { readonly send: Send } | { readonly missing: string }
 
 /** One type of channel: how it is opened with what the workspace file says of it. */
-export type Open<Settings> = (settings: Settings, around: Surroundings) => Opened
+export type OpenChannel<Settings> = (settings: Settings, around: ChannelContext) => OpenedChannel
 
 /** A try that went well. */
 export const sent: Sent = { ok: true, remark: null }
@@ -65,7 +65,7 @@ export function failed(
 }
 
 /** The message as programs read it: the body of webhooks, a line of files, the standard input of commands. */
-export function documentOf({ createdAt, content }: Omit<Message, 'id'>) {
+export function documentOf({ createdAt, content }: Omit<ChannelMessage, 'id'>) {
   return {
     type: `rankline.${content.kind}`,
     timestamp: new Date(createdAt).toISOString(),
@@ -83,7 +83,7 @@ export function notSet(variables: readonly string[]): string {
 /** The address that a variable holds, or a sentence that says why there is none. */
 export function addressIn(
   variable: string,
-  { secret, addressMistake }: Pick<Surroundings, 'secret' | 'addressMistake'>,
+  { secret, addressMistake }: Pick<ChannelContext, 'secret' | 'addressMistake'>,
 ): { readonly url: string } | { readonly missing: string } {
   const url = secret(variable)
   if (url === undefined) return { missing: notSet([variable]) }
@@ -94,12 +94,12 @@ export function addressIn(
 /** A channel that POSTs JSON to the address in a variable. */
 export function postingTo(
   variable: string,
-  around: Surroundings,
-  request: (message: Message) => Promise<{
+  around: ChannelContext,
+  request: (message: ChannelMessage) => Promise<{
     readonly body: string
     readonly headers?: Readonly<Record<string, string>>
   }>,
-): Opened {
+): OpenedChannel {
   const address = addressIn(variable, around)
   if ('missing' in address) return address
   return {

@@ -1,9 +1,9 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import { type Open, postingTo } from './channel.ts'
+import { type OpenChannel, postingTo } from './channel.ts'
 import { fitParts, type Letter, type LetterPart, letterOf } from './letter.ts'
 
 /** A webhook of a channel on Discord. */
-export const openDiscord: Open<Channel & { readonly type: 'discord' }> = ({ urlEnv }, around) =>
+export const openDiscord: OpenChannel<Channel & { readonly type: 'discord' }> = ({ urlEnv }, around) =>
   postingTo(urlEnv, around, async ({ content }) => ({
     body: JSON.stringify(discordMessage(letterOf(content))),
   }))

@@ -2,11 +2,18 @@ import type { NodemailerError, SendMailOptions } from 'nodemailer'
 import type { Channel } from '../../model/settings/workspace.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
 import type { ReportMessage } from '../../store/outbox.ts'
-import { failed, type Message, notSet, type Open, type Surroundings, sent } from './channel.ts'
+import {
+  type ChannelContext,
+  type ChannelMessage,
+  failed,
+  notSet,
+  type OpenChannel,
+  sent,
+} from './channel.ts'
 import { fitParts, type LetterPart, letterOf, oneLine } from './letter.ts'
 
 /** Mail through the server in SMTP_URL, from the address in SMTP_FROM. */
-export const openEmail: Open<Channel & { readonly type: 'email' }> = ({ to }, around) => {
+export const openEmail: OpenChannel<Channel & { readonly type: 'email' }> = ({ to }, around) => {
   const unset = ['SMTP_URL', 'SMTP_FROM'].filter((variable) => around.secret(variable) === undefined)
   if (unset.length === 2)
     return { missing: `${notSet(unset)}, as in smtps://user:password@host and alerts@acme.com` }
@@ -67,7 +74,7 @@ type Server =
   | { readonly url: string; readonly mustEncrypt: boolean; readonly secrets: readonly string[] }
   | { readonly missing: string }
 
-function serverIn({ secret, allowHttp }: Surroundings): Server {
+function serverIn({ secret, allowHttp }: ChannelContext): Server {
   const written = secret('SMTP_URL')
   if (written === undefined)
     return {
@@ -90,7 +97,7 @@ function serverIn({ secret, allowHttp }: Surroundings): Server {
 const mostLines = 500
 
 /** Subject, text and HTML of a message. A report is a whole mail already. */
-export function mailOf({ content }: Pick<Message, 'content'>): MailContent {
+export function mailOf({ content }: Pick<ChannelMessage, 'content'>): MailContent {
   if (content.kind === 'report') return reportMail(content.message)
   const letter = letterOf(content)
   const parts = fitParts(letter, mostLines, () => 1)

@@ -1,10 +1,18 @@
 import { spawn } from 'node:child_process'
 import type { Channel } from '../../model/settings/workspace.ts'
-import { documentOf, failed, type Message, type Open, type Sent, type Surroundings, sent } from './channel.ts'
+import {
+  type ChannelContext,
+  type ChannelMessage,
+  documentOf,
+  failed,
+  type OpenChannel,
+  type Sent,
+  sent,
+} from './channel.ts'
 import { cut, oneLine } from './letter.ts'
 
 /** A command of the user's, with the message as JSON on its standard input. Its arguments are a list: no shell reads them. */
-export const openExec: Open<Channel & { readonly type: 'exec' }> = ({ command }, around) => ({
+export const openExec: OpenChannel<Channel & { readonly type: 'exec' }> = ({ command }, around) => ({
   send: (message, timeoutMs) => runCommand(command, message, timeoutMs, around),
 })
 
@@ -13,9 +21,9 @@ const mostOutput = 10_000
 
 function runCommand(
   [program = '', ...args]: readonly string[],
-  message: Message,
+  message: ChannelMessage,
   timeoutMs: number,
-  { folder, commandEnvironment }: Surroundings,
+  { folder, commandEnvironment }: ChannelContext,
 ): Promise<Sent> {
   return new Promise((resolve) => {
     // In a group of its own, so that what it has started ends with it.

@@ -1,12 +1,12 @@
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Channel } from '../../model/settings/workspace.ts'
-import { documentOf, failed, type Open, sent } from './channel.ts'
+import { documentOf, failed, type OpenChannel, sent } from './channel.ts'
 
 const lineFeed = 10
 
 /** A line of JSON at the end of a file, on disk before the message counts as sent. */
-export const openFile: Open<Channel & { readonly type: 'file' }> = ({ path }, { folder }) => ({
+export const openFile: OpenChannel<Channel & { readonly type: 'file' }> = ({ path }, { folder }) => ({
   send: async (message) => {
     const file = resolve(folder, path)
     const line = `${JSON.stringify({ id: message.id, ...documentOf(message) })}\n`

@@ -1,5 +1,5 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import type { Open, Opened, Surroundings } from './channel.ts'
+import type { ChannelContext, OpenChannel, OpenedChannel } from './channel.ts'
 import { openDiscord } from './discord.ts'
 import { openEmail } from './email.ts'
 import { openExec } from './exec.ts'
@@ -8,7 +8,7 @@ import { openSlack } from './slack.ts'
 import { openTeams } from './teams.ts'
 import { openWebhook } from './webhook.ts'
 
-type OpenAll = { readonly [Type in Channel['type']]: Open<Channel & { readonly type: Type }> }
+type OpenAll = { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
 
 /** Every type of channel. A new one is a file, and its line here. */
 const channelTypes = {
@@ -22,7 +22,7 @@ const channelTypes = {
 } satisfies OpenAll
 
 /** Opens a channel of a workspace file; sends nothing. */
-export function openChannel(channel: Channel, around: Surroundings): Opened {
-  const open = channelTypes[channel.type] as Open<Channel>
+export function openChannel(channel: Channel, around: ChannelContext): OpenedChannel {
+  const open = channelTypes[channel.type] as OpenChannel<Channel>
   return open(channel, around)
 }

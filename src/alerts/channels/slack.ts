@@ -1,9 +1,9 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import { type Open, postingTo } from './channel.ts'
+import { type OpenChannel, postingTo } from './channel.ts'
 import { fitParts, type Letter, type LetterPart, letterOf } from './letter.ts'
 
 /** An incoming webhook of Slack. */
-export const openSlack: Open<Channel & { readonly type: 'slack' }> = ({ urlEnv }, around) =>
+export const openSlack: OpenChannel<Channel & { readonly type: 'slack' }> = ({ urlEnv }, around) =>
   postingTo(urlEnv, around, async ({ content }) => ({
     body: JSON.stringify(slackMessage(letterOf(content))),
   }))

@@ -1,9 +1,9 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import { type Open, postingTo } from './channel.ts'
+import { type OpenChannel, postingTo } from './channel.ts'
 import { fitParts, type Letter, type LetterPart, letterOf } from './letter.ts'
 
 /** A workflow of Teams that posts a card when a webhook request is received. */
-export const openTeams: Open<Channel & { readonly type: 'teams' }> = ({ urlEnv }, around) =>
+export const openTeams: OpenChannel<Channel & { readonly type: 'teams' }> = ({ urlEnv }, around) =>
   postingTo(urlEnv, around, async ({ content }) => ({
     body: JSON.stringify(teamsMessage(letterOf(content))),
   }))

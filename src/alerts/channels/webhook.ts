@@ -1,8 +1,11 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import { documentOf, notSet, type Open, postingTo } from './channel.ts'
+import { documentOf, notSet, type OpenChannel, postingTo } from './channel.ts'
 
 /** A POST that is signed by the Standard Webhooks rules, where a secret is named. */
-export const openWebhook: Open<Channel & { readonly type: 'webhook' }> = ({ urlEnv, secretEnv }, around) => {
+export const openWebhook: OpenChannel<Channel & { readonly type: 'webhook' }> = (
+  { urlEnv, secretEnv },
+  around,
+) => {
   const secret = secretEnv === null ? null : (around.secret(secretEnv) ?? null)
   const unset = [urlEnv, ...(secretEnv === null ? [] : [secretEnv])].filter(
     (variable) => around.secret(variable) === undefined,

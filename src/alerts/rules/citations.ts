@@ -1,6 +1,6 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { confirmedBeginning } from './confirm.ts'
-import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
+import type { AnsweredObservation, OpenAlert, RuleVerdict, WatchedPair } from './facts.ts'
 import { queryName, withoutShallow } from './ranks.ts'
 
 /*
@@ -15,7 +15,7 @@ import { queryName, withoutShallow } from './ranks.ts'
 
 export type CitationKind = Extract<AlertKind, 'citation-lost' | 'citation-won'>
 
-const isCited = ({ rank }: Look): boolean => rank !== null
+const isCited = ({ rank }: AnsweredObservation): boolean => rank !== null
 
 /** What a citation rule says of a target of a query; null where nothing begins and nothing is over. */
 export function judgeCitation(
@@ -23,7 +23,7 @@ export function judgeCitation(
   rule: AlertRule,
   { looks, query, target }: WatchedPair,
   open: OpenAlert | null,
-): Verdict | null {
+): RuleVerdict | null {
   const deep = withoutShallow(looks)
   const now = looks.at(-1)
   if (now === undefined || deep.at(-1) !== now) return null
@@ -37,7 +37,8 @@ export function judgeCitation(
     return is === wanted
       ? null
       : { state: 'over', before: open.before, now: now.rank, text: sentence(' again') }
-  const says = (before: Look, after: Look): boolean => isCited(before) !== wanted && isCited(after) === wanted
+  const says = (before: AnsweredObservation, after: AnsweredObservation): boolean =>
+    isCited(before) !== wanted && isCited(after) === wanted
   const beginning = confirmedBeginning(deep, says, rule.confirm)
   return beginning === null
     ? null

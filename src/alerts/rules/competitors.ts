@@ -1,6 +1,6 @@
 import type { AlertRule } from '../../model/settings/alert.ts'
 import { confirmedBeginning } from './confirm.ts'
-import type { OpenAlert, SiteList, Verdict, WatchedSerp } from './facts.ts'
+import type { OpenAlert, RuleVerdict, SiteList, WatchedSerp } from './facts.ts'
 import { queryName } from './ranks.ts'
 
 /*
@@ -18,7 +18,7 @@ import { queryName } from './ranks.ts'
  */
 
 /** A verdict on one site. */
-export interface SiteVerdict extends Verdict {
+export interface SiteVerdict extends RuleVerdict {
   readonly site: string
 }
 

@@ -12,7 +12,7 @@
 export type Says<T> = (before: T, now: T) => boolean | null
 
 /** What an alert begins with. */
-export interface Beginning<T> {
+export interface AlertBeginning<T> {
   readonly before: T
   readonly now: T
 }
@@ -28,7 +28,7 @@ export function confirmedBeginning<T>(
   looks: readonly T[],
   says: Says<T>,
   confirm: number,
-): Beginning<T> | null {
+): AlertBeginning<T> | null {
   const now = looks.at(-1)
   if (now === undefined) return null
   for (let at = looks.length - 2; at >= 0; at--) {

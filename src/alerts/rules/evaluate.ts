@@ -4,14 +4,14 @@ import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/settin
 import type { Suspicion } from '../../model/suspicion.ts'
 import { type CitationKind, judgeCitation } from './citations.ts'
 import { judgeSites } from './competitors.ts'
-import type { OpenAlert, RunHealth, Verdict, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'
+import type { OpenAlert, RuleVerdict, RunHealth, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'
 import { type HealthKind, judgeHealth, judgeSkipped, readAccount } from './health.ts'
 import { judgePage, type LinkText } from './pages.ts'
 import { judgeRank, type RankKind } from './ranks.ts'
 import { judgeWholeRun, wholeRunRule } from './whole-run.ts'
 
 /** What a run, or a slot at which none began, is judged by. */
-export interface Facts {
+export interface AlertFacts {
   readonly job: string
   readonly rules: readonly AlertRule[]
   /** When the run ended; it makes the ids of what begins. */
@@ -35,7 +35,7 @@ export interface KnownAlert extends OpenAlert {
 }
 
 /** An alert that begins or is over. */
-export interface Change extends Verdict {
+export interface AlertChange extends RuleVerdict {
   /** Twelve hexadecimal digits: the same when it begins and when it is over. */
   readonly id: string
   readonly identity: string
@@ -46,7 +46,7 @@ export interface Change extends Verdict {
 
 /** What came of judging. */
 export interface Evaluation {
-  readonly changes: readonly Change[]
+  readonly changes: readonly AlertChange[]
   /** Ids of open alerts whose rule the job no longer has: they end without a word. */
   readonly dropped: readonly string[]
 }
@@ -79,7 +79,7 @@ export function alertId(identity: string, at: number): string {
  * Everything that begins and everything that is over: that the run is suspect as a whole, then in the order of the rules, then of the
  * queries. Of the queries of a suspect run nothing is told.
  */
-export function evaluate(all: Facts, stored: readonly KnownAlert[]): Evaluation {
+export function evaluate(all: AlertFacts, stored: readonly KnownAlert[]): Evaluation {
   const open = new Map(stored.map((alert) => [alert.identity, alert]))
   const facts = all.suspicion === null ? all : { ...all, pairs: [], serps: [] }
   const changes = [
@@ -97,9 +97,12 @@ export function allRules(rules: readonly AlertRule[]): readonly AlertRule[] {
   return rule === null ? rules : [...rules, rule]
 }
 
-type Open = ReadonlyMap<string, KnownAlert>
+type OpenAlerts = ReadonlyMap<string, KnownAlert>
 
-function wholeRun({ job, rules, suspicion, health, at }: Facts, open: Open): readonly Change[] {
+function wholeRun(
+  { job, rules, suspicion, health, at }: AlertFacts,
+  open: OpenAlerts,
+): readonly AlertChange[] {
   const rule = wholeRunRule(rules)
   if (rule === null) return []
   const identity = alertIdentity(job, rule, ofWholeRun)
@@ -110,24 +113,24 @@ function wholeRun({ job, rules, suspicion, health, at }: Facts, open: Open): rea
 
 /** Apart from the alert of a rule on answers to other queries. */
 const ofWholeRun: Watched = { queryKey: 'run', target: '' }
-type Judge = (rule: AlertRule, facts: Facts, open: Open) => readonly Change[]
+type AlertJudge = (rule: AlertRule, facts: AlertFacts, open: OpenAlerts) => readonly AlertChange[]
 
-const ranks: Judge = (rule, facts, open) =>
+const ranks: AlertJudge = (rule, facts, open) =>
   ofPairs(rule, facts, open, (pair, known) =>
     pair.query.cites ? null : judgeRank(rule.when as RankKind, rule, pair, known),
   )
 
-const pages: Judge = (rule, facts, open) =>
+const pages: AlertJudge = (rule, facts, open) =>
   ofPairs(rule, facts, open, (pair, known) =>
     pair.query.cites ? null : judgePage(rule, pair, known, facts.linkText),
   )
 
-const citations: Judge = (rule, facts, open) =>
+const citations: AlertJudge = (rule, facts, open) =>
   ofPairs(rule, facts, open, (pair, known) =>
     pair.query.cites ? judgeCitation(rule.when as CitationKind, rule, pair, known) : null,
   )
 
-const health: Judge = (rule, { job, rules, health, skipped, at }, open) => {
+const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => {
   // What stopped a run says why its tasks are missing.
   if (rule.when === 'coverage' && health !== null && !isComplete(health.finishReason))
     if (rules.some((other) => other.when === 'run-failed' && reaches(other, rule))) return []
@@ -143,12 +146,12 @@ const health: Judge = (rule, { job, rules, health, skipped, at }, open) => {
 }
 
 /** Rules on the account begin for all jobs together. One that began for a job alone, in an earlier version, ends here. */
-const account: Judge = (rule, { job, health, at }, open) => {
+const account: AlertJudge = (rule, { job, health, at }, open) => {
   const identity = alertIdentity(job, rule, null)
   const known = open.get(identity)
   const reading = health === null ? null : readAccount(rule, health)
   if (known === undefined || reading === null || reading.isBad) return []
-  const verdict: Verdict = { state: 'over', before: known.now, now: reading.now, text: reading.text }
+  const verdict: RuleVerdict = { state: 'over', before: known.now, now: reading.now, text: reading.text }
   return [change(verdict, { rule, identity, known, at, query: null, target: null })]
 }
 
@@ -158,7 +161,7 @@ function reaches(rule: AlertRule, other: AlertRule): boolean {
 }
 
 /** Which family of rules judges what. */
-const judges: Readonly<Record<AlertKind, Judge>> = {
+const judges: Readonly<Record<AlertKind, AlertJudge>> = {
   drop: ranks,
   gain: ranks,
   entered: ranks,
@@ -179,11 +182,11 @@ const judges: Readonly<Record<AlertKind, Judge>> = {
 
 function ofPairs(
   rule: AlertRule,
-  { job, pairs, at }: Facts,
-  open: Open,
-  judge: (pair: WatchedPair, known: KnownAlert | null) => Verdict | null,
-): readonly Change[] {
-  const changes: Change[] = []
+  { job, pairs, at }: AlertFacts,
+  open: OpenAlerts,
+  judge: (pair: WatchedPair, known: KnownAlert | null) => RuleVerdict | null,
+): readonly AlertChange[] {
+  const changes: AlertChange[] = []
   const named = ruleIdentity(rule)
   for (const pair of pairs) {
     const { query, target } = pair
@@ -202,7 +205,11 @@ function ofPairs(
   return changes
 }
 
-function newCompetitors(rule: AlertRule, { job, serps, at }: Facts, open: Open): readonly Change[] {
+function newCompetitors(
+  rule: AlertRule,
+  { job, serps, at }: AlertFacts,
+  open: OpenAlerts,
+): readonly AlertChange[] {
   const named = ruleIdentity(rule)
   const openSites = new Map<string, Map<string, KnownAlert>>()
   for (const alert of open.values()) {
@@ -221,13 +228,13 @@ function newCompetitors(rule: AlertRule, { job, serps, at }: Facts, open: Open):
 }
 
 function change(
-  verdict: Verdict,
+  verdict: RuleVerdict,
   {
     known,
     at,
     ...about
-  }: Omit<Change, keyof Verdict | 'id'> & { readonly known: KnownAlert | null; readonly at: number },
-): Change {
+  }: Omit<AlertChange, keyof RuleVerdict | 'id'> & { readonly known: KnownAlert | null; readonly at: number },
+): AlertChange {
   return { ...verdict, ...about, id: known?.id ?? alertId(about.identity, at) }
 }
 

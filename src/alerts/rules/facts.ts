@@ -3,7 +3,7 @@ import type { FinishReason } from '../../model/run.ts'
 /** What alert rules are given: plain values, read from the store once per run. */
 
 /** One answered observation of a query's target. Those that are unknown, or rest on an answer to another question, are left out. */
-export interface Look {
+export interface AnsweredObservation {
   /** Null where the target was absent. */
   readonly rank: number | null
   /** Results looked at without a gap; the planned number where all planned pages were. */
@@ -31,7 +31,7 @@ export interface WatchedQuery {
   readonly cites: boolean
 }
 
-export interface WatchedTarget {
+export interface AlertTarget {
   readonly site: string
   readonly match: string
   readonly label: string
@@ -41,9 +41,9 @@ export interface WatchedTarget {
 /** A target of a query that the run has an answer for. */
 export interface WatchedPair {
   readonly query: WatchedQuery
-  readonly target: WatchedTarget
+  readonly target: AlertTarget
   /** The oldest first; the last one is the run's. */
-  readonly looks: readonly Look[]
+  readonly looks: readonly AnsweredObservation[]
 }
 
 /** The other sites among the first results of a query in one run. */
@@ -83,7 +83,7 @@ export interface OpenAlert {
 }
 
 /** What a rule says of one thing that it watches: it begins, or it is over. */
-export interface Verdict {
+export interface RuleVerdict {
   readonly state: 'open' | 'over'
   readonly before: number | string | null
   readonly now: number | string | null

@@ -1,7 +1,7 @@
 import { coverageOf } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { count, grouped } from '../../model/text.ts'
-import type { OpenAlert, RunHealth, Verdict } from './facts.ts'
+import type { OpenAlert, RuleVerdict, RunHealth } from './facts.ts'
 
 /*
  * How a run went as a whole. What is not known begins nothing and ends nothing.
@@ -32,9 +32,9 @@ interface RuleReading {
   readonly text: string
 }
 
-type Read = (health: RunHealth, below: number) => RuleReading | null
+type HealthReader = (health: RunHealth, below: number) => RuleReading | null
 
-const readings: Readonly<Record<HealthKind, Read>> = {
+const readings: Readonly<Record<HealthKind, HealthReader>> = {
   coverage: ({ tasks, hasCause }, below) => {
     const coverage = coverageOf(tasks)
     if (coverage === null || hasCause) return null
@@ -61,7 +61,7 @@ const readings: Readonly<Record<HealthKind, Read>> = {
   }),
 }
 
-const accountReadings: Readonly<Record<AccountKind, Read>> = {
+const accountReadings: Readonly<Record<AccountKind, HealthReader>> = {
   balance: ({ balance }, below) =>
     balance === null
       ? null
@@ -105,7 +105,7 @@ export function judgeHealth(
   { below }: AlertRule,
   { job, health }: { readonly job: string; readonly health: RunHealth },
   open: OpenAlert | null,
-): Verdict | null {
+): RuleVerdict | null {
   const reading = readings[kind](health, below ?? 0)
   if (reading === null || reading.isBad === (open !== null)) return null
   const { now, text } = reading
@@ -115,7 +115,7 @@ export function judgeHealth(
 }
 
 /** What `run-skipped` says where a job could not run at its time; null where that has begun already. */
-export function judgeSkipped(job: string, reason: string, open: OpenAlert | null): Verdict | null {
+export function judgeSkipped(job: string, reason: string, open: OpenAlert | null): RuleVerdict | null {
   if (open !== null) return null
   const [first, ...others] = reason.split('\n')
   const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more line')})`

@@ -1,7 +1,7 @@
 import type { AlertRule } from '../../model/settings/alert.ts'
 import { pageAddress } from '../../model/url.ts'
 import { confirmedBeginning } from './confirm.ts'
-import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
+import type { AnsweredObservation, OpenAlert, RuleVerdict, WatchedPair } from './facts.ts'
 import { queryName } from './ranks.ts'
 
 /*
@@ -29,8 +29,8 @@ export function judgePage(
   { looks, query, target }: WatchedPair,
   open: OpenAlert | null,
   linkText: LinkText,
-): Verdict | null {
-  const page = ({ rank, link }: Look): number | null =>
+): RuleVerdict | null {
+  const page = ({ rank, link }: AnsweredObservation): number | null =>
     rank === null || rank > (rule.top ?? rank) ? null : link
   const ranking = looks.filter((look) => page(look) !== null)
   const now = looks.at(-1)
@@ -45,8 +45,10 @@ export function judgePage(
     return { state: 'over', before: open.before, now: address, text, link: now.link, rank: now.rank }
   }
   // Links that an older version stored have different numbers for one page.
-  const isSame = ({ link }: Look): boolean => link === now.link || ranksNow(linkText(link as number))
-  const says = (earlier: Look, look: Look): boolean => !isSame(earlier) && isSame(look)
+  const isSame = ({ link }: AnsweredObservation): boolean =>
+    link === now.link || ranksNow(linkText(link as number))
+  const says = (earlier: AnsweredObservation, look: AnsweredObservation): boolean =>
+    !isSame(earlier) && isSame(look)
   const beginning = confirmedBeginning(ranking, says, rule.confirm)
   if (beginning === null) return null
   const lately = ranking.slice(0, ranking.indexOf(beginning.before)).slice(-lateLooks)

@@ -1,6 +1,6 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
-import { type Beginning, confirmedBeginning, type Says } from './confirm.ts'
-import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
+import { type AlertBeginning, confirmedBeginning, type Says } from './confirm.ts'
+import type { AnsweredObservation, OpenAlert, RuleVerdict, WatchedPair } from './facts.ts'
 
 /*
  * Truth table of the rank rules. 5 is a rank, -30 an absence after thirty results; `by: 3`, `top: 10`.
@@ -36,11 +36,11 @@ import type { Look, OpenAlert, Verdict, WatchedPair } from './facts.ts'
 export type RankKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
 
 /** The best and the worst rank that an observation allows. */
-function rangeOf({ rank, depth }: Look): readonly [best: number, worst: number] {
+function rangeOf({ rank, depth }: AnsweredObservation): readonly [best: number, worst: number] {
   return rank === null ? [depth + 1, Number.POSITIVE_INFINITY] : [rank, rank]
 }
 
-function isAtMost(look: Look, top: number | null): boolean | null {
+function isAtMost(look: AnsweredObservation, top: number | null): boolean | null {
   if (top === null) return look.rank !== null
   const [best, worst] = rangeOf(look)
   if (worst <= top) return true
@@ -48,22 +48,22 @@ function isAtMost(look: Look, top: number | null): boolean | null {
 }
 
 /** True or false only where every rank that the two observations allow says so. */
-function fell(before: Look, now: Look, by: number): boolean | null {
+function fell(before: AnsweredObservation, now: AnsweredObservation, by: number): boolean | null {
   const [[bestBefore, worstBefore], [bestNow, worstNow]] = [rangeOf(before), rangeOf(now)]
   if (bestNow - worstBefore >= by) return true
   return worstNow - bestBefore < by ? false : null
 }
 
 /** Fewer results and fewer pages than the look before: what is missing may have been there. */
-function isShallower(now: Look, before: Look): boolean {
+function isShallower(now: AnsweredObservation, before: AnsweredObservation): boolean {
   if (now.depth >= before.depth) return false
   return now.pages === null || before.pages === null || now.pages < before.pages
 }
 
 /** The observations without absences that a look before was deeper than. */
-export function withoutShallow(looks: readonly Look[]): readonly Look[] {
+export function withoutShallow(looks: readonly AnsweredObservation[]): readonly AnsweredObservation[] {
   if (looks.every(({ rank }) => rank !== null)) return looks
-  const kept: Look[] = []
+  const kept: AnsweredObservation[] = []
   for (const look of looks) {
     const last = kept.at(-1)
     if (look.rank !== null || last === undefined || !isShallower(look, last)) kept.push(look)
@@ -74,8 +74,8 @@ export function withoutShallow(looks: readonly Look[]): readonly Look[] {
 interface RankRule {
   /** Whether absences after a shallower look are left out. */
   readonly needsDepth: boolean
-  readonly says: (rule: AlertRule) => Says<Look>
-  readonly isOver: (now: Look, rule: AlertRule, since: Since) => boolean
+  readonly says: (rule: AlertRule) => Says<AnsweredObservation>
+  readonly isOver: (now: AnsweredObservation, rule: AlertRule, since: Since) => boolean
 }
 
 interface Since {
@@ -94,10 +94,14 @@ function leastAtOnce({ when, by }: AlertRule): number | null {
 }
 
 /** What a rule begins with: what was confirmed as often as it asks, and what falls too little once more. */
-function beginningOf(rule: AlertRule, looks: readonly Look[], says: Says<Look>): Beginning<Look> | null {
+function beginningOf(
+  rule: AlertRule,
+  looks: readonly AnsweredObservation[],
+  says: Says<AnsweredObservation>,
+): AlertBeginning<AnsweredObservation> | null {
   const least = leastAtOnce(rule)
   if (least === null) return confirmedBeginning(looks, says, rule.confirm)
-  const saysClearly: Says<Look> = (before, now) => {
+  const saysClearly: Says<AnsweredObservation> = (before, now) => {
     const said = says(before, now)
     return said === true ? fell(before, now, least) : said
   }
@@ -108,7 +112,7 @@ function beginningOf(rule: AlertRule, looks: readonly Look[], says: Says<Look>):
 }
 
 /** An observation before at any rank, where the rank is known. */
-function lookAt(rank: number): Look {
+function lookAt(rank: number): AnsweredObservation {
   return { rank, depth: rank, pages: null, link: null }
 }
 
@@ -144,7 +148,7 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
   lost: {
     needsDepth: true,
     says: ({ top }) => {
-      const wasIn = (look: Look) => look.rank !== null && look.rank <= (top ?? look.rank)
+      const wasIn = (look: AnsweredObservation) => look.rank !== null && look.rank <= (top ?? look.rank)
       return (before, now) => wasIn(before) && now.rank === null
     },
     isOver: (now) => now.rank !== null,
@@ -153,9 +157,9 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
 
 /** From one side of a line to the other; null where one of the two may be on either side. */
 function crosses(
-  isIn: (look: Look) => boolean | null,
+  isIn: (look: AnsweredObservation) => boolean | null,
   { from, to }: { readonly from: boolean; readonly to: boolean },
-): Says<Look> {
+): Says<AnsweredObservation> {
   return (before, now) => {
     const [was, is] = [isIn(before), isIn(now)]
     return was === null || is === null ? null : was === from && is === to
@@ -168,7 +172,7 @@ export function judgeRank(
   rule: AlertRule,
   { looks, ...pair }: WatchedPair,
   open: OpenAlert | null,
-): Verdict | null {
+): RuleVerdict | null {
   const { needsDepth, says, isOver } = rankRules[kind]
   const deep = withoutShallow(looks)
   const now = looks.at(-1)
@@ -194,7 +198,7 @@ interface Told {
   readonly rule: AlertRule
 }
 
-interface Sentences {
+interface RankSentences {
   readonly open: (told: Told, ranks: { readonly before: string; readonly now: string }) => string
   readonly over: (
     told: Told,
@@ -202,7 +206,7 @@ interface Sentences {
   ) => string
 }
 
-const sentences: Readonly<Record<RankKind, Sentences>> = {
+const sentences: Readonly<Record<RankKind, RankSentences>> = {
   drop: {
     open: ({ target, query }, { before, now }) => `${target} dropped from ${before} to ${now} for ${query}`,
     over: ({ target, query }, { before, back }) =>
@@ -231,11 +235,11 @@ const sentences: Readonly<Record<RankKind, Sentences>> = {
   },
 }
 
-function rankText({ rank, depth }: Look): string {
+function rankText({ rank, depth }: AnsweredObservation): string {
   return rank === null ? `outside the top ${depth}` : String(rank)
 }
 
-function backText(look: Look): string {
+function backText(look: AnsweredObservation): string {
   return look.rank === null ? rankText(look) : `at ${look.rank}`
 }
 

@@ -1,4 +1,4 @@
-import { type Change, evaluate, type Facts, type KnownAlert } from './evaluate.ts'
+import { type AlertChange, type AlertFacts, evaluate, type KnownAlert } from './evaluate.ts'
 
 /*
  * Truth table of `recheck`, with `confirm: 2`. B is the observation before, x one that says what the rule watches, - one that does
@@ -14,9 +14,9 @@ import { type Change, evaluate, type Facts, type KnownAlert } from './evaluate.t
  */
 
 /** What rules do not tell of a run, and would tell if one more look said the same. */
-export function unconfirmed(facts: Facts, open: readonly KnownAlert[]): readonly Change[] {
+export function unconfirmed(facts: AlertFacts, open: readonly KnownAlert[]): readonly AlertChange[] {
   const begun = new Set(beginnings(facts, open).map(({ identity }) => identity))
-  const twice: Facts = {
+  const twice: AlertFacts = {
     ...facts,
     pairs: facts.pairs.map((pair) => ({ ...pair, looks: [...pair.looks, ...pair.looks.slice(-1)] })),
     serps: facts.serps.map((serp) => ({ ...serp, lists: [...serp.lists, ...serp.lists.slice(-1)] })),
@@ -24,6 +24,6 @@ export function unconfirmed(facts: Facts, open: readonly KnownAlert[]): readonly
   return beginnings(twice, open).filter(({ identity }) => !begun.has(identity))
 }
 
-function beginnings(facts: Facts, open: readonly KnownAlert[]): readonly Change[] {
+function beginnings(facts: AlertFacts, open: readonly KnownAlert[]): readonly AlertChange[] {
   return evaluate(facts, open).changes.filter(({ state }) => state === 'open')
 }

@@ -1,6 +1,6 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { type Suspicion, suspicionText } from '../../model/suspicion.ts'
-import type { OpenAlert, Verdict } from './facts.ts'
+import type { OpenAlert, RuleVerdict } from './facts.ts'
 
 /*
  * A run that is suspect as a whole: most of its ranks are gone at once, or many queries got one list. That is one alert in place of
@@ -47,7 +47,7 @@ export function judgeWholeRun(
     hasEnded,
   }: { readonly job: string; readonly suspicion: Suspicion | null; readonly hasEnded: boolean },
   open: OpenAlert | null,
-): Verdict | null {
+): RuleVerdict | null {
   if (suspicion === null)
     return open === null || !hasEnded
       ? null

@@ -1,8 +1,8 @@
 import { causeOfRun } from '../../alerts/causes.ts'
 import type { Described } from '../../alerts/judgement.ts'
-import type { Change, Facts } from '../../alerts/rules/evaluate.ts'
+import type { AlertChange, AlertFacts } from '../../alerts/rules/evaluate.ts'
 import type {
-  Look,
+  AnsweredObservation,
   RunHealth,
   SiteList,
   WatchedPair,
@@ -28,7 +28,7 @@ import { recentSpending } from '../status/spending.ts'
 /** What the store does not hold of the end of a run. */
 export type EndOfRun = Pick<RunHealth, 'unexplained' | 'balance'>
 
-type Watching = Pick<Facts, 'suspicion' | 'pairs' | 'serps' | 'linkText'>
+type Watching = Pick<AlertFacts, 'suspicion' | 'pairs' | 'serps' | 'linkText'>
 
 /** How a run went as a whole. */
 export async function healthOf(
@@ -137,7 +137,7 @@ function lookFrom([rank, depth, pages, link]: readonly [
   number,
   number | null,
   number | null,
-]): Look {
+]): AnsweredObservation {
   return { rank, depth, pages, link }
 }
 
@@ -223,7 +223,7 @@ const ofLosses: readonly AlertKind[] = ['drop', 'left', 'lost']
 export function describing(
   store: Pick<Store, 'links' | 'resultList'>,
   { id: run }: Pick<Run, 'id'>,
-): (change: Change, query: WatchedQuery) => Described {
+): (change: AlertChange, query: WatchedQuery) => Described {
   const resultAt = (
     { id, operation }: WatchedQuery,
     rank: number,
@@ -256,6 +256,6 @@ export function describing(
 }
 
 /** What is told of a page has addresses there. */
-function rankIn(value: Change['now']): number | null {
+function rankIn(value: AlertChange['now']): number | null {
   return typeof value === 'number' ? value : null
 }

@@ -19,7 +19,7 @@ export interface Collection {
 }
 
 /** What is looked at again of a run, and what that costs at most. */
-interface Wanted {
+interface WantedRecheck {
   readonly of: Run
   readonly queries: readonly QueryToRecheck[]
   readonly credits: number
@@ -35,7 +35,7 @@ export async function recheckRuns(
 ): Promise<ReadonlyMap<number, RecheckDocument>> {
   const { store, clock } = app
   if (request.stop.cause() !== null) return new Map()
-  const wanted: Wanted[] = []
+  const wanted: WantedRecheck[] = []
   for (const { id } of runs) {
     const of = await store.run(id)
     const queries = of === null ? [] : await suspiciousQueries(store, of, clock.wall())
@@ -84,9 +84,9 @@ function priceOf(queries: readonly QueryToRecheck[]): number {
 /** Those that all limits cover, with what `max_credits` leaves them; each of the others is said in one line. */
 async function coveredOf(
   { store, clock }: App,
-  all: readonly Wanted[],
+  all: readonly WantedRecheck[],
   { balance, notice }: Pick<Collection, 'balance'> & Pick<CollectRequest, 'notice'>,
-): Promise<readonly { readonly wanted: Wanted; readonly maxCredits: number | null }[]> {
+): Promise<readonly { readonly wanted: WantedRecheck; readonly maxCredits: number | null }[]> {
   const planned = all.map(({ of: { id, settings, date } }) => ({
     settings,
     date,

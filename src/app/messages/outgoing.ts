@@ -1,9 +1,9 @@
-import type { Surroundings } from '../../alerts/channels/channel.ts'
+import type { ChannelContext } from '../../alerts/channels/channel.ts'
 import { addressMistake, type Post, poster } from '../../api/post.ts'
 import { commandEnvironment, namedSecret, proxyVariables, version } from '../config.ts'
 
 /** What messages and pings need of this machine. */
-export type Outgoing = Omit<Surroundings, 'folder' | 'now'>
+export type Outgoing = Omit<ChannelContext, 'folder' | 'now'>
 
 /** @param allowHttp whether addresses may be asked in the clear that are not this machine */
 export function outgoing(allowHttp: boolean): Outgoing {

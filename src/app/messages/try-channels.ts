@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Message } from '../../alerts/channels/channel.ts'
+import type { ChannelMessage } from '../../alerts/channels/channel.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { AlertNews } from '../../model/settings/alert.ts'
 import type { Channel, Workspace } from '../../model/settings/workspace.ts'
@@ -58,7 +58,7 @@ function chosenChannels(
   )
 }
 
-function sample(channel: string, now: number): Message {
+function sample(channel: string, now: number): ChannelMessage {
   const alert: AlertNews = {
     id: '000000000000',
     when: 'drop',

@@ -10,7 +10,7 @@ import type { ChoiceOf, QueryChoice, StagedJob } from '../job-files.ts'
 import { type Selection, type SelectionFlags, selectionOf } from './selection.ts'
 
 /** How much of jobs is chosen. */
-export interface Wanted {
+export interface WantedQueries {
   /** Null for all of them. */
   readonly selection: Selection | null
   /** Nothing is gone on with. */
@@ -18,7 +18,7 @@ export interface Wanted {
 }
 
 /** What flags ask for. Throws one sentence where one of them is wrong. */
-export function wantedOf(flags: SelectionFlags & { readonly fresh?: boolean | undefined }): Wanted {
+export function wantedOf(flags: SelectionFlags & { readonly fresh?: boolean | undefined }): WantedQueries {
   return { selection: selectionOf(flags), fresh: flags.fresh === true }
 }
 
@@ -27,7 +27,7 @@ type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories'>
 /** Chooses the part of each job that is wanted, or all of it. */
 export function selectedQueries(
   store: ChoiceStore,
-  { selection, fresh }: Wanted,
+  { selection, fresh }: WantedQueries,
   now: number,
 ): ChoiceOf | undefined {
   if (selection === null) return undefined

@@ -16,7 +16,14 @@ import {
 } from '../job-files.ts'
 import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from '../spending/confirm-price.ts'
-import { isKept, type UnfinishedRun, unfinishedRun, upTo, type Wanted, wantedOf } from './choose-queries.ts'
+import {
+  isKept,
+  type UnfinishedRun,
+  unfinishedRun,
+  upTo,
+  type WantedQueries,
+  wantedOf,
+} from './choose-queries.ts'
 import { saysWhenDue } from './due-files.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
 import type { SelectionFlags } from './selection.ts'
@@ -27,7 +34,7 @@ export type DueFlags = JobFileFlags &
 type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf'>
 
 /** A job as it is looked at: what of its schedule is open, and what it goes on with. */
-interface Look {
+interface JobStanding {
   readonly settings: JobSettings
   /** Nothing of it is due while it is paused, and what passed meanwhile is not caught up. */
   readonly isPaused: boolean
@@ -49,7 +56,12 @@ type SlotState =
   /** Its process was killed after its run was complete. */
   | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
 
-async function lookAt(store: DueStore, settings: JobSettings, fresh: boolean, now: number): Promise<Look> {
+async function lookAt(
+  store: DueStore,
+  settings: JobSettings,
+  fresh: boolean,
+  now: number,
+): Promise<JobStanding> {
   const { schedule, timezone, name } = settings
   const { pausedAt, resumedAt } = await store.pauseOf(name)
   const isPaused = pausedAt !== null
@@ -89,9 +101,9 @@ function isOpen({ is }: SlotState): boolean {
 /** Chooses what is due of each job, and all that its unfinished run asks; notes how each job was looked at. */
 export function dueQueries(
   store: DueStore,
-  { selection, fresh }: Wanted,
+  { selection, fresh }: WantedQueries,
   now: number,
-  looks = new Map<string, Look>(),
+  looks = new Map<string, JobStanding>(),
 ): ChoiceOf {
   return async (settings) => {
     const look = await lookAt(store, settings, fresh, now)
@@ -133,7 +145,7 @@ export function dueQueries(
 }
 
 /** What is known before a turn is taken. */
-interface Found {
+interface JobsFound {
   /** Anything is due of the jobs, or a slot of theirs is to be settled. */
   readonly isDue: boolean
   /** Files without mistakes. */
@@ -147,14 +159,14 @@ export async function findDue(
   flags: DueFlags,
   events: PlanEvents,
   now: number,
-): Promise<Found | null> {
-  const looks = new Map<string, Look>()
+): Promise<JobsFound | null> {
+  const looks = new Map<string, JobStanding>()
   const wanted = wantedOf(flags)
   const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, looks))
   if (jobs === null) return null
   wanted.selection?.refuseUnknown()
   const isDue = jobs.some(({ settings: { name }, chosen }) => {
-    const { is } = (looks.get(name) as Look).slot
+    const { is } = (looks.get(name) as JobStanding).slot
     return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over' && is !== 'stopped')
   })
   return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(flags, jobs) }
@@ -183,13 +195,13 @@ export async function planDue(
 ): Promise<DueRuns | null> {
   await turn()
   const now = clock.wall()
-  const looks = new Map<string, Look>()
+  const looks = new Map<string, JobStanding>()
   await using draft = await store.draft()
   const wanted = wantedOf(flags)
   const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, looks))
   if (staged === null) return null
   const looked =
-    wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as Look) : []
+    wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as JobStanding) : []
   if (staged.some(({ chosen }) => chosen > 0) || looked.some(({ slot }) => slot.at !== null))
     await clockCheck.check(events.log, stop)
   const wanting = new Set(staged.flatMap(({ settings, chosen }) => (chosen > 0 ? [settings.name] : [])))
@@ -271,7 +283,7 @@ function refusal(run: PricedRun, file: string | undefined): string {
 /** Takes the open slots of jobs, by name, those of stopped runs where something of them is wanted; `lost` are jobs whose slot another process has taken meanwhile. */
 async function takeSlots(
   store: Store,
-  looks: readonly Look[],
+  looks: readonly JobStanding[],
   wanted: ReadonlySet<string>,
   now: number,
 ): Promise<{ readonly slots: Map<string, number>; readonly lost: ReadonlySet<string> }> {

@@ -77,10 +77,10 @@ function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
   return operation.split('.')[0] as string
 }
 
-type Value = string | number | null
+type SelectionValue = string | number | null
 
 /** What every query has, under the names of the columns of a CSV. */
-const fields: Readonly<Record<string, (query: JobQuery) => Value | readonly string[]>> = {
+const fields: Readonly<Record<string, (query: JobQuery) => SelectionValue | readonly string[]>> = {
   query: ({ text }) => text,
   operation: ({ operation }) => operation,
   engine: engineOf,
@@ -95,28 +95,28 @@ const fields: Readonly<Record<string, (query: JobQuery) => Value | readonly stri
 }
 
 const comparisons = {
-  '=': (a: Value, b: Value) => equal(a, b),
-  '!=': (a: Value, b: Value) => !equal(a, b),
-  '<': (a: Value, b: Value) => ordered(a, b) < 0,
-  '<=': (a: Value, b: Value) => ordered(a, b) <= 0,
-  '>': (a: Value, b: Value) => ordered(a, b) > 0,
-  '>=': (a: Value, b: Value) => ordered(a, b) >= 0,
+  '=': (a: SelectionValue, b: SelectionValue) => equal(a, b),
+  '!=': (a: SelectionValue, b: SelectionValue) => !equal(a, b),
+  '<': (a: SelectionValue, b: SelectionValue) => ordered(a, b) < 0,
+  '<=': (a: SelectionValue, b: SelectionValue) => ordered(a, b) <= 0,
+  '>': (a: SelectionValue, b: SelectionValue) => ordered(a, b) > 0,
+  '>=': (a: SelectionValue, b: SelectionValue) => ordered(a, b) >= 0,
 } as const
 
 type Operator = keyof typeof comparisons
 
 /** Numbers are compared as numbers, all else as text without regard to case. */
-function equal(a: Value, b: Value): boolean {
+function equal(a: SelectionValue, b: SelectionValue): boolean {
   if (isNumber(a) && isNumber(b)) return Number(a) === Number(b)
   return a !== null && folded(String(a)) === folded(String(b))
 }
 
 /** Not a number where either is none: then no comparison is true. */
-function ordered(a: Value, b: Value): number {
+function ordered(a: SelectionValue, b: SelectionValue): number {
   return isNumber(a) && isNumber(b) ? Number(a) - Number(b) : Number.NaN
 }
 
-function isNumber(value: Value): boolean {
+function isNumber(value: SelectionValue): boolean {
   return typeof value === 'number' || (typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value))
 }
 
@@ -163,7 +163,7 @@ function conditionOf(text: string) {
 }
 
 /** A field, a parameter or a label; undefined where the query has none of that name. */
-function fieldOf(query: JobQuery, name: string): Value | readonly string[] | undefined {
+function fieldOf(query: JobQuery, name: string): SelectionValue | readonly string[] | undefined {
   if (Object.hasOwn(fields, name)) return fields[name]?.(query)
   for (const own of [query.params, query.labels]) if (Object.hasOwn(own, name)) return own[name]
   return undefined

@@ -6,7 +6,7 @@ import { explainText, explanationOf } from '../../report/explain/explain.ts'
 import type { Store } from '../../store/store.ts'
 
 /** The query to be explained, and the day of the last run that may do so. */
-export interface Asked {
+export interface ExplainedQuery {
   readonly job: string
   readonly text: string
   readonly date: string | undefined
@@ -15,7 +15,7 @@ export interface Asked {
 /** Why the queries of that text say what they say of each target, as text or JSON. */
 export async function explainQuery(
   store: Store,
-  { job, text, date }: Asked,
+  { job, text, date }: ExplainedQuery,
   { json, width }: { readonly json: boolean; readonly width: number },
 ): Promise<string> {
   const until = date === undefined ? {} : { until: addDays(date, 1) }
@@ -26,7 +26,7 @@ export async function explainQuery(
 }
 
 /** Why nothing is known of a query. */
-export async function noDataMessage(store: Store, { job, text, date }: Asked): Promise<string> {
+export async function noDataMessage(store: Store, { job, text, date }: ExplainedQuery): Promise<string> {
   const known = await store.queryTexts(job)
   if (known.includes(text))
     return `No run of the job ${job} has looked for '${sanitize(text)}'${date === undefined ? ' yet' : ` by ${date}`}`

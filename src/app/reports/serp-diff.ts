@@ -11,7 +11,7 @@ import type { SerpDate, SerpQuery } from '../../store/reports.ts'
 import type { Store } from '../../store/store.ts'
 import { noDataMessage } from './explain.ts'
 
-export type Look = (query: SerpQuery) => DiffDocument
+export type MakeDiff = (query: SerpQuery) => DiffDocument
 
 interface LookOptions {
   readonly job: string
@@ -21,7 +21,7 @@ interface LookOptions {
   readonly compare: ComparisonDay | null
 }
 
-export function comparer(store: Store, { job, date, depth, targets, compare }: LookOptions): Look {
+export function comparer(store: Store, { job, date, depth, targets, compare }: LookOptions): MakeDiff {
   const until = date === undefined ? {} : { until: addDays(date, 1) }
   return (query) => {
     const { queryId } = query
@@ -43,7 +43,7 @@ function inOrder(looks: readonly SerpDate[]): readonly SerpDate[] {
 }
 
 /** What changed most first. */
-export function ordered(queries: readonly SerpQuery[], look: Look) {
+export function ordered(queries: readonly SerpQuery[], look: MakeDiff) {
   return queries
     .map((query) => ({ query, summary: diffSummary(look(query)) }))
     .sort((a, b) => byChange(a.summary, b.summary))

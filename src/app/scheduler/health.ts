@@ -4,7 +4,7 @@ import { type RanklineError, UsageError } from '../../model/errors.ts'
 import { isComplete } from '../../model/run.ts'
 import { isLoopback } from '../../model/url.ts'
 import { localTime } from '../../plan/schedule/zone.ts'
-import type { JobState } from './scheduler.ts'
+import type { ScheduledJobState } from './scheduler.ts'
 
 /** What `/health` answers with. Instants are ISO 8601, UTC. */
 export interface HealthDocument {
@@ -26,10 +26,10 @@ export interface HealthDocument {
 }
 
 export function healthDocument(
-  jobs: readonly JobState[],
+  jobs: readonly ScheduledJobState[],
   { version, upSince }: { readonly version: string; readonly upSince: number },
 ): HealthDocument {
-  const isWell = ({ last, problem }: JobState): boolean =>
+  const isWell = ({ last, problem }: ScheduledJobState): boolean =>
     problem === null && (last === null || last.run === null || isComplete(last.finishReason))
   return {
     status: jobs.every(isWell) ? 'ok' : 'failing',

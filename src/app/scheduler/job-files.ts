@@ -10,7 +10,7 @@ import type { LogLevel, Terminal } from '../../output/terminal.ts'
 import { saysWhenDue, yamlJobFiles } from '../planning/due-files.ts'
 
 /** Called with a line for the user. */
-type Log = Terminal['log']
+type WriteLog = Terminal['log']
 
 /** Where scheduled jobs are: the files that were named, or every YAML file of a folder. */
 export interface JobPlaces {
@@ -30,7 +30,10 @@ export interface JobForm {
 }
 
 /** The settings of every scheduled job, without a look at its queries; null for each file with a mistake, which was logged. */
-export async function scheduledJobs(places: JobPlaces, log: Log): Promise<readonly (JobSettings | null)[]> {
+export async function scheduledJobs(
+  places: JobPlaces,
+  log: WriteLog,
+): Promise<readonly (JobSettings | null)[]> {
   const jobs: (JobSettings | null)[] = []
   for (const path of await jobPaths(places)) {
     const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: false }, log)
@@ -62,11 +65,11 @@ interface KnownFile {
 }
 
 /** Watches job files: mistakes in a changed one are logged, and its last good form stays. */
-export function watchJobFiles(places: JobPlaces, log: Log): WatchedFiles {
+export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
   const known = new Map<string, KnownFile>()
   let wasRead = false
 
-  const refreshOne = async (path: string, log: Log): Promise<FileChange | null> => {
+  const refreshOne = async (path: string, log: WriteLog): Promise<FileChange | null> => {
     const before = known.get(path)
     if (before !== undefined && before.signature === (await signatureOf(path, before.tables))) return null
     const tables = await csvFilesOf(path).catch(() => [])
@@ -91,7 +94,7 @@ export function watchJobFiles(places: JobPlaces, log: Log): WatchedFiles {
         if (change !== null) changes.set(change, [...(changes.get(change) ?? []), path])
       }
       // Mistakes in a file that several jobs use are said once.
-      const once: Log = eachOnce(log)
+      const once: WriteLog = eachOnce(log)
       for (const path of paths) note(await refreshOne(path, once), path)
       for (const [path, { form }] of known)
         if (!paths.includes(path)) {
@@ -193,7 +196,7 @@ function isMistaken(read: JobForm | Mistaken | 'not scheduled'): read is Mistake
 async function readForm(
   path: string,
   { isNamed, withQueries }: HowRead,
-  log: Log,
+  log: WriteLog,
 ): Promise<JobForm | Mistaken | 'not scheduled'> {
   const { report: print, end } = mistakePrinter(log, false)
   const mistakes: Problem[] = []

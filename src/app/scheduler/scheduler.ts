@@ -9,7 +9,7 @@ import { nextSlot } from '../../plan/schedule/slots.ts'
 import type { JobFiles, JobForm } from './job-files.ts'
 
 /** What a look at a job came to. */
-export interface JobEnd {
+export interface CheckResult {
   /** The job's latest run; null where it has none. */
   readonly run: number | null
   readonly finishReason: FinishReason | null
@@ -33,16 +33,16 @@ export type CollectDue = (
   jobs: readonly JobForm[],
   stop: StopSignal,
   isTrial: boolean,
-) => Promise<ReadonlyMap<string, JobEnd>>
+) => Promise<ReadonlyMap<string, CheckResult>>
 
 /** Where one job stands. */
-export interface JobState {
+export interface ScheduledJobState {
   readonly job: string
   readonly file: string
   readonly zone: string
   /** When it is looked at next; null where its pattern never comes again. */
   readonly next: number | null
-  readonly last: JobEnd | null
+  readonly last: CheckResult | null
   /** Why it was not looked at the last time, or has mistakes; null where all is well. */
   readonly problem: string | null
 }
@@ -61,7 +61,7 @@ export interface SchedulerParts {
   /** What is done beside runs, called whenever it has looked at the clock; nothing is thrown. */
   readonly besides?: (jobs: readonly JobForm[]) => Promise<void>
   /** Called whenever it has looked at the clock, with all jobs. */
-  readonly onLook?: (jobs: readonly JobState[]) => void
+  readonly onLook?: (jobs: readonly ScheduledJobState[]) => void
   /** Longest sleep between two looks at the clock. */
   readonly longestSleepMs?: number
 }
@@ -70,7 +70,7 @@ export interface SchedulerParts {
 const defaultSleepMs = 30_000
 
 /** A job with what the scheduler knows of it. */
-interface Entry {
+interface ScheduledJob {
   readonly form: JobForm
   readonly lookedAt: number | null
   readonly next: number | null
@@ -79,7 +79,7 @@ interface Entry {
   /** Looks in a row that something stopped which may pass. */
   readonly tries: number
   readonly retry: Retry | null
-  readonly last: JobEnd | null
+  readonly last: CheckResult | null
   readonly failure: string | null
 }
 
@@ -91,7 +91,7 @@ interface Entry {
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
   const { clock, jobFiles, log, stop, besides, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
   const { mayWork = async () => true, probe = async () => true } = parts
-  let entries: ReadonlyMap<string, Entry> = new Map()
+  let entries: ReadonlyMap<string, ScheduledJob> = new Map()
   // Another process that collects is waited for, and told of once.
   let isWaiting = false
   while (!stop.aborted) {
@@ -132,10 +132,10 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
 
 /** Where the jobs stand after their files were read again. */
 function updated(
-  entries: ReadonlyMap<string, Entry>,
+  entries: ReadonlyMap<string, ScheduledJob>,
   forms: readonly JobForm[],
   now: number,
-): ReadonlyMap<string, Entry> {
+): ReadonlyMap<string, ScheduledJob> {
   return new Map(
     forms.map((form) => {
       const before = entries.get(form.path)
@@ -156,12 +156,12 @@ function sameTimes(a: When, b: When): boolean {
   return a.schedule === b.schedule && a.timezone === b.timezone
 }
 
-type LookEnd = ReadonlyMap<string, JobEnd> | { readonly failure: string; readonly retry: Retry | null }
+type LookEnd = ReadonlyMap<string, CheckResult> | { readonly failure: string; readonly retry: Retry | null }
 
 /** Looks at jobs whose time has come. Of all that can go wrong, nothing is thrown. */
 async function lookAt(
   { collect, log, stop }: SchedulerParts,
-  entries: readonly Entry[],
+  entries: readonly ScheduledJob[],
 ): Promise<LookEnd | 'busy'> {
   const forms = entries.map(({ form }) => form)
   // The cause of a stop is that of one look; a signal stops the next ones, too.
@@ -189,7 +189,7 @@ async function lookAt(
   }
 }
 
-function looked(entry: Entry, end: LookEnd, now: number): Entry {
+function looked(entry: ScheduledJob, end: LookEnd, now: number): ScheduledJob {
   const { settings } = entry.form
   const isFailed = 'failure' in end
   const last = isFailed ? entry.last : (end.get(settings.name) ?? entry.last)
@@ -200,7 +200,7 @@ function looked(entry: Entry, end: LookEnd, now: number): Entry {
 }
 
 /** The job is looked at again at its next time, or sooner where that is retried: later each time. */
-function retried(entry: Entry, now: number): Entry {
+function retried(entry: ScheduledJob, now: number): ScheduledJob {
   const { slot, retry } = entry
   if (retry === null) return { ...entry, next: slot }
   const tries = entry.tries + 1
@@ -209,16 +209,16 @@ function retried(entry: Entry, now: number): Entry {
 }
 
 /** Whether a job is looked at only to find out if what stopped it has passed, which can be asked for free. */
-function isProbed({ slot, retry, failure }: Entry, now: number): boolean {
+function isProbed({ slot, retry, failure }: ScheduledJob, now: number): boolean {
   return retry === 'free' && failure === null && (slot === null || slot > now)
 }
 
-function untilNext(entries: ReadonlyMap<string, Entry>, now: number): number {
+function untilNext(entries: ReadonlyMap<string, ScheduledJob>, now: number): number {
   const next = [...entries.values()].flatMap((entry) => entry.next ?? [])
   return next.reduce((least, one) => Math.min(least, Math.max(0, one - now)), Number.POSITIVE_INFINITY)
 }
 
-function stateOf({ form, next, last, failure }: Entry): JobState {
+function stateOf({ form, next, last, failure }: ScheduledJob): ScheduledJobState {
   const { name, timezone } = form.settings
   const problem = form.isBroken ? `${form.path} has mistakes` : failure
   return { job: name, file: form.path, zone: timezone, next, last, problem }

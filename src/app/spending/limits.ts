@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts'
 import { searchJob } from '../job-files.ts'
 import { workspaceOf } from '../workspace.ts'
 
-type Asked = Pick<JobSettings, 'name' | 'file' | 'timezone'>
+type LimitedJob = Pick<JobSettings, 'name' | 'file' | 'timezone'>
 
 /**
  * The limits that `rankline.yaml` sets for the folders of these jobs, in each of their time zones. All jobs of a folder count to
@@ -17,7 +17,7 @@ type Asked = Pick<JobSettings, 'name' | 'file' | 'timezone'>
  */
 export async function sharedLimits(
   store: Pick<Store, 'jobFiles'>,
-  jobs: readonly Asked[],
+  jobs: readonly LimitedJob[],
 ): Promise<readonly PeriodLimit[]> {
   const folders = new Map<string, Workspace>()
   const limits = new Map<string, readonly PeriodLimit[]>()

@@ -170,12 +170,12 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
 }
 
-type Message = Awaited<ReturnType<Store['messages']>>[number]
+type StoredMessageRow = Awaited<ReturnType<Store['messages']>>[number]
 
 async function messageFacts(
   store: Store,
   state: MessageState,
-  counts: (message: Message) => boolean,
+  counts: (message: StoredMessageRow) => boolean,
 ): Promise<MessageFacts> {
   const messages = (await store.messages({ state })).filter(counts)
   return {

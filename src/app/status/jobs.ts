@@ -21,7 +21,7 @@ export interface KnownJob {
 }
 
 /** A job with the mistake of the file that its folder shares; null where there is none. */
-type FoundJob = KnownJob & Pick<Opened, 'shared'>
+type FoundJob = KnownJob & Pick<OpenedJob, 'shared'>
 
 /** Every job, and the files that they share and that have mistakes. */
 export interface KnownJobs {
@@ -81,7 +81,7 @@ async function storedJob(name: string, path: string | null): Promise<FoundJob> {
   return known(name, path, opened)
 }
 
-function known(name: string, path: string, opened: Opened): FoundJob {
+function known(name: string, path: string, opened: OpenedJob): FoundJob {
   const { settings, mistake, shared } = opened
   return {
     name,
@@ -97,14 +97,14 @@ function known(name: string, path: string, opened: Opened): FoundJob {
 }
 
 /** What can be said of a job file without its queries. */
-interface Opened {
+interface OpenedJob {
   readonly settings: JobSettings | null
   readonly mistake: string | null
   /** The mistake where it stands in the file that jobs of the folder share; null where there is none. */
   readonly shared: string | null
 }
 
-async function openedJob(path: string): Promise<Opened> {
+async function openedJob(path: string): Promise<OpenedJob> {
   const mistakes: Problem[] = []
   const job = await openJob(path, {}, (mistake) => mistakes.push(mistake))
   const shared = firstMistake(mistakes.filter(isWorkspaceMistake))

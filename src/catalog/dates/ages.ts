@@ -10,12 +10,12 @@ interface Age {
 }
 
 /** The meaning of a phrase; the amount is null if the text has a number in place of `#`. */
-interface Meaning {
+interface AgeMeaning {
   readonly unit: Precision
   readonly amount: number | null
 }
 
-type Phrases = ReadonlyMap<string, Meaning>
+type Phrases = ReadonlyMap<string, AgeMeaning>
 
 const styles = ['long', 'short', 'narrow'] as const
 
@@ -60,7 +60,7 @@ function exactAge(text: string, language: string): Age | null {
   return age?.amount === null ? { unit: age.unit, amount: Number(amount) } : null
 }
 
-function fixed(meaning: Meaning | undefined): Age | null {
+function fixed(meaning: AgeMeaning | undefined): Age | null {
   return meaning === undefined || meaning.amount === null
     ? null
     : { unit: meaning.unit, amount: meaning.amount }
@@ -84,8 +84,8 @@ function keyOf(phrase: string): string {
 
 /** All phrases of a language, without those that have another meaning as well or may be the future. */
 function build(language: string): Phrases {
-  const phrases = new Map<string, Meaning | 'ambiguous'>()
-  const add = (text: string, age: Meaning | 'ambiguous'): void => {
+  const phrases = new Map<string, AgeMeaning | 'ambiguous'>()
+  const add = (text: string, age: AgeMeaning | 'ambiguous'): void => {
     const phrase = keyOf(fold(text))
     const known = phrases.get(phrase)
     if (known === undefined) phrases.set(phrase, age)
@@ -104,10 +104,10 @@ function build(language: string): Phrases {
   })
   for (const [phrase, age] of [...phrases])
     for (const [from, to] of variants) if (from.test(phrase)) add(phrase.replace(from, to), age)
-  return new Map([...phrases].filter((entry): entry is [string, Meaning] => entry[1] !== 'ambiguous'))
+  return new Map([...phrases].filter((entry): entry is [string, AgeMeaning] => entry[1] !== 'ambiguous'))
 }
 
-type Add = (text: string, age: Meaning | 'ambiguous') => void
+type Add = (text: string, age: AgeMeaning | 'ambiguous') => void
 
 function addLocale(locale: string, bareOne: boolean, add: Add): void {
   const amounts = amountsOf(locale)
@@ -163,6 +163,6 @@ function isClear(phrase: string, unit: Precision): boolean {
   return !phrase.startsWith('-') && (letter === undefined || (letter === 'h' && unit === 'hour'))
 }
 
-function isSame(one: Meaning, other: Meaning): boolean {
+function isSame(one: AgeMeaning, other: AgeMeaning): boolean {
   return one.unit === other.unit && one.amount === other.amount
 }

@@ -165,17 +165,17 @@ interface CalendarDate {
 }
 
 /** How dates are written in numbers; null if the order is unknown. */
-interface Style {
+interface DateStyle {
   readonly order: 'dmy' | 'mdy' | 'ymd' | null
   readonly separators: string
 }
 
-const unknown: Style = { order: null, separators: '' }
+const unknown: DateStyle = { order: null, separators: '' }
 
 /** Regions in which English dates certainly begin with the day. Intl names an order for every region, certain or not. */
 const dayFirstRegions: readonly string[] = 'AU GB IE IN KE NG NZ PK SG'.split(' ')
 
-function englishStyle(region: string | null): Style {
+function englishStyle(region: string | null): DateStyle {
   if (region === 'US') return { order: 'mdy', separators: '/-' }
   return dayFirstRegions.includes(region ?? '') ? { order: 'dmy', separators: '/.-' } : unknown
 }
@@ -204,7 +204,7 @@ function numericDate(text: string, language: string, region: string | null): Cal
   return isSure ? ordered(Number(first), Number(second), century + Number(year), own) : null
 }
 
-function inOrder(first: number, second: number, year: number, own: Style['order']): CalendarDate | null {
+function inOrder(first: number, second: number, year: number, own: DateStyle['order']): CalendarDate | null {
   if (first === second || (first > 12 && second <= 12)) return ordered(first, second, year, 'dmy')
   if (second > 12) return ordered(first, second, year, 'mdy')
   return own === null || own === 'ymd' ? null : ordered(first, second, year, own)
@@ -216,7 +216,7 @@ function ordered(first: number, second: number, year: number, order: 'dmy' | 'md
 }
 
 /** The style of a language in a region, if the order is that of the language everywhere. */
-function styleOf(language: string, region: string | null): Style {
+function styleOf(language: string, region: string | null): DateStyle {
   if (language === 'en') return englishStyle(region)
   const places = region === null ? [language] : [language, `${language}-${region}`]
   const styles = places.map((place) => intlStyle(`${place}-u-ca-gregory-nu-latn`))
@@ -228,11 +228,11 @@ function styleOf(language: string, region: string | null): Style {
   return { order, separators: order === 'dmy' ? `${separators}.-` : separators }
 }
 
-function intlStyle(locale: string): Style {
+function intlStyle(locale: string): DateStyle {
   const parts = new Intl.DateTimeFormat(locale, { timeZone: 'UTC' }).formatToParts(0)
   const order = parts.map(({ type }) => ({ day: 'd', month: 'm', year: 'y' })[type as string] ?? '').join('')
   const separators = parts.map(({ type, value }) => (type === 'literal' ? value.trim() : '')).join('')
-  return { order: order as Style['order'], separators }
+  return { order: order as DateStyle['order'], separators }
 }
 
 export const dayMs = 86_400_000

@@ -315,15 +315,15 @@ export type TableData<T extends SettingTable> = { readonly [Key in keyof T]?: Va
 export type SettingsData = TableData<Table>
 
 type FieldOf<S extends Setting> = S extends { readonly field: infer Field extends string } ? Field : never
-type Fields<T extends SettingTable> = {
+type SettingFields<T extends SettingTable> = {
   readonly [Key in keyof T as FieldOf<T[Key]>]: T[Key] extends { readonly default: string }
     ? ValueOf<T[Key]>
     : ValueOf<T[Key]> | null
 }
 
 /** The settings that a job keeps as they were read; null is not given. */
-export type PlainSettings = Fields<Table>
-export type Budget = Fields<BudgetTable>
+export type PlainSettings = SettingFields<Table>
+export type Budget = SettingFields<BudgetTable>
 
 type FlagsIn<T extends SettingTable> = {
   [Key in keyof T]: T[Key] extends { readonly flag: infer F } ? F : never
@@ -337,11 +337,11 @@ type JobFlagTable = { readonly [Name in FlagName]: Extract<AllFlags, Record<Name
 export type JobFlags = FlagsOf<JobFlagTable>
 
 /** The settings of a table that are kept as they were read, with their defaults. */
-export function fieldsOf<T extends SettingTable>(table: T, data: TableData<T>): Fields<T> {
+export function fieldsOf<T extends SettingTable>(table: T, data: TableData<T>): SettingFields<T> {
   const fields: Record<string, unknown> = {}
   for (const [key, setting] of Object.entries<Setting>(table))
     if (setting.field !== undefined) fields[setting.field] = data[key as keyof T] ?? defaultOf(setting)
-  return fields as Fields<T>
+  return fields as SettingFields<T>
 }
 
 function defaultOf({ value, default: text }: Setting): unknown {

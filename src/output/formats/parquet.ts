@@ -5,11 +5,11 @@ import type { Cells, Column, ColumnType, RowOptions } from './format.ts'
 export const groupRows = 10_000
 const groupCharacters = 4_000_000
 
-type Cell = Cells[number]
+type ParquetCell = Cells[number]
 
 interface ParquetType {
   readonly physical: Omit<SchemaElement, 'name'>
-  readonly value: (cell: NonNullable<Cell>) => string | number | bigint
+  readonly value: (cell: NonNullable<ParquetCell>) => string | number | bigint
   /** Whether each group has its least and greatest value, so that a reader can skip groups. Those of long texts would fill memory. */
   readonly statistics: boolean
 }
@@ -37,7 +37,7 @@ const types: Readonly<Record<ColumnType, ParquetType>> = {
 }
 
 /** Throws for numbers that do not fit, which would lose bits without an error. */
-function int32(cell: NonNullable<Cell>): number {
+function int32(cell: NonNullable<ParquetCell>): number {
   if (typeof cell === 'number' && (cell | 0) === cell) return cell
   throw new RangeError(`${cell} is not a 32-bit integer`)
 }

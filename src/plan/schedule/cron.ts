@@ -9,7 +9,7 @@ function croner(): typeof import('croner') {
   return loaded
 }
 
-interface Field {
+interface CronField {
   readonly unit: string
   readonly least: number
   readonly greatest: number
@@ -18,7 +18,7 @@ interface Field {
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-const fieldsOfCron: readonly Field[] = [
+const fieldsOfCron: readonly CronField[] = [
   { unit: 'second', least: 0, greatest: 59 },
   { unit: 'minute', least: 0, greatest: 59 },
   { unit: 'hour', least: 0, greatest: 23 },
@@ -102,7 +102,7 @@ export function matchesOf(pattern: string): (from: number) => number | null {
 }
 
 /** What is wrong with one part of a list, such as `1-5/2`; the rest is left to the parser. */
-function partMistake(part: string, field: Field): CronMistake | null {
+function partMistake(part: string, field: CronField): CronMistake | null {
   const [range = '', step] = part.split('/')
   const [from = '', to] = range.split('-')
   const ends = to === undefined ? [from] : [from, to]
@@ -130,7 +130,7 @@ function partMistake(part: string, field: Field): CronMistake | null {
 }
 
 /** What is wrong with one number or name. */
-function endMistake(end: string, { unit, least, greatest, names }: Field): CronMistake | null {
+function endMistake(end: string, { unit, least, greatest, names }: CronField): CronMistake | null {
   // The parser reads signs for the last day, a weekday near a day, and the n-th weekday of a month.
   if (/^[*?]$|^\d*[LW]+$|#/i.test(end)) return null
   const known = /^\d+$/.test(end)
@@ -144,16 +144,16 @@ function endMistake(end: string, { unit, least, greatest, names }: Field): CronM
   }
 }
 
-function numberOf(end: string, { least, names }: Field): number {
+function numberOf(end: string, { least, names }: CronField): number {
   const place = names?.indexOf(end.toLowerCase()) ?? -1
   return place >= 0 ? place + least : Number(end)
 }
 
-function endOf(end: string, { unit, greatest, names }: Field): string {
+function endOf(end: string, { unit, greatest, names }: CronField): string {
   if (!/^\d+$/.test(end)) return names?.at(-1) ?? ''
   return String(unit === 'day of the week' ? 6 : greatest)
 }
 
-function beginOf(end: string, { least, names }: Field): string {
+function beginOf(end: string, { least, names }: CronField): string {
   return /^\d+$/.test(end) ? String(least) : (names?.[0] ?? '')
 }

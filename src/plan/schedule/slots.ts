@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from '../../model/time.ts'
 import { hourOf, matchesOf } from './cron.ts'
-import { type Stretch, stretches } from './zone.ts'
+import { stretches, type ZoneStretch } from './zone.ts'
 
 // A slot is an instant at which a job is to run. Cron patterns speak of the clock on the wall: `cron` finds the wall times, as if
 // there were no daylight saving; here they become instants, by three rules:
@@ -45,7 +45,7 @@ export function* slotsBetween(pattern: string, zone: string, from: number, until
 
 /** Whether clocks jumped over a time of the pattern where this stretch begins. */
 function isSkipped(
-  { from, offset }: Stretch,
+  { from, offset }: ZoneStretch,
   shown: number,
   nextMatch: (from: number) => number | null,
 ): boolean {

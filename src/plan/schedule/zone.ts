@@ -2,7 +2,7 @@ import { memoized } from '../../model/memo.ts'
 import { hourMs } from '../../model/time.ts'
 
 /** A stretch of time in which the clocks of a zone are one and the same distance ahead of UTC; `until` is not in it. */
-export interface Stretch {
+export interface ZoneStretch {
   readonly from: number
   readonly until: number
   /** Milliseconds that clocks are ahead of UTC; negative is behind. */
@@ -14,7 +14,7 @@ const secondMs = 1_000
 const stepMs = 12 * hourMs
 
 /** Stretches of a zone without a gap between them, from at most half a day before the instant (epoch ms) on, without end. */
-export function* stretches(zone: string, from: number): Generator<Stretch> {
+export function* stretches(zone: string, from: number): Generator<ZoneStretch> {
   const offsetAt = offsets(zone)
   let at = Math.floor(from / stepMs) * stepMs
   let offset = offsetAt(at)

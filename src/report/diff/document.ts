@@ -1,7 +1,7 @@
 import type { Target } from '../../model/target.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { SerpQuery } from '../../store/reports.ts'
-import { diffSerps, type SerpResult, type Snapshot } from './serp-diff.ts'
+import { diffSerps, type SerpSnapshot, type SnapshotResult } from './serp-diff.ts'
 
 /** What changed in the results of a query, for programs. Names do not change between versions. */
 export type DiffDocument = ReturnType<typeof diffDocument>
@@ -12,8 +12,8 @@ export type ChangedResult = DiffDocument['changed'][number]
 
 /** Two snapshots of a query; null for one that is not stored. */
 export interface Snapshots {
-  readonly from: Snapshot | null
-  readonly to: Snapshot | null
+  readonly from: SerpSnapshot | null
+  readonly to: SerpSnapshot | null
 }
 
 export interface DiffOptions {
@@ -63,7 +63,7 @@ export function diffDocument(
   }
 }
 
-function sideOf(snapshot: Snapshot, notCompared: number) {
+function sideOf(snapshot: SerpSnapshot, notCompared: number) {
   return {
     run_id: snapshot.run,
     date: snapshot.date,
@@ -82,7 +82,7 @@ function sideOf(snapshot: Snapshot, notCompared: number) {
 
 function diffResultOf(targets: readonly Target[]) {
   const matchers = targets.map((target) => ({ target, matches: matcherOf(target) }))
-  return ({ rank, title, link, snippet }: SerpResult) => ({
+  return ({ rank, title, link, snippet }: SnapshotResult) => ({
     rank,
     title,
     link,

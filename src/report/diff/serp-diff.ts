@@ -5,7 +5,7 @@ import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
 import { turnoverDepth, turnoverOfPages } from '../metrics/turnover.ts'
 
 /** One result of a snapshot. */
-export interface SerpResult {
+export interface SnapshotResult {
   /** 1 + the distinct results before it. */
   readonly rank: number
   /** Equal for equal results: made of the link if there is one, else of the title. */
@@ -16,7 +16,7 @@ export interface SerpResult {
 }
 
 /** The results of a query in one run. */
-export interface Serp<Result extends SerpResult = SerpResult> {
+export interface ComparedSerp<Result extends SnapshotResult = SnapshotResult> {
   readonly results: readonly Result[]
   /** Distinct results that were checked without a gap, from the first one on. */
   readonly unbrokenDepth: number
@@ -25,21 +25,21 @@ export interface Serp<Result extends SerpResult = SerpResult> {
 }
 
 /** The same result on both days. */
-export interface Pair<Result extends SerpResult = SerpResult> {
+export interface ResultPair<Result extends SnapshotResult = SnapshotResult> {
   readonly before: Result
   readonly after: Result
 }
 
 /** The differences of two snapshots, by rank. */
-export interface SerpDiff<Result extends SerpResult = SerpResult> {
+export interface SerpDiff<Result extends SnapshotResult = SnapshotResult> {
   /** Both were checked down to here without a gap. */
   readonly comparedDepth: number
   readonly entered: readonly Result[]
   readonly left: readonly Result[]
   /** On both sides, with another rank. */
-  readonly moved: readonly Pair<Result>[]
+  readonly moved: readonly ResultPair<Result>[]
   /** On both sides, with another title or snippet, moved or not. */
-  readonly changed: readonly Pair<Result>[]
+  readonly changed: readonly ResultPair<Result>[]
   /** On both sides with the same rank, title and snippet. */
   readonly same: number
   /** On one side only, and deeper than the other was checked without a gap: they are not compared. */
@@ -58,9 +58,9 @@ export interface SerpDiff<Result extends SerpResult = SerpResult> {
  *
  * @param depth leaves out results with a worse rank on both sides
  */
-export function diffSerps<Result extends SerpResult>(
-  from: Serp<Result>,
-  to: Serp<Result>,
+export function diffSerps<Result extends SnapshotResult>(
+  from: ComparedSerp<Result>,
+  to: ComparedSerp<Result>,
   depth = Number.POSITIVE_INFINITY,
 ): SerpDiff<Result> {
   const [before, after] = [byKey(from), byKey(to)]
@@ -88,49 +88,51 @@ export function diffSerps<Result extends SerpResult>(
 }
 
 /** Each result once, the best rank first. */
-function byKey<Result extends SerpResult>({ results }: Serp<Result>): ReadonlyMap<Result['key'], Result> {
+function byKey<Result extends SnapshotResult>({
+  results,
+}: ComparedSerp<Result>): ReadonlyMap<Result['key'], Result> {
   const found = new Map<Result['key'], Result>()
   for (const result of [...results].sort((a, b) => a.rank - b.rank))
     if (!found.has(result.key)) found.set(result.key, result)
   return found
 }
 
-function commonDepth(from: Serp, to: Serp): number {
+function commonDepth(from: ComparedSerp, to: ComparedSerp): number {
   if (from.resultsEnded && to.resultsEnded) return Math.max(from.unbrokenDepth, to.unbrokenDepth)
   return Math.min(reach(from), reach(to))
 }
 
-function reach({ unbrokenDepth, resultsEnded }: Serp): number {
+function reach({ unbrokenDepth, resultsEnded }: ComparedSerp): number {
   return resultsEnded ? Number.POSITIVE_INFINITY : unbrokenDepth
 }
 
-function without<Result extends SerpResult>(
+function without<Result extends SnapshotResult>(
   these: ReadonlyMap<Result['key'], Result>,
   those: ReadonlyMap<Result['key'], Result>,
 ): readonly Result[] {
   return [...these.values()].filter(({ key }) => !those.has(key))
 }
 
-function hasMoved({ before, after }: Pair): boolean {
+function hasMoved({ before, after }: ResultPair): boolean {
   return before.rank !== after.rank
 }
 
-function hasChanged({ before, after }: Pair): boolean {
+function hasChanged({ before, after }: ResultPair): boolean {
   return before.title !== after.title || before.snippet !== after.snippet
 }
 
 function turnoverOf(
-  before: ReadonlyMap<SerpResult['key'], SerpResult>,
-  after: ReadonlyMap<SerpResult['key'], SerpResult>,
+  before: ReadonlyMap<SnapshotResult['key'], SnapshotResult>,
+  after: ReadonlyMap<SnapshotResult['key'], SnapshotResult>,
   depth: number,
 ): number | null {
-  const first = (all: ReadonlyMap<SerpResult['key'], SerpResult>) =>
+  const first = (all: ReadonlyMap<SnapshotResult['key'], SnapshotResult>) =>
     new Set([...all.values()].flatMap(({ rank, link, key }) => (link !== null && rank <= depth ? [key] : [])))
   return turnoverOfPages(first(after), first(before)).value
 }
 
 /** The results of a query in one run, ready for comparing. */
-export interface Snapshot extends Serp, SerpDate {
+export interface SerpSnapshot extends ComparedSerp, SerpDate {
   /** When its last page came, ISO 8601 in UTC. */
   readonly fetchedAt: string | null
   /** Distinct results that were checked. */
@@ -142,7 +144,7 @@ export interface Snapshot extends Serp, SerpDate {
 }
 
 /** The stored results of a query in one run, as a snapshot. */
-export function snapshotOf(record: SerpRecord): Snapshot {
+export function snapshotOf(record: SerpRecord): SerpSnapshot {
   const pages = pageStatuses(record)
   const gap = pages.findIndex(({ state }) => state !== 'done')
   const whole = gap < 0 ? pages : pages.slice(0, gap)
@@ -169,7 +171,7 @@ function resultsOf(pages: readonly PageStatus[]): readonly ResultRecord[] {
 }
 
 /** Links of one page are the same result. A result without a link is known by its title and the number of that title before it. */
-function keyed(results: readonly ResultRecord[]): readonly SerpResult[] {
+function keyed(results: readonly ResultRecord[]): readonly SnapshotResult[] {
   const times = new Map<string, number>()
   return results.map(({ rank, title, link, snippet }) => {
     if (link !== null) return { rank, title, link, snippet, key: pageAddress(link) }
@@ -197,8 +199,8 @@ export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | 
 }
 
 /** Of several runs of a day the one with the most pages checked without a gap; of equal ones the last. */
-export function deepestSnapshot(snapshots: readonly Snapshot[]): Snapshot | null {
-  return snapshots.reduce<Snapshot | null>(
+export function deepestSnapshot(snapshots: readonly SerpSnapshot[]): SerpSnapshot | null {
+  return snapshots.reduce<SerpSnapshot | null>(
     (kept, one) => (kept === null || one.unbrokenPages >= kept.unbrokenPages ? one : kept),
     null,
   )

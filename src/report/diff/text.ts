@@ -1,5 +1,5 @@
 import { count } from '../../model/text.ts'
-import { type Column, colored, formatTable, shownColumns, wrap } from '../../output/table.ts'
+import { colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
 import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
 import { askedText, between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/pages.ts'
@@ -104,7 +104,7 @@ function isEstimated(rank: number, side: DiffSide | null): boolean {
 
 function resultTable(rows: readonly TableRow[], width: number): string {
   const widestTitle = Math.max(16, Math.floor(width * 0.35))
-  const columns: readonly (Column & { readonly cell: (row: TableRow) => string })[] = [
+  const columns: readonly (TableColumn & { readonly cell: (row: TableRow) => string })[] = [
     { title: 'before', align: 'right', cell: ({ before }) => before },
     { title: 'after', align: 'right', cell: ({ after }) => after },
     { title: 'change', align: 'right', cell: ({ change }) => change },
@@ -207,7 +207,7 @@ export function diffTable(
     align: 'right' as const,
     cell: (one: DiffSummary) => (one.from === null ? '' : String(cell(one) ?? '')),
   })
-  const columns: readonly (Column & { readonly cell: (one: DiffSummary) => string })[] = [
+  const columns: readonly (TableColumn & { readonly cell: (one: DiffSummary) => string })[] = [
     { title: 'query', shrinks: true, cell: ({ query }) => sanitize(query) },
     ...(several(({ operation }) => operation)
       ? [{ title: 'operation', cell: ({ operation }: DiffSummary) => operation }]

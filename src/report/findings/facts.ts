@@ -11,7 +11,7 @@ import type { LeadMetric, Span } from './finding.ts'
 import { firstNeeded, usualChange } from './spread.ts'
 
 /** What findings are made of: one part of a history, seen from one of its targets. */
-export interface Facts {
+export interface FindingFacts {
   /** Up to the last day of the report; its keywords are of one part. */
   readonly history: RankHistory
   /** Place of the target in the history. */
@@ -40,7 +40,7 @@ interface FactsOf {
 }
 
 /** The facts of the first part of a history. */
-export function factsOf(history: RankHistory, { target, compare, measure, ...known }: FactsOf): Facts {
+export function factsOf(history: RankHistory, { target, compare, measure, ...known }: FactsOf): FindingFacts {
   const parts = partsOf(history, measure.kind)
   const [part] = parts
   const ofPart = part === undefined || parts.length === 1 ? history : historyOfParts(history, [part])
@@ -69,7 +69,10 @@ export function factsOf(history: RankHistory, { target, compare, measure, ...kno
   }
 }
 
-export function targetOf({ history, target }: Pick<Facts, 'history' | 'target'>): TrackedTarget | undefined {
+export function targetOf({
+  history,
+  target,
+}: Pick<FindingFacts, 'history' | 'target'>): TrackedTarget | undefined {
   return history.targets[target]
 }
 
@@ -109,7 +112,7 @@ export function isReached({ value, now, delta }: LeadFigure): boolean {
 
 export function leadOf(
   statuses: readonly KeywordStatus[],
-  facts: Pick<Facts, 'metric' | 'measure'>,
+  facts: Pick<FindingFacts, 'metric' | 'measure'>,
 ): LeadFigure {
   const known = leads.get(statuses) ?? measureLead(statuses, facts)
   leads.set(statuses, known)
@@ -121,7 +124,7 @@ const leads = new WeakMap<readonly KeywordStatus[], LeadFigure>()
 
 function measureLead(
   statuses: readonly KeywordStatus[],
-  { metric, measure }: Pick<Facts, 'metric' | 'measure'>,
+  { metric, measure }: Pick<FindingFacts, 'metric' | 'measure'>,
 ): LeadFigure {
   const pairs = statuses.filter(isKnownOnBothDays)
   if (metric === 'visibility') {

@@ -1,4 +1,4 @@
-import type { Facts } from './facts.ts'
+import type { FindingFacts } from './facts.ts'
 import type { Finding, FindingLink } from './finding.ts'
 import { crossings, lowestTag, tagsMoved } from './keywords.ts'
 import { limits, manyUnknown } from './limits.ts'
@@ -16,15 +16,15 @@ const mostLimits = 2
  * Three to five findings, the most important first; fewer where there is not more to say. Never none. That the day is suspect as a
  * whole comes before all.
  */
-export function findings(facts: Facts): readonly Finding[] {
+export function findings(facts: FindingFacts): readonly Finding[] {
   return [...suspectDay(facts), ...findingsOf(facts)].slice(0, most)
 }
 
-function suspectDay({ history: { suspect, days } }: Facts): readonly Finding[] {
+function suspectDay({ history: { suspect, days } }: FindingFacts): readonly Finding[] {
   return suspect === undefined || suspect.day !== days.at(-1) ? [] : [{ kind: 'suspect', suspect }]
 }
 
-function findingsOf(facts: Facts): readonly Finding[] {
+function findingsOf(facts: FindingFacts): readonly Finding[] {
   if (isOfFewKeywords(facts)) return [...fewKeywords(facts), ...bestRival(facts)].slice(0, most)
   const instead = situation(facts)
   if (instead?.some(({ kind }) => kind !== 'nothing ranks')) return instead
@@ -36,18 +36,18 @@ function findingsOf(facts: Facts): readonly Finding[] {
 }
 
 /** A few keywords are told one by one, because their sums swing with each of them. */
-function isOfFewKeywords({ history, own, metric }: Facts): boolean {
+function isOfFewKeywords({ history, own, metric }: FindingFacts): boolean {
   return metric === 'visibility' && history.days.length > 0 && own.length > 0 && own.length < leastKeywords
 }
 
-function newsOf(facts: Facts): readonly Finding[] {
+function newsOf(facts: FindingFacts): readonly Finding[] {
   const tags = tagsMoved(facts)
   const clicks = clicksFinding(facts).filter(({ trend }) => trend.state === 'moved')
   return [...rivalMoved(facts), ...tags.slice(0, 1), ...crossings(facts), ...clicks, ...tags.slice(1)]
 }
 
 /** What can be said although nothing happened. */
-function fillersOf(facts: Facts, news: readonly Finding[]): readonly Finding[] {
+function fillersOf(facts: FindingFacts, news: readonly Finding[]): readonly Finding[] {
   const has = (kind: Finding['kind']) => news.some((one) => one.kind === kind)
   return [
     ...(has('rival moved') ? [] : leader(facts)),

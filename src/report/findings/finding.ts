@@ -133,7 +133,7 @@ interface LowRanks extends Whose {
 }
 
 /** The order of two targets, seen from the one that the report is about. */
-export type Standing = 'ahead' | 'behind' | 'level'
+export type TargetOrder = 'ahead' | 'behind' | 'level'
 
 export interface RivalMoved extends Whose {
   readonly kind: 'rival moved'
@@ -143,7 +143,7 @@ export interface RivalMoved extends Whose {
   readonly isReached: boolean
   readonly trend: Trend
   /** Null where the two are not tracked for the same keywords. */
-  readonly standing: { readonly now: Standing; readonly before: Standing | null } | null
+  readonly standing: { readonly now: TargetOrder; readonly before: TargetOrder | null } | null
 }
 
 /** Who is in front. */
@@ -153,7 +153,7 @@ interface Leader extends Whose {
   readonly rival: string
   readonly value: number
   /** Of the target that the report is about: the rival follows where it is ahead. */
-  readonly standing: Standing
+  readonly standing: TargetOrder
 }
 
 /** Where the keywords stand. */

@@ -2,10 +2,10 @@ import { isKnownOnBothDays } from '../headline.ts'
 import { alignDepths, type KeywordStatus } from '../history/keyword-status.ts'
 import type { KeywordGroup } from './finding.ts'
 
-type Judge = (status: KeywordStatus) => boolean
+type StatusTest = (status: KeywordStatus) => boolean
 
 /** The keywords of each group. */
-const judges: Readonly<Record<KeywordGroup, Judge>> = {
+const judges: Readonly<Record<KeywordGroup, StatusTest>> = {
   'into-top-3': (status) => crossing(status, 3) === 'entered',
   'out-of-top-3': (status) => crossing(status, 3) === 'left',
   'into-top-10': (status) => crossing(status, 10) === 'entered',

@@ -3,7 +3,7 @@ import { daily } from '../daily.ts'
 import { isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { top } from '../metrics/distribution.ts'
-import { type Facts, isReached, type LeadFigure, leadOf, leadOn, usualOf } from './facts.ts'
+import { type FindingFacts, isReached, type LeadFigure, leadOf, leadOn, usualOf } from './facts.ts'
 import type { Crossings, Finding, TagMoved } from './finding.ts'
 import { crossing } from './groups.ts'
 import { leastKeywords } from './own.ts'
@@ -19,7 +19,7 @@ interface Tag {
 }
 
 /** The tag that fell most and the one that rose most, each if it is more than the tag usually swings. The greater change first. */
-export function tagsMoved(facts: Facts): readonly TagMoved[] {
+export function tagsMoved(facts: FindingFacts): readonly TagMoved[] {
   const tags = tagsOf(facts).filter(({ lead }) => lead.common >= leastKeywords && lead.delta !== null)
   const first = (sign: 1 | -1): readonly TagMoved[] => {
     const found = tags
@@ -37,7 +37,7 @@ export function tagsMoved(facts: Facts): readonly TagMoved[] {
 }
 
 /** The tag that is seen least; nothing without two tags that differ. */
-export function lowestTag(facts: Facts): readonly Finding[] {
+export function lowestTag(facts: FindingFacts): readonly Finding[] {
   const tags = tagsOf(facts).filter(
     ({ lead, statuses }) => lead.value !== null && statuses.length >= leastKeywords,
   )
@@ -47,7 +47,7 @@ export function lowestTag(facts: Facts): readonly Finding[] {
 }
 
 /** Tags that are not on all keywords, because those would say the same as the whole. */
-function tagsOf(facts: Facts): readonly Tag[] {
+function tagsOf(facts: FindingFacts): readonly Tag[] {
   const byTag = new Map<string, KeywordStatus[]>()
   for (const status of facts.own)
     for (const tag of new Set(status.keyword.tags)) {
@@ -60,7 +60,7 @@ function tagsOf(facts: Facts): readonly Tag[] {
   )
 }
 
-function usualOfTag(facts: Facts, { statuses }: Tag): number | null {
+function usualOfTag(facts: FindingFacts, { statuses }: Tag): number | null {
   const { history, target, measure, metric, firstDay } = facts
   const series = statuses.map((status) => status.series)
   return usualOf(daily({ ...history, series }, target, measure, firstDay), (day) => leadOn(day, metric))
@@ -70,7 +70,7 @@ function usualOfTag(facts: Facts, { statuses }: Tag): number | null {
  * Keywords that came among the first ranks, and that fell out of them: of the first 3 or of the first 10, whichever changed more, and only
  * if more came or fell than on usual days. References of AI answers have no such ranks.
  */
-export function crossings(facts: Facts): readonly Crossings[] {
+export function crossings(facts: FindingFacts): readonly Crossings[] {
   const common = facts.own.filter(isKnownOnBothDays).length
   if (facts.metric === 'cited' || common < leastKeywords) return []
   const place = placesOf(facts.own.map(({ keyword }) => keyword))

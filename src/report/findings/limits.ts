@@ -1,5 +1,5 @@
 import { daysBetween } from '../../model/time.ts'
-import type { Facts } from './facts.ts'
+import type { FindingFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 
 /** Fewer unknown keywords change no shown figure. */
@@ -10,7 +10,7 @@ const leastAdded = 0.1
 const leastPartialDays = { days: 3, share: 0.1 }
 
 /** What the figures do not include, the gravest first. */
-export function limits(facts: Facts): readonly Finding[] {
+export function limits(facts: FindingFacts): readonly Finding[] {
   const { own, span, compare } = facts
   const all: Finding[] = []
   const unknown = unknownOf(facts)
@@ -31,7 +31,7 @@ export function limits(facts: Facts): readonly Finding[] {
 }
 
 /** Keywords that are not compared because another query was asked then, and the last day on which one changed; null for none. */
-export function askedOtherwise(own: Facts['own']) {
+export function askedOtherwise(own: FindingFacts['own']) {
   const days = own.flatMap(({ keyword: { since }, baseline, change }) =>
     since !== undefined && baseline === null && change.movement === 'unknown' ? since : [],
   )
@@ -40,11 +40,11 @@ export function askedOtherwise(own: Facts['own']) {
 }
 
 /** That a large part of the keywords could not be checked; empty if it is not. */
-export function manyUnknown(facts: Facts): readonly Finding[] {
+export function manyUnknown(facts: FindingFacts): readonly Finding[] {
   const [unknown, keywords] = [unknownOf(facts), facts.own.length]
   return unknown < keywords * leastMany ? [] : [{ kind: 'many not checked', unknown, keywords }]
 }
 
-function unknownOf({ own }: Facts): number {
+function unknownOf({ own }: FindingFacts): number {
   return own.filter(({ current }) => current.state === 'unknown').length
 }

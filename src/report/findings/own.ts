@@ -4,7 +4,16 @@ import type { DailyFigures } from '../daily.ts'
 import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/distribution.ts'
-import { checkedOf, type Facts, leadOf, leadOn, leastShown, spanOf, targetOf, usualOf } from './facts.ts'
+import {
+  checkedOf,
+  type FindingFacts,
+  leadOf,
+  leadOn,
+  leastShown,
+  spanOf,
+  targetOf,
+  usualOf,
+} from './facts.ts'
 import type { Finding, KeywordFinding, NoTrend, TopRanks, Trend } from './finding.ts'
 import { askedOtherwise } from './limits.ts'
 import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
@@ -13,7 +22,7 @@ import { clicksFloors, isNews, rankFloors, shareFloors } from './spread.ts'
 export const leastKeywords = 5
 
 /** Why there are no figures at all, and what there is instead; null where there are figures. */
-export function situation(facts: Facts): readonly Finding[] | null {
+export function situation(facts: FindingFacts): readonly Finding[] | null {
   const { history, own, metric } = facts
   const last = history.days.at(-1)
   if (last === undefined) return [{ kind: 'not run' }]
@@ -38,7 +47,7 @@ export function situation(facts: Facts): readonly Finding[] | null {
   return ranked === 0 ? [nothingRanks(facts, observed)] : null
 }
 
-function nothingRanks({ own, span, metric }: Facts, keywords: number): Finding {
+function nothingRanks({ own, span, metric }: FindingFacts, keywords: number): Finding {
   const depths = new Set(
     own.flatMap(({ current }) => (current.state === 'absent' ? [current.absentDepth ?? 0] : [])),
   )
@@ -55,7 +64,7 @@ function nothingRanks({ own, span, metric }: Facts, keywords: number): Finding {
 }
 
 /** Where a few keywords stand, then each on its own, the best rank first. */
-export function fewKeywords(facts: Facts): readonly Finding[] {
+export function fewKeywords(facts: FindingFacts): readonly Finding[] {
   const { own, span } = facts
   const { observed, ranked } = checkedOf(own)
   if (observed === 0 && own.length > 1) return situation(facts) ?? []
@@ -69,7 +78,7 @@ export function fewKeywords(facts: Facts): readonly Finding[] {
   return [nothingRanks(facts, observed), ...others, ...notCompared]
 }
 
-function keywordFindings({ own, history }: Facts): readonly KeywordFinding[] {
+function keywordFindings({ own, history }: FindingFacts): readonly KeywordFinding[] {
   const place = placesOf(own.map(({ keyword }) => keyword))
   const inOrder = own.toSorted((a, b) => orderOf(a) - orderOf(b))
   return inOrder.map((status) => {
@@ -102,7 +111,7 @@ function orderOf({ current: { state, rank } }: KeywordStatus): number {
 }
 
 /** The figure of the target that the report is about, with its change. */
-export function ownFinding(facts: Facts): Finding {
+export function ownFinding(facts: FindingFacts): Finding {
   const { own, metric } = facts
   const { value, delta, common } = leadOf(own, facts)
   const usual = () => usualOf(facts.daily(facts.target), (day) => leadOn(day, metric))
@@ -123,12 +132,12 @@ export function ownFinding(facts: Facts): Finding {
 }
 
 /** The name of a target that is not one's own. */
-export function nameOf(facts: Facts): string | null {
+export function nameOf(facts: FindingFacts): string | null {
   const target = targetOf(facts)
   return target === undefined || target.own ? null : target.label
 }
 
-function lowRanks(facts: Facts): Finding {
+function lowRanks(facts: FindingFacts): Finding {
   const { topTen } = topRanks(facts)
   const { ranked, observed } = checkedOf(facts.own)
   return {
@@ -141,7 +150,7 @@ function lowRanks(facts: Facts): Finding {
   }
 }
 
-function averageOf(facts: Facts) {
+function averageOf(facts: FindingFacts) {
   const { own, measure } = facts
   const average = headlineFigure('average_position', own, measure)
   const usual = () => usualOf(facts.daily(facts.target), ({ figures }) => figures.average_position.value)
@@ -155,20 +164,20 @@ function averageOf(facts: Facts) {
   }
 }
 
-function topRanks({ own }: Facts) {
+function topRanks({ own }: FindingFacts) {
   const counts = distribution(own.map(({ current }) => current))
   return { topThree: top(counts, 3), topTen: top(counts, 10) }
 }
 
 /** Where the keywords stand. It is always known, and it is no news. */
-export function standFindings(facts: Facts): readonly Finding[] {
+export function standFindings(facts: FindingFacts): readonly Finding[] {
   if (facts.metric === 'cited') return []
   if (checkedOf(facts.own).ranked === 0) return []
   const stand = standOf(facts)
   return [...(stand.topTen === 0 ? [] : [stand]), { kind: 'average', ...averageOf(facts) }]
 }
 
-function standOf(facts: Facts): TopRanks {
+function standOf(facts: FindingFacts): TopRanks {
   const { observed } = checkedOf(facts.own)
   return { kind: 'top ranks', of: null, ...topRanks(facts), keywords: observed, why: null }
 }
@@ -181,7 +190,7 @@ interface Compared {
 }
 
 /** A change as it may be told: only of enough keywords, and only if it is more than usual. */
-export function trendOf(facts: Facts, { delta, common, isNews }: Compared): Trend {
+export function trendOf(facts: FindingFacts, { delta, common, isNews }: Compared): Trend {
   const { span, own } = facts
   if (span === null || delta === null) return { state: 'none', why: whyNone(facts) }
   const { observed } = checkedOf(own)
@@ -190,7 +199,7 @@ export function trendOf(facts: Facts, { delta, common, isNews }: Compared): Tren
   return isNews(delta) ? { state: 'moved', delta, span } : { state: 'steady', span }
 }
 
-function whyNone({ own, history, compare, span }: Facts): NoTrend {
+function whyNone({ own, history, compare, span }: FindingFacts): NoTrend {
   const [first, last] = [firstDay(own, history.days), history.days.at(-1)]
   if (span !== null) return { reason: 'not measured' }
   const changed = askedOtherwise(own)
@@ -212,7 +221,7 @@ function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): 
 }
 
 /** Estimated clicks a month; nothing without volumes. */
-export function clicksFinding(facts: Facts): readonly (Finding & { readonly kind: 'clicks' })[] {
+export function clicksFinding(facts: FindingFacts): readonly (Finding & { readonly kind: 'clicks' })[] {
   const { value, cohort } = headlineFigure('clicks', facts.own, facts.measure)
   const delta = cohort?.delta ?? null
   if (value === null || (value < 1 && Math.abs(delta ?? 0) < 1)) return []

@@ -1,8 +1,16 @@
 import { isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { TrackedTarget } from '../history/rank-history.ts'
-import { type Facts, isReached, type LeadFigure, leadOf, leadOn, leastShown, usualOf } from './facts.ts'
-import type { Finding, RivalMoved, Standing } from './finding.ts'
+import {
+  type FindingFacts,
+  isReached,
+  type LeadFigure,
+  leadOf,
+  leadOn,
+  leastShown,
+  usualOf,
+} from './facts.ts'
+import type { Finding, RivalMoved, TargetOrder } from './finding.ts'
 import { leastKeywords, nameOf, trendOf } from './own.ts'
 import { isNews, shareFloors } from './spread.ts'
 
@@ -17,7 +25,7 @@ interface Rival {
  * The rival that passed the target or was passed by it, else the one that moved most. It moved if its change is more than it usually
  * swings. One that stood still is told of only if it changed places with a target that moved.
  */
-export function rivalMoved(facts: Facts): readonly RivalMoved[] {
+export function rivalMoved(facts: FindingFacts): readonly RivalMoved[] {
   const { own } = facts
   const mine = leadOf(own, facts)
   const isOwnNews = isMove(facts, facts.target, own, mine)
@@ -48,12 +56,18 @@ export function rivalMoved(facts: Facts): readonly RivalMoved[] {
   ]
 }
 
-function isChanged({ now, before }: { readonly now: Standing; readonly before: Standing | null }): boolean {
+function isChanged({
+  now,
+  before,
+}: {
+  readonly now: TargetOrder
+  readonly before: TargetOrder | null
+}): boolean {
   return now !== 'level' && now !== before
 }
 
 /** Who leads: the best rival, or the next one where the target itself leads. */
-export function leader(facts: Facts): readonly Finding[] {
+export function leader(facts: FindingFacts): readonly Finding[] {
   const mine = leadOf(facts.own, facts).value
   const [best] = rivalsOf(facts)
     .filter(({ lead, statuses }) => (lead.value ?? 0) >= leastShown && isAlike(facts, statuses))
@@ -67,7 +81,7 @@ export function leader(facts: Facts): readonly Finding[] {
 }
 
 /** The competitor with the best rank for the only keyword. */
-export function bestRival(facts: Facts): readonly Finding[] {
+export function bestRival(facts: FindingFacts): readonly Finding[] {
   if (facts.own.length !== 1) return []
   const all = rivalsOf(facts).flatMap(({ label, statuses }) =>
     statuses.flatMap(({ series, current: { rank } }) =>
@@ -79,7 +93,7 @@ export function bestRival(facts: Facts): readonly Finding[] {
 }
 
 /** Competitors; seen from a competitor, all other targets. */
-function rivalsOf(facts: Facts): readonly Rival[] {
+function rivalsOf(facts: FindingFacts): readonly Rival[] {
   const { history, statuses, target } = facts
   const isOwn = history.targets[target]?.own === true
   return [...statuses].flatMap(([place, those]) => {
@@ -90,7 +104,7 @@ function rivalsOf(facts: Facts): readonly Rival[] {
 }
 
 function isMove(
-  facts: Facts,
+  facts: FindingFacts,
   place: number,
   statuses: readonly KeywordStatus[],
   { delta, common }: LeadFigure,
@@ -104,7 +118,7 @@ function isMove(
 }
 
 /** Who is ahead, over the keywords that both were checked for on both days. */
-function standingOf(facts: Facts, rival: Rival): RivalMoved['standing'] {
+function standingOf(facts: FindingFacts, rival: Rival): RivalMoved['standing'] {
   if (!isAlike(facts, rival.statuses)) return null
   const [mine, theirs] = commonOf(facts.own, rival.statuses)
   if (mine.length < leastKeywords) return null
@@ -116,7 +130,7 @@ function standingOf(facts: Facts, rival: Rival): RivalMoved['standing'] {
 }
 
 /** Whether two targets are tracked for the same keywords. */
-function isAlike({ own }: Facts, theirs: readonly KeywordStatus[]): boolean {
+function isAlike({ own }: FindingFacts, theirs: readonly KeywordStatus[]): boolean {
   if (own.length !== theirs.length) return false
   const keywords = new Set(own.map(({ series }) => series.keyword))
   return theirs.every(({ series }) => keywords.has(series.keyword))
@@ -128,7 +142,7 @@ function commonOf(mine: readonly KeywordStatus[], theirs: readonly KeywordStatus
   return [common, common.map(({ series }) => known.get(series.keyword) as KeywordStatus)] as const
 }
 
-function order(one: number | null, other: number | null): Standing | null {
+function order(one: number | null, other: number | null): TargetOrder | null {
   if (one === null || other === null) return null
   return Math.abs(one - other) < leastShown ? 'level' : one > other ? 'ahead' : 'behind'
 }

@@ -106,7 +106,7 @@ export function sentenceOf(
   }
 }
 
-type Sentences = Words['findings']
+type FindingWords = Words['findings']
 
 type Directions = readonly [
   up: (delta: number, days: number, day: string) => string,
@@ -114,7 +114,7 @@ type Directions = readonly [
 ]
 
 /** A figure with its change. */
-function sentence(figure: string, trend: Trend, say: Sentences, [up, down]: Directions): string {
+function sentence(figure: string, trend: Trend, say: FindingWords, [up, down]: Directions): string {
   if (trend.state === 'none') return `${figure}.`
   const { days, day } = trend.span
   if (trend.state === 'steady') return `${figure}, ${say.steady(days, day)}.`
@@ -122,12 +122,12 @@ function sentence(figure: string, trend: Trend, say: Sentences, [up, down]: Dire
 }
 
 /** The same, with the reason why there is no change: the first sentence says it for all. */
-function mainSentence(figure: string, trend: Trend, say: Sentences, directions: Directions): string {
+function mainSentence(figure: string, trend: Trend, say: FindingWords, directions: Directions): string {
   const why = trend.state === 'none' ? reasonOf(trend.why, say) : ''
   return [sentence(figure, trend, say, directions), why].filter((part) => part !== '').join(' ')
 }
 
-function reasonOf(why: NoTrend, say: Sentences): string {
+function reasonOf(why: NoTrend, say: FindingWords): string {
   switch (why.reason) {
     case 'first day':
       return say.firstDay()
@@ -147,7 +147,7 @@ function reasonOf(why: NoTrend, say: Sentences): string {
 function keywordSentence(
   { rank, rankBefore, depth, movement, span }: KeywordFinding,
   keyword: string,
-  say: Sentences,
+  say: FindingWords,
 ): string {
   if (rank === null && depth === null) return say.keywordNotChecked(keyword)
   const now =
@@ -170,7 +170,7 @@ function rivalSentence(
   { trend, value, isReached, standing }: RivalMoved,
   rival: string,
   of: string | null,
-  say: Sentences,
+  say: FindingWords,
 ): string {
   const moved =
     trend.state !== 'moved'

@@ -1,5 +1,5 @@
 import { type DailyFigures, daily } from '../daily.ts'
-import { type TopRanks, topRanksOf } from '../digest.ts'
+import { type TopRankCount, topRanksOf } from '../digest.ts'
 import { firstNeeded } from '../findings/spread.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
 import { historyOfParts, type Part, partsOf } from '../history/parts.ts'
@@ -12,8 +12,8 @@ export interface OwnFigures {
   /** The summary of that kind and engine, for what concerns competitors. */
   readonly summary: Summary
   readonly own: TargetSummary
-  readonly topThree: TopRanks
-  readonly topTen: TopRanks
+  readonly topThree: TopRankCount
+  readonly topTen: TopRankCount
   /** First and last day, YYYY-MM-DD. */
   readonly from: string
   readonly until: string

@@ -1,7 +1,7 @@
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
-import { asciiSigns, type Column, colored, formatTable, shownColumns, wrap } from '../../output/table.ts'
+import { asciiSigns, colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import {
   between,
@@ -132,7 +132,7 @@ interface TableLook extends TextLook {
   readonly period?: ReportPeriod | null
 }
 
-interface RankColumn extends Column {
+interface RankColumn extends TableColumn {
   readonly cell: (row: Row, place: number) => string
 }
 
@@ -259,7 +259,7 @@ export function summaryText(summary: Summary, { width, color }: TextLook): strin
   const engines = summary.parts.length > 1
   const shown = columnMetrics(lines)
   const cells = shown.map((metric) => figureCells(metric, lines))
-  const columns: readonly Column[] = [
+  const columns: readonly TableColumn[] = [
     { title: 'target', shrinks: true },
     ...(engines ? [{ title: 'engine' }] : []),
     { title: 'ranked', align: 'right' },
@@ -284,7 +284,7 @@ export function summaryText(summary: Summary, { width, color }: TextLook): strin
 }
 
 /** Sums are left out of a narrow terminal: they follow from ratios that are there. */
-function columnOf({ label, shortLabel, denominator }: HeadlineMetric): Column {
+function columnOf({ label, shortLabel, denominator }: HeadlineMetric): TableColumn {
   return denominator === null
     ? { title: shortLabel ?? label, align: 'right', dropped: true }
     : { title: label, align: 'right' }

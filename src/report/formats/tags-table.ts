@@ -1,5 +1,5 @@
 import { count } from '../../model/text.ts'
-import { type Column, colored, formatTable } from '../../output/table.ts'
+import { colored, formatTable, type TableColumn } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
 import type { RankHistory, TrackedTarget } from '../history/rank-history.ts'
@@ -29,7 +29,7 @@ export function tagsText(
   })
   const shown = lines.toSorted((a, b) => b.coverage.expected - a.coverage.expected).slice(0, most)
   const metrics = columnMetrics(shown)
-  const columns: readonly Column[] = [
+  const columns: readonly TableColumn[] = [
     { title: 'tag', shrinks: true },
     { title: 'keywords', align: 'right' },
     ...metrics.map(({ label, shortLabel, denominator }) => ({

@@ -10,7 +10,7 @@ import {
   type QueryText,
   type TrackingStore,
 } from '../../store/reports.ts'
-import { type Observed, replacesForDay } from './movement.ts'
+import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
   type AbsentDepths,
   absentCell,
@@ -215,7 +215,7 @@ export interface SeriesBuilder {
   }): RankSeries
 }
 
-type Places = readonly (readonly [rank: number, link: number])[]
+type RankPlaces = readonly (readonly [rank: number, link: number])[]
 
 export interface DraftOf {
   readonly keyword: number
@@ -230,7 +230,7 @@ export function seriesBuilder({ keyword, target, days, linkPlace }: DraftOf): Se
   const cells: DayCell[] = Array<DayCell>(days).fill(null)
   const seen: Record<number, number> = {}
   const links: (number | null)[] = Array<null>(days).fill(null)
-  const places: Record<number, Places> = {}
+  const places: Record<number, RankPlaces> = {}
   const absentDepths: number[] = []
   const read = placesReader(linkPlace)
 
@@ -282,7 +282,7 @@ function cellOf(row: ObservedRow): number {
   return row[3] === null ? unknownCell : absentCell(row[4], row[3] === 1)
 }
 
-function observedIn(row: ObservedRow): Observed {
+function observedIn(row: ObservedRow): ComparedObservation {
   if (isRanked(row)) return { state: 'ranked', rank: row[2], unbrokenDepth: Number.POSITIVE_INFINITY }
   const [, , rank, estimated, , unbrokenDepth] = row
   return {
@@ -293,11 +293,11 @@ function observedIn(row: ObservedRow): Observed {
 }
 
 /** Most days say the same as the day before, and need not be kept twice. */
-function placesReader(linkPlace: DraftOf['linkPlace']): (json: string) => Places {
-  let last: { readonly json: string; readonly places: Places } | null = null
+function placesReader(linkPlace: DraftOf['linkPlace']): (json: string) => RankPlaces {
+  let last: { readonly json: string; readonly places: RankPlaces } | null = null
   return (json) => {
     if (last?.json !== json) {
-      const all = JSON.parse(json) as Places
+      const all = JSON.parse(json) as RankPlaces
       last = { json, places: all.map(([rank, id]) => [rank, linkPlace(id)]) }
     }
     return last.places

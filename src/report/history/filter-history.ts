@@ -67,7 +67,7 @@ function isAmong(value: string, wanted: readonly string[] = []): boolean {
   return wanted.length === 0 || wanted.includes(value)
 }
 
-type Asked = Pick<Keyword, 'query' | 'operation' | 'params'>
+type FilteredQuestion = Pick<Keyword, 'query' | 'operation' | 'params'>
 
 function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
   const { tags = [] } = filter
@@ -90,7 +90,7 @@ function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolea
   )
 }
 
-function isAskedWanted({ query, operation, params }: Asked, filter: HistoryFilter): boolean {
+function isAskedWanted({ query, operation, params }: FilteredQuestion, filter: HistoryFilter): boolean {
   const { operations = [], gl, hl, location, text = '' } = filter
   return (
     (operations.length === 0 ||

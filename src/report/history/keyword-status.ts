@@ -1,8 +1,8 @@
 import {
-  type Change,
   type ComparisonDay,
   isBetterBaseline,
   movementSince,
+  type RankMovement,
   wasWithinDepth,
 } from './movement.ts'
 import {
@@ -21,7 +21,7 @@ export interface KeywordStatus {
   /** `unknown` if nothing was observed on the last day. */
   readonly current: DayValue
   readonly baseline: Baseline | null
-  readonly change: Change
+  readonly change: RankMovement
 }
 
 export interface Baseline {
@@ -46,7 +46,7 @@ export function keywordStatuses(history: RankHistory, asked: ComparisonDay | nul
   })
 }
 
-const notCompared: Change = { movement: 'unknown', change: null }
+const notCompared: RankMovement = { movement: 'unknown', change: null }
 
 function firstDayOf({ cells }: RankSeries, days: readonly string[]): string {
   const first = cells.findIndex((cell) => cell !== null)

@@ -2,7 +2,7 @@ import type { ObservationState } from '../../model/result.ts'
 import { daysBetween } from '../../model/time.ts'
 
 /** One observation, with the fields that comparisons need. */
-export interface Observed {
+export interface ComparedObservation {
   readonly state: ObservationState
   readonly rank: number | null
   /** Distinct results that were checked without a gap from the first page on; infinite if the results ended there. */
@@ -11,7 +11,7 @@ export interface Observed {
 
 export type Movement = 'improved' | 'declined' | 'same' | 'entered' | 'left' | 'new' | 'unknown'
 
-export interface Change {
+export interface RankMovement {
   readonly movement: Movement
   /** Ranks gained, negative when lost; null if one side has no rank. */
   readonly change: number | null
@@ -31,7 +31,7 @@ export const movementGroups = [
   'unknown',
 ] as const satisfies readonly MovementGroup[]
 
-export function groupOf({ movement, change }: Change): MovementGroup {
+export function groupOf({ movement, change }: RankMovement): MovementGroup {
   return movement === 'same' && change === null ? 'unranked' : movement
 }
 
@@ -42,7 +42,7 @@ export function groupOf({ movement, change }: Change): MovementGroup {
  *
  * @param previous null if the target was never observed before
  */
-export function compare(current: Observed, previous: Observed | null): Change {
+export function compare(current: ComparedObservation, previous: ComparedObservation | null): RankMovement {
   if (previous === null) return { movement: current.state === 'unknown' ? 'unknown' : 'new', change: null }
   if (current.state === 'unknown' || previous.state === 'unknown')
     return { movement: 'unknown', change: null }
@@ -58,7 +58,7 @@ export function compare(current: Observed, previous: Observed | null): Change {
 }
 
 /** Whether the observation would have seen the rank: it may be missed in a gap. */
-export function wasWithinDepth(rank: number, { unbrokenDepth }: Observed): boolean {
+export function wasWithinDepth(rank: number, { unbrokenDepth }: ComparedObservation): boolean {
   return rank <= unbrokenDepth
 }
 
@@ -66,7 +66,7 @@ export function wasWithinDepth(rank: number, { unbrokenDepth }: Observed): boole
  * Whether the later of two observations of one local day replaces the earlier one. The last known one counts, but a shallower one
  * does not undo what was seen: `absent` replaces a rank or an absence only if it was checked as deep without a gap.
  */
-export function replacesForDay(later: Observed, earlier: Observed): boolean {
+export function replacesForDay(later: ComparedObservation, earlier: ComparedObservation): boolean {
   if (later.state === 'unknown' || earlier.state === 'unknown') return earlier.state === 'unknown'
   return later.state === 'ranked' || wasWithinDepth(earlier.rank ?? earlier.unbrokenDepth, later)
 }
@@ -104,10 +104,10 @@ export function isBetterBaseline(day: Dated, kept: Dated | null, asked: Comparis
  * @param first the first day of the same query and target
  */
 export function movementSince(
-  current: Observed,
-  baseline: Observed | null,
+  current: ComparedObservation,
+  baseline: ComparedObservation | null,
   { first, asked }: { readonly first: string; readonly asked: ComparisonDay | null },
-): Change {
+): RankMovement {
   if (baseline === null && asked !== null && daysBetween(first, asked.day) > asked.tolerance)
     return { movement: 'unknown', change: null }
   return compare(current, baseline)

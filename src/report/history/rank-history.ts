@@ -2,7 +2,7 @@ import type { Exactness, ResultKind } from '../../model/result.ts'
 import type { Audience } from '../../model/settings/presentation.ts'
 import type { Suspicion } from '../../model/suspicion.ts'
 import type { Match, Variant } from '../../model/target.ts'
-import type { Observed } from './movement.ts'
+import type { ComparedObservation } from './movement.ts'
 
 /**
  * All observations of a job, day by day: the input of every report. It is plain JSON, so that the page can carry it. Queries,
@@ -98,7 +98,7 @@ export type SeenDepths = Readonly<Record<number, number>>
 export type AbsentDepths = readonly (readonly [day: number, depth: number])[]
 
 /** The value of a day. */
-export interface DayValue extends Observed {
+export interface DayValue extends ComparedObservation {
   /** Null if unknown. */
   readonly exactness: Exactness | null
   /** Distinct results that were checked; null if ranked, because the rank is enough. */

@@ -41,9 +41,9 @@ export const averagePosition = {
     absent !== 'left out' || (now.value.state === 'ranked' && before.value.state === 'ranked'),
 } as const satisfies HeadlineMetric
 
-type AbsentAs = NonNullable<MetricOptions['absent']>
+type AbsentOption = NonNullable<MetricOptions['absent']>
 
-function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): number | null {
+function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentOption): number | null {
   if (state === 'unknown') return null
   if (rank !== null) return rank
   if (absent === 'left out') return null
@@ -52,15 +52,15 @@ function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): numb
   return absentDepth === 0 || absentDepth === null ? null : absentDepth + 1
 }
 
-function countedBy(absent: AbsentAs): string {
+function countedBy(absent: AbsentOption): string {
   return absent === 'left out' ? 'ranked keywords' : 'checked keywords'
 }
 
-function placeText(absent: Exclude<AbsentAs, 'left out'>): string {
+function placeText(absent: Exclude<AbsentOption, 'left out'>): string {
   if (absent === 'looked at') return 'the place after the last one checked'
   return absent === 'depth' ? 'the place after the last one asked for' : `rank ${absent}`
 }
 
-function absentText(absent: AbsentAs): string {
+function absentText(absent: AbsentOption): string {
   return absent === 'left out' ? 'not found is left out' : `not found counts as ${placeText(absent)}`
 }

@@ -27,14 +27,14 @@ export interface HeadToHead {
   readonly undecided: number
 }
 
-export type Outcome = keyof HeadToHead
+export type HeadToHeadResult = keyof HeadToHead
 
 /**
  * Compares two targets keyword by keyword, given their statuses.
  */
 export function headToHead(one: readonly KeywordStatus[], other: readonly KeywordStatus[]): HeadToHead {
   const theirs = new Map(other.map(({ series, current }) => [series.keyword, current]))
-  const counts: Record<Outcome, number> = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
+  const counts: Record<HeadToHeadResult, number> = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
   for (const { series, current } of one) {
     const value = theirs.get(series.keyword)
     if (value !== undefined) counts[outcome(current, value)]++
@@ -43,7 +43,7 @@ export function headToHead(one: readonly KeywordStatus[], other: readonly Keywor
 }
 
 /** How the first of two values of a keyword does against the other. */
-export function outcome(one: DayValue, other: DayValue): Outcome {
+export function outcome(one: DayValue, other: DayValue): HeadToHeadResult {
   if (one.state === 'unknown' || other.state === 'unknown') return 'undecided'
   if (one.rank !== null && other.rank !== null)
     return one.rank === other.rank ? 'tied' : one.rank < other.rank ? 'won' : 'lost'

@@ -1,5 +1,5 @@
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import type { Change, Movement } from '../history/movement.ts'
+import type { Movement, RankMovement } from '../history/movement.ts'
 import { hasClicks } from '../history/parts.ts'
 import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
 
@@ -42,7 +42,7 @@ export const movementNames: readonly Movement[] = [
 export type MovementCounts = Readonly<Record<Movement, number>>
 
 /** How many keywords moved in each way since their baseline. The movements add up to all keywords. Unit: keywords. */
-export function countMovements(changes: Iterable<Change>): MovementCounts {
+export function countMovements(changes: Iterable<RankMovement>): MovementCounts {
   const counts = Object.fromEntries(movementNames.map((name) => [name, 0])) as Record<Movement, number>
   for (const { movement } of changes) counts[movement]++
   return counts
@@ -104,12 +104,12 @@ export function netGain(movers: readonly Pick<Mover, 'gain'>[]): number | null {
   return gains.length === 0 ? null : gains.reduce((sum, gain) => sum + gain, 0)
 }
 
-interface Weighed extends Mover {
+interface WeighedMovement extends Mover {
   /** The gain in clicks of one search. */
   readonly ofOneSearch: number
 }
 
-function weighed(status: KeywordStatus, curve: CtrCurve): Weighed {
+function weighed(status: KeywordStatus, curve: CtrCurve): WeighedMovement {
   const { current, baseline, keyword } = status
   if (!hasClicks(keyword.kind)) return { status, gain: null, ofOneSearch: 0 }
   const ofOneSearch = rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
@@ -117,9 +117,9 @@ function weighed(status: KeywordStatus, curve: CtrCurve): Weighed {
 }
 
 /** The greatest gain or loss first. A list has either gains or losses. */
-function byWorth(a: Weighed, b: Weighed): number {
+function byWorth(a: WeighedMovement, b: WeighedMovement): number {
   if ((a.gain === null) !== (b.gain === null)) return a.gain === null ? 1 : -1
-  const size = ({ gain, ofOneSearch: clicks }: Weighed) => Math.abs(gain ?? clicks)
+  const size = ({ gain, ofOneSearch: clicks }: WeighedMovement) => Math.abs(gain ?? clicks)
   return size(b) - size(a) || byRanks(a, b)
 }
 

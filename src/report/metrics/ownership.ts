@@ -1,5 +1,5 @@
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import type { Citation, Serp } from '../page/data.ts'
+import type { Citation, PageSerp } from '../page/data.ts'
 import { coverageOf, type Figure, figure, type MetricDefinition } from './figure.ts'
 import { firstResults } from './serps.ts'
 
@@ -54,7 +54,7 @@ export const citationIndexMetric: MetricDefinition = {
  * @param statuses those of the target
  * @param serps those of the last day, one for each keyword at most
  */
-export function ownership(statuses: readonly KeywordStatus[], target: number, serps: readonly Serp[]) {
+export function ownership(statuses: readonly KeywordStatus[], target: number, serps: readonly PageSerp[]) {
   const byKeyword = new Map(serps.filter(({ depth }) => depth > 0).map((serp) => [serp.keyword, serp]))
   const kinds = [...new Set(statuses.map(({ keyword }) => keyword.kind))].sort()
   return kinds.map((kind) => {
@@ -70,7 +70,7 @@ export function ownership(statuses: readonly KeywordStatus[], target: number, se
   })
 }
 
-function shareOfFirstTen(serps: readonly Serp[], target: number, expected: number): Figure {
+function shareOfFirstTen(serps: readonly PageSerp[], target: number, expected: number): Figure {
   let [own, all, ranked] = [0, 0, 0]
   for (const serp of serps) {
     const results = firstResults(serp)

@@ -2,7 +2,7 @@ import { pageAddress } from '../../model/url.ts'
 import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
-import type { Serp, SerpResult } from '../page/data.ts'
+import type { PageSerp, SerpResult } from '../page/data.ts'
 
 /**
  * For each link the place of the first link of the same page. So pages are compared by number, and each link is parsed once.
@@ -43,8 +43,8 @@ export function rankingLinks({ cells, links }: RankSeries): readonly (number | n
 /** The first ten results of a keyword on the last day, and on the day that it is compared with. */
 export interface SerpPair {
   readonly keyword: number
-  readonly current: Serp
-  readonly compared: Serp | null
+  readonly current: PageSerp
+  readonly compared: PageSerp | null
 }
 
 /**
@@ -53,7 +53,7 @@ export interface SerpPair {
  */
 export function serpPairs(
   history: RankHistory,
-  serps: readonly Serp[],
+  serps: readonly PageSerp[],
   asked: ComparisonDay | null,
 ): readonly SerpPair[] {
   const last = history.days.length - 1
@@ -70,18 +70,18 @@ export function serpPairs(
   return pairs.toSorted((a, b) => a.keyword - b.keyword)
 }
 
-function byKeyword(serps: readonly Serp[]): ReadonlyMap<number, ReadonlyMap<number, Serp>> {
-  const all = new Map<number, Map<number, Serp>>()
+function byKeyword(serps: readonly PageSerp[]): ReadonlyMap<number, ReadonlyMap<number, PageSerp>> {
+  const all = new Map<number, Map<number, PageSerp>>()
   for (const serp of serps) {
     if (serp.depth === 0) continue
-    const days = all.get(serp.keyword) ?? new Map<number, Serp>()
+    const days = all.get(serp.keyword) ?? new Map<number, PageSerp>()
     all.set(serp.keyword, days.set(serp.day, serp))
   }
   return all
 }
 
 /** The first results, within the depth that was checked without a gap. */
-export function firstResults({ results, depth }: Serp, most = 10): readonly SerpResult[] {
+export function firstResults({ results, depth }: PageSerp, most = 10): readonly SerpResult[] {
   const last = Math.min(depth, most)
   return results.filter(([rank]) => rank <= last)
 }

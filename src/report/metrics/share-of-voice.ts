@@ -1,6 +1,6 @@
 import { hasClicks } from '../history/parts.ts'
 import type { RankHistory } from '../history/rank-history.ts'
-import type { Serp } from '../page/data.ts'
+import type { PageSerp } from '../page/data.ts'
 import {
   type CtrCurve,
   coverageOf,
@@ -60,7 +60,7 @@ export const shareOfVoice = {
  *
  * @param serps those of one day, one for each keyword at most; keywords without a series in the history are not counted
  */
-export function serpShareOfVoice(serps: readonly Serp[], target: number, source: ShareSource) {
+export function serpShareOfVoice(serps: readonly PageSerp[], target: number, source: ShareSource) {
   const { of, weight } = serpSharesOfVoice(serps, target + 1, source)
   return { ...of(target), weight }
 }
@@ -71,7 +71,11 @@ interface ShareSource {
 }
 
 /** The same for the first so many targets, in one look at the SERPs. */
-export function serpSharesOfVoice(serps: readonly Serp[], targets: number, { history, curve }: ShareSource) {
+export function serpSharesOfVoice(
+  serps: readonly PageSerp[],
+  targets: number,
+  { history, curve }: ShareSource,
+) {
   const [weights, asked] = [weightsOf(history), keywordsOf(history)]
   const counts = Array.from({ length: targets }, () => ({ clicks: 0, serps: 0, last: -1 }))
   let [all, observed, uncounted] = [0, 0, 0]

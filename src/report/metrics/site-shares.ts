@@ -1,5 +1,5 @@
 import type { RankHistory } from '../history/rank-history.ts'
-import type { Serp, SerpResult } from '../page/data.ts'
+import type { PageSerp, SerpResult } from '../page/data.ts'
 import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
 import { firstResults, keywordsOf, type SerpPair, weightsOf } from './serps.ts'
 
@@ -58,7 +58,7 @@ export function discoverCompetitors(
  * @param from place of the first day that is wanted
  */
 export function siteTrends(
-  serps: readonly Serp[],
+  serps: readonly PageSerp[],
   {
     history,
     curve,
@@ -99,7 +99,7 @@ export function isGaining({ change }: Pick<SiteShare, 'change'>): boolean {
   return Math.round((change ?? 0) * 1000) > 0
 }
 
-function resultsOf(serp: Serp, depth: number): readonly SerpResult[] {
+function resultsOf(serp: PageSerp, depth: number): readonly SerpResult[] {
   return firstResults(serp, Math.min(10, depth))
 }
 

@@ -1,4 +1,4 @@
-import type { Serp } from '../page/data.ts'
+import type { PageSerp } from '../page/data.ts'
 import type { MetricDefinition } from './figure.ts'
 import { firstResults, type SerpPair } from './serps.ts'
 
@@ -23,7 +23,7 @@ export type PageOf = (link: number) => unknown
  * The share of the first ten results that differs from the compared day. If less than ten were checked on both days, of as
  * many. The order of the results does not matter, nor which day is which. A result without a link is not a page.
  */
-function turnover(current: Serp, compared: Serp, pageOf: PageOf) {
+function turnover(current: PageSerp, compared: PageSerp, pageOf: PageOf) {
   const depth = Math.min(turnoverDepth, current.depth, compared.depth)
   const [now, before] = [linksIn(current, depth), linksIn(compared, depth)]
   const pagesOf = (links: ReadonlySet<number>, others: ReadonlySet<number>): ReadonlySet<unknown> =>
@@ -59,6 +59,6 @@ function turnoverOf(numerator: number, denominator: number) {
   }
 }
 
-function linksIn(serp: Serp, depth: number): ReadonlySet<number> {
+function linksIn(serp: PageSerp, depth: number): ReadonlySet<number> {
   return new Set(firstResults(serp, depth).flatMap(([, , link]) => link ?? []))
 }

@@ -5,7 +5,7 @@ import { rankingLink } from '../metrics/serps.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 import { builtHistory, type ReportSource, shownRuns } from '../report.ts'
 import { wordsOf } from '../words/words.ts'
-import type { Citation, PageData, Serp } from './data.ts'
+import type { Citation, PageData, PageSerp } from './data.ts'
 import { type SerpChoice, type SerpDays, serpDays, serpDaysOf } from './serp-days.ts'
 
 const shownResults = 10
@@ -66,7 +66,7 @@ function readSerps(
   for (const { id, date } of ranked.runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
   const seriesOf: RankSeries[][] = history.keywords.map(() => [])
   for (const one of history.series) seriesOf[one.keyword]?.push(one)
-  const serps: Serp[] = []
+  const serps: PageSerp[] = []
   const citations: Citation[] = []
   for (const { keyword, day, isOffered } of serpsToShow(seriesOf, wanted)) {
     const asked = history.keywords[keyword] as Keyword

@@ -20,7 +20,7 @@ export interface PageData {
   readonly measure: MetricOptions
   /** Runs of the last days, the newest last. */
   readonly runs: readonly RunQuality[]
-  readonly serps: readonly Serp[]
+  readonly serps: readonly PageSerp[]
   readonly citations: readonly Citation[]
   /** What the result pages of keywords had beside their results. */
   readonly features: readonly KeywordFeatures[]
@@ -33,7 +33,7 @@ export interface PageData {
 }
 
 /** The first ten results of a keyword on a day. */
-export interface Serp {
+export interface PageSerp {
   readonly keyword: number
   readonly day: number
   /** Distinct results that were checked without a gap, ten at most. */
@@ -93,8 +93,8 @@ export function keepKeywords(data: PageData, isWanted: (keyword: number) => bool
 }
 
 /** Lists of what belongs to keywords. */
-type Lists = Pick<PageData, 'serps' | 'citations' | 'features'>
-type Cut = { readonly [name in keyof Lists]: (all: Lists[name]) => Lists[name] }
+type KeywordLists = Pick<PageData, 'serps' | 'citations' | 'features'>
+type Cut = { readonly [name in keyof KeywordLists]: (all: KeywordLists[name]) => KeywordLists[name] }
 
 /** The lists are long, and the first screen shows nothing of most of them, so each is cut when it is read. */
 function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: PageData, cut: Cut): PageData {

@@ -37,13 +37,13 @@ const rankOf: ReadonlyMap<string, number> = new Map(
   Array.from(letters, (letter, place) => [letter, place + 1]),
 )
 
-type Places = RankSeries['places']
+type PackedPlaces = RankSeries['places']
 
 /**
  * The results of days with several: the first of their links, then each day as a number below zero, -1 for the first, and rank and
  * link of each result. Links of a series stand near each other: they are counted from the first.
  */
-export function packedPlaces(places: Places): readonly number[] {
+export function packedPlaces(places: PackedPlaces): readonly number[] {
   const links = Object.values(places).flatMap((results) => results.map(([, link]) => link))
   if (links.length === 0) return []
   const first = links.reduce((least, link) => Math.min(least, link))
@@ -55,7 +55,7 @@ export function packedPlaces(places: Places): readonly number[] {
   return numbers
 }
 
-export function unpackedPlaces([first = 0, ...numbers]: readonly number[]): Places {
+export function unpackedPlaces([first = 0, ...numbers]: readonly number[]): PackedPlaces {
   const places: Record<number, (readonly [rank: number, link: number])[]> = {}
   let results: (readonly [rank: number, link: number])[] = []
   for (let at = 0; at < numbers.length; at++) {

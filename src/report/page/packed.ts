@@ -1,5 +1,5 @@
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
-import type { PageData, Serp, SerpResult } from './data.ts'
+import type { PageData, PageSerp, SerpResult } from './data.ts'
 import { packedCells, packedPlaces, unpackedCells, unpackedPlaces } from './packed-days.ts'
 
 /** Title, link and site of a result as places in their lists, then its targets. */
@@ -22,7 +22,7 @@ type PackedKeyword = readonly [
   ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
   since?: string,
 ]
-type Asked = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
+type PackedQuestion = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
 type PackedSeries = readonly [
   ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
   ...[RankSeries['absentDepths'], RankSeries['links'], readonly number[]],
@@ -36,7 +36,7 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
     readonly keywords: readonly PackedKeyword[]
     /** The ways in which keywords are asked. */
-    readonly asked: readonly Asked[]
+    readonly asked: readonly PackedQuestion[]
     readonly series: readonly PackedSeries[]
     readonly links: PackedLinks
   }
@@ -54,7 +54,7 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
 }
 
 export function packed({ serps, history, links, runs, features, ...page }: PageData): PackedPage {
-  const asked = numbered<Asked>((one) => JSON.stringify(one))
+  const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
   return {
     history: {
       ...history,
@@ -93,7 +93,7 @@ export function unpacked({
     history: {
       ...rest,
       keywords: history.keywords.map(([query, way, tags, volume, url, labels, since]) => {
-        const [operation, kind, params] = asked[way] as Asked
+        const [operation, kind, params] = asked[way] as PackedQuestion
         const keyword = { query, operation, kind, params, tags, volume, url, labels }
         return since === undefined ? keyword : { ...keyword, since }
       }),
@@ -116,7 +116,7 @@ export function unpacked({
   }
 }
 
-function packedSerps(serps: readonly Serp[]): Pick<PackedPage, 'serps' | 'results'> {
+function packedSerps(serps: readonly PageSerp[]): Pick<PackedPage, 'serps' | 'results'> {
   const results = numbered<PackedResult>((result) => JSON.stringify(result))
   return {
     serps: serps.map(({ keyword, day, depth, results: own }) => {
@@ -140,7 +140,7 @@ function packedSerps(serps: readonly Serp[]): Pick<PackedPage, 'serps' | 'result
 function unpackedSerp(
   [keyword = 0, day = 0, depth = 0, first = 0, ...places]: readonly number[],
   results: readonly PackedResult[],
-): Serp {
+): PageSerp {
   const own: SerpResult[] = []
   let rank = 0
   for (const place of places)

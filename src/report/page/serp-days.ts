@@ -13,13 +13,13 @@ const offered: readonly AskedPeriod[] = [null, ...offeredComparisons].flatMap((c
 const mostOffered = 12_000
 
 /** A day, or the best known one of several. */
-type Wanted = readonly number[]
+type WantedDays = readonly number[]
 
 export interface SerpDays {
   /** Of every keyword: the last day, the compared one, and the days that were asked for. */
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly WantedDays[]
   /** Those that the page needs for the periods that it offers. */
-  readonly offered: readonly Wanted[]
+  readonly offered: readonly WantedDays[]
 }
 
 export interface SerpChoice {
@@ -46,7 +46,7 @@ export function serpDays(
   ]
   if (!isPage) return { wanted, offered: [] }
   const known = new Set(wanted.map(([first]) => first))
-  const further: Wanted[] = []
+  const further: WantedDays[] = []
   for (const one of offered.flatMap((asked) => daysOf(days, asked))) {
     const [first] = one
     if (first === undefined || known.has(first)) continue
@@ -57,7 +57,7 @@ export function serpDays(
 }
 
 /** The last day of a period, and those that it may be compared with. */
-function daysOf(days: readonly string[], asked: AskedPeriod): readonly Wanted[] {
+function daysOf(days: readonly string[], asked: AskedPeriod): readonly WantedDays[] {
   const period = reportPeriod(days, asked)
   if (period === null) return []
   const until = days.filter((day) => day <= period.until)
@@ -69,7 +69,7 @@ export function* serpDaysOf(
   { wanted, offered: further }: SerpDays,
   isKnown: (day: number) => boolean,
 ): Generator<{ readonly day: number; readonly isOffered: boolean }> {
-  const daysIn = (all: readonly Wanted[]) => all.flatMap((one) => one.find(isKnown) ?? [])
+  const daysIn = (all: readonly WantedDays[]) => all.flatMap((one) => one.find(isKnown) ?? [])
   const always = new Set(daysIn(wanted))
   for (const day of [...new Set([...always, ...daysIn(further)])].sort((a, b) => a - b))
     yield { day, isOffered: !always.has(day) }

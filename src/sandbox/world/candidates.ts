@@ -5,7 +5,7 @@ import { type Flavour, knownSites, ownSite, type Site, siteOf, type Topic } from
 export type Vertical = 'web' | 'news' | 'videos' | 'images'
 
 /** A page that competes for a query. */
-export interface Candidate {
+export interface RankingCandidate {
   readonly site: Site
   readonly link: string
   readonly hash: number
@@ -34,14 +34,14 @@ export function candidatesFor(
   vertical: Vertical,
   salt: number,
   tracked: readonly string[],
-): readonly Candidate[] {
+): readonly RankingCandidate[] {
   if (topic.barren) return []
   const seed = hashText(`${vertical}|${topic.phrase}|${topic.only ?? ''}`, salt)
   const [least, more] = sizes[vertical]
   const size = topic.only === null ? least + (seed % more) : 12 + (seed % 40)
   const sites = sitesFor(topic, vertical, seed)
   const links = new Set<string>()
-  const candidates: Candidate[] = []
+  const candidates: RankingCandidate[] = []
   const add = (site: Site, isTracked: boolean, visit: number) => {
     const link = linkOf(site, topic, mix(seed, candidates.length), links)
     candidates.push(candidate(site, link, seed, visit, isTracked))
@@ -66,7 +66,13 @@ function sitesFor(topic: Topic, vertical: Vertical, seed: number): readonly Site
   return [...sites, ...Array.from({ length: own }, (_, index) => ownSite(topic.words, seed, index))]
 }
 
-function candidate(site: Site, link: string, seed: number, visit: number, tracked: boolean): Candidate {
+function candidate(
+  site: Site,
+  link: string,
+  seed: number,
+  visit: number,
+  tracked: boolean,
+): RankingCandidate {
   const hash = hashText(link, seed)
   const chance = unit(mix(hash, 1))
   const fit = tracked
@@ -110,7 +116,7 @@ interface Viewpoint {
  * Indices of the candidates, best first. From day to day pages drift in slow and quick waves, and leave for some days. Another
  * engine, country or place gives a similar order.
  */
-export function orderOn(candidates: readonly Candidate[], view: Viewpoint): Uint16Array {
+export function orderOn(candidates: readonly RankingCandidate[], view: Viewpoint): Uint16Array {
   const engine = hashText(view.engine)
   const country = hashText(view.country)
   const narrowed = hashText(view.narrowed)
@@ -131,7 +137,7 @@ export function orderOn(candidates: readonly Candidate[], view: Viewpoint): Uint
   return Uint16Array.from(present)
 }
 
-function isAway({ hash, tracked }: Candidate, day: number): boolean {
+function isAway({ hash, tracked }: RankingCandidate, day: number): boolean {
   const spell = Math.floor((day + (hash % 5)) / 5)
   return unit(mix(mix(hash, 11), spell)) < (tracked ? 0.03 : 0.05)
 }

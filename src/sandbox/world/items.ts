@@ -1,10 +1,10 @@
-import type { Candidate, Vertical } from './candidates.ts'
+import type { RankingCandidate, Vertical } from './candidates.ts'
 import { mix, pick } from './hash.ts'
 import type { Flavour, Topic } from './sites.ts'
 
 /** A candidate at its place on a page. */
-interface Placed {
-  readonly candidate: Candidate
+interface PlacedCandidate {
+  readonly candidate: RankingCandidate
   readonly position: number
   readonly topic: Topic
   readonly vertical: Vertical
@@ -19,7 +19,7 @@ const widths = [640, 800, 1024, 1200, 1600, 1920]
 const shapes = [0.5625, 0.75, 1, 1.3333]
 const channels = ['Desk Diaries', 'Mara Builds', 'The Test Bench', 'Quiet Workshop', 'Two Minute Answers']
 
-const makers: Readonly<Record<string, (placed: Placed) => unknown>> = {
+const makers: Readonly<Record<string, (placed: PlacedCandidate) => unknown>> = {
   position: ({ position }) => position,
   index: ({ position }) => position - 1,
   title: ({ candidate, topic, vertical, year }) => titleOf(candidate, topic, vertical, year),
@@ -43,13 +43,13 @@ const makers: Readonly<Record<string, (placed: Placed) => unknown>> = {
 }
 
 /** The item with these fields; unknown fields are null. */
-export function itemOf(placed: Placed, fields: readonly string[]): Record<string, unknown> {
+export function itemOf(placed: PlacedCandidate, fields: readonly string[]): Record<string, unknown> {
   const item: Record<string, unknown> = {}
   for (const field of fields) item[field] = makers[field]?.(placed) ?? null
   return item
 }
 
-function isBare({ short, candidate }: Placed): boolean {
+function isBare({ short, candidate }: PlacedCandidate): boolean {
   return short && mix(candidate.hash, 54) % 9 === 0
 }
 
@@ -57,11 +57,11 @@ function idOf(hash: number): string {
   return `${mix(hash, 55).toString(36)}${mix(hash, 56).toString(36)}`.padEnd(11, 'x').slice(0, 11)
 }
 
-function imageUrl({ hash, site }: Candidate, prefix: string): string {
+function imageUrl({ hash, site }: RankingCandidate, prefix: string): string {
   return `https://img.${site.host.replace(/^www\./, '')}/${prefix}${hash.toString(36)}.jpg`
 }
 
-function widthOf({ hash }: Candidate): number {
+function widthOf({ hash }: RankingCandidate): number {
   return pick(widths, mix(hash, 52))
 }
 
@@ -103,7 +103,7 @@ const endings = [
 ]
 
 /** The title of a candidate's page. */
-function titleOf(candidate: Candidate, topic: Topic, vertical: Vertical, year: number): string {
+function titleOf(candidate: RankingCandidate, topic: Topic, vertical: Vertical, year: number): string {
   const { hash, site } = candidate
   const flavour = vertical === 'videos' ? 'video' : vertical === 'news' ? 'news' : site.flavour
   const title = fill(pick(titles[flavour], mix(hash, 31)), topic, year)
@@ -111,7 +111,7 @@ function titleOf(candidate: Candidate, topic: Topic, vertical: Vertical, year: n
 }
 
 /** The snippet below the title of a candidate's page. */
-function snippetOf({ hash }: Candidate, topic: Topic, year: number): string {
+function snippetOf({ hash }: RankingCandidate, topic: Topic, year: number): string {
   const text = `${pick(openings, mix(hash, 33))}, ${pick(endings, mix(hash, 34))}`
   return fill(text, topic, year)
 }
@@ -127,7 +127,7 @@ function fill(text: string, topic: Topic, year: number): string {
 const dayMs = 86_400_000
 const firstVideoDay = Date.UTC(2021, 0, 1) / dayMs
 
-interface Formats {
+interface DateFormats {
   readonly age: Intl.RelativeTimeFormat
   readonly day: Intl.DateTimeFormat
 }
@@ -172,11 +172,11 @@ function agoIn(language: string): (amount: number, unit: Intl.RelativeTimeFormat
   return (amount, unit) => age.format(-amount, unit)
 }
 
-function formatsOf(language: string): Formats {
+function formatsOf(language: string): DateFormats {
   return formats.get(language) ?? english
 }
 
-function formatsIn(language: string): Formats {
+function formatsIn(language: string): DateFormats {
   return {
     age: new Intl.RelativeTimeFormat(language),
     day: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }),

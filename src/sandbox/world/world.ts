@@ -2,7 +2,7 @@ import type { BillableOperation } from '../../catalog/operation.ts'
 import { remembered } from '../../model/memo.ts'
 import type { PageShape, Positions } from '../options.ts'
 import type { CheckedRequest } from '../routes.ts'
-import { type Candidate, candidatesFor, orderOn, type Vertical } from './candidates.ts'
+import { candidatesFor, orderOn, type RankingCandidate, type Vertical } from './candidates.ts'
 import { aiText, knowledgeGraph, relatedSearches, searchInformation, suggestions } from './extras.ts'
 import { hashText, mix } from './hash.ts'
 import { itemOf } from './items.ts'
@@ -41,7 +41,7 @@ interface AnswerContext {
   readonly page: ReturnType<typeof cutPage>
   /** The number of results on all pages. */
   readonly found: number
-  readonly placed: readonly Candidate[]
+  readonly placed: readonly RankingCandidate[]
 }
 
 const answerFields: Readonly<Record<string, (context: AnswerContext) => unknown>> = {
@@ -59,7 +59,7 @@ const answerFields: Readonly<Record<string, (context: AnswerContext) => unknown>
 /** A world for a seed, in which `sites` compete for every query. */
 export function createWorld(seed: string, sites: readonly string[]): World {
   const salt = hashText(seed)
-  const pools = new Map<string, { topic: Topic; candidates: readonly Candidate[] }>()
+  const pools = new Map<string, { topic: Topic; candidates: readonly RankingCandidate[] }>()
   const orders = new Map<string, Uint16Array>()
 
   return (operation, asked, options) => {
@@ -74,7 +74,10 @@ export function createWorld(seed: string, sites: readonly string[]): World {
     const orderKey = `${poolKey}|${view.engine}|${view.country}|${view.narrowed}|${day}`
     const order = remembered(orders, orderKey, () => orderOn(candidates, view))
     const page = cutPage(operation, asked, options, order.length, hashText(orderKey, salt))
-    const placed = Array.from(order.subarray(page.start, page.end), (index) => candidates[index] as Candidate)
+    const placed = Array.from(
+      order.subarray(page.start, page.end),
+      (index) => candidates[index] as RankingCandidate,
+    )
     const hash = hashText(poolKey, salt)
     return answerOf({ operation, asked, topic, hash, vertical, day, page, found: order.length, placed })
   }

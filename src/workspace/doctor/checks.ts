@@ -3,25 +3,25 @@ import { shareQueue } from '../../ledger/share-queue.ts'
 import { count, grouped, size } from '../../model/text.ts'
 import { dayMs, utcBetween } from '../../model/time.ts'
 import { agreeingMs, clockOff } from '../../model/trusted-time.ts'
-import type { AccountFacts, Facts } from './facts.ts'
+import type { AccountFacts, InstallationFacts } from './facts.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */
 export type CheckState = 'ok' | 'warning' | 'error' | 'skipped'
 
 /** What a check found, and what to do. */
-export interface Finding {
+export interface CheckFinding {
   readonly state: CheckState
   readonly text: string
 }
 
 /** One thing that a run needs. Pure: the same facts give the same finding. */
-interface Check {
+interface DoctorCheck {
   readonly name: string
-  readonly judge: (facts: Facts) => Finding
+  readonly judge: (facts: InstallationFacts) => CheckFinding
 }
 
 /** Every check, in the order in which they are shown: what others depend on comes first. */
-export const checks: readonly Check[] = [
+export const checks: readonly DoctorCheck[] = [
   { name: 'program', judge: program },
   { name: 'time zones', judge: timeZones },
   { name: 'settings', judge: settings },
@@ -50,23 +50,23 @@ const fullBytes = 50_000_000
 /** No run takes so long: its process may hang. */
 const longHeldMs = dayMs
 
-function ok(text: string): Finding {
+function ok(text: string): CheckFinding {
   return { state: 'ok', text }
 }
 
-function warning(text: string): Finding {
+function warning(text: string): CheckFinding {
   return { state: 'warning', text }
 }
 
-function error(text: string): Finding {
+function error(text: string): CheckFinding {
   return { state: 'error', text }
 }
 
-function program({ program: { version, node, platform } }: Facts): Finding {
+function program({ program: { version, node, platform } }: InstallationFacts): CheckFinding {
   return ok(`rankline ${version}, Node ${node}, ${platform}`)
 }
 
-function timeZones({ now, program: { zoneData, knowsZones, zone } }: Facts): Finding {
+function timeZones({ now, program: { zoneData, knowsZones, zone } }: InstallationFacts): CheckFinding {
   if (!knowsZones)
     return error(
       'This Node has no time zones: days and schedules would be those of UTC. Install a Node with full ICU data',
@@ -77,37 +77,37 @@ function timeZones({ now, program: { zoneData, knowsZones, zone } }: Facts): Fin
   return ok(`data ${zoneData ?? 'of unknown age'}; this machine is in ${zone}`)
 }
 
-function settings({ settings }: Facts): Finding {
+function settings({ settings }: InstallationFacts): CheckFinding {
   if ('mistake' in settings) return error(settings.mistake)
   const { baseUrl, proxy } = settings
   return ok(`${baseUrl}, ${proxy === null ? 'asked directly' : `asked through the proxy ${proxy}`}`)
 }
 
-function service({ service }: Facts): Finding {
+function service({ service }: InstallationFacts): CheckFinding {
   if (service === null) return skipped('the settings')
   return 'mistake' in service && service.about === 'service' ? error(service.mistake) : ok('answers')
 }
 
 /** A judgement that needs what the service says of the account. */
-function ofAccount(judge: (account: AccountFacts, facts: Facts) => Finding) {
-  return (facts: Facts): Finding => {
+function ofAccount(judge: (account: AccountFacts, facts: InstallationFacts) => CheckFinding) {
+  return (facts: InstallationFacts): CheckFinding => {
     const { service } = facts
     if (service === null) return skipped('the settings')
     return 'mistake' in service ? skipped(`the ${service.about}`) : judge(service, facts)
   }
 }
 
-function skipped(what: string): Finding {
+function skipped(what: string): CheckFinding {
   return { state: 'skipped', text: `not checked: ${what} first` }
 }
 
-function key(facts: Facts): Finding {
+function key(facts: InstallationFacts): CheckFinding {
   const { service } = facts
   const isRefused = service !== null && 'mistake' in service && service.about === 'key'
   return isRefused ? error(service.mistake) : ofAccount(acceptedKey)(facts)
 }
 
-function acceptedKey({ stop, keyExpiresAt }: AccountFacts, { now }: Facts): Finding {
+function acceptedKey({ stop, keyExpiresAt }: AccountFacts, { now }: InstallationFacts): CheckFinding {
   if (stop !== null) return error(stop)
   if (keyExpiresAt === null) return ok('accepted, without an end')
   const day = new Date(keyExpiresAt).toISOString().slice(0, 10)
@@ -115,7 +115,10 @@ function acceptedKey({ stop, keyExpiresAt }: AccountFacts, { now }: Facts): Find
   return warning(`The key expires on ${day}: renew it at the service, and put the new one into .env`)
 }
 
-function balance({ account: { remaining } }: AccountFacts, { jobs: { credits, sound } }: Facts): Finding {
+function balance(
+  { account: { remaining } }: AccountFacts,
+  { jobs: { credits, sound } }: InstallationFacts,
+): CheckFinding {
   if (remaining === null) return warning('The service names no balance: nothing can be bought')
   if (remaining <= 0) return error('The balance is 0 credits: top up, or every run stops with exit code 4')
   const has = count(remaining, 'credit')
@@ -126,7 +129,7 @@ function balance({ account: { remaining } }: AccountFacts, { jobs: { credits, so
     : ok(`${has}; ${takes} takes up to ${grouped(credits)}`)
 }
 
-function rateLimit({ account }: AccountFacts): Finding {
+function rateLimit({ account }: AccountFacts): CheckFinding {
   const { limits, quotas } = account
   const [unread] = unreadLines(account)
   if (unread !== undefined) return warning(unread.replace(/\.$/, ''))
@@ -144,7 +147,7 @@ function rateLimit({ account }: AccountFacts): Finding {
   return ok(limited.length === 0 ? 'none' : limited.join(', '))
 }
 
-function clock({ aheadMs }: AccountFacts): Finding {
+function clock({ aheadMs }: AccountFacts): CheckFinding {
   if (aheadMs === null) return ok('the service does not say the time')
   const off = Math.abs(aheadMs)
   if (off < noticeableSkewMs) return ok('agrees with that of the service')
@@ -152,7 +155,7 @@ function clock({ aheadMs }: AccountFacts): Finding {
   return off < agreeingMs ? warning(text) : error(text)
 }
 
-function sharedKey({ sharing, settings }: Facts): Finding {
+function sharedKey({ sharing, settings }: InstallationFacts): CheckFinding {
   if ('isQueued' in settings && settings.isQueued)
     return ok(
       'shared by the machines of the queue; after rankline sync, rankline ledger verify shows what others spent',
@@ -177,7 +180,7 @@ function sharedKey({ sharing, settings }: Facts): Finding {
   )
 }
 
-function database({ database: found }: Facts): Finding {
+function database({ database: found }: InstallationFacts): CheckFinding {
   const { path } = found
   if (found.state === 'unusable') return error(found.mistake)
   if (found.state === 'missing')
@@ -196,13 +199,13 @@ function database({ database: found }: Facts): Finding {
   return ok(isChecked ? `${holds}, sound` : `${holds}; too large to be read here: rankline db check`)
 }
 
-function disk({ freeBytes }: Facts): Finding {
+function disk({ freeBytes }: InstallationFacts): CheckFinding {
   const free = `${size(freeBytes)} free`
   if (freeBytes < fullBytes) return error(`Only ${free}: free some space, or runs stop with exit code 6`)
   return freeBytes < tightBytes ? warning(`Only ${free}: free some space soon`) : ok(free)
 }
 
-function locks({ locks, now }: Facts): Finding {
+function locks({ locks, now }: InstallationFacts): CheckFinding {
   const unusable = locks.find(({ isUsable }) => !isUsable)
   if (unusable !== undefined)
     return error(
@@ -220,7 +223,7 @@ function locks({ locks, now }: Facts): Finding {
 function workspace({
   folder: { hasWorkspaceFile, hasOldSchemas },
   jobs: { workspaceMistake },
-}: Facts): Finding {
+}: InstallationFacts): CheckFinding {
   if (workspaceMistake !== null) return error(workspaceMistake)
   const found = hasWorkspaceFile
     ? 'rankline.yaml has no mistakes'
@@ -230,7 +233,7 @@ function workspace({
 
 function jobs({
   jobs: { workspaceMistake, files, sound, firstMistake, queries, scheduled },
-}: Facts): Finding {
+}: InstallationFacts): CheckFinding {
   if (workspaceMistake !== null) return skipped('rankline.yaml')
   if (files === 0) return ok('no job file in this folder; rankline init lays one out')
   if (firstMistake !== null) return error(`${firstMistake} (${count(files - sound, 'file')} with mistakes)`)
@@ -238,7 +241,7 @@ function jobs({
   return ok(`${count(sound, 'job')}, ${count(queries, 'query', 'queries')}, ${times}`)
 }
 
-function channels({ channels, jobs: { workspaceMistake, alerting } }: Facts): Finding {
+function channels({ channels, jobs: { workspaceMistake, alerting } }: InstallationFacts): CheckFinding {
   if (workspaceMistake !== null) return skipped('rankline.yaml')
   const blocked = channels.flatMap(({ name, obstacle }) =>
     obstacle === null ? [] : [`${name}: ${obstacle}`],
@@ -254,7 +257,7 @@ function channels({ channels, jobs: { workspaceMistake, alerting } }: Facts): Fi
 }
 
 /** Only a hint: jobs may as well be started by systemd or in a container, which have settings of their own. */
-function cron({ cron: { onlyInShell, findsNode } }: Facts): Finding {
+function cron({ cron: { onlyInShell, findsNode } }: InstallationFacts): CheckFinding {
   const hints = [
     onlyInShell.length === 0
       ? null
@@ -265,7 +268,7 @@ function cron({ cron: { onlyInShell, findsNode } }: Facts): Finding {
 }
 
 /** Exit code of findings: 2 with an error, 3 with a warning, else 0. */
-export function exitCodeOfFindings(findings: readonly Finding[]): number {
+export function exitCodeOfFindings(findings: readonly CheckFinding[]): number {
   if (findings.some(({ state }) => state === 'error')) return 2
   return findings.some(({ state }) => state === 'warning') ? 3 : 0
 }

@@ -1,14 +1,14 @@
 import { databaseSetting, type ServiceFlags } from '../../app/config.ts'
 import { systemClock } from '../../model/time.ts'
 import { freeBytes } from '../../store/sqlite/connection/disk-space.ts'
-import { checks, type Finding } from './checks.ts'
-import type { Facts } from './facts.ts'
+import { type CheckFinding, checks } from './checks.ts'
+import type { InstallationFacts } from './facts.ts'
 import { cronFacts, databaseFacts, existingFolder, lockFacts, programFacts } from './machine.ts'
 import { nothingKnown, serviceFacts, settingsFacts } from './service.ts'
 import { folderFacts, workspaceFacts } from './workspace.ts'
 
 /** A check by its name, and what it found. */
-export interface Examined extends Finding {
+export interface Examined extends CheckFinding {
   readonly check: string
 }
 
@@ -18,7 +18,7 @@ export async function examine(flags: ServiceFlags): Promise<readonly Examined[]>
   return checks.map(({ name, judge }) => ({ check: name, ...judge(facts) }))
 }
 
-async function gather(flags: ServiceFlags): Promise<Facts> {
+async function gather(flags: ServiceFlags): Promise<InstallationFacts> {
   const { path, isNamed } = databaseSetting(flags)
   const { facts: settings, keyHash } = settingsFacts(flags)
   // Before the service is asked: while the answer is stored, the database is open.

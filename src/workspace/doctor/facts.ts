@@ -2,20 +2,20 @@ import type { OthersSpending } from '../../ledger/others.ts'
 import type { Account } from '../../model/call.ts'
 
 /** All that was found out about an installation. What the checks say follows from this alone. */
-export interface Facts {
+export interface InstallationFacts {
   /** Epoch ms, by the clock of this machine. */
   readonly now: number
   readonly program: ProgramFacts
   readonly settings: SettingsFacts
   /** Null where it could not be asked. */
   readonly service: ServiceFacts | null
-  readonly database: DatabaseFacts
+  readonly database: DatabaseCondition
   /** Room on the disk of the database, for this user. */
   readonly freeBytes: number
   readonly locks: readonly LockFacts[]
   readonly cron: CronFacts
   readonly folder: FolderFacts
-  readonly jobs: JobFacts
+  readonly jobs: JobFilesFacts
   readonly channels: readonly ChannelFacts[]
   readonly sharing: SharingFacts
 }
@@ -55,7 +55,7 @@ export interface AccountFacts {
   readonly aheadMs: number | null
 }
 
-export type DatabaseFacts =
+export type DatabaseCondition =
   /** `makeable` is null where the first run can make it, else why it cannot. */
   | { readonly state: 'missing'; readonly path: string; readonly makeable: string | null }
   | { readonly state: 'unusable'; readonly path: string; readonly mistake: string }
@@ -96,7 +96,7 @@ export interface FolderFacts {
   readonly hasOldSchemas: boolean
 }
 
-export interface JobFacts {
+export interface JobFilesFacts {
   /** The first mistake in `rankline.yaml`; null where it has none. */
   readonly workspaceMistake: string | null
   readonly files: number

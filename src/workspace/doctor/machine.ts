@@ -7,7 +7,7 @@ import { refuseFolder, refuseNetworkFolder } from '../../store/sqlite/connection
 import { mayWrite, needsMigration } from '../../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld, keyLock, realFile } from '../../store/sqlite/connection/lock.ts'
 import { quickCheck } from '../../store/sqlite/maintenance/check.ts'
-import type { CronFacts, DatabaseFacts, LockFacts, ProgramFacts } from './facts.ts'
+import type { CronFacts, DatabaseCondition, LockFacts, ProgramFacts } from './facts.ts'
 
 export function programFacts(): ProgramFacts {
   const { versions, platform, arch } = process
@@ -30,7 +30,7 @@ const quicklyChecked = 500_000_000
 export async function databaseFacts(
   path: string,
   { isNamed }: { readonly isNamed: boolean },
-): Promise<DatabaseFacts> {
+): Promise<DatabaseCondition> {
   try {
     const folder = existingFolder(path)
     if (!existsSync(path)) {

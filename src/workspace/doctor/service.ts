@@ -9,7 +9,7 @@ import { type OthersSpending, paceOfOthers, unexplainedIn } from '../../ledger/o
 import { settled, type UsageInterval, verifyLedger } from '../../ledger/verify.ts'
 import { RanklineError } from '../../model/errors.ts'
 import { dayMs, sleep } from '../../model/time.ts'
-import type { DatabaseFacts, ServiceFacts, SettingsFacts, SharingFacts } from './facts.ts'
+import type { DatabaseCondition, ServiceFacts, SettingsFacts, SharingFacts } from './facts.ts'
 
 /** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
 export function settingsFacts(flags: ServiceFlags): {
@@ -37,7 +37,7 @@ export const nothingKnown: SharingFacts = { isKnown: false, lately: null, perMin
  */
 export async function serviceFacts(
   flags: ServiceFlags,
-  database: DatabaseFacts,
+  database: DatabaseCondition,
   { isAlone }: { readonly isAlone: boolean },
 ): Promise<{ readonly service: ServiceFacts; readonly sharing: SharingFacts }> {
   try {
@@ -53,7 +53,7 @@ export async function serviceFacts(
   }
 }
 
-function isSound(database: DatabaseFacts): boolean {
+function isSound(database: DatabaseCondition): boolean {
   if (database.state !== 'there') return false
   return database.isWritable && !database.isOlder && database.damage === null
 }

@@ -13,7 +13,7 @@ import type { Workspace } from '../../model/settings/workspace.ts'
 import { systemClock } from '../../model/time.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { type LaidOutFile, schemaFiles } from '../init/files.ts'
-import type { ChannelFacts, FolderFacts, JobFacts } from './facts.ts'
+import type { ChannelFacts, FolderFacts, JobFilesFacts } from './facts.ts'
 
 /** What there is in a folder beside its jobs. */
 export function folderFacts(folder: string): FolderFacts {
@@ -31,7 +31,7 @@ export function folderFacts(folder: string): FolderFacts {
 export async function workspaceFacts(
   folder: string,
   { allowHttp }: { readonly allowHttp: boolean },
-): Promise<{ readonly jobs: JobFacts; readonly channels: readonly ChannelFacts[] }> {
+): Promise<{ readonly jobs: JobFilesFacts; readonly channels: readonly ChannelFacts[] }> {
   try {
     const workspace = await openWorkspace(folder)
     const { facts, settings } = await jobFacts(folder)
@@ -42,7 +42,7 @@ export async function workspaceFacts(
   }
 }
 
-const noJobs: JobFacts = {
+const noJobs: JobFilesFacts = {
   workspaceMistake: null,
   files: 0,
   sound: 0,
@@ -55,7 +55,7 @@ const noJobs: JobFacts = {
 
 async function jobFacts(
   folder: string,
-): Promise<{ readonly facts: JobFacts; readonly settings: readonly JobSettings[] }> {
+): Promise<{ readonly facts: JobFilesFacts; readonly settings: readonly JobSettings[] }> {
   const files = await yamlJobFiles(folder)
   if (files.length === 0) return { facts: noJobs, settings: [] }
   // In a database of its own the jobs are planned as if they had never run.
@@ -76,7 +76,7 @@ async function jobFacts(
     queries += summary.queries
     credits += Math.min(summary.credits.max, planned.settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
   }
-  const facts: JobFacts = {
+  const facts: JobFilesFacts = {
     workspaceMistake: null,
     files: files.length,
     sound: staged.length,

@@ -4,7 +4,7 @@ import { site } from '../../jobfile/targets.ts'
 import { type InvalidValue, quoted, type ReadResult, timezone } from '../../model/values.ts'
 
 /** What a new workspace is about. */
-export interface Answers {
+export interface WorkspaceAnswers {
   /** Host whose ranks are tracked. */
   readonly site: string
   /** Codes of the country and the language that are searched in. */
@@ -20,7 +20,7 @@ export interface Answers {
 export const sandboxSite = 'northdesk.example'
 
 /** The answers of a person who is not asked, on a machine in that time zone. */
-export function usualAnswers(zone: string): Answers {
+export function usualAnswers(zone: string): WorkspaceAnswers {
   return {
     site: sandboxSite,
     country: 'us',
@@ -34,10 +34,10 @@ export function usualAnswers(zone: string): Answers {
 /** One question: how it is put, and what an answer to it changes. */
 export interface Question {
   readonly flags: readonly string[]
-  readonly text: (answers: Answers) => string
+  readonly text: (answers: WorkspaceAnswers) => string
   /** The answer that an empty line stands for. */
-  readonly usual: (answers: Answers) => string
-  readonly read: (answer: string) => ReadResult<Partial<Answers>>
+  readonly usual: (answers: WorkspaceAnswers) => string
+  readonly read: (answer: string) => ReadResult<Partial<WorkspaceAnswers>>
 }
 
 /** What is asked on a terminal, in this order. */

@@ -2,10 +2,10 @@ import { readCsv } from '../../jobfile/csv.ts'
 import { unreadable } from '../../jobfile/files.ts'
 import type { Report } from '../../jobfile/source.ts'
 import { quoted } from '../../model/values.ts'
-import { type Answers, readPlace, readSite, readTime } from './answers.ts'
+import { readPlace, readSite, readTime, type WorkspaceAnswers } from './answers.ts'
 
 /** A client of an agency, and what its job is about. */
-export interface Client extends Answers {
+export interface Client extends WorkspaceAnswers {
   /** As reports say it. */
   readonly client: string
   /** Its job: the name in small letters, with hyphens. */
@@ -13,15 +13,19 @@ export interface Client extends Answers {
 }
 
 const columns = ['name', 'site', 'country', 'language', 'at'] as const
-type Column = (typeof columns)[number]
+type ClientColumn = (typeof columns)[number]
 
 /** Reads a table of clients; what a row leaves out is as usual. Every mistake is reported, and its row left out. */
-export async function readClients(path: string, usual: Answers, report: Report): Promise<readonly Client[]> {
+export async function readClients(
+  path: string,
+  usual: WorkspaceAnswers,
+  report: Report,
+): Promise<readonly Client[]> {
   const clients: Client[] = []
-  let places: Readonly<Partial<Record<Column, number>>> | null = null
+  let places: Readonly<Partial<Record<ClientColumn, number>>> | null = null
   const at = (line: number | null) => ({ where: path, line, column: null })
   const readRow = (cells: readonly string[], line: number): void => {
-    const cell = (column: Column): string => cells[places?.[column] ?? -1]?.trim() ?? ''
+    const cell = (column: ClientColumn): string => cells[places?.[column] ?? -1]?.trim() ?? ''
     const client = cell('name')
     const job = jobOf(client)
     const read = {
@@ -80,7 +84,7 @@ export async function readClients(path: string, usual: Answers, report: Report):
   return clients
 }
 
-function placesOf(cells: readonly string[]): Readonly<Partial<Record<Column, number>>> {
+function placesOf(cells: readonly string[]): Readonly<Partial<Record<ClientColumn, number>>> {
   const names = cells.map((cell) => cell.trim().toLowerCase())
   return Object.fromEntries(
     columns.flatMap((column) => (names.includes(column) ? [[column, names.indexOf(column)]] : [])),

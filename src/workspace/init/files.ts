@@ -1,7 +1,7 @@
 import { jobFileJsonSchema } from '../../jobfile/schema.ts'
 import { workspaceFile } from '../../jobfile/upward.ts'
 import { workspaceJsonSchema } from '../../jobfile/workspace.ts'
-import { type Answers, clockTime, sandboxSite } from './answers.ts'
+import { clockTime, sandboxSite, type WorkspaceAnswers } from './answers.ts'
 import type { Client } from './clients.ts'
 
 /** One file of a new workspace. */
@@ -20,7 +20,7 @@ export const jobOfFile = 'ranks'
 const schemas = '.rankline'
 
 /** The files of a workspace with a job for each of these clients. */
-export function clientFiles(clients: readonly Client[], usual: Answers): readonly LaidOutFile[] {
+export function clientFiles(clients: readonly Client[], usual: WorkspaceAnswers): readonly LaidOutFile[] {
   return [
     ...clients.flatMap((client) => [
       { path: `${client.job}.yaml`, text: job(client, client) },
@@ -35,7 +35,7 @@ function cellOf(text: string): string {
 }
 
 /** The files of a new workspace, in the order in which they are told. */
-export function workspaceFiles(answers: Answers): readonly LaidOutFile[] {
+export function workspaceFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
   return [
     { path: jobFile, text: job(answers) },
     { path: 'keywords.csv', text: keywords },
@@ -44,7 +44,7 @@ export function workspaceFiles(answers: Answers): readonly LaidOutFile[] {
   ]
 }
 
-function sharedFiles(answers: Answers): readonly LaidOutFile[] {
+function sharedFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
   return [
     { path: workspaceFile, text: shared(answers) },
     { path: '.env', text: env, isSecret: true },
@@ -63,12 +63,12 @@ export function schemaFiles(): readonly LaidOutFile[] {
 }
 
 /** The sandbox in which the site of the job is found. */
-export function sandboxCommand({ site }: Answers): string {
+export function sandboxCommand({ site }: WorkspaceAnswers): string {
   return site === sandboxSite ? 'rankline sandbox' : `rankline sandbox --site ${site}`
 }
 
 function job(
-  { site, country, language, hour, minute }: Answers,
+  { site, country, language, hour, minute }: WorkspaceAnswers,
   of: { readonly job: string; readonly client: string } | null = null,
 ): string {
   const name = of?.job ?? jobOfFile
@@ -118,7 +118,7 @@ standing desk mat,accessory,14800
 standing desk height,advice,3600
 `
 
-function shared({ timezone }: Answers): string {
+function shared({ timezone }: WorkspaceAnswers): string {
   return `# yaml-language-server: $schema=./${schemas}/workspace.schema.json
 # What the jobs of this folder share. A job that says otherwise wins.
 
@@ -162,7 +162,7 @@ data/
 alerts.jsonl
 `
 
-function readme(answers: Answers): string {
+function readme(answers: WorkspaceAnswers): string {
   return `# Ranks of ${answers.site}
 
 - \`${jobFile}\`: what is searched for, how deep and how often. \`keywords.csv\`: its keywords.

@@ -49,10 +49,10 @@ export interface JobFacts {
   readonly spentToday: number
   readonly spentThisMonth: number
   /** Alerts that are not over. */
-  readonly alerts: readonly OpenAlert[]
+  readonly alerts: readonly ShownAlert[]
 }
 
-export type OpenAlert = Pick<StoredAlert, 'id' | 'when' | 'text' | 'openedAt' | 'mutedUntil'>
+export type ShownAlert = Pick<StoredAlert, 'id' | 'when' | 'text' | 'openedAt' | 'mutedUntil'>
 
 export interface JobFileFacts {
   /** As a user can name it from the working folder; null for a job without a file. */

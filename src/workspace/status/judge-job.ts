@@ -5,7 +5,7 @@ import { count, grouped } from '../../model/text.ts'
 import { dayMs, hourMs } from '../../model/time.ts'
 import { everyOf } from '../../plan/schedule/every.ts'
 import type { JobFacts, RunFacts } from './facts.ts'
-import type { Problem, ProblemKind } from './problem.ts'
+import type { ProblemKind, StatusProblem } from './problem.ts'
 import { age, limit } from './times.ts'
 
 /** A job whose file is gone is no concern any more when it has not run for so long. */
@@ -18,10 +18,10 @@ export function isRetired({ file, last, schedule, every, freshness }: JobFacts, 
   return !isWatched || last === null || now - endOf(last) > retiredAfterMs
 }
 
-type Found = Pick<Problem, 'level' | 'kind' | 'text' | 'cause'> | null
+type FoundProblem = Pick<StatusProblem, 'level' | 'kind' | 'text' | 'cause'> | null
 
 /** Everything that is wrong with one job. */
-export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
+export function jobProblems(facts: JobFacts, now: number): readonly StatusProblem[] {
   if (isRetired(facts, now) || facts.pausedAt !== null) return []
   const found =
     facts.file.state === 'missing'
@@ -30,12 +30,12 @@ export function jobProblems(facts: JobFacts, now: number): readonly Problem[] {
   return found.flatMap((one) => (one === null ? [] : { ...one, job: facts.job }))
 }
 
-function missingFile({ file }: JobFacts): Found {
+function missingFile({ file }: JobFacts): FoundProblem {
   const text = `Its file ${file.path} is gone, so it runs no more. Put it back, or leave it: two weeks after its last run the job is no longer shown here`
   return { level: 'warning', kind: 'job-file', text }
 }
 
-function brokenFile({ file, missed: [first] }: JobFacts, now: number): Found {
+function brokenFile({ file, missed: [first] }: JobFacts, now: number): FoundProblem {
   if (file.state !== 'broken') return null
   const mistake = file.mistake ?? `Its file has mistakes. List them with: rankline plan ${file.path}`
   const since = first === undefined ? '' : `. No good run since its scheduled time ${age(now - first)}`
@@ -47,7 +47,7 @@ function brokenFile({ file, missed: [first] }: JobFacts, now: number): Found {
  * How old the last good run may be. Without `freshness_of_runs`, one missed time of the schedule is a warning and two are an error;
  * without a schedule, a period of `every` that passed without one.
  */
-function stale(facts: JobFacts, now: number): Found {
+function stale(facts: JobFacts, now: number): FoundProblem {
   const { missed, isRunning, schedule, every, file } = facts
   // Why is said already.
   if (file.state !== 'sound') return null
@@ -115,7 +115,7 @@ function unfinished(reason: FinishReason | null): Unfinished {
 type Unfinished = Exclude<FinishReason, 'completed' | 'completed_with_failures'> | 'killed'
 
 interface Ending {
-  readonly level: Problem['level']
+  readonly level: StatusProblem['level']
   readonly how: string
   /** What to do before it is continued. */
   readonly first: string | null
@@ -144,7 +144,7 @@ const sharedReasons: Partial<Record<Unfinished, string>> = {
   unavailable: 'The service or the disk was not available',
 }
 
-function lastRun({ last, isRunning, file }: JobFacts): Found {
+function lastRun({ last, isRunning, file }: JobFacts): FoundProblem {
   if (last === null || isRunning || last.finishReason === 'completed') return null
   const { run, tasks, finishReason } = last
   const kind: ProblemKind = 'run'
@@ -166,7 +166,7 @@ function lastRun({ last, isRunning, file }: JobFacts): Found {
 const longestSlotMs = hourMs
 
 /** The newest scheduled time where it was skipped or lost, and nothing ran since. */
-function lostSlot({ slot, last, isRunning }: JobFacts, now: number): Found {
+function lostSlot({ slot, last, isRunning }: JobFacts, now: number): FoundProblem {
   if (slot === null || isRunning || slot.outcome === 'ran' || slot.outcome === 'nothing-due') return null
   if (last !== null && last.startedAt >= slot.takenAt) return null
   const kind: ProblemKind = 'slot'
@@ -190,7 +190,7 @@ const ofWork: ReadonlySet<AlertKind> = new Set<AlertKind>([
   'suspect',
 ])
 
-function alerts({ alerts }: JobFacts, now: number): Found {
+function alerts({ alerts }: JobFacts, now: number): FoundProblem {
   const loud = alerts.filter(
     ({ when, mutedUntil }) => ofWork.has(when) && (mutedUntil === null || mutedUntil <= now),
   )

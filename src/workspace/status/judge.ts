@@ -3,7 +3,7 @@ import { count, firstNames, grouped, size } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
 import type { BrokenShared, DatabaseFacts, MessageFacts, MoneyFacts, StatusFacts } from './facts.ts'
 import { jobProblems } from './judge-job.ts'
-import { type Level, levels, type Problem } from './problem.ts'
+import { type Level, levels, type StatusProblem } from './problem.ts'
 
 /** Everything that is wrong, the worst first; of the same level, what concerns all jobs stands before single ones. */
 export function problemsOf({
@@ -13,7 +13,7 @@ export function problemsOf({
   database,
   brokenShared,
   now,
-}: StatusFacts): readonly Problem[] {
+}: StatusFacts): readonly StatusProblem[] {
   if (database.isMissing) return []
   const all = [
     ...databaseProblems(database),
@@ -26,7 +26,7 @@ export function problemsOf({
 }
 
 /** The same problems, but one for each cause that stops several jobs. That they are late is said with it. */
-export function oncePerCause(problems: readonly Problem[]): readonly Problem[] {
+export function oncePerCause(problems: readonly StatusProblem[]): readonly StatusProblem[] {
   const caused = problems.filter(({ cause }) => cause !== undefined)
   const groups = [...groupedBy(caused, ({ kind, cause }) => `${kind} ${cause?.what}`).values()]
   const shared = groups.filter(({ length }) => length > 1)
@@ -40,15 +40,15 @@ export function oncePerCause(problems: readonly Problem[]): readonly Problem[] {
   })
 }
 
-function causeProblem(group: readonly Problem[]): Problem {
-  const [{ level, kind, cause }] = group as readonly [Problem, ...Problem[]]
+function causeProblem(group: readonly StatusProblem[]): StatusProblem {
+  const [{ level, kind, cause }] = group as readonly [StatusProblem, ...StatusProblem[]]
   const jobs = group.flatMap(({ job }) => job ?? [])
   const text = `${cause?.what}; that stops ${jobs.length} jobs: ${firstNames(jobs)}. ${cause?.advice}`
   return { level, job: null, kind, text, jobs }
 }
 
 /** The worst of the levels; ok where there is no problem. */
-export function worstLevel(problems: readonly Problem[]): Level {
+export function worstLevel(problems: readonly StatusProblem[]): Level {
   return problems[0]?.level ?? 'ok'
 }
 
@@ -66,7 +66,7 @@ export function daysLeft(
   return balance === null || perDay === 0 ? null : Math.max(0, balance.credits) / perDay
 }
 
-function sharedProblem({ mistake, jobs }: BrokenShared): Problem {
+function sharedProblem({ mistake, jobs }: BrokenShared): StatusProblem {
   const waiting = jobs === 1 ? 'The job that uses it is' : `The ${jobs} jobs that use it are`
   return {
     level: 'error',
@@ -79,9 +79,9 @@ function sharedProblem({ mistake, jobs }: BrokenShared): Problem {
 const fewDays = 7
 const hardlyADay = 1
 
-function moneyProblems(money: MoneyFacts, now: number): readonly Problem[] {
+function moneyProblems(money: MoneyFacts, now: number): readonly StatusProblem[] {
   const { balance, unexplained } = money
-  const problems: Problem[] = []
+  const problems: StatusProblem[] = []
   const days = daysLeft(money, now)
   if (balance !== null && days !== null && days < fewDays) {
     const lasts = days < hardlyADay ? 'less than a day' : `about ${count(Math.floor(days), 'day')}`
@@ -102,9 +102,9 @@ function moneyProblems(money: MoneyFacts, now: number): readonly Problem[] {
   return problems
 }
 
-function messageProblems({ waiting, dead }: StatusFacts['messages']): readonly Problem[] {
+function messageProblems({ waiting, dead }: StatusFacts['messages']): readonly StatusProblem[] {
   const about = { level: 'warning', job: null, kind: 'messages' } as const
-  const problem = (facts: MessageFacts, one: string, many: string): readonly Problem[] => {
+  const problem = (facts: MessageFacts, one: string, many: string): readonly StatusProblem[] => {
     const { messages, channels, error } = facts
     if (messages === 0) return []
     const why = error === null ? '' : ` (${error})`
@@ -120,8 +120,8 @@ function messageProblems({ waiting, dead }: StatusFacts['messages']): readonly P
 const lowBytes = 500_000_000
 const leastBytes = 50_000_000
 
-function databaseProblems({ path, damage, freeBytes }: DatabaseFacts): readonly Problem[] {
-  const problems: Problem[] = []
+function databaseProblems({ path, damage, freeBytes }: DatabaseFacts): readonly StatusProblem[] {
+  const problems: StatusProblem[] = []
   if (damage !== null) problems.push({ level: 'error', job: null, kind: 'database', text: damage })
   if (freeBytes < lowBytes)
     problems.push({

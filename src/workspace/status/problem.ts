@@ -17,7 +17,7 @@ export type ProblemKind =
   | 'disk'
 
 /** Something that a person has to look at. */
-export interface Problem {
+export interface StatusProblem {
   readonly level: Exclude<Level, 'ok'>
   /** Null where it is not about one job. */
   readonly job: string | null

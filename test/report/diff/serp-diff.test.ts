@@ -1,9 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { diffSerps, type Serp, type SerpDiff, type SerpResult } from '../../../src/report/diff/serp-diff.ts'
+import {
+  type ComparedSerp,
+  diffSerps,
+  type SerpDiff,
+  type SnapshotResult,
+} from '../../../src/report/diff/serp-diff.ts'
 
 /** Results one a letter, from a rank on; a capital letter has another title than the small one. */
-function letters(text: string, first = 1): readonly SerpResult[] {
+function letters(text: string, first = 1): readonly SnapshotResult[] {
   return [...text].map((letter, index) => ({
     rank: first + index,
     key: letter.toLowerCase(),
@@ -14,14 +19,14 @@ function letters(text: string, first = 1): readonly SerpResult[] {
 }
 
 /** A look at these without a gap. */
-const looked = (text: string): Serp => ({
+const looked = (text: string): ComparedSerp => ({
   results: letters(text),
   unbrokenDepth: text.length,
   resultsEnded: false,
 })
-const ended = (text: string): Serp => ({ ...looked(text), resultsEnded: true })
+const ended = (text: string): ComparedSerp => ({ ...looked(text), resultsEnded: true })
 /** A look with a page of ten missing in between. */
-const broken = (text: string, below: string): Serp => ({
+const broken = (text: string, below: string): ComparedSerp => ({
   ...looked(text),
   results: [...letters(text), ...letters(below, text.length + 11)],
 })
@@ -46,7 +51,7 @@ interface Expected {
 }
 
 describe('between two looks', () => {
-  test.each<[string, Serp, Serp, Expected]>([
+  test.each<[string, ComparedSerp, ComparedSerp, Expected]>([
     ['nothing changed', looked('abc'), looked('abc'), { told: '', deep: 3, same: 3, turnover: 0 }],
     [
       'one came, one went, the rest moved down',
@@ -127,7 +132,7 @@ describe('between two looks', () => {
   })
 
   test('a snippet that changed, came or went is a change, and a text is told as it was and is', () => {
-    const withSnippet = (snippet: string | null): Serp => ({
+    const withSnippet = (snippet: string | null): ComparedSerp => ({
       ...looked('a'),
       results: [{ rank: 1, key: 7, title: 'a', link: null, snippet }],
     })
@@ -149,7 +154,7 @@ describe('between two looks', () => {
   })
 
   test('keys that are numbers and keys that are text are not mixed up', () => {
-    const keyed = (key: string | number): Serp => ({
+    const keyed = (key: string | number): ComparedSerp => ({
       ...looked('a'),
       results: [{ rank: 1, key, title: null, link: null, snippet: null }],
     })
@@ -187,7 +192,7 @@ describe('of any two looks', () => {
       fc.tuple(...chosen.map((letter) => fc.boolean().map((up) => (up ? letter.toUpperCase() : letter)))),
     )
     .map((all) => all.join(''))
-  const serp: fc.Arbitrary<Serp> = fc
+  const serp: fc.Arbitrary<ComparedSerp> = fc
     .record({ text: texts, gap: fc.option(fc.nat({ max: 24 })), isEnd: fc.boolean() })
     .map(({ text, gap, isEnd }) =>
       gap === null || gap >= text.length
@@ -195,7 +200,7 @@ describe('of any two looks', () => {
         : broken(text.slice(0, gap), text.slice(gap)),
     )
   const depth = fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined })
-  const keys = (results: readonly SerpResult[]) => results.map(({ key }) => key).sort()
+  const keys = (results: readonly SnapshotResult[]) => results.map(({ key }) => key).sort()
 
   test('with itself nothing is told', () => {
     fc.assert(

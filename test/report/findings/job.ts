@@ -1,5 +1,5 @@
 import { defaultCurve } from '../../../src/report/ctr.ts'
-import { type Facts, factsOf } from '../../../src/report/findings/facts.ts'
+import { type FindingFacts, factsOf } from '../../../src/report/findings/facts.ts'
 import type { ComparisonDay } from '../../../src/report/history/movement.ts'
 import type { DayCell, Keyword } from '../../../src/report/history/rank-history.ts'
 import { type ASeries, aHistory } from '../metrics/history.ts'
@@ -64,7 +64,7 @@ export function historyOf({ keywords, length = days, links = [] }: AJob) {
   return aHistory(series, { links })
 }
 
-export function jobOf(job: AJob): Facts {
+export function jobOf(job: AJob): FindingFacts {
   const history = historyOf(job)
   const [first, last] = [history.days[0], history.days.at(-1)]
   const usual = first === undefined || first === last ? null : { day: first, tolerance: 7 }

@@ -1,4 +1,4 @@
-import type { Facts } from '../../../src/report/findings/facts.ts'
+import type { FindingFacts } from '../../../src/report/findings/facts.ts'
 import { march } from '../metrics/history.ts'
 import { historyOf, jobOf, out, some, turn, unknown, waves } from './job.ts'
 
@@ -7,7 +7,7 @@ const grown = (n: number) => some(n, { own: turn(9, 2), rival: 5 })
 
 type Situation = readonly [
   title: string,
-  facts: () => Facts,
+  facts: () => FindingFacts,
   english: readonly string[],
   german?: readonly string[],
 ]

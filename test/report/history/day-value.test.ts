@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Observed, replacesForDay } from '../../../src/report/history/movement.ts'
+import { type ComparedObservation, replacesForDay } from '../../../src/report/history/movement.ts'
 
-const at = (rank: number, unbrokenDepth = 100): Observed => ({ state: 'ranked', rank, unbrokenDepth })
-const not = (unbrokenDepth: number): Observed => ({ state: 'absent', rank: null, unbrokenDepth })
-const unknown: Observed = { state: 'unknown', rank: null, unbrokenDepth: 10 }
+const at = (rank: number, unbrokenDepth = 100): ComparedObservation => ({
+  state: 'ranked',
+  rank,
+  unbrokenDepth,
+})
+const not = (unbrokenDepth: number): ComparedObservation => ({ state: 'absent', rank: null, unbrokenDepth })
+const unknown: ComparedObservation = { state: 'unknown', rank: null, unbrokenDepth: 10 }
 
-test.each<[string, Observed, Observed, boolean]>([
+test.each<[string, ComparedObservation, ComparedObservation, boolean]>([
   ['a rank after a rank', at(3), at(5), true],
   ['a worse rank after a rank', at(5), at(3), true],
   ['a rank after an absence', at(35), not(100), true],
@@ -26,7 +30,7 @@ test.each<[string, Observed, Observed, boolean]>([
   expect(replacesForDay(later, earlier)).toBe(speaks)
 })
 
-const observed: fc.Arbitrary<Observed> = fc.oneof(
+const observed: fc.Arbitrary<ComparedObservation> = fc.oneof(
   fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([rank, depth]) => at(rank, depth)),
   fc.nat(60).map(not),
   fc.constant(unknown),

@@ -1,15 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Change, compare, type Movement, type Observed } from '../../../src/report/history/movement.ts'
+import {
+  type ComparedObservation,
+  compare,
+  type Movement,
+  type RankMovement,
+} from '../../../src/report/history/movement.ts'
 
-const at = (rank: number, unbrokenDepth = 100): Observed => ({ state: 'ranked', rank, unbrokenDepth })
+const at = (rank: number, unbrokenDepth = 100): ComparedObservation => ({
+  state: 'ranked',
+  rank,
+  unbrokenDepth,
+})
 /** Estimated: below a gap. */
-const about = (rank: number, unbrokenDepth = 10): Observed => at(rank, unbrokenDepth)
-const not = (unbrokenDepth: number): Observed => ({ state: 'absent', rank: null, unbrokenDepth })
-const unknown: Observed = { state: 'unknown', rank: null, unbrokenDepth: 0 }
+const about = (rank: number, unbrokenDepth = 10): ComparedObservation => at(rank, unbrokenDepth)
+const not = (unbrokenDepth: number): ComparedObservation => ({ state: 'absent', rank: null, unbrokenDepth })
+const unknown: ComparedObservation = { state: 'unknown', rank: null, unbrokenDepth: 0 }
 
 describe('two observations', () => {
-  test.each<[string, Observed, Observed | null, Movement, number | null]>([
+  test.each<[string, ComparedObservation, ComparedObservation | null, Movement, number | null]>([
     ['up', at(3), at(5), 'improved', 2],
     ['down', at(5), at(3), 'declined', -2],
     ['where it was', at(3), at(3), 'same', 0],
@@ -41,7 +50,7 @@ describe('two observations', () => {
   })
 })
 
-const observed: fc.Arbitrary<Observed> = fc.oneof(
+const observed: fc.Arbitrary<ComparedObservation> = fc.oneof(
   fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([rank, more]) => at(rank, more)),
   fc.nat(60).map(not),
   fc.nat(60).map((unbrokenDepth) => ({ ...unknown, unbrokenDepth })),
@@ -71,7 +80,7 @@ test('the way back is the opposite: improved and declined, entered and left, gai
 test('a movement is claimed only of ranks that both looked at', () => {
   fc.assert(
     fc.property(observed, observed, (current, previous) => {
-      const { movement, change }: Change = compare(current, previous)
+      const { movement, change }: RankMovement = compare(current, previous)
       if (movement === 'entered') expect(current.rank).toBeLessThanOrEqual(previous.unbrokenDepth)
       if (movement === 'left') expect(previous.rank).toBeLessThanOrEqual(current.unbrokenDepth)
       expect(change !== null).toBe(current.rank !== null && previous.rank !== null)

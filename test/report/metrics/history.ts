@@ -9,7 +9,7 @@ import type {
 } from '../../../src/report/history/rank-history.ts'
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
-import type { PageData, Serp } from '../../../src/report/page/data.ts'
+import type { PageData, PageSerp } from '../../../src/report/page/data.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */
@@ -97,8 +97,8 @@ export function aSerp(
   {
     targets = {},
     ...more
-  }: Partial<Serp> & { readonly targets?: Readonly<Record<number, readonly number[]>> } = {},
-): Serp {
+  }: Partial<PageSerp> & { readonly targets?: Readonly<Record<number, readonly number[]>> } = {},
+): PageSerp {
   const results = sites.map(
     (site, index) => [index + 1, null, site, site, site === null ? [] : (targets[site] ?? [])] as const,
   )

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Serp as DiffedSerp, diffSerps } from '../../../src/report/diff/serp-diff.ts'
+import { type ComparedSerp as DiffedSerp, diffSerps } from '../../../src/report/diff/serp-diff.ts'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { citationShare, ownership } from '../../../src/report/metrics/ownership.ts'
 import { serpPairs } from '../../../src/report/metrics/serps.ts'
 import { serpShareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
 import { discoverCompetitors, isGaining, siteTrends } from '../../../src/report/metrics/site-shares.ts'
 import { volatility } from '../../../src/report/metrics/turnover.ts'
-import type { Serp } from '../../../src/report/page/data.ts'
+import type { PageSerp } from '../../../src/report/page/data.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aHistory, aSerp, curve } from './history.ts'
 
@@ -21,7 +21,7 @@ const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 /** Every link is a page of its own. */
 const pageOf = (link: number) => link
 
-const discovered = (serps: readonly Serp[], ...volumes: readonly (number | null)[]) => {
+const discovered = (serps: readonly PageSerp[], ...volumes: readonly (number | null)[]) => {
   const history = keywords(...volumes)
   const { sites, ...rest } = discoverCompetitors(serpPairs(history, serps, null), { history, curve })
   const rounded = (share: number | null) => (share === null ? null : Number(share.toFixed(6)))
@@ -37,7 +37,7 @@ const discovered = (serps: readonly Serp[], ...volumes: readonly (number | null)
 }
 
 describe('share of voice among the first ten results', () => {
-  const shareOf = (serps: readonly Serp[], ...volumes: readonly (number | null)[]) =>
+  const shareOf = (serps: readonly PageSerp[], ...volumes: readonly (number | null)[]) =>
     serpShareOfVoice(serps, 0, { history: keywords(...volumes), curve })
 
   test('is own clicks by all clicks: (100 * 0.5 + 300 * 0.1) / (100 * 0.8 + 300 * 0.8) = 80 / 320', () => {
@@ -100,7 +100,7 @@ describe('share of voice among the first ten results', () => {
 })
 
 describe('turnover', () => {
-  const turnover = (current: Serp, compared: Serp) =>
+  const turnover = (current: PageSerp, compared: PageSerp) =>
     volatility([{ keyword: 0, current, compared }], pageOf).value
 
   test.each<[string, readonly (number | null)[], readonly (number | null)[], number | null]>([
@@ -119,7 +119,7 @@ describe('turnover', () => {
   })
 
   test('is what diff says of the same two days', () => {
-    const diffed = ({ results, depth }: Serp): DiffedSerp => ({
+    const diffed = ({ results, depth }: PageSerp): DiffedSerp => ({
       results: results.map(([rank, , link]) => ({
         ...{ rank, key: link ?? `0 ${rank}`, title: null, snippet: null },
         link: link === null ? null : `https://${link}.example/`,

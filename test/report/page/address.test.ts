@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressOf, type Place, placeIn } from '../../../src/report/page/client/controls/address.ts'
+import { addressOf, placeIn, type ReaderPlace } from '../../../src/report/page/client/controls/address.ts'
 import { noFilters } from '../../../src/report/page/client/filters.ts'
 import { testTable } from '../../support/test-table.ts'
 import { chooseTag, chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
@@ -13,10 +13,10 @@ const views = [
 ]
 const data = { ...sample, presentation: { ...sample.presentation, views } }
 const { query } = data.history.keywords[3] as (typeof data.history.keywords)[number]
-const nowhere: Place = { filters: noFilters, sort: '', chart: '', keyword: null, section: null }
+const nowhere: ReaderPlace = { filters: noFilters, sort: '', chart: '', keyword: null, section: null }
 
 describe('a place on the page', () => {
-  testTable<[string, Place]>([
+  testTable<[string, ReaderPlace]>([
     ['', nowhere],
     ['section=pages', { ...nowhere, section: 'pages' }],
     ['sort=-volume', { ...nowhere, sort: '-volume' }],

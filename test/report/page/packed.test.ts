@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Serp, SerpResult } from '../../../src/report/page/data.ts'
+import type { PageSerp, SerpResult } from '../../../src/report/page/data.ts'
 import { packed, unpacked } from '../../../src/report/page/packed.ts'
 import { aHistory, aPageOf, histories } from '../metrics/history.ts'
 import { samplePage } from './sample-page.ts'
@@ -13,7 +13,7 @@ const aResult = fc.tuple(
   place,
   fc.subarray([0, 1, 2]),
 ) as fc.Arbitrary<SerpResult>
-const serps: fc.Arbitrary<Serp[]> = fc.array(
+const serps: fc.Arbitrary<PageSerp[]> = fc.array(
   fc.record({
     keyword: fc.nat(3),
     day: fc.nat(3),

@@ -10,7 +10,7 @@ import {
   rankedCell,
   type TrackedTarget,
 } from '../../../src/report/history/rank-history.ts'
-import type { Citation, PageData, Serp, SerpResult } from '../../../src/report/page/data.ts'
+import type { Citation, PageData, PageSerp, SerpResult } from '../../../src/report/page/data.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
 
@@ -66,7 +66,7 @@ export function samplePage({
   const keywords = sampleKeywords(wanted, random)
   const links = new Lists()
   const series: RankSeries[] = []
-  const serps: Serp[] = []
+  const serps: PageSerp[] = []
   const texts = new Lists()
   const sites = new Lists()
   const otherLinks = new Lists()
@@ -233,7 +233,7 @@ interface Page {
   readonly random: () => number
 }
 
-function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Page): Serp {
+function serpOf({ keyword, index, day, ranks, texts, sites, links, random }: Page): PageSerp {
   const at = new Map(ranks.map((walk, target) => [walk[day] as number, target]))
   const slug = keyword.query.replace(/\s+/g, '-')
   const start = (index * 7) % pool.length

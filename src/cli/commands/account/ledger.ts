@@ -7,7 +7,7 @@ import { type Flags, textFlag } from '../../../model/flag.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { utcMinute } from '../../../model/time.ts'
-import { type Column, formatTable } from '../../../output/table.ts'
+import { formatTable, type TableColumn } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { LedgerFilter, LedgerStore } from '../../../store/ledger.ts'
 import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
@@ -114,7 +114,7 @@ function document(by: LedgerGroup, { group, creditsAmbiguous, shared, ...sum }: 
 const counts = ['calls', 'billed', 'free', 'ambiguous'] as const
 const prices = ['credits', 'creditsAmbiguous'] as const
 
-function columns(by: LedgerGroup): readonly Column[] {
+function columns(by: LedgerGroup): readonly TableColumn[] {
   const titles = ['calls', 'billed', 'free', 'ambiguous', 'credits', 'possibly billed']
   return [
     { title: by === 'day' ? 'day (UTC)' : by, shrinks: true },

@@ -68,7 +68,7 @@ export async function collectRuns(
 }
 
 /** What a collection talks to. */
-interface Surroundings {
+interface CollectContext {
   readonly terminal: Terminal
   readonly interrupts: Interrupts
   readonly pings: RunPings
@@ -83,7 +83,7 @@ async function collectAndReport(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
-  { terminal, interrupts, pings, reported, isTrial, isStayingUp }: Surroundings,
+  { terminal, interrupts, pings, reported, isTrial, isStayingUp }: CollectContext,
 ): Promise<number> {
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })

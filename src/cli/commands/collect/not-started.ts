@@ -16,7 +16,7 @@ interface NotStartedFlags extends SettingFlags {
 }
 
 /** What a command says of the job files that it runs. */
-export interface Beginning {
+export interface JobFileStarts {
   /** The runs of these files begin, or need not. */
   readonly begin: (jobFiles: readonly string[]) => void
   /** Those of these files do not, for a reason of their own. */
@@ -26,7 +26,7 @@ export interface Beginning {
 }
 
 /** Does the work of a command that runs job files. */
-type Work = (terminal: Terminal, beginning: Beginning) => Promise<number>
+type Work = (terminal: Terminal, beginning: JobFileStarts) => Promise<number>
 
 /** Files that were not run, and why: what their switches are told, and what alerts name. */
 interface NotRun {

@@ -5,7 +5,7 @@ import { isScreen, type Terminal } from '../../../output/terminal.ts'
 import type { Store } from '../../../store/store.ts'
 
 /** How far a run was: the same twice where a command changed nothing. */
-type Standing = string
+type RunProgress = string
 
 /**
  * Collects runs that cron starts every few minutes. A run that stopped before, and stops again for the same reason without any
@@ -22,7 +22,7 @@ export async function reportStopOnce(
 ): Promise<number> {
   const isRepeatable = listed.every(({ run }) => (stoppedBefore.get(run.id) ?? null) !== null)
   if (!isRepeatable || isScreen(terminal) || terminal.event !== undefined) return await collect(terminal)
-  const standing = async (reasonOf: (id: number) => Promise<FinishReason | null>): Promise<Standing> =>
+  const standing = async (reasonOf: (id: number) => Promise<FinishReason | null>): Promise<RunProgress> =>
     JSON.stringify(
       await Promise.all(
         listed.map(async ({ run: { id } }) => {

@@ -14,7 +14,7 @@ import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import { planEvents } from '../../progress.ts'
 import { type CollectFlags, collectRuns, readCollectFlags } from './collect-runs.ts'
 import { withDueJobs } from './job-arguments.ts'
-import { type Beginning, reportNotStarted } from './not-started.ts'
+import { type JobFileStarts, reportNotStarted } from './not-started.ts'
 import { reportStopOnce, type SaidMistakes, saidBefore, saidInThisProcess } from './repeated-stop.ts'
 
 type DueRunFlags = DueFlags & CollectFlags & LockFlags
@@ -44,7 +44,7 @@ export async function runDue(
   }
 }
 
-interface DueMeans extends Beginning {
+interface DueMeans extends JobFileStarts {
   /** Mistakes in files that were said before. */
   readonly said: SaidMistakes
   readonly clock?: Clock

@@ -20,7 +20,7 @@ import { collectingExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { collectRuns, readCollectFlags } from './collect-runs.ts'
 import { jobFileFlags, withNamedJobs } from './job-arguments.ts'
-import { type Beginning, reportNotStarted } from './not-started.ts'
+import { type JobFileStarts, reportNotStarted } from './not-started.ts'
 import { plan } from './plan.ts'
 import { runDue } from './run-due.ts'
 
@@ -66,7 +66,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
 async function runJobs(
   flags: RunFlags & { readonly job: readonly string[] },
   terminal: Terminal,
-  { begin, onMistakes }: Beginning,
+  { begin, onMistakes }: JobFileStarts,
 ): Promise<number> {
   readCollectFlags(flags)
   using lock = collectorLock(flags, (line) => note(terminal, line))

@@ -3,7 +3,7 @@ import { connectFreely } from '../../../app/connect/open-app.ts'
 import { openWhatIsStored } from '../../../app/connect/open-stored.ts'
 import { accountOf } from '../../../app/planning/plan-jobs.ts'
 import type { JobForm } from '../../../app/scheduler/job-files.ts'
-import type { CollectDue, JobEnd } from '../../../app/scheduler/scheduler.ts'
+import type { CheckResult, CollectDue } from '../../../app/scheduler/scheduler.ts'
 import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import { quotaLeft, quotaUsage } from '../../../ledger/quotas.ts'
@@ -75,9 +75,9 @@ async function endsOf(
   flags: ScheduleFlags,
   forms: readonly JobForm[],
   cause: StopCause | null,
-): Promise<ReadonlyMap<string, JobEnd>> {
+): Promise<ReadonlyMap<string, CheckResult>> {
   await using store = await openWhatIsStored(flags, 'may be missing')
-  const ends = new Map<string, JobEnd>()
+  const ends = new Map<string, CheckResult>()
   for (const { settings } of forms) {
     const run = await store.latestRun(settings.name)
     const { id = null, finishReason = null, finishedAt = null } = run ?? {}

@@ -14,7 +14,7 @@ import { sendWithoutRun } from '../../../app/messages/without-run.ts'
 import { healthDocument, serveHealth } from '../../../app/scheduler/health.ts'
 import { watchJobFiles } from '../../../app/scheduler/job-files.ts'
 import { withRetention } from '../../../app/scheduler/retention.ts'
-import { type JobState, runScheduler } from '../../../app/scheduler/scheduler.ts'
+import { runScheduler, type ScheduledJobState } from '../../../app/scheduler/scheduler.ts'
 import { serviceManager } from '../../../app/scheduler/service-manager.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { exitCodes } from '../../../model/run.ts'
@@ -56,7 +56,7 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   const forms = await jobFiles.refresh()
   if (forms.length === 0 && named.length > 0) return nothingRan
   if (forms.length === 0) throw new UsageError(hasMistakes ? allMistaken : noJob)
-  let jobs: readonly JobState[] = []
+  let jobs: readonly ScheduledJobState[] = []
   const upSince = systemClock.wall()
   using interrupts = listenForInterrupts(terminal)
   using manager = serviceManager(notifySettings(), log)
@@ -107,7 +107,7 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
   return code === exitCodes.interrupted ? code : 0
 }
 
-function nextText(states: readonly JobState[]): string {
+function nextText(states: readonly ScheduledJobState[]): string {
   const [first] = states
     .flatMap(({ next, ...state }) => (next === null ? [] : [{ ...state, next }]))
     .sort((a, b) => a.next - b.next)

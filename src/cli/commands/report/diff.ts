@@ -1,6 +1,6 @@
 import { databasePath } from '../../../app/config.ts'
 import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../app/reports/rank-report.ts'
-import { askedQueries, comparer, type Fits, type Look, ordered } from '../../../app/reports/serp-diff.ts'
+import { askedQueries, comparer, type Fits, type MakeDiff, ordered } from '../../../app/reports/serp-diff.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
 import { normalText } from '../../../model/spelling.ts'
@@ -88,7 +88,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
 }
 
 /** Documents as a JSON list, one in memory at a time. */
-async function* documents(queries: readonly SerpQuery[], look: Look): AsyncGenerator<string> {
+async function* documents(queries: readonly SerpQuery[], look: MakeDiff): AsyncGenerator<string> {
   let before = '[\n'
   for (const query of queries) {
     yield `${before}${JSON.stringify(look(query), null, 2)}`

@@ -8,7 +8,7 @@ import { asciiSigns, formatTable, wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { type JobDocument, type StatusDocument, statusDocument } from '../../../workspace/status/document.ts'
-import type { Level, Problem } from '../../../workspace/status/problem.ts'
+import type { Level, StatusProblem } from '../../../workspace/status/problem.ts'
 import { age, ahead } from '../../../workspace/status/times.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 import { foundText } from '../../output.ts'
@@ -60,7 +60,7 @@ const levelWidth = 'warning  '.length
 
 /** Problems as they are listed, a paragraph each. */
 export function problemText(
-  { problems }: { readonly problems: readonly Pick<Problem, 'level' | 'job' | 'text'>[] },
+  { problems }: { readonly problems: readonly Pick<StatusProblem, 'level' | 'job' | 'text'>[] },
   { columns, color }: Pick<Terminal, 'columns' | 'color'>,
 ): string {
   const lines = problems.flatMap(({ level, job, text }) => {

@@ -109,7 +109,7 @@ export async function completion(
 }
 
 /** One word that can stand at the cursor. */
-interface Candidate {
+interface CompletionWord {
   readonly word: string
   readonly meaning?: string
 }
@@ -153,7 +153,7 @@ async function candidates(
   commands: readonly Registered[],
   before: readonly string[],
   current: string,
-): Promise<readonly Candidate[]> {
+): Promise<readonly CompletionWord[]> {
   const registered = before.flatMap((word) => commands.find((one) => commandName(one) === word) ?? [])[0]
   if (registered === undefined)
     return current.startsWith('-')
@@ -185,25 +185,29 @@ function argumentsAfter(before: readonly string[], known: Flags): number {
   return plain.length - 1
 }
 
-function flagNames(flags: Flags, before: readonly string[]): readonly Candidate[] {
+function flagNames(flags: Flags, before: readonly string[]): readonly CompletionWord[] {
   const known: Flags = { ...flags, help: switchFlag('Show help') }
   return Object.entries(known)
     .filter(([name, { kind }]) => kind === 'list' || !before.includes(`--${name}`))
     .map(([name, { help }]) => ({ word: `--${name}`, meaning: help }))
 }
 
-async function valuesOf(name: string, flag: Flag | undefined): Promise<readonly Candidate[]> {
+async function valuesOf(name: string, flag: Flag | undefined): Promise<readonly CompletionWord[]> {
   if (flag?.values !== undefined) return flag.values.map((word) => ({ word }))
   if (name === 'operation') return operationNames()
   if (name === 'job') return await jobNames()
   return [{ word: files }]
 }
 
-function operationNames(): readonly Candidate[] {
+function operationNames(): readonly CompletionWord[] {
   return operations.flatMap(({ name, title, billable }) => (billable ? [{ word: name, meaning: title }] : []))
 }
 
-async function argumentsOf(usage: string, command: Command, index: number): Promise<readonly Candidate[]> {
+async function argumentsOf(
+  usage: string,
+  command: Command,
+  index: number,
+): Promise<readonly CompletionWord[]> {
   const places = usage.split(' ').slice(1)
   const last = places.at(-1)
   const place = places[index] ?? (last?.includes('..') ? last : undefined)
@@ -214,7 +218,7 @@ async function argumentsOf(usage: string, command: Command, index: number): Prom
 }
 
 /** The names of the jobs of the usual database; none where it cannot be read. */
-async function jobNames(): Promise<readonly Candidate[]> {
+async function jobNames(): Promise<readonly CompletionWord[]> {
   try {
     const { openReader } = await import('../../../store/sqlite/open.ts')
     await using store = await openReader(databasePath({}))

@@ -7,12 +7,12 @@ import type { ReadResult } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import {
-  type Answers,
   questions,
   readPlace,
   readSite,
   readTime,
   usualAnswers,
+  type WorkspaceAnswers,
 } from '../../../workspace/init/answers.ts'
 import { readClients } from '../../../workspace/init/clients.ts'
 import {
@@ -113,8 +113,8 @@ async function renewSchemas(folder: string, flags: InitFlags, terminal: Terminal
 }
 
 /** The answers of flags, of the person at the terminal, and the usual ones. */
-async function ask(flags: InitFlags, { askText = null, log }: Terminal): Promise<Answers> {
-  let answers: Answers = { ...usualAnswers(systemZone()), ...flagged(flags) }
+async function ask(flags: InitFlags, { askText = null, log }: Terminal): Promise<WorkspaceAnswers> {
+  let answers: WorkspaceAnswers = { ...usualAnswers(systemZone()), ...flagged(flags) }
   if (flags.yes === true || askText === null) return answers
   const open = questions.filter(({ flags: given }) =>
     given.every((flag) => flags[flag as keyof InitFlags] === undefined),
@@ -136,7 +136,7 @@ async function ask(flags: InitFlags, { askText = null, log }: Terminal): Promise
   return answers
 }
 
-function flagged({ site, country, language, at }: InitFlags): Partial<Answers> {
+function flagged({ site, country, language, at }: InitFlags): Partial<WorkspaceAnswers> {
   const place =
     country === undefined && language === undefined
       ? {}

@@ -98,7 +98,7 @@ const columns = [
   { title: 'file', shrinks: true },
 ] as const
 
-interface Row {
+interface ListedJob {
   readonly job: string
   readonly file: string | null
   readonly file_state: KnownJob['file']['state']
@@ -117,7 +117,7 @@ const states = {
   missing: 'file gone',
 } as const
 
-function cells(row: Row): readonly string[] {
+function cells(row: ListedJob): readonly string[] {
   const minute = (at: string | null) => (at === null ? '-' : utcMinute(Date.parse(at)))
   const isTimed = row.file_state === 'sound' && (row.schedule ?? row.every) !== null
   return [

@@ -1,7 +1,7 @@
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 
 /** Why something should be done about a keyword. */
-export type Reason =
+export type ActionReason =
   | { readonly kind: 'fell out'; readonly top: 3 | 10; readonly from: number; readonly to: number | null }
   | {
       readonly kind: 'within reach'
@@ -27,7 +27,7 @@ export interface NextAction {
   /** The keyword and the target; a panel opens with it. */
   readonly status: KeywordStatus
   /** The strongest first. */
-  readonly reasons: readonly [Reason, ...Reason[]]
+  readonly reasons: readonly [ActionReason, ...ActionReason[]]
   /** Clicks a month at stake, by the strongest reason; null if the volume is not known, or nothing says what is clicked. */
   readonly clicks: number | null
   /** The page that ranks; null if none does, or the service sent no link. */

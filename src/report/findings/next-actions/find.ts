@@ -8,9 +8,9 @@ import { outcome } from '../../metrics/head-to-head.ts'
 import { type LandingPage, landingPages } from '../../metrics/landing-page.ts'
 import { urlSwaps } from '../../metrics/url-swaps.ts'
 import type { Citation } from '../../page/data.ts'
-import type { Facts } from '../facts.ts'
+import type { FindingFacts } from '../facts.ts'
 import { crossing } from '../groups.ts'
-import type { NextAction, Reason } from './action.ts'
+import type { ActionReason, NextAction } from './action.ts'
 
 const most = 8
 
@@ -30,7 +30,7 @@ const leastSwaps = 2
 const lastPassed = 20
 
 /** AI answers of the last day, which are of another part than the ranks. */
-export interface Answers {
+export interface LastAiAnswers {
   /** The statuses of the target for AI answers. */
   readonly statuses: readonly KeywordStatus[]
   readonly citations: readonly Citation[]
@@ -41,7 +41,7 @@ export interface Answers {
  * without a volume come after all others, by the clicks of one search; keywords of AI answers, whose clicks are not known, by their volume
  * at last. Nothing for a competitor.
  */
-export function nextActions(facts: Facts, answers: Answers): readonly NextAction[] {
+export function nextActions(facts: FindingFacts, answers: LastAiAnswers): readonly NextAction[] {
   const { history, target, own } = facts
   if (history.targets[target]?.own !== true) return []
   const clicked = own.filter(({ keyword }) => hasClicks(keyword.kind))
@@ -70,24 +70,24 @@ export function nextActions(facts: Facts, answers: Answers): readonly NextAction
 }
 
 /** Whether nothing happened: a rank could be better. */
-function isChance({ reason }: Weighed): boolean {
+function isChance({ reason }: WeighedReason): boolean {
   return reason.kind === 'within reach'
 }
 
 /** A reason with the clicks of one search that it is about. */
-interface Weighed {
-  readonly reason: Reason
+interface WeighedReason {
+  readonly reason: ActionReason
   readonly rate: number
 }
 
 interface Draft extends Pick<NextAction, 'status' | 'page'> {
   /** What happened first, by clicks; then what could be. */
-  readonly reasons: readonly [Weighed, ...Weighed[]]
+  readonly reasons: readonly [WeighedReason, ...WeighedReason[]]
 }
 
-type Rule = (status: KeywordStatus, landing: LandingPage) => readonly Weighed[]
+type Rule = (status: KeywordStatus, landing: LandingPage) => readonly WeighedReason[]
 
-function rulesOf(facts: Facts, clicked: readonly KeywordStatus[]): readonly Rule[] {
+function rulesOf(facts: FindingFacts, clicked: readonly KeywordStatus[]): readonly Rule[] {
   const { curve } = facts.measure
   return [
     (status) => fellOut(status, curve),
@@ -98,14 +98,14 @@ function rulesOf(facts: Facts, clicked: readonly KeywordStatus[]): readonly Rule
   ]
 }
 
-function fellOut(status: KeywordStatus, curve: CtrCurve): readonly Weighed[] {
+function fellOut(status: KeywordStatus, curve: CtrCurve): readonly WeighedReason[] {
   const top = ([3, 10] as const).find((rank) => crossing(status, rank) === 'left')
   const [from, to] = [status.baseline?.value.rank ?? null, status.current.rank]
   if (top === undefined || from === null) return []
   return [{ reason: { kind: 'fell out', top, from, to }, rate: rateOf(curve, from) - rateOf(curve, to) }]
 }
 
-function withinReach(status: KeywordStatus, curve: CtrCurve): readonly Weighed[] {
+function withinReach(status: KeywordStatus, curve: CtrCurve): readonly WeighedReason[] {
   const {
     current: { rank },
     keyword: { volume },
@@ -123,14 +123,14 @@ function otherPage(
   { current, keyword }: KeywordStatus,
   { state, link }: LandingPage,
   curve: CtrCurve,
-): readonly Weighed[] {
+): readonly WeighedReason[] {
   if (state !== 'wrong page' || link === null || keyword.url === null) return []
   return [
     { reason: { kind: 'other page', page: link, intended: keyword.url }, rate: rateOf(curve, current.rank) },
   ]
 }
 
-function pagesInTurn({ history, target, firstDay }: Facts, curve: CtrCurve): Rule {
+function pagesInTurn({ history, target, firstDay }: FindingFacts, curve: CtrCurve): Rule {
   const own = { ...history, series: history.series.filter((one) => one.target === target) }
   const recent = filterHistory(own, { from: history.days[firstDay] ?? '' })
   const byKeyword = new Map(urlSwaps(recent).map((one) => [one.keyword, one]))
@@ -150,7 +150,11 @@ function linkAt({ links }: RankHistory, place: number): string {
 }
 
 /** Competitors that were behind on the compared day and are ahead now. */
-function passed({ history, statuses }: Facts, clicked: readonly KeywordStatus[], curve: CtrCurve): Rule {
+function passed(
+  { history, statuses }: FindingFacts,
+  clicked: readonly KeywordStatus[],
+  curve: CtrCurve,
+): Rule {
   const byKeyword = new Map<number, KeywordStatus[]>(clicked.map(({ series }) => [series.keyword, []]))
   for (const [place, those] of statuses)
     if (history.targets[place]?.own === false)
@@ -176,7 +180,7 @@ function hasPassed(mine: KeywordStatus, theirs: KeywordStatus): boolean {
 }
 
 /** AI answers of the last day that cite a competitor and none of one's own targets. */
-function notCited({ history }: Facts, { statuses, citations }: Answers): readonly Draft[] {
+function notCited({ history }: FindingFacts, { statuses, citations }: LastAiAnswers): readonly Draft[] {
   const last = history.days.length - 1
   const byKeyword = new Map(citations.filter(({ day }) => day === last).map((one) => [one.keyword, one]))
   return statuses.flatMap((status): readonly Draft[] => {

@@ -1,6 +1,6 @@
 import { isKnownOnBothDays } from '../../headline.ts'
 import type { Keyword } from '../../history/rank-history.ts'
-import { checkedOf, type Facts } from '../facts.ts'
+import { checkedOf, type FindingFacts } from '../facts.ts'
 
 /** Why no keyword asks for anything. */
 export type NothingToDo =
@@ -17,7 +17,7 @@ export type MeantKeyword = Pick<Keyword, 'query' | 'volume' | 'url'>
 const most = 3
 
 /** What is told where there are no next actions. */
-export function nothingToDo({ own, metric }: Facts): NothingToDo {
+export function nothingToDo({ own, metric }: FindingFacts): NothingToDo {
   const { observed, ranked } = checkedOf(own)
   if (observed === 0) return { kind: 'not checked' }
   if (metric === 'cited') return { kind: 'answers' }

@@ -1,7 +1,7 @@
 import { pathOf, shortLink } from '../../cells.ts'
 import type { Words } from '../../words/words.ts'
 import { shortName } from '../say.ts'
-import type { NextAction, Reason } from './action.ts'
+import type { ActionReason, NextAction } from './action.ts'
 import type { NothingToDo } from './nothing.ts'
 
 /**
@@ -49,7 +49,7 @@ export function untoldClicks({ reasons: [first], clicks }: NextAction): number |
 
 type Named = (name: string) => string
 
-function sentence(reason: Reason, named: Named, say: Words['nextActions']): string {
+function sentence(reason: ActionReason, named: Named, say: Words['nextActions']): string {
   switch (reason.kind) {
     case 'fell out':
       return say.fellOut(reason.top, reason.from, reason.to)
@@ -72,7 +72,7 @@ function pagesOf(one: string, other: string, named: Named): [string, string] {
   return [named(write(one)), named(write(other))]
 }
 
-function inShort(reason: Reason, named: Named, say: Words['nextActions']): string {
+function inShort(reason: ActionReason, named: Named, say: Words['nextActions']): string {
   switch (reason.kind) {
     case 'fell out':
       return say.shortFellOut(reason.top)

@@ -1,7 +1,7 @@
 import { sanitizeLine } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
 import { capitalised, placesOf } from '../../cells.ts'
-import type { TopRanks } from '../../digest.ts'
+import type { TopRankCount } from '../../digest.ts'
 import { conclusions } from '../../findings/conclusions.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { reasonsOf, untoldClicks } from '../../findings/next-actions/say.ts'
@@ -184,7 +184,7 @@ function figuresOf({ own, topTen, topThree, daysOf }: OwnFigures, say: Words): r
       },
     ]
   })
-  const counted = (label: string, { now, observed, change }: TopRanks): EmailFigure => ({
+  const counted = (label: string, { now, observed, change }: TopRankCount): EmailFigure => ({
     label,
     value: ofChecked(now, observed),
     change: change === null ? null : countChange(change, say),

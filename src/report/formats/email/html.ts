@@ -7,7 +7,7 @@ import type { WrittenChange } from './figures.ts'
 import { linked, linkTo } from './links.ts'
 import { bar, colour, columnChart, fills, font, layout, section, styleSheet, toned } from './look.ts'
 
-interface Surroundings {
+interface HtmlContext {
   readonly presentation: ReportSource['presentation']
   readonly say: Words
   /** Name of the picture of the logo in the message; null where there is none. */
@@ -15,7 +15,7 @@ interface Surroundings {
 }
 
 /** The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network. */
-export function emailHtml(content: EmailContent, { presentation, say, logo }: Surroundings): string {
+export function emailHtml(content: EmailContent, { presentation, say, logo }: HtmlContext): string {
   const { email } = say
   const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions, week } = content
   const parts = [
@@ -55,7 +55,7 @@ ${parts}</table>
 `.text
 }
 
-function head({ name, period, compared }: EmailContent, { presentation, say, logo }: Surroundings): Markup {
+function head({ name, period, compared }: EmailContent, { presentation, say, logo }: HtmlContext): Markup {
   const { agency, title } = presentation
   const top = presentation.accent?.light ?? fills.plain
   const sender =
@@ -194,7 +194,7 @@ function weekTable({ lines }: DigestSection): Markup {
   )
 }
 
-function foot({ asOf }: EmailContent, { presentation, say }: Omit<Surroundings, 'logo'>): Markup {
+function foot({ asOf }: EmailContent, { presentation, say }: Omit<HtmlContext, 'logo'>): Markup {
   const { agency, footer } = presentation
   const lines = [
     ...(asOf === null ? [] : [html`${asOf} ${say.email.movers.estimated}`]),

@@ -8,13 +8,13 @@ import type { WrittenChange } from './figures.ts'
 /** Columns of the text: quoted once or twice, a line still fits. */
 const width = 72
 
-interface Surroundings {
+interface TextContext {
   readonly presentation: ReportSource['presentation']
   readonly say: Words
 }
 
 /** The part of plain text: what the HTML part says, to be read from top to bottom. */
-export function emailText(content: EmailContent, { presentation, say }: Surroundings): string {
+export function emailText(content: EmailContent, { presentation, say }: TextContext): string {
   const { email } = say
   const { name, period, compared, sentences, site, figures, trend, sites, winners, losers, actions, week } =
     content

@@ -98,24 +98,26 @@ function comparison(
   ].join(' ')
 }
 
-interface Line {
+interface KeywordLine {
   readonly row: Row
   readonly status: KeywordStatus
 }
 
 function keywordsSection({ report, history }: WholeReport): readonly string[] {
   const { rows, statuses } = report
-  const lines = statuses.map((status, place): Line => ({ status, row: rows[place] as Row }))
+  const lines = statuses.map((status, place): KeywordLine => ({ status, row: rows[place] as Row }))
   const hasTrend = history.days.length > 1
-  const columns: readonly MdColumn<Line>[] = [
-    ...keywordColumns<Line>(history, ({ status }) => status.keyword),
+  const columns: readonly MdColumn<KeywordLine>[] = [
+    ...keywordColumns<KeywordLine>(history, ({ status }) => status.keyword),
     {
       title: 'target',
       cell: ({ status }) => targetName(history.targets[status.series.target] as TrackedTarget),
     },
     toTheRight('rank', ({ row, status }) => rankCell(row, status)),
     toTheRight('change', ({ row }) => changeText(row)),
-    ...(hasTrend ? [{ title: 'trend', cell: ({ status }: Line) => trendCell(status.series.cells) }] : []),
+    ...(hasTrend
+      ? [{ title: 'trend', cell: ({ status }: KeywordLine) => trendCell(status.series.cells) }]
+      : []),
     toTheRight('best', ({ row }) => String(row.best_rank ?? '')),
     { title: 'page', cell: ({ row }) => (row.url == null ? '' : mdLink(shortUrl(row.url), String(row.url))) },
   ]

@@ -59,7 +59,7 @@ function cells(row: PortfolioRow, say: Words): readonly string[] {
   ]
 }
 
-interface Written {
+interface FigureWords {
   readonly say: Words
   /** Factor from share to points. */
   readonly points?: number
@@ -71,7 +71,7 @@ interface Written {
 function figure(
   { value, change }: PortfolioFigure,
   text: (value: number) => string,
-  { say, points = 1, digits = 1, lower }: Written,
+  { say, points = 1, digits = 1, lower }: FigureWords,
 ): readonly [value: string, change: string] {
   if (value === null) return ['-', '']
   if (change === null) return [text(value), '']

@@ -27,7 +27,7 @@ export function findingsSheet(all: readonly Conclusions[]): Sheet {
   )
 }
 
-interface Row {
+interface ActionLine {
   readonly target: string
   readonly action: NextAction
 }
@@ -36,13 +36,13 @@ interface Row {
 export function nextActionsSheet(all: readonly Conclusions[]): Sheet {
   const say = wordsOf('en')
   const rows = all.flatMap(({ target, actions }) =>
-    actions.map((action): Row => ({ target: target?.label ?? '', action })),
+    actions.map((action): ActionLine => ({ target: target?.label ?? '', action })),
   )
-  return sheet<Row>(
+  return sheet<ActionLine>(
     'What to do next',
     [
       field('target', 'text', ({ target }) => target),
-      ...keywordFields<Row>(({ action }) => action.status.keyword),
+      ...keywordFields<ActionLine>(({ action }) => action.status.keyword),
       field('reason', 'text', ({ action }) => reasonsOf(action, say), 80),
       field('clicks a month', 'decimal', ({ action }) => action.clicks),
       field('rank', 'number', ({ action }) => action.status.current.rank),

@@ -7,7 +7,7 @@ import { metrics } from '../../metrics/index.ts'
 import { type Mover, winnersAndLosers } from '../../metrics/movements.ts'
 import { rankingLinks, serpPairs } from '../../metrics/serps.ts'
 import { discoverCompetitors, type SiteShare } from '../../metrics/site-shares.ts'
-import type { Serp, SerpResult } from '../../page/data.ts'
+import type { PageSerp, SerpResult } from '../../page/data.ts'
 import type { ReportWithSerps, WholeReport } from '../../report.ts'
 import { statusesByTarget } from '../../summary.ts'
 import { columnKinds, labelColumn, labelNames, rowsOf } from '../rows.ts'
@@ -63,7 +63,7 @@ export function movementSheet({ history, compare, measure }: WholeReport): Sheet
   )
 }
 
-interface Observation {
+interface ObservationLine {
   readonly date: string
   readonly keyword: Keyword
   readonly target: TrackedTarget
@@ -73,9 +73,9 @@ interface Observation {
 
 /** A row for each observed day, keyword and target: the input of a pivot table. */
 export function historySheet(history: RankHistory): Sheet {
-  const fields: readonly SheetField<Observation>[] = [
+  const fields: readonly SheetField<ObservationLine>[] = [
     field('date', 'date', ({ date }) => date),
-    ...keywordFields<Observation>(({ keyword }) => keyword),
+    ...keywordFields<ObservationLine>(({ keyword }) => keyword),
     field('tags', 'text', ({ keyword }) => (keyword.tags.length === 0 ? null : keyword.tags.join(';')), 16),
     field('volume', 'number', ({ keyword }) => keyword.volume),
     field('target', 'text', ({ target }) => target.label),
@@ -90,7 +90,7 @@ export function historySheet(history: RankHistory): Sheet {
   return sheet('Rank history', fields, observations(history))
 }
 
-function* observations({ days, keywords, targets, series, links }: RankHistory): Generator<Observation> {
+function* observations({ days, keywords, targets, series, links }: RankHistory): Generator<ObservationLine> {
   for (const one of series) {
     const ranking = rankingLinks(one)
     const keyword = keywords[one.keyword] as Keyword
@@ -110,8 +110,8 @@ function* observations({ days, keywords, targets, series, links }: RankHistory):
   }
 }
 
-interface Result {
-  readonly serp: Serp
+interface ResultLine {
+  readonly serp: PageSerp
   readonly keyword: Keyword
   readonly result: SerpResult
 }
@@ -122,14 +122,14 @@ export function serpsSheet({ history, serps: { serps, texts, links, sites } }: R
     place === null ? null : (names[place] ?? null)
   const all = serps.flatMap((serp) =>
     serp.results.map(
-      (result): Result => ({ serp, result, keyword: history.keywords[serp.keyword] as Keyword }),
+      (result): ResultLine => ({ serp, result, keyword: history.keywords[serp.keyword] as Keyword }),
     ),
   )
-  return sheet<Result>(
+  return sheet<ResultLine>(
     'SERPs',
     [
       field('date', 'date', ({ serp }) => history.days[serp.day] ?? null),
-      ...keywordFields<Result>(({ keyword }) => keyword),
+      ...keywordFields<ResultLine>(({ keyword }) => keyword),
       field('rank', 'number', ({ result: [rank] }) => rank),
       field('title', 'text', ({ result }) => named(result[1], texts), 50),
       field('link', 'text', ({ result }) => named(result[2], links), 60),

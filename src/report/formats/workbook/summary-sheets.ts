@@ -69,30 +69,30 @@ export function tagsSheet(segments: readonly Segment[], { targets }: RankHistory
       parts.map((part) => ({ ...part, tag, target: targets[place] as TrackedTarget })),
     ),
   )
-  type Line = (typeof lines)[number]
+  type SummaryLine = (typeof lines)[number]
   const fields = [
-    field<Line>('tag', 'text', ({ tag }) => tag),
-    ...targetFields<Line>(),
-    field<Line>('top 10', 'number', ({ distribution }) => top(distribution, 10)),
+    field<SummaryLine>('tag', 'text', ({ tag }) => tag),
+    ...targetFields<SummaryLine>(),
+    field<SummaryLine>('top 10', 'number', ({ distribution }) => top(distribution, 10)),
   ]
   return sheet('Tags', fields, lines)
 }
 
-type Pair = Pick<TargetSummary, 'target'> & { readonly rivalry: TargetSummary['competitors'][number] }
+type TargetPair = Pick<TargetSummary, 'target'> & { readonly rivalry: TargetSummary['competitors'][number] }
 
 /** Each target against every other target. */
 export function competitorsSheet({ targets }: Summary): Sheet {
   const pairs = targets.flatMap(({ target, competitors: against }) =>
-    against.map((rivalry): Pair => ({ target, rivalry })),
+    against.map((rivalry): TargetPair => ({ target, rivalry })),
   )
-  return sheet<Pair>(
+  return sheet<TargetPair>(
     'Competitors',
     [
       field('target', 'text', ({ target }) => target.label),
       field('own', 'number', ({ target }) => (target.own ? 1 : 0), 6),
       field('against', 'text', ({ rivalry }) => rivalry.other.label),
       ...(['won', 'lost', 'tied', 'neither', 'undecided'] as const).map((name) =>
-        field<Pair>(name, 'number', ({ rivalry }) => rivalry[name]),
+        field<TargetPair>(name, 'number', ({ rivalry }) => rivalry[name]),
       ),
     ],
     pairs,

@@ -141,20 +141,20 @@ function isWeb(link: string): boolean {
   }
 }
 
-type Step = () => void
+type DrawStep = () => void
 
 /**
  * Does steps one by one when the browser is idle, so that parts far down the page do not delay those on the screen. A print
  * waits for all steps.
  */
 export function drawInSteps() {
-  let waiting: readonly Step[] = []
+  let waiting: readonly DrawStep[] = []
   let stop = (): void => {}
   // Before others draw for paper what is drawn already.
   window.addEventListener('beforeprint', finish, { capture: true })
   return {
     /** Does these steps; earlier ones that are not done are dropped. */
-    do: (steps: readonly Step[]): void => {
+    do: (steps: readonly DrawStep[]): void => {
       stop()
       waiting = steps
       stop = whenIdle(go)
@@ -183,7 +183,7 @@ export function drawInSteps() {
 const timeout = 300
 
 /** Calls back when the browser is idle; returns a function that cancels this. Safari does not say when it is idle. */
-function whenIdle(step: Step): Step {
+function whenIdle(step: DrawStep): DrawStep {
   if (!('requestIdleCallback' in window)) {
     const timer = setTimeout(step)
     return () => clearTimeout(timer)

@@ -3,7 +3,7 @@ import { type Part, partLabel } from '../../history/parts.ts'
 import type { PageData } from '../data.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { undrawn } from '../page-names.ts'
-import type { Place, SectionId } from './controls/address.ts'
+import type { ReaderPlace, SectionId } from './controls/address.ts'
 import { controls } from './controls/controls.ts'
 import { listedLabel } from './controls/listed.ts'
 import { navigation } from './controls/navigation.ts'
@@ -83,7 +83,7 @@ function draw(data: PageData, root: HTMLElement): void {
     if (section !== null) arrive(section)
   }
 
-  function restore(next: Place, before: Place): void {
+  function restore(next: ReaderPlace, before: ReaderPlace): void {
     const isFiltered = hashOf(next.filters, data) !== hashOf(filters, data)
     if (isFiltered) show(next.filters)
     if (next.sort !== before.sort) sortKeywords?.(next.sort)

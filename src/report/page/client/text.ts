@@ -1,7 +1,7 @@
 import type { Audience } from '../../../model/settings/presentation.ts'
 import { localeText, paramTexts, valueRank } from '../../cells.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
-import { type Change, groupOf, type MovementGroup } from '../../history/movement.ts'
+import { groupOf, type MovementGroup, type RankMovement } from '../../history/movement.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
 import type { MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
 import { type MetricName, metrics } from '../../metrics/index.ts'
@@ -138,7 +138,7 @@ export function statusChange(status: KeywordStatus): HTMLElement {
  *
  * @param depth where the target was not found among so many results
  */
-export function changeMark(change: Change, depth: number | null = null): HTMLElement {
+export function changeMark(change: RankMovement, depth: number | null = null): HTMLElement {
   const { up, down, unchanged, changeNotKnown } = say.ranks
   const ranks = Math.abs(change.change ?? 0)
   const group = groupOf(change)

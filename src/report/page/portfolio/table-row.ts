@@ -67,7 +67,7 @@ function instant(at: number, say: Words): Markup {
   return html`<span class="day">${day}</span><span class="about-client">${time}</span>`
 }
 
-interface Written {
+interface FigureCell {
   readonly say: Words
   readonly text: (value: number) => string
   /** From a share to points. */
@@ -78,7 +78,7 @@ interface Written {
   readonly isLowerBetter?: boolean
 }
 
-function figureCell(label: string, { value, change }: PortfolioFigure, written: Written): Markup {
+function figureCell(label: string, { value, change }: PortfolioFigure, written: FigureCell): Markup {
   const content =
     value === null
       ? html`–`
@@ -89,7 +89,7 @@ function figureCell(label: string, { value, change }: PortfolioFigure, written: 
 
 function changed(
   change: number,
-  { say, factor = 1, digits = 1, unit, isLowerBetter = false }: Written,
+  { say, factor = 1, digits = 1, unit, isLowerBetter = false }: FigureCell,
 ): Markup {
   const { better, worse, unchanged, up, down } = say.portfolio
   const size = Math.abs(change) * factor

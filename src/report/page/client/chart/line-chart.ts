@@ -2,7 +2,7 @@ import { svg } from '../dom.ts'
 import { endGutter, endLabels } from './end-labels.ts'
 import { legend, lineLook, lineSample, type Plot, round, type ScaledChart, scaledChart } from './frame.ts'
 
-export interface Line {
+export interface ChartLine {
   readonly label: string
   /** Place of its target in the list of targets; it decides the look of the line. */
   readonly target: number
@@ -13,13 +13,13 @@ export interface Line {
 }
 
 export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | 'endGutter'> {
-  readonly lines: readonly Line[]
+  readonly lines: readonly ChartLine[]
   /** Writes the value of a day, if more exactly than the axis. */
-  readonly exact?: (value: number, line: Line, day: number) => string
+  readonly exact?: (value: number, line: ChartLine, day: number) => string
   /** The text for a day without a value. */
-  readonly missing: (line: Line, day: number) => string
+  readonly missing: (line: ChartLine, day: number) => string
   /** Writes the last value of a line at its end; an empty text leaves it out. */
-  readonly ends?: (value: number, line: Line) => string
+  readonly ends?: (value: number, line: ChartLine) => string
   /** Drawn below the lines. */
   readonly ground?: ScaledChart['draw']
   /** Drawn over the lines, and in the lanes below them. */
@@ -56,14 +56,14 @@ export function lineChart(chart: LineChart): HTMLElement {
 }
 
 interface LastValue {
-  readonly line: Line
+  readonly line: ChartLine
   readonly day: number
   readonly value: number
   readonly text: string
 }
 
 /** The last value of each line that has a text at its end. */
-function lastValues(lines: readonly Line[], ends: LineChart['ends']): readonly LastValue[] {
+function lastValues(lines: readonly ChartLine[], ends: LineChart['ends']): readonly LastValue[] {
   return lines.flatMap((line) => {
     const day = line.values.findLastIndex((value) => value !== null)
     const value = line.values[day] ?? null
@@ -83,16 +83,16 @@ function endsOf(last: readonly LastValue[], { axis, y, top, bottom }: Plot): rea
   return endLabels(ends, { right: axis.right, top, bottom })
 }
 
-export function lineLegend(lines: readonly Line[]): HTMLElement {
+export function lineLegend(lines: readonly ChartLine[]): HTMLElement {
   return legend(mainFirst(lines).map(({ label, target }) => ({ label, sample: lineSample(target) })))
 }
 
-function mainFirst(lines: readonly Line[]): readonly Line[] {
+function mainFirst(lines: readonly ChartLine[]): readonly ChartLine[] {
   return lines.toSorted((a, b) => Number(b.main) - Number(a.main))
 }
 
 function drawn(
-  { values, target, main }: Line,
+  { values, target, main }: ChartLine,
   { axis: { x }, y }: Plot,
   dots: boolean,
 ): readonly SVGElement[] {

@@ -20,12 +20,12 @@ import {
   notesList,
 } from './events.ts'
 import { lineSample } from './frame.ts'
-import { type Line, lineChart } from './line-chart.ts'
+import { type ChartLine, lineChart } from './line-chart.ts'
 import { fittedScale, type Scale } from './scale.ts'
 import { type Band, bandCounts, bandLegend, stackChart } from './stack-chart.ts'
 import { lineValues, type TrendFigure, trendFigures } from './trend-figures.ts'
 
-export interface Trend {
+export interface TrendDrawing {
   readonly element: HTMLElement
   /** What is still to be drawn when the browser has time. */
   readonly steps: readonly (() => void)[]
@@ -74,7 +74,7 @@ export function firstKnown(view: View): number {
  *
  * @param own the figures of the chosen target, from {@link firstDrawn} on
  */
-export function trend(view: View, own: readonly DailyFigures[], choice: FigureChoice): Trend {
+export function trend(view: View, own: readonly DailyFigures[], choice: FigureChoice): TrendDrawing {
   const { history, filters, data } = view
   const hidden = hiddenOf(data.history.targets, filters.target)
   const from = firstDrawn(view)
@@ -137,7 +137,8 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
     )
     const label = titleOf(shown)
     title.replaceChildren(withTooltip(label, metricTooltip(shown.metric, data.measure)))
-    const dayOf = ({ target }: Line, day: number): DailyFigures | undefined => byTarget.get(target)?.[day]
+    const dayOf = ({ target }: ChartLine, day: number): DailyFigures | undefined =>
+      byTarget.get(target)?.[day]
     body.replaceChildren(
       visible.length === 0
         ? empty(say.charts.noLine)
@@ -160,7 +161,7 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
     below.replaceChildren(html('p', 'key', keyOf(shown).join(' ')), ...(list === null ? [] : [list]))
   }
 
-  function linesOf(shown: TrendFigure): readonly Line[] {
+  function linesOf(shown: TrendFigure): readonly ChartLine[] {
     return [filters.target, ...others].flatMap((target) => {
       const label = history.targets[target]?.label ?? ''
       const values = lineValues(byTarget.get(target) ?? [], shown)
@@ -190,7 +191,7 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
     return html('fieldset', 'chart-switch', html('legend', 'sr-only', say.charts.choose), ...fields)
   }
 
-  function toggles(all: readonly Line[], text: (value: number) => string): HTMLElement {
+  function toggles(all: readonly ChartLine[], text: (value: number) => string): HTMLElement {
     const entries = all.map((line) => {
       const { target, label } = line
       const last = isPrinted() && all.length > mostTold ? lastOf(line) : null
@@ -226,25 +227,25 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
   }
 }
 
-function lastOf({ values }: Line): number | null {
+function lastOf({ values }: ChartLine): number | null {
   return values.findLast((value) => value !== null) ?? null
 }
 
 /** From top to bottom, as the lines end. */
-function inOrderOfEnds(lines: readonly Line[], { top, bottom }: Scale): readonly Line[] {
-  const height = (line: Line): number => (lastOf(line) ?? bottom) * Math.sign(top - bottom)
+function inOrderOfEnds(lines: readonly ChartLine[], { top, bottom }: Scale): readonly ChartLine[] {
+  const height = (line: ChartLine): number => (lastOf(line) ?? bottom) * Math.sign(top - bottom)
   return lines.toSorted((a, b) => height(b) - height(a))
 }
 
 interface Shown {
   readonly shown: TrendFigure
-  readonly visible: readonly Line[]
+  readonly visible: readonly ChartLine[]
   readonly scale: Scale
   readonly label: string
   readonly days: readonly string[]
   readonly events: DayEvents
   readonly own: readonly DailyFigures[]
-  dayOf(line: Line, day: number): DailyFigures | undefined
+  dayOf(line: ChartLine, day: number): DailyFigures | undefined
 }
 
 function chartOf({ shown, visible, scale, label, days, events, own, dayOf }: Shown): HTMLElement {

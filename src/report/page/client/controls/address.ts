@@ -18,7 +18,7 @@ export const sectionIds = [
 export type SectionId = (typeof sectionIds)[number]
 
 /** What the reader chose and where they are: all of it stands in the address behind `#`. */
-export interface Place {
+export interface ReaderPlace {
   readonly filters: Filters
   /** The column that keywords are sorted by, with a minus for the greatest first; empty for the usual order. */
   readonly sort: string
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 /** The place that an address names; what does not exist is left out. A section alone, as in `#pages`, is a place, too. */
-export function placeIn(hash: string, data: PageData): Place {
+export function placeIn(hash: string, data: PageData): ReaderPlace {
   const given = new URLSearchParams(hash.replace(/^#/, ''))
   const section = given.get('section') ?? hash.replace(/^#/, '')
   const sort = given.get('sort') ?? ''
@@ -46,7 +46,7 @@ export function placeIn(hash: string, data: PageData): Place {
 }
 
 /** The part of the address behind `#`. */
-export function addressOf({ filters, sort, chart, keyword, section }: Place, data: PageData): string {
+export function addressOf({ filters, sort, chart, keyword, section }: ReaderPlace, data: PageData): string {
   const hash = new URLSearchParams(hashOf(filters, data))
   if (sort !== '') hash.set('sort', sort)
   if (chart !== '') hash.set('chart', chart)

@@ -7,7 +7,7 @@ import { capitalised } from '../format.ts'
 import { say } from '../language.ts'
 import { localeOf } from '../text.ts'
 import type { View } from '../view.ts'
-import { type Field, field, inputField, type Option } from './field.ts'
+import { field, inputField, type Option, type SelectField } from './field.ts'
 import { listedGroups, listedLabel } from './listed.ts'
 import { periodFields } from './period-fields.ts'
 import { tagPicker } from './tag-picker.ts'
@@ -39,7 +39,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     pause = setTimeout(() => choose({ text: text.input.value.trim() }), typingPause)
   })
   const tags = tagPicker(data, choose)
-  const selects: Readonly<Record<Select, Field>> = {
+  const selects: Readonly<Record<Select, SelectField>> = {
     operation: field('operation', words.engine, any(distinct(keywords.map((one) => one.operation)))),
     locale: field('locale', words.locale, any(distinct(keywords.map(localeOf)))),
     part: field('part', words.figuresOf, [

@@ -2,7 +2,7 @@ import { type Attributes, html } from '../dom.ts'
 
 export type Option = readonly [value: string, text: string]
 
-export interface Field {
+export interface SelectField {
   readonly element: HTMLElement
   readonly select: HTMLSelectElement
   /** Whether there is anything to choose. */
@@ -10,7 +10,7 @@ export interface Field {
 }
 
 /** A select with its name above it. */
-export function field(name: string, label: string, options: readonly Option[]): Field {
+export function field(name: string, label: string, options: readonly Option[]): SelectField {
   const id = `choose-${name}`
   const select = html('select', { id }, ...optionsOf(options))
   const element = html('div', `field choose-${name}`, html('label', { for: id }, label), select)

@@ -1,12 +1,12 @@
 import type { PageData } from '../../data.ts'
-import { addressOf, type Place, placeIn } from './address.ts'
+import { addressOf, placeIn, type ReaderPlace } from './address.ts'
 
 /**
  * Keeps the address of the page: each step of the reader is one entry in the history of the browser, so that Back undoes it.
  *
  * @param restore shows another place, after Back, Forward or a changed address
  */
-export function navigation(data: PageData, restore: (next: Place, before: Place) => void) {
+export function navigation(data: PageData, restore: (next: ReaderPlace, before: ReaderPlace) => void) {
   let place = placeIn(location.hash, data)
   let lastStep = ''
   window.addEventListener('hashchange', () => {
@@ -16,13 +16,13 @@ export function navigation(data: PageData, restore: (next: Place, before: Place)
     restore(place, before)
   })
   return {
-    place: (): Place => place,
+    place: (): ReaderPlace => place,
     /**
      * Takes a step.
      *
      * @param step equal steps after each other, such as the letters of a word, are one entry; each is one if it is not named
      */
-    go: (change: Partial<Place>, step = ''): void => {
+    go: (change: Partial<ReaderPlace>, step = ''): void => {
       const next = { ...place, ...change }
       const hash = addressOf(next, data)
       const isNew = hash !== addressOf(place, data)

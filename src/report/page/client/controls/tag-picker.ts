@@ -156,18 +156,18 @@ function tagCounts(keywords: readonly Keyword[]): ReadonlyMap<string, number> {
   )
 }
 
-interface Entry {
+interface TagEntry {
   readonly tag: string
   readonly name: string
   readonly item: HTMLElement
   readonly box: HTMLInputElement
 }
 
-function entriesOf(counts: ReadonlyMap<string, number>): readonly Entry[] {
+function entriesOf(counts: ReadonlyMap<string, number>): readonly TagEntry[] {
   return Array.from(counts, ([tag, count]) => entryOf(tag, count))
 }
 
-function entryOf(tag: string, count: number): Entry {
+function entryOf(tag: string, count: number): TagEntry {
   const name = tagName(tag)
   const box = html('input', { type: 'checkbox', value: tag })
   const label = html('label', '', box, html('bdi', '', name), html('span', 'count', number(count)))

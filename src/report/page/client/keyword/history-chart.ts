@@ -3,7 +3,7 @@ import type { DayValue } from '../../../history/rank-history.ts'
 import { bestRank } from '../../../metrics/best-rank.ts'
 import { eventMarks, eventsWithin, eventTexts, markerRow, notesList } from '../chart/events.ts'
 import { gridLine, type Plot, round, type TimeAxis } from '../chart/frame.ts'
-import { type Line, lineChart, lineLegend } from '../chart/line-chart.ts'
+import { type ChartLine, lineChart, lineLegend } from '../chart/line-chart.ts'
 import { scaleOfRanks } from '../chart/scale.ts'
 import { html, svg } from '../dom.ts'
 import { number } from '../format.ts'
@@ -30,13 +30,13 @@ export function historyChart(
   const compared = baseline === null ? null : (days[baseline.day] ?? null)
   const events = eventsWithin(days, { notes: data.presentation.notes, compared })
   const values = days.map((_, day) => valueOn(status.series, day))
-  const lines: readonly Line[] = rivals.map(({ series }) => ({
+  const lines: readonly ChartLine[] = rivals.map(({ series }) => ({
     label: targets[series.target]?.label ?? '',
     target: series.target,
     values: days.map((_, day) => valueOn(series, day)?.rank ?? null),
     main: series === status.series,
   }))
-  const seriesOf = (line: Line) => rivals.find(({ series }) => series.target === line.target)?.series
+  const seriesOf = (line: ChartLine) => rivals.find(({ series }) => series.target === line.target)?.series
   const chart = lineChart({
     label: say.charts.history(view.target.label, status.keyword.query, days.length),
     days,

@@ -1,7 +1,7 @@
 import type { KeywordStatus } from '../../../history/keyword-status.ts'
-import { compare, type Observed } from '../../../history/movement.ts'
+import { type ComparedObservation, compare } from '../../../history/movement.ts'
 import { firstResults, pagesOf, serpPairs } from '../../../metrics/serps.ts'
-import type { PageData, Serp, SerpResult } from '../../data.ts'
+import type { PageData, PageSerp, SerpResult } from '../../data.ts'
 import { html, linkTo, srOnly } from '../dom.ts'
 import { longDay, mediumDay, readable } from '../format.ts'
 import { say } from '../language.ts'
@@ -35,22 +35,24 @@ export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLE
     html('div', 'serps', now, before),
   )
 
-  function show(compared: Serp | null): void {
-    const pages = pagesIn(data, [current as Serp, ...(compared === null ? [] : [compared])])
+  function show(compared: PageSerp | null): void {
+    const pages = pagesIn(data, [current as PageSerp, ...(compared === null ? [] : [compared])])
     const side = { view, pages }
     now.replaceChildren(
       html('h4', '', dayOf(last)),
-      ...list({ ...side, serp: current as Serp, other: compared, isNow: true }),
+      ...list({ ...side, serp: current as PageSerp, other: compared, isNow: true }),
     )
     if (earlier.length === 0) before.replaceChildren(empty(words.noEarlier))
     else
       before.replaceChildren(
         choice(compared),
-        ...(compared === null ? [] : list({ ...side, serp: compared, other: current as Serp, isNow: false })),
+        ...(compared === null
+          ? []
+          : list({ ...side, serp: compared, other: current as PageSerp, isNow: false })),
       )
   }
 
-  function choice(compared: Serp | null): HTMLElement {
+  function choice(compared: PageSerp | null): HTMLElement {
     const options = earlier.map(({ day }) =>
       html('option', { value: day, selected: day === compared?.day }, dayOf(day)),
     )
@@ -65,7 +67,7 @@ export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLE
 }
 
 /** A report has the results of the last day and of those that it offers to compare with, not of every day. */
-function whyNoResults(view: View, own: readonly Serp[]): string {
+function whyNoResults(view: View, own: readonly PageSerp[]): string {
   const { history, data } = view
   const last = history.days.at(-1)
   if (last === undefined) return say.serps.noEarlier
@@ -75,13 +77,13 @@ function whyNoResults(view: View, own: readonly Serp[]): string {
 }
 
 /** Says that the report is without the results of the last day, though they are known. */
-export function notIncluded(view: View, own: readonly Serp[]): string {
+export function notIncluded(view: View, own: readonly PageSerp[]): string {
   const last = longDay(view.history.days.at(-1) as string)
   return [say.serps.notIncluded(last), daysIncluded(view, own)].filter((part) => part !== '').join(' ')
 }
 
 /** Names the days whose results there are. */
-function daysIncluded({ history, data }: View, own: readonly Serp[]): string {
+function daysIncluded({ history, data }: View, own: readonly PageSerp[]): string {
   const { included, moreDays } = say.serps
   const days = own.map(({ day }) => mediumDay(history.days[day] as string)).reverse()
   const more = data.presentation.audience === 'client' ? '' : moreDays
@@ -89,8 +91,8 @@ function daysIncluded({ history, data }: View, own: readonly Serp[]): string {
 }
 
 interface Side {
-  readonly serp: Serp
-  readonly other: Serp | null
+  readonly serp: PageSerp
+  readonly other: PageSerp | null
   readonly view: View
   readonly pages: ReadonlyMap<number, number>
   readonly isNow: boolean
@@ -132,7 +134,7 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
   function mark(rank: number, link: number | null): HTMLElement | null {
     if (other === null || link === null) return null
     const there = placed(rankIn(other, pages.get(link), pages), other)
-    const here: Observed = { state: 'ranked', rank, unbrokenDepth: serp.depth }
+    const here: ComparedObservation = { state: 'ranked', rank, unbrokenDepth: serp.depth }
     if (isNow) return changeMark(compare(here, there), other.depth)
     // The earlier side marks only results that left.
     const change = compare(there, here)
@@ -140,17 +142,17 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
   }
 }
 
-function rankIn(serp: Serp, page: number | undefined, pages: ReadonlyMap<number, number>): number | null {
+function rankIn(serp: PageSerp, page: number | undefined, pages: ReadonlyMap<number, number>): number | null {
   const found = firstResults(serp).find(([, , link]) => link !== null && pages.get(link) === page)
   return found?.[0] ?? null
 }
 
-function placed(rank: number | null, { depth }: Serp): Observed {
+function placed(rank: number | null, { depth }: PageSerp): ComparedObservation {
   return { state: rank === null ? 'absent' : 'ranked', rank, unbrokenDepth: depth }
 }
 
 /** The page of each link of these results. */
-function pagesIn({ links }: PageData, serps: readonly Serp[]): ReadonlyMap<number, number> {
+function pagesIn({ links }: PageData, serps: readonly PageSerp[]): ReadonlyMap<number, number> {
   const used = [...new Set(serps.flatMap(({ results }) => results.flatMap((result) => result[2] ?? [])))]
   const pages = pagesOf(used.map((link) => links[link] as string))
   return new Map(used.map((link, place) => [link, pages[place] as number]))

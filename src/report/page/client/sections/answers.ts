@@ -2,7 +2,7 @@ import type { ResultKind } from '../../../../model/result.ts'
 import { baselineOrder } from '../../../history/keyword-status.ts'
 import { citationShare, ownership } from '../../../metrics/ownership.ts'
 import type { Citation, PageData } from '../../data.ts'
-import { type Line, lineChart } from '../chart/line-chart.ts'
+import { type ChartLine, lineChart } from '../chart/line-chart.ts'
 import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'
 import { capitalised, longDay, percent } from '../format.ts'
@@ -10,7 +10,7 @@ import { notIncluded } from '../keyword/top-ten.ts'
 import { say } from '../language.ts'
 import { isPrinted } from '../paper/medium.ts'
 import { shortened } from '../paper/running-head.ts'
-import { type Column, figures, parts, simpleTable } from '../table/simple-table.ts'
+import { figures, parts, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { takenFigure } from '../table/taken.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -55,7 +55,7 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
   ])
 }
 
-function ofFirstTen(title: string): Column<ReturnType<typeof ownership>[number]> {
+function ofFirstTen(title: string): SimpleColumn<ReturnType<typeof ownership>[number]> {
   return figures(
     title,
     ({ firstTen }) => metricText('first_ten_share', firstTen.value),
@@ -144,13 +144,13 @@ export function citations(view: View): HTMLElement {
   )
 }
 
-interface Row {
+interface AnswersRow {
   readonly target: number
   readonly answers: { readonly value: number | null }
 }
 
 /** The targets that have a line: the chosen one and those that most answers cite. */
-function mostCited(rows: readonly Row[], chosen: number): readonly number[] {
+function mostCited(rows: readonly AnswersRow[], chosen: number): readonly number[] {
   const others = rows
     .filter(({ target }) => target !== chosen)
     .sort((a, b) => (b.answers.value ?? 0) - (a.answers.value ?? 0))
@@ -194,7 +194,7 @@ function overTime(
     return { found: all.filter((one) => one.day === day), expected }
   })
   const lines = targets.map(
-    (target): Line => ({
+    (target): ChartLine => ({
       label: history.targets[target]?.label ?? '',
       target,
       // A day without most of its answers is a gap in the line.

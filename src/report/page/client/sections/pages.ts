@@ -8,7 +8,7 @@ import { urlSwaps } from '../../../metrics/url-swaps.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { number, pathOf, shortLink } from '../format.ts'
 import { say } from '../language.ts'
-import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { hasRanked, type OpenKeyword, takenKeyword } from './keywords.ts'
@@ -165,7 +165,7 @@ export function searches(keywords: readonly Keyword[]): number {
 }
 
 /** A table of the first rows of a list, of which all can be taken away, with a note where there are more; nothing for an empty list. */
-function firstRows<Row>(label: string, all: readonly Row[], columns: readonly Column<Row>[]): Child {
+function firstRows<Row>(label: string, all: readonly Row[], columns: readonly SimpleColumn<Row>[]): Child {
   if (all.length === 0) return null
   return html(
     'div',

@@ -5,7 +5,7 @@ import { trendLine } from '../chart/sparkline.ts'
 import { ariaHidden, html, srOnly } from '../dom.ts'
 import { longDay, number, percent } from '../format.ts'
 import { say } from '../language.ts'
-import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { inPercent, takenPart } from '../table/taken.ts'
 import { withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
@@ -26,7 +26,7 @@ function table({ history, data, asked, shown }: View): HTMLElement {
   if (history.series.length === 0) return empty(noMatch())
   const rows = featureFigures(data.features, days.length, baselineOrder(days, asked))
   if (rows.length === 0) return empty(words.none)
-  const trend: Column<FeatureFigures> = {
+  const trend: SimpleColumn<FeatureFigures> = {
     title: words.trend,
     class: 'spark-cell',
     cell: ({ shares }) => trendLine(shares.slice(shown.start, shown.end), false),

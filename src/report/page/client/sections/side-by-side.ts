@@ -12,7 +12,7 @@ import { keywordCell, mostChanged, type OpenKeyword, rankOrder, takenKeyword } f
 import { noMatch, note, noValue } from './section.ts'
 import { chosenFirst } from './target-figures.ts'
 
-interface Row {
+interface SideBySideRow {
   /** The status of the chosen target, if it is tracked for the keyword. */
   readonly main: KeywordStatus
   readonly byTarget: ReadonlyMap<number, KeywordStatus>
@@ -36,7 +36,7 @@ export function sideBySide({ allTargets, history, filters, data }: View, open: O
   const rows = rowsOf(allTargets(), filters.target)
   const severalOperations = new Set(rows.map(({ main }) => main.keyword.operation)).size > 1
   const look = { withOperation: severalOperations, apart: paramsApart(history.keywords) }
-  const keyword: GridColumn<Row> = {
+  const keyword: GridColumn<SideBySideRow> = {
     key: 'keyword',
     title: say.competitors.keyword,
     class: 'keyword',
@@ -47,8 +47,8 @@ export function sideBySide({ allTargets, history, filters, data }: View, open: O
   }
   const inOrder = chosenFirst(history, filters.target)
   const targets = inOrder.map((target) => targetColumn(history, target, target === filters.target))
-  const [chosen, ...others] = targets as [GridColumn<Row>, ...GridColumn<Row>[]]
-  const table = grid<Row>({
+  const [chosen, ...others] = targets as [GridColumn<SideBySideRow>, ...GridColumn<SideBySideRow>[]]
+  const table = grid<SideBySideRow>({
     label: say.competitors.sideBySideLabel,
     order: { by: keyOf(filters.target), descending: false },
     open: ({ main }, all) => {
@@ -75,7 +75,7 @@ export function sideBySide({ allTargets, history, filters, data }: View, open: O
   )
 }
 
-function rowsOf(statuses: readonly KeywordStatus[], chosen: number): readonly Row[] {
+function rowsOf(statuses: readonly KeywordStatus[], chosen: number): readonly SideBySideRow[] {
   const byKeyword = new Map<number, Map<number, KeywordStatus>>()
   for (const status of statuses) {
     const { keyword, target } = status.series
@@ -83,7 +83,7 @@ function rowsOf(statuses: readonly KeywordStatus[], chosen: number): readonly Ro
     if (one === undefined) byKeyword.set(keyword, new Map([[target, status]]))
     else one.set(target, status)
   }
-  return [...byKeyword.values()].map((byTarget): Row => {
+  return [...byKeyword.values()].map((byTarget): SideBySideRow => {
     const main = byTarget.get(chosen) ?? ([...byTarget.values()][0] as KeywordStatus)
     const others = [...byTarget.values()].filter((one) => one.series.target !== chosen)
     return {
@@ -99,7 +99,11 @@ function orderOf(status: KeywordStatus): number {
   return rankOrder(status) ?? Number.MAX_SAFE_INTEGER
 }
 
-function targetColumn({ targets }: RankHistory, target: number, isChosen: boolean): GridColumn<Row> {
+function targetColumn(
+  { targets }: RankHistory,
+  target: number,
+  isChosen: boolean,
+): GridColumn<SideBySideRow> {
   return {
     key: keyOf(target),
     title: targets[target]?.label ?? '',
@@ -126,7 +130,11 @@ function keyOf(target: number): string {
 }
 
 /** Names with ranks: the chosen target, then the others, the best first. */
-function rankList({ byTarget, others }: Row, { targets }: RankHistory, chosen: number): HTMLElement {
+function rankList(
+  { byTarget, others }: SideBySideRow,
+  { targets }: RankHistory,
+  chosen: number,
+): HTMLElement {
   const main = byTarget.get(chosen)
   const ranked = others.filter(({ current }) => current.state === 'ranked')
   const [named, further] = [ranked.slice(0, mostNamed), ranked.slice(mostNamed)]

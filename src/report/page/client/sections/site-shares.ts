@@ -6,7 +6,7 @@ import { trendLine } from '../chart/sparkline.ts'
 import { breakable, html } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
-import { type Column, figures, simpleTable } from '../table/simple-table.ts'
+import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { takenFigure } from '../table/taken.ts'
 import { metricText, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
@@ -66,7 +66,7 @@ function tables(
     .filter((one) => one.targets.length === 0 && !byShare.includes(one) && isGaining(one))
     .slice(0, mostGaining)
   const nameOf = ({ site }: SiteShare): string => data.sites[site] as string
-  const columns: readonly Column<SiteShare>[] = [
+  const columns: readonly SimpleColumn<SiteShare>[] = [
     {
       title: words.site,
       cell: (one) => html('span', 'site-name', breakable(nameOf(one)), ' ', badge(one)),

@@ -11,13 +11,13 @@ import { firstKnown } from '../chart/trend.ts'
 import { html } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
-import { type Column, figures, parts, simpleTable } from '../table/simple-table.ts'
+import { figures, parts, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { takenFigure, takenPart } from '../table/taken.ts'
 import { metricText, shortMetricLabel, targetName, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { note, noValue } from './section.ts'
 
-interface Row extends PartSummary {
+interface TargetFiguresRow extends PartSummary {
   readonly target: number
   /** Against the chosen target; null for itself. */
   readonly rivalry: HeadToHead | null
@@ -35,7 +35,7 @@ export function chosenFirst({ series }: RankHistory, chosen: number): readonly n
 export function targetFigures(view: View, place: HTMLElement): readonly (() => void)[] {
   const { history, data, filters } = view
   const chosen = filters.target
-  const rows: Row[] = []
+  const rows: TargetFiguresRow[] = []
   let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
   return [
     () => {
@@ -59,7 +59,7 @@ export function targetFigures(view: View, place: HTMLElement): readonly (() => v
   ]
 }
 
-function checked({ coverage }: Row): string {
+function checked({ coverage }: TargetFiguresRow): string {
   return say.competitors.ofKeywords(coverage.observed, coverage.expected)
 }
 
@@ -67,7 +67,10 @@ function isSame(all: readonly string[]): boolean {
   return new Set(all).size <= 1
 }
 
-function columnsOf({ history, data, filters }: View, rows: readonly Row[]): readonly Column<Row>[] {
+function columnsOf(
+  { history, data, filters }: View,
+  rows: readonly TargetFiguresRow[],
+): readonly SimpleColumn<TargetFiguresRow>[] {
   const words = say.competitors
   const { targets } = history
   const chosen = targets[filters.target]
@@ -85,7 +88,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
       taken: ({ target }) => targets[target]?.label ?? '',
     },
     ...headlines.map(({ name }) =>
-      figures<Row>(
+      figures<TargetFiguresRow>(
         shortMetricLabel(name),
         ({ figures, days }) => {
           const { value, cohort } = figures[name]
@@ -99,7 +102,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
     ...(shown.length === 0
       ? []
       : [
-          figures<Row>(
+          figures<TargetFiguresRow>(
             words.topTenShare,
             ({ target }) => metricText('serp_share_of_voice', shares.of(target).value),
             ' wide',
@@ -107,7 +110,7 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
           ),
         ]),
     ...([3, 10] as const).map((rank) =>
-      figures<Row>(
+      figures<TargetFiguresRow>(
         words.top(rank),
         ({ distribution }) => number(top(distribution, rank)),
         rank === 3 ? ' wide' : '',
@@ -116,10 +119,16 @@ function columnsOf({ history, data, filters }: View, rows: readonly Row[]): read
     ),
     ...(isSame(rows.map(checked))
       ? []
-      : [parts<Row>(words.checked, ({ coverage }) => [coverage.observed, coverage.expected], ' wide')]),
+      : [
+          parts<TargetFiguresRow>(
+            words.checked,
+            ({ coverage }) => [coverage.observed, coverage.expected],
+            ' wide',
+          ),
+        ]),
     ...(rows.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
       ? [
-          figures<Row>(
+          figures<TargetFiguresRow>(
             beats,
             ({ rivalry }) => {
               if (rivalry === null) return noValue(words.itself)

@@ -4,7 +4,7 @@ import type { TakenValue } from './delimited.ts'
 import { shownText, type TakenColumn, tableTools } from './take-away.ts'
 import { takenPart } from './taken.ts'
 
-export interface Column<Row> {
+export interface SimpleColumn<Row> {
   readonly title: string
   readonly class?: string
   cell(row: Row): Child
@@ -16,7 +16,7 @@ export interface Column<Row> {
 }
 
 /** A column that rows can be sorted by, if it has a value. */
-export interface GridColumn<Row> extends Column<Row> {
+export interface GridColumn<Row> extends SimpleColumn<Row> {
   readonly key: string
   /** What else there is to say of it, below its title. */
   readonly badge?: string
@@ -31,8 +31,8 @@ export function figures<Row>(
   title: string,
   cell: (row: Row) => Child,
   more = '',
-  taken?: Column<Row>['taken'],
-): Column<Row> {
+  taken?: SimpleColumn<Row>['taken'],
+): SimpleColumn<Row> {
   return { title, class: `figure${more}`, cell, ...(taken === undefined ? {} : { taken }) }
 }
 
@@ -41,12 +41,12 @@ export function parts<Row>(
   title: string,
   of: (row: Row) => readonly [part: number, whole: number],
   more = '',
-): Column<Row> {
+): SimpleColumn<Row> {
   return figures(title, (row) => say.answers.of(...of(row)), more, takenPart(title, of))
 }
 
 /** What the columns give to copies and CSV files. */
-export function takenColumns<Row>(columns: readonly Column<Row>[]): readonly TakenColumn<Row>[] {
+export function takenColumns<Row>(columns: readonly SimpleColumn<Row>[]): readonly TakenColumn<Row>[] {
   return columns.flatMap(({ title, cell, taken }): readonly TakenColumn<Row>[] => {
     if (taken === undefined) return [{ title, of: (row) => shownText(cell(row)) }]
     return typeof taken === 'function' ? [{ title, of: taken }] : taken
@@ -61,7 +61,7 @@ export function takenColumns<Row>(columns: readonly Column<Row>[]): readonly Tak
 export function simpleTable<Row>(
   label: string,
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly SimpleColumn<Row>[],
   all = rows,
 ): HTMLElement {
   return html(
@@ -77,7 +77,7 @@ export function simpleTable<Row>(
 }
 
 export function wholeTable<Row>(
-  columns: readonly Column<Row>[],
+  columns: readonly SimpleColumn<Row>[],
   rows: readonly Row[],
   caption: Child = null,
 ): HTMLElement {
@@ -97,7 +97,7 @@ export function wholeTable<Row>(
  * @param wrap puts the first cell into another element
  */
 export function tableRow<Row>(
-  columns: readonly Column<Row>[],
+  columns: readonly SimpleColumn<Row>[],
   row: Row,
   attributes: Attributes = {},
   wrap = (first: Child): Child => first,
@@ -163,7 +163,7 @@ export function sortable<Row>(
 }
 
 function columnHead<Row>(
-  { class: className = '' }: Column<Row>,
+  { class: className = '' }: SimpleColumn<Row>,
   attributes: Attributes,
   ...children: readonly Child[]
 ): HTMLElement {

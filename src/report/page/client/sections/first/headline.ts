@@ -1,4 +1,4 @@
-import type { Facts } from '../../../../findings/facts.ts'
+import type { FindingFacts } from '../../../../findings/facts.ts'
 import { findings, linkOf } from '../../../../findings/find.ts'
 import type { Finding, FindingLink } from '../../../../findings/finding.ts'
 import { sentenceOf } from '../../../../findings/say.ts'
@@ -22,7 +22,11 @@ export interface Opening {
 }
 
 /** The sentences above the figures; each opens what it speaks of. */
-export function headlineList(view: View, facts: Facts, { open, choose, goToSection }: Opening): HTMLElement {
+export function headlineList(
+  view: View,
+  facts: FindingFacts,
+  { open, choose, goToSection }: Opening,
+): HTMLElement {
   const items = findings(facts).map((finding) => html('li', kindOf(finding), opening(finding)))
   return html('ul', { class: 'headline', 'aria-label': say.overview.inShort }, ...items)
 

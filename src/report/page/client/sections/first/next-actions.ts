@@ -1,5 +1,5 @@
 import { placesOf } from '../../../../cells.ts'
-import type { Facts } from '../../../../findings/facts.ts'
+import type { FindingFacts } from '../../../../findings/facts.ts'
 import type { NextAction } from '../../../../findings/next-actions/action.ts'
 import { nextActions } from '../../../../findings/next-actions/find.ts'
 import { nothingToDo } from '../../../../findings/next-actions/nothing.ts'
@@ -7,7 +7,7 @@ import { nothingText, reasonsOf, untoldClicks } from '../../../../findings/next-
 import { button, html, linkTo, twoLines } from '../../dom.ts'
 import { number, pathOf } from '../../format.ts'
 import { say } from '../../language.ts'
-import { type Column, figures, simpleTable } from '../../table/simple-table.ts'
+import { figures, type SimpleColumn, simpleTable } from '../../table/simple-table.ts'
 import { isolated } from '../../text.ts'
 import type { View } from '../../view.ts'
 import { type OpenKeyword, takenKeyword } from '../keywords.ts'
@@ -18,14 +18,14 @@ import { empty, noValue, panel } from '../section.ts'
  *
  * @param all the view with keywords of every kind: AI answers are of another part than the figures
  */
-export function nextActionsPanel(all: View, facts: Facts, open: OpenKeyword): HTMLElement | null {
+export function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HTMLElement | null {
   if (!all.target.own) return null
   const words = say.nextActions
   const statuses = all.statuses.filter(({ keyword }) => keyword.kind === 'reference')
   const actions = nextActions(facts, { statuses, citations: all.data.citations })
   const order = actions.map(({ status }) => status)
   const distinguish = placesOf(all.history.keywords)
-  const columns: readonly Column<NextAction>[] = [
+  const columns: readonly SimpleColumn<NextAction>[] = [
     {
       title: words.keyword,
       class: 'action-keyword',

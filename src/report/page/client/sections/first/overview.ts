@@ -10,7 +10,7 @@ import { type Coverage, coverageOf, type MetricOptions } from '../../../../metri
 import { type MetricName, metrics, pageMetrics } from '../../../../metrics/index.ts'
 import { once } from '../../../data.ts'
 import { trendLine } from '../../chart/sparkline.ts'
-import { firstDrawn, firstKnown, type Trend, trend } from '../../chart/trend.ts'
+import { firstDrawn, firstKnown, type TrendDrawing, trend } from '../../chart/trend.ts'
 import { html } from '../../dom.ts'
 import { say } from '../../language.ts'
 import { deltaMark, metricLabel, metricText, metricTooltip, usualMark, withTooltip } from '../../text.ts'
@@ -33,7 +33,7 @@ export function overview(
   view: View,
   opening: Opening,
   standIns: StandIns | null,
-): Moves & Omit<Trend, 'element'> {
+): Moves & Omit<TrendDrawing, 'element'> {
   const head = { id: 'overview', title: say.header.sections.overview, lead: leadOf(view) }
   if (view.statuses.length === 0)
     return { element: section(head, empty(noMatch())), press: () => {}, steps: [], showFigure: () => {} }
