@@ -110,21 +110,22 @@ async function importPlan(
   { journal, store, onPlanned }: SyncOptions,
   { run, version }: Extract<JournalChange, { kind: 'plan' }>,
 ): Promise<number> {
-  // Where its file lies elsewhere means nothing here.
-  const file = (await store.jobFile(run.job)) ?? noFile
-  const here = { ...run, settings: { ...run.settings, file } }
-  const known = await store.importRun(here)
+  const known = await store.importRun({ ...run, settings: { ...run.settings, file: noFile } })
   if (known.planVersion >= version) return 0
+  const { job } = known
+  // Where its file lies elsewhere means nothing here.
+  const file = (await store.jobFile(job)) ?? noFile
+  const here = { ...run, job, settings: { ...run.settings, name: job, file } }
   await using draft = await store.draft()
   const former: PlannedQuery[] = []
   for await (const { queries, leftOut } of journal.changes.plan(run.id, version)) {
     // An older rankline may have published it, for which a query had several spellings.
     const written = queries.map((query) => ({ ...query, ...inOneSpelling(query) }))
     former.push(...queries.filter(({ key }, place) => written[place]?.key.equals(key) === false))
-    await draft.add(run.job, written)
-    await draft.leaveOut(run.job, leftOut)
+    await draft.add(job, written)
+    await draft.leaveOut(job, leftOut)
   }
-  if (file === noFile) await store.nameJob(run.job, noFile)
+  if (file === noFile) await store.nameJob(job, noFile)
   const [planned] = await draft.commit([plannedJob(here, known.runId)], run.startedAt)
   if (former.length > 0) await store.linkSpellings(former)
   await store.linkRun(known.runId, run, version)

@@ -4,7 +4,7 @@ import type { PagingDecision } from '../rank/paging.ts'
 import type { UsageReading } from './ledger.ts'
 import type { SharedCall, StoredAnswer, TaskEnded } from './shared/calls.ts'
 import type { JournalPosition } from './shared/changes.ts'
-import type { SharedRun, SharedRunEnd } from './shared/plans.ts'
+import type { SharedJob, SharedRun, SharedRunEnd } from './shared/plans.ts'
 
 /** What a database knows of the shared journal that it follows. */
 export interface SyncStore {
@@ -25,8 +25,20 @@ export interface SyncStore {
   sharedGroupId(groupId: number): Promise<string | null>
   /** Keeps the spellings of before by which the journal names queries that stand here in their one spelling. */
   linkSpellings(former: readonly Pick<PlannedQuery, 'key' | 'operation' | 'text' | 'params'>[]): Promise<void>
-  /** The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. */
+  /**
+   * The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. Its job has
+   * its own name here, or that with its key where a job of another key has the name.
+   */
   importRun(run: SharedRun): Promise<LocalRun>
+  /**
+   * Notes that this database collects a job with a key, so that the job has its own name here. One of another key that came from elsewhere
+   * and had the name gets another, which is answered; null where there was none.
+   */
+  ownJob(keyHash: string, job: string): Promise<string | null>
+  /** The jobs that this database collects with a queue, or did, and their keys. */
+  ownJobs(): Promise<readonly SharedJob[]>
+  /** Names here of jobs of keys with which this database collects nothing. */
+  jobsOfOthers(): Promise<readonly string[]>
   /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
   importBatch(batch: ImportBatch): Promise<void>
   /** The next steps that were read and not applied, in order. */
@@ -45,6 +57,8 @@ export interface SyncStore {
 export interface LocalRun {
   readonly runId: number
   readonly planVersion: number
+  /** The name of its job here. */
+  readonly job: string
 }
 
 /** What was read of the journal, in its order. */

@@ -4,6 +4,7 @@ import type { JobStore } from '../jobs.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
 import { jobs, runs } from './schema.ts'
+import { sharedJobs } from './sync/schema.ts'
 import { alerts, mutes, outbox, slots } from './unattended/schema.ts'
 
 const pauseOf = prepared(($: Values<{ name: string }>) =>
@@ -65,6 +66,13 @@ const renamed = [
       .set({ job: sql`${$.to}` })
       .where(eq(mutes.job, $.from)),
   ),
+  // What comes from the shared journal goes on under the new name.
+  prepared(($: Renamed) =>
+    orm
+      .update(sharedJobs)
+      .set({ name: sql`${$.to}` })
+      .where(eq(sharedJobs.name, $.from)),
+  ),
 ]
 
 const messages = prepared(($: Values<{ job: string }>) =>
@@ -101,25 +109,28 @@ export function jobStore(db: Database, writer: GroupCommit): JobStore {
     pauseOf: async (name) => pauseOf.get(db, { name }) ?? { pausedAt: null, resumedAt: null },
     pauseJob: ({ name, file }, now) => writer.write(() => void pause.run(db, { name, file, now })),
     resumeJob: (name, now) => writer.write(() => void resume.run(db, { name, now })),
-    renameJob: (from, to, file) =>
-      writer.write(() => {
-        for (const statement of renamed) statement.run(db, { from, to })
-        if (file !== null) setFile.run(db, { name: to, file })
-        db.prepare(renameStopped).run({ from, to })
-        for (const { id, identity } of messages.all(db, { job: from })) {
-          // What was put in once, such as the digest of a week, is not put in again under the new name.
-          const [kind = ''] = identity.split(':')
-          const about = `${kind}:${from}:`
-          const named = identity.startsWith(about)
-            ? `${kind}:${to}:${identity.slice(about.length)}`
-            : identity
-          renameMessage.run(db, { id, job: to, identity: named })
-        }
-        for (const { id, identity } of identities.all(db, { job: from })) {
-          // What an alert is about begins with its job.
-          const [, ...about] = JSON.parse(identity) as readonly unknown[]
-          renameAlert.run(db, { id, job: to, identity: JSON.stringify([to, ...about]) })
-        }
-      }),
+    renameJob: (from, to, file) => writer.write(() => renameJob(db, { from, to, file })),
+  }
+}
+
+/** Gives everything that is stored of a job another name; `file` is null where it stays. Inside a transaction. */
+export function renameJob(
+  db: Database,
+  { from, to, file }: { readonly from: string; readonly to: string; readonly file: string | null },
+): void {
+  for (const statement of renamed) statement.run(db, { from, to })
+  if (file !== null) setFile.run(db, { name: to, file })
+  db.prepare(renameStopped).run({ from, to })
+  for (const { id, identity } of messages.all(db, { job: from })) {
+    // What was put in once, such as the digest of a week, is not put in again under the new name.
+    const [kind = ''] = identity.split(':')
+    const about = `${kind}:${from}:`
+    const named = identity.startsWith(about) ? `${kind}:${to}:${identity.slice(about.length)}` : identity
+    renameMessage.run(db, { id, job: to, identity: named })
+  }
+  for (const { id, identity } of identities.all(db, { job: from })) {
+    // What an alert is about begins with its job.
+    const [, ...about] = JSON.parse(identity) as readonly unknown[]
+    renameAlert.run(db, { id, job: to, identity: JSON.stringify([to, ...about]) })
   }
 }

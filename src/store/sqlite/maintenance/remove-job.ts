@@ -24,7 +24,7 @@ import {
   targets,
   tasks,
 } from '../schema.ts'
-import { sharedCalls } from '../sync/schema.ts'
+import { sharedCalls, sharedJobs } from '../sync/schema.ts'
 import { alerts, judgedRuns, mutes, outbox, rechecks, restingQueries, slots } from '../unattended/schema.ts'
 import { changing } from './prune.ts'
 
@@ -189,6 +189,7 @@ const queryUses = [
 
 const unnamed = [
   raw`DELETE FROM ${jobs} WHERE ${jobs.name} = @job`,
+  raw`DELETE FROM ${sharedJobs} WHERE ${sharedJobs.name} = @job`,
   // Answers that were bought again, and were left without a task.
   raw`INSERT OR IGNORE INTO temp.dropped SELECT a.${answers.id} FROM ${answers} a WHERE a.${answers.runId} IN (${ofRemoved})
     AND NOT EXISTS (SELECT 1 FROM ${tasks} t WHERE t.${tasks.answerId} = a.${answers.id})`,

@@ -10,6 +10,7 @@ import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { callSettler } from '../ledger/calls.ts'
 import { answers, calls, queries, rawAnswers, runs, tasks, usageReadings } from '../schema.ts'
+import { followJob, jobsCollectedHere, nameHere, namesOfOthers, ownJob } from './job-names.ts'
 import { journalReader, sharedCalls, sharedRuns, syncSteps } from './schema.ts'
 
 /** What this database knows of a shared journal, and how that gets in. */
@@ -35,14 +36,19 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
     importRun: (run) =>
       writer.write(() => {
         const known = localRun.get(db, { id: run.id })
-        if (known !== undefined) return known
-        const { id, groupId, job, settings, date, startedAt } = run
+        if (known !== undefined) return { ...known, job: followJob(db, run, known.job) }
+        const { id, groupId, date, startedAt } = run
+        const job = nameHere(db, run)
+        const settings = { ...run.settings, name: job }
         const group = localGroup.get(db, { groupId })?.group ?? (newestGroup.one(db).id ?? 0) + 1
         const row = newRun.run(db, { job, group, settings, date, startedAt })
         const runId = Number(row.lastInsertRowid)
         link.run(db, { runId, id, groupId, planVersion: 0 })
-        return { runId, planVersion: 0 }
+        return { runId, planVersion: 0, job }
       }),
+    ownJob: (keyHash, job) => writer.write(() => ownJob(db, { keyHash, job })),
+    ownJobs: async () => jobsCollectedHere(db),
+    jobsOfOthers: async () => namesOfOthers(db),
     importBatch: (batch) => writer.write(() => importAll(batch)),
     syncSteps: async (most) => nextSteps.all(db, { most }),
     stepsApplied: (upTo) => writer.write(() => void forgetSteps.run(db, { upTo })),
@@ -79,8 +85,9 @@ const sharedRun = prepared(($: Values<{ run: number }>) =>
 )
 const localRun = prepared(($: Values<{ id: string }>) =>
   orm
-    .select({ runId: sharedRuns.runId, planVersion: sharedRuns.planVersion })
+    .select({ runId: sharedRuns.runId, planVersion: sharedRuns.planVersion, job: runs.job })
     .from(sharedRuns)
+    .innerJoin(runs, eq(runs.id, sharedRuns.runId))
     .where(eq(sharedRuns.id, $.id)),
 )
 const sharedGroup = prepared(($: Values<{ group: number }>) =>

@@ -1,4 +1,4 @@
-import { blob, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { SyncStep } from '../../sync.ts'
 
 /** This database as a reader of a shared journal, and how far it has read: one row. */
@@ -17,6 +17,19 @@ export const sharedRuns = sqliteTable('shared_runs', {
   /** The version of its plan that stands here. */
   planVersion: integer('plan_version').notNull(),
 })
+
+/** Jobs of the shared journal, which are a name and a key there, with the name that each has here. */
+export const sharedJobs = sqliteTable(
+  'shared_jobs',
+  {
+    keyHash: text('key_hash').notNull(),
+    job: text().notNull(),
+    name: text().notNull(),
+    /** Whether this database collects it, or did: it keeps its name. */
+    own: integer({ mode: 'boolean' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.keyHash, table.job] }), index('shared_jobs_name').on(table.name)],
+)
 
 /** Calls of the shared journal, with their number and that of their answer here. */
 export const sharedCalls = sqliteTable(
