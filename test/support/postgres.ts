@@ -1,12 +1,14 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { Client } from 'pg'
+import { cutNetwork } from './cut-network.ts'
 
 /** A Postgres server in a folder that goes with it. Both end with the process that started the server, however that ends. */
 export interface Databases {
@@ -15,7 +17,7 @@ export interface Databases {
   readonly port: number
 }
 
-/** One that a test may stop and change. */
+/** One that a test may stop and change. Its port is another one after `promote`. */
 export interface TestPostgres extends Databases, AsyncDisposable {
   /** Ends every connection and stops, in good order. */
   stop(): Promise<void>
@@ -23,6 +25,17 @@ export interface TestPostgres extends Databases, AsyncDisposable {
   crash(): Promise<void>
   /** Starts again after `stop` or `crash`, at the same port. */
   start(): Promise<void>
+  /** Makes a copy that follows it, and is a little behind. Ends every connection. */
+  addStandby(): Promise<Standby>
+}
+
+/** A server that follows another one and can take its place. */
+export interface Standby {
+  readonly port: number
+  /** What the other server commits from now on does not come here any more. */
+  cut(): void
+  /** The other server dies in the midst of everything, and this one takes its place. */
+  promote(): Promise<void>
 }
 
 /** The user that the server runs as where tests run as root, as whom Postgres refuses to run; null for the user of the tests. */
@@ -63,47 +76,99 @@ export async function testPostgres(settings: readonly string[] = []): Promise<Te
     ],
     { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   )
-  const flags = [
-    ...['-D', data, '-p', String(port), '-k', '', '-h', '127.0.0.1', '-F'],
-    ...['max_connections=200', ...settings].flatMap((setting) => ['-c', setting]),
-  ]
+  const startAt = (place: string, at: number): Promise<ChildProcess> => {
+    const flags = [
+      ...['-D', place, '-p', String(at), '-k', '', '-h', '127.0.0.1', '-F'],
+      ...['max_connections=200', ...settings].flatMap((setting) => ['-c', setting]),
+    ]
+    return startServer(programs.postgres, flags, { ...user, cwd: folder })
+  }
+  let current = { data, port }
   let running: ChildProcess | null = null
   let made = 0
+  /** Standbys and what leads to them, which end with the server. */
+  const ends: (() => Promise<void>)[] = []
 
   const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
     const server = running
-    if (server === null) return
     running = null
-    if (server.exitCode !== null || server.signalCode !== null) return
-    const exited = new Promise((resolve) => server.once('exit', resolve))
-    server.kill(signal)
-    await exited
+    if (server !== null) await endServer(server, signal)
+  }
+  const start = async (): Promise<void> => {
+    running = await startAt(current.data, current.port)
+  }
+  const addStandby = async (): Promise<Standby> => {
+    const copy = { data: join(folder, `data-${ends.length}`), port: await freePort() }
+    const { port: followed } = current
+    const network = await cutNetwork(() => followed)
+    await end('SIGINT')
+    execFileSync('cp', ['-a', current.data, copy.data])
+    writeFileSync(join(copy.data, 'standby.signal'), '')
+    const { user: name, password } = superuser
+    const followedBy = `host=127.0.0.1 port=${network.port} user=${name} password=${password}`
+    appendFileSync(join(copy.data, 'postgresql.auto.conf'), `primary_conninfo = '${followedBy}'\n`)
+    await start()
+    let follower: ChildProcess | null = await startAt(copy.data, copy.port)
+    ends.push(async () => {
+      if (follower !== null) await endServer(follower, 'SIGQUIT')
+      await network[Symbol.asyncDispose]()
+    })
+    while ((await ask(followed, `SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'`)) === 0)
+      await pause(20)
+    return {
+      port: copy.port,
+      cut: network.cut,
+      promote: async () => {
+        await end('SIGQUIT')
+        await ask(copy.port, 'SELECT pg_promote()')
+        current = copy
+        running = follower
+        follower = null
+      },
+    }
   }
   const server: TestPostgres = {
-    port,
+    get port() {
+      return current.port
+    },
     database: async () => {
       const name = `test_${++made}`
-      const client = new Client({ ...{ host: '127.0.0.1', port, database: 'postgres' }, ...superuser })
-      await client.connect()
-      await client.query(`CREATE DATABASE ${name}`)
-      await client.end()
-      return `postgres://${superuser.user}:${superuser.password}@127.0.0.1:${port}/${name}`
+      await ask(current.port, `CREATE DATABASE ${name}`)
+      return `postgres://${superuser.user}:${superuser.password}@127.0.0.1:${current.port}/${name}`
     },
     stop: () => end('SIGINT'),
     crash: () => end('SIGQUIT'),
-    start: async () => {
-      running = await startServer(programs.postgres, flags, { ...user, cwd: folder })
-    },
+    start,
+    addStandby,
     [Symbol.asyncDispose]: async () => {
       await end('SIGQUIT')
+      for (const one of ends) await one()
       rmSync(folder, { recursive: true, force: true })
     },
   }
-  await server.start()
+  await start()
   return server
 }
 
 const superuser = { user: 'tester', password: 'secret' }
+
+/** Runs a statement as the superuser; how many rows came. */
+async function ask(port: number, statement: string): Promise<number> {
+  const client = new Client({ ...{ host: '127.0.0.1', port, database: 'postgres' }, ...superuser })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rowCount ?? 0
+  } finally {
+    await client.end()
+  }
+}
+
+async function endServer(server: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const exited = new Promise((resolve) => server.once('exit', resolve))
+  server.kill(signal)
+  await exited
+}
 
 function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return null
@@ -159,7 +224,7 @@ async function startServer(
     server.once('exit', () => reject(new Error(`the Postgres server of the test does not start: ${log}`)))
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-10_000)
-      if (log.includes('database system is ready to accept connections')) resolve(server)
+      if (/database system is ready to accept (read-only )?connections/.test(log)) resolve(server)
     })
   })
 }
