@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { decodedText, nearlyNamed, serviceSettings } from '../src/app/config.ts'
 import { UsageError } from '../src/model/errors.ts'
 import { testTable } from './support/test-table.ts'
@@ -7,7 +7,7 @@ describe('a base URL', () => {
   let before: string | undefined
   beforeEach(() => {
     before = process.env.RANKLINE_API_KEY
-    process.env.RANKLINE_API_KEY = 'a-key'
+    process.env.RANKLINE_API_KEY = 'test-key'
   })
   afterEach(() => {
     if (before === undefined) delete process.env.RANKLINE_API_KEY
@@ -40,6 +40,30 @@ describe('a base URL', () => {
     expect(() => read(text)).toThrow(UsageError)
     expect(() => read(text)).toThrow(words)
     expect(() => read(text)).not.toThrow('secret')
+  })
+})
+
+describe('a key', () => {
+  const read = (key: string): string => {
+    vi.stubEnv('RANKLINE_API_KEY', key)
+    return serviceSettings({ 'base-url': 'https://a.test' }).apiKey
+  }
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  testTable([['12345678'], ['sk-1234-of-this-account']])('%s is taken', (key) => {
+    expect(read(key)).toBe(key)
+  })
+
+  testTable([
+    ['1', 'fewer than 8 characters'],
+    ['example', 'fewer than 8 characters'],
+    ['two words', 'spaces, line breaks'],
+  ])('%s is refused: %s', (key, words) => {
+    expect(() => read(key)).toThrow(UsageError)
+    expect(() => read(key)).toThrow(words)
+    expect(() => read(key)).not.toThrow(key)
   })
 })
 

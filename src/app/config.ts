@@ -388,13 +388,23 @@ function readKey(flags: SettingFlags): string {
   }
 }
 
+/** A shorter key is cut off. It may also stand in a word of an answer, where the key is struck out. */
+export const shortestKey = 8
+
 function checkedKey(key: string): string {
-  if (/^[\x21-\x7e]+$/.test(key)) return key
-  throw new UsageError(
-    key === ''
-      ? 'The API key is empty. Set RANKLINE_API_KEY, or put the key into the file given to --api-key-file'
-      : 'The API key holds spaces, line breaks or other characters that keys never contain. Copy it again from the dashboard',
-  )
+  if (key === '')
+    throw new UsageError(
+      'The API key is empty. Set RANKLINE_API_KEY, or put the key into the file given to --api-key-file',
+    )
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError(
+      'The API key holds spaces, line breaks or other characters that keys never contain. Copy it again from the dashboard',
+    )
+  if (key.length < shortestKey)
+    throw new UsageError(
+      `The API key has fewer than ${shortestKey} characters, so a part of it is missing. Copy it again from the dashboard`,
+    )
+  return key
 }
 
 function checkedBaseUrl(text: string, allowHttp: boolean): string {

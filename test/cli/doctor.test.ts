@@ -49,11 +49,11 @@ test('without settings, a service that is down, and a refused key are errors tha
   expect(unset.code).toBe(2)
   expect(unset.odd.map(({ check }) => check)).toEqual(['settings'])
   expect(unset.odd[0]?.text).toContain('Put RANKLINE_BASE_URL=https://… into the environment')
-  const down = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'k' }
+  const down = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'test-key' }
   expect((await examined(place, down)).odd).toEqual([
     { check: 'service', state: 'error', text: expect.stringContaining('cannot be used') },
   ])
-  const wrong = { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'another' }
+  const wrong = { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'another-key' }
   expect((await examined(place, wrong)).odd).toEqual([
     { check: 'key', state: 'error', text: expect.stringContaining('The service refused the key') },
   ])

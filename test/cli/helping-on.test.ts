@@ -55,7 +55,7 @@ test('without a terminal the first line says how a run ended, how much of it is 
   const command = [process.execPath, program, 'run', 'mail.csv', '--fresh', '--wait', '0']
   const child = spawn('/bin/sh', ['-c', 'exec "$0" "$@" 2>&1', ...command], {
     cwd: place.folder,
-    env: { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'wrong' },
+    env: { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: 'wrong-key' },
   })
   const mail = await text(child.stdout)
   expect(mail).toMatch(

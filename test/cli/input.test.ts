@@ -15,12 +15,19 @@ beforeAll(async () => {
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
-const service = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'a-key' }
+const service = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'test-key' }
 
 testTable<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
-  ['no base URL', ['usage'], { RANKLINE_API_KEY: 'k' }, /RANKLINE_BASE_URL=/],
+  ['no base URL', ['usage'], { RANKLINE_API_KEY: 'test-key' }, /RANKLINE_BASE_URL=/],
   ['no key', ['usage'], { RANKLINE_BASE_URL: 'http://127.0.0.1:9' }, /RANKLINE_API_KEY=/],
   ['a blank key', ['usage'], { ...service, RANKLINE_API_KEY: '  ' }, /RANKLINE_API_KEY=/],
+  [
+    'a key of 7 characters',
+    ['usage'],
+    { ...service, RANKLINE_API_KEY: 'sk-1234' },
+    /fewer than 8 characters/,
+  ],
+  ['a sandbox with such a key', ['sandbox', '--key', 'sk-1234'], {}, /at least 8 characters/],
   ['a key with a line break', ['usage'], { ...service, RANKLINE_API_KEY: 'a\nb' }, /line breaks/],
   ['a key file that is not there', ['usage', '--api-key-file', 'no.txt'], service, /no\.txt cannot be read/],
   ['a key as a flag', ['usage', '--api-key', 'secret-key'], service, /--api-key/],
@@ -40,7 +47,7 @@ testTable<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>
   [
     'a misspelt setting',
     ['usage'],
-    { RANKLINE_BASEURL: 'https://a.test', RANKLINE_API_KEY: 'k' },
+    { RANKLINE_BASEURL: 'https://a.test', RANKLINE_API_KEY: 'test-key' },
     /RANKLINE_BASEURL in the environment .* Did you mean RANKLINE_BASE_URL\?/,
   ],
   [
@@ -175,23 +182,26 @@ test('two files of one job name are told apart before anything is sent', async (
 })
 
 test('settings come from flags before the environment before .env, and the key from a file', async () => {
-  await using sandbox = await startSandbox({ key: 'right' })
+  await using sandbox = await startSandbox({ key: 'right-key' })
   await using place = await workspace()
   await place.file(
     '.env',
-    `RANKLINE_BASE_URL=${sandbox.url}\nRANKLINE_API_KEY=right\nRANKLINE_DB=data/other.db\n`,
+    `RANKLINE_BASE_URL=${sandbox.url}\nRANKLINE_API_KEY=right-key\nRANKLINE_DB=data/other.db\n`,
   )
-  await place.file('key.txt', '\ufeffright\n')
+  await place.file('key.txt', '\ufeffright-key\n')
 
   expect((await place.call(['usage'])).code).toBe(0)
   expect(await place.read('data/other.db')).toContain('SQLite')
-  expect((await place.call(['usage'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(5)
-  expect((await place.call(['usage', '--api-key-file', 'key.txt'], { RANKLINE_API_KEY: 'wrong' })).code).toBe(
-    0,
-  )
+  expect((await place.call(['usage'], { RANKLINE_API_KEY: 'wrong-key' })).code).toBe(5)
+  expect(
+    (await place.call(['usage', '--api-key-file', 'key.txt'], { RANKLINE_API_KEY: 'wrong-key' })).code,
+  ).toBe(0)
   expect((await place.call(['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
 
-  const wide = Buffer.from(`\ufeffRANKLINE_BASE_URL=${sandbox.url}\r\nRANKLINE_APIKEY=right\r\n`, 'utf16le')
+  const wide = Buffer.from(
+    `\ufeffRANKLINE_BASE_URL=${sandbox.url}\r\nRANKLINE_APIKEY=right-key\r\n`,
+    'utf16le',
+  )
   await writeFile(join(place.folder, '.env'), wide)
   const slip = await place.call(['usage'])
   expect([slip.code, slip.stderr]).toEqual([

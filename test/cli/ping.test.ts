@@ -53,7 +53,7 @@ test('failed tasks are a success with its summary; a run that was stopped has fa
 
 test('what keeps a run from starting is told, too', async () => {
   const { place, told, env } = await aSwitch()
-  expect((await place.call(['run', 'job.yaml'], { ...env, RANKLINE_API_KEY: 'wrong' })).code).toBe(5)
+  expect((await place.call(['run', 'job.yaml'], { ...env, RANKLINE_API_KEY: 'wrong-key' })).code).toBe(5)
   expect(told().splice(0)).toEqual([
     ['/uuid-secret/start?create=1', ''],
     ['/uuid-secret/fail?create=1', expect.stringContaining('the key was refused')],

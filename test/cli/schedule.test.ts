@@ -161,7 +161,7 @@ async function fakeNotify(place: Workspace, end: string): Promise<Readonly<Recor
 test('what cannot work is refused at once, in one sentence', async () => {
   await using place = await workspace()
   await place.file('plain.yaml', 'queries: [a]\n')
-  const env = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'key' }
+  const env = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'test-key' }
   const refused = async (args: readonly string[], of = env): Promise<string> => {
     const { code, stdout, stderr } = await place.call(['schedule', ...args], of)
     expect([code, stdout]).toEqual([2, ''])

@@ -89,7 +89,7 @@ test('how runs ended: some failed, the key was refused, no money is left, the pr
   sandbox.control({ rules: [{ operation: 'alpha.search', times: 1, do: { status: 400 } }] })
   await place.call(['run', 'acme.yaml'])
   expect(await levels()).toEqual([6, expect.stringContaining('1 of 3 tasks of run 1 failed')])
-  await place.call(['run', 'acme.yaml', '--fresh'], { RANKLINE_API_KEY: 'wrong' })
+  await place.call(['run', 'acme.yaml', '--fresh'], { RANKLINE_API_KEY: 'wrong-key' })
   expect(await levels()).toEqual([6, expect.stringContaining('Run 2 stopped: the key was refused')])
   await place.call(['run', 'acme.yaml'])
   expect(await levels()).toEqual([3])

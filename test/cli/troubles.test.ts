@@ -153,7 +153,7 @@ test('a service that cannot be reached ends with exit 6 and a sentence, and the 
 
   const { code, stderr } = await place.call(['run', job], {
     RANKLINE_BASE_URL: 'http://127.0.0.1:9',
-    RANKLINE_API_KEY: 'key',
+    RANKLINE_API_KEY: 'test-key',
   })
 
   expect(code).toBe(6)

@@ -63,7 +63,7 @@ test('the turn of a killed process is over at once', async () => {
 
 test('a database reached by a symbolic link, with another TMPDIR and another key, is the same database', async () => {
   await using sandbox = await startSandbox({ latencyMs: 2_000 })
-  await using other = await startSandbox({ key: 'another' })
+  await using other = await startSandbox({ key: 'another-key' })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(20))
   const { ended } = place.start(['run', job, '--concurrency', '2'])
@@ -73,7 +73,7 @@ test('a database reached by a symbolic link, with another TMPDIR and another key
 
   const linked = ['run', job, '--db', 'elsewhere/link.db', '--wait', '0']
   const second = await place.call(linked, { TMPDIR: join(place.folder, 'elsewhere/tmp') })
-  const third = await place.call(linked, { RANKLINE_BASE_URL: other.url, RANKLINE_API_KEY: 'another' })
+  const third = await place.call(linked, { RANKLINE_BASE_URL: other.url, RANKLINE_API_KEY: 'another-key' })
   sandbox.control({ latencyMs: 0 })
 
   expect(second).toMatchObject({ code: 7, stdout: '' })
@@ -85,7 +85,7 @@ test('a database reached by a symbolic link, with another TMPDIR and another key
 
 test('two databases with one key take turns, too; another key does not wait', async () => {
   await using sandbox = await startSandbox({ latencyMs: 2_000 })
-  await using other = await startSandbox({ key: 'another' })
+  await using other = await startSandbox({ key: 'another-key' })
   await using place = await workspace(sandbox)
   const job = await place.file('job.csv', queriesCsv(20))
   const { ended } = place.start(['run', job, '--concurrency', '2'])
@@ -96,7 +96,7 @@ test('two databases with one key take turns, too; another key does not wait', as
   })
   const otherKey = await place.call(['run', job, '--db', 'data/third.db', '--wait', '0'], {
     RANKLINE_BASE_URL: other.url,
-    RANKLINE_API_KEY: 'another',
+    RANKLINE_API_KEY: 'another-key',
   })
   sandbox.control({ latencyMs: 0 })
 

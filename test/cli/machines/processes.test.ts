@@ -64,7 +64,7 @@ test('a key that the service refuses ends run and worker with 5, and nothing is 
   const place = await host()
   await place.file('job.csv', queriesCsv(3))
 
-  const refused = await place.call(['run', 'job.csv'], { ...queue, RANKLINE_API_KEY: 'wrong' })
+  const refused = await place.call(['run', 'job.csv'], { ...queue, RANKLINE_API_KEY: 'wrong-key' })
 
   expect(refused.code).toBe(5)
   expect(sandbox.ledger.charged).toBe(0)

@@ -14,7 +14,7 @@ import { testTable } from '../../support/test-table.ts'
 const password = 'pa55-w0rd:/?#'
 const encoded = encodeURIComponent(password)
 const withoutDriver = fileURLToPath(new URL('../../support/without-pg.mjs', import.meta.url))
-const unused = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'unused' }
+const unused = { RANKLINE_BASE_URL: 'http://127.0.0.1:9', RANKLINE_API_KEY: 'unused-key' }
 
 let admin: Postgres
 let place: Workspace

@@ -1,3 +1,4 @@
+import { shortestKey } from '../../../app/config.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
 import { numberFlag } from '../../../model/values.ts'
@@ -63,13 +64,15 @@ export const exampleSites = ['northdesk.example', 'risewell.example', 'sitless.e
 
 function sandboxOptions(flags: SandboxFlags): SandboxOptions {
   const total = numberFlag('--balance', flags.balance)
-  const date = flags.date
+  const { key, date } = flags
+  if (key !== undefined && key.length < shortestKey)
+    throw new UsageError(`--key needs at least ${shortestKey} characters, as every API key has them`)
   if (date !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(date))
     throw new UsageError(`--date cannot be '${date}'; write a day such as 2026-01-31`)
   return {
     port: numberFlag('--port', flags.port, { max: 65_535 }) ?? 8787,
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),
-    ...(flags.key === undefined ? {} : { key: flags.key }),
+    ...(key === undefined ? {} : { key }),
     sites: flags.site ?? exampleSites,
     ...(flags.latency === undefined ? {} : { latencyMs: latency(flags.latency) }),
     account: {
