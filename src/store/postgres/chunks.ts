@@ -101,13 +101,21 @@ WHERE a.body IS NOT NULL AND NOT a.given_up AND (a.run_id = $1 AND a.query = ANY
   OR a.call_id = ANY (ARRAY(SELECT call_id FROM rankline.task_ends WHERE run_id = $1 AND query = ANY ($2) AND reused)))
 ORDER BY a.query, a.page, (a.call_id = e.call_id) IS TRUE DESC, a.changed, a.call_id`
 
-/** Answers that other runs could use: those of the same command whatever their age, others where the job's freshness allows. */
+/**
+ * Answers that other runs could use: those of the same command whatever their age, others where the job's freshness allows. Each of the two
+ * has an index of its own: of both at once, all answers that these queries ever had would be read.
+ */
 const reusable = `
-SELECT DISTINCT ON (a.query, a.page) ${answerColumns}, r.group_id = $3 AS of_group FROM rankline.answers a
-JOIN rankline.runs r ON r.id = a.run_id
+WITH candidates AS (
+  SELECT a.*, true AS of_group FROM rankline.runs r JOIN rankline.answers a ON a.run_id = r.id
+  WHERE r.group_id = $3 AND a.query = ANY ($2)
+  UNION ALL
+  SELECT a.*, r.group_id = $3 AS of_group FROM rankline.answers a JOIN rankline.runs r ON r.id = a.run_id
+  WHERE a.query = ANY ($2) AND a.fetched_at >= $5::bigint AND a.fetched_at < $6::bigint AND r.key_hash = $4
+)
+SELECT DISTINCT ON (a.query, a.page) ${answerColumns}, a.of_group FROM candidates a
 JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
-WHERE a.query = ANY ($2) AND a.body IS NOT NULL AND a.run_id <> $1
-  AND (r.group_id = $3 OR (r.key_hash = $4 AND a.fetched_at >= $5::bigint AND a.fetched_at < $6::bigint))
+WHERE a.body IS NOT NULL AND a.run_id <> $1
   AND NOT EXISTS (SELECT 1 FROM rankline.task_ends own WHERE own.run_id = $1 AND own.query = a.query AND own.page = a.page)
 ORDER BY a.query, a.page, a.fetched_at DESC`
 

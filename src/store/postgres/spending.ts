@@ -48,7 +48,13 @@ FROM jsonb_to_recordset($1::jsonb) AS g(chunk bigint, credits bigint) WHERE c.id
 const notEnded = `NOT EXISTS (
         SELECT 1 FROM rankline.task_ends t WHERE t.run_id = own.id AND t.query = a.query AND t.page = a.page)`
 
-/** What a worker finds when it takes a chunk; one that came back has none of it left, or cannot use it. */
+const usableEnd = `rankline.task_ends e
+      ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL`
+
+/**
+ * What a worker finds when it takes a chunk; one that came back has none of it left, or cannot use it. An instant that stays the same during
+ * the statement lets the index find what is fresh.
+ */
 const chunksWithFreeWork = `
 SELECT c.id::text AS id FROM rankline.chunks c JOIN rankline.runs own ON own.id = c.run_id
 WHERE c.id = ANY ($1::bigint[]) AND c.fence = 0 AND (
@@ -56,11 +62,13 @@ WHERE c.id = ANY ($1::bigint[]) AND c.fence = 0 AND (
     SELECT 1 FROM rankline.answers a WHERE a.run_id = own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND NOT a.given_up
       AND ${notEnded})
   OR EXISTS (
-    SELECT 1 FROM rankline.answers a JOIN rankline.runs r ON r.id = a.run_id
-      JOIN rankline.task_ends e ON e.run_id = a.run_id AND e.query = a.query AND e.page = a.page AND e.call_id = a.call_id AND e.cause IS NULL
+    SELECT 1 FROM rankline.runs r JOIN rankline.answers a ON a.run_id = r.id JOIN ${usableEnd}
+    WHERE r.group_id = own.group_id AND a.run_id <> own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND ${notEnded})
+  OR EXISTS (
+    SELECT 1 FROM rankline.answers a JOIN rankline.runs r ON r.id = a.run_id JOIN ${usableEnd}
     WHERE a.run_id <> own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND ${notEnded}
-      AND (r.group_id = own.group_id OR (r.key_hash = own.key_hash AND a.fetched_at >= ${epochMs('clock_timestamp()')}
-        - (own.settings::jsonb ->> 'freshnessMs')::bigint AND a.fetched_at < ${epochMs('clock_timestamp()')} + ${agreeingMs})))
+      AND r.key_hash = own.key_hash AND a.fetched_at >= (${epochMs('statement_timestamp()')} - (own.settings::jsonb ->> 'freshnessMs')::bigint)::bigint
+      AND a.fetched_at < (${epochMs('statement_timestamp()')} + ${agreeingMs})::bigint)
   OR EXISTS (
     SELECT 1 FROM rankline.calls j WHERE j.run_id = own.id AND j.query = ANY (c.queries) AND j.outcome = 'accepted' AND j.job_over = false))`
 

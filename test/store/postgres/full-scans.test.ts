@@ -15,6 +15,7 @@ import {
   coordinator,
   ended,
   expire,
+  planned,
   release,
   released,
   type TestJournal,
@@ -164,3 +165,56 @@ test('No statement for a chunk reads the whole of a table, whether its statistic
   await liveThrough(journal, postgres)
   expect([...scans]).toEqual([])
 }, 60_000)
+
+/** The same database, which counts the rows of answers that transactions read. */
+function countingAnswers(postgres: Postgres, count: (rows: number) => void): Postgres {
+  // Of earlier transactions of the same connection, too.
+  const rowsSoFar = async (statements: Statements): Promise<number> => {
+    const [row] = await statements.query<{ rows: number }>(
+      `SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE schemaname = 'rankline' AND relname = 'answers'`,
+    )
+    return row?.rows ?? Number.NaN
+  }
+  return {
+    ...postgres,
+    transaction: (work, pace) =>
+      postgres.transaction(async (statements) => {
+        const before = await rowsSoFar(statements)
+        const result = await work(statements)
+        count((await rowsSoFar(statements)) - before)
+        return result
+      }, pace),
+  }
+}
+
+test('To release and to take a chunk reads none of the answers that its queries had on earlier days', async () => {
+  const journal = await aJournal()
+  const chunk = aChunk(Array.from({ length: 25 }, (_, index) => `keyword ${index}`))
+  await journal.sql(
+    `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at, plan_version, finish_reason)
+    SELECT md5('day ' || day)::uuid, $1, 'acme', gen_random_uuid(), '2026-02-28', '{}', $2::bigint - day * 86400000::bigint, 1, 'completed'
+    FROM generate_series(1, 1000) AS day`,
+    ...[keyHash, noon],
+  )
+  await journal.sql(
+    `INSERT INTO rankline.answers (call_id, run_id, query, page, fetched_at, encoding, body)
+    SELECT gen_random_uuid(), r.id, query, 1, r.started_at, 'plain', 'answer'
+    FROM rankline.runs r, unnest($1::bytea[]) AS query`,
+    chunk.queries.map(({ key }) => key),
+  )
+  await journal.sql(
+    'INSERT INTO rankline.task_ends (run_id, query, page, call_id) SELECT run_id, query, page, call_id FROM rankline.answers',
+  )
+  await journal.sql('ANALYZE')
+  const read: number[] = []
+  const postgres = countingAnswers(journal.postgres, (rows) => read.push(rows))
+  const run = await planned(journal, aSharedRun({ keyHash }, { freshnessMs: hour }), chunk)
+  await sharedSpending(postgres).release(coordinator, keyHash, [run.id], 10, async (waiting, standings) => {
+    expect(await standings.withFreeWork(waiting.map(({ id }) => id))).toEqual(new Set())
+    return waiting.map(({ id, mostCredits }) => ({ chunk: id, credits: mostCredits }))
+  })
+  expect(await sharedChunks(postgres).take(randomUUID(), [keyHash], 1, hour)).toHaveLength(1)
+  expect(read).toHaveLength(2)
+  // The planner looks at the ends of an index.
+  for (const rows of read) expect(rows).toBeLessThan(chunk.queries.length)
+})
