@@ -233,9 +233,6 @@ export async function commitRuns(
 ): Promise<readonly ListedRun[]> {
   for (const { job } of decided) await nameJob(store, job.settings)
   const planned = decided.filter(({ decision }) => decision.do !== 'show').map((one) => one.planned)
-  // The run that begins or goes on is the next look.
-  for (const id of await store.openRechecks(planned.map(({ settings }) => settings.name)))
-    await store.closeRun(id, clock.wall())
   // Calls that a dead process left in flight must not outlive an edited file.
   await store.recover(
     planned.flatMap(({ continues }) => continues ?? []),

@@ -33,7 +33,6 @@ export async function summaryLines(
       ...suspicionLines(one),
       `${summaryLine(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
       ...leftOut(one),
-      ...lookedAgain(one),
       ...malformedLines(one.malformed_items),
       ...mismatchLines(one.mismatched_answers),
       ...causeLines(one, causes),
@@ -152,15 +151,6 @@ function leftOut({ left_out: left }: RunDocument): readonly string[] {
     : [
         `  Left out, because the balance does not cover them: ${count(left.queries, 'query', 'queries')} (${count(left.credits, 'credit')} at most)`,
       ]
-}
-
-function lookedAgain({ recheck }: RunDocument): readonly string[] {
-  if (recheck === undefined) return []
-  const { queries, credits } = recheck
-  const were = queries === 1 ? 'was' : 'were'
-  return [
-    `  ${count(queries, 'query', 'queries')} ${were} looked at again for alerts, ${count(credits, 'credit')}`,
-  ]
 }
 
 /** Says how many items of answers were no results; nothing where none was. */

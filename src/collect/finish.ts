@@ -36,13 +36,6 @@ export async function finishRuns(
   if (stop === null) await store.countRanks()
 }
 
-/** What `run --json` says of the second look at queries of a run. */
-export interface RecheckDocument {
-  readonly run: number
-  readonly queries: number
-  readonly credits: number
-}
-
 /** The document that `run --json` prints for a run. Instants are ISO 8601, credits whole numbers. */
 export interface RunDocument {
   readonly run: number
@@ -79,8 +72,6 @@ export interface RunDocument {
   readonly left_out?: { readonly queries: number; readonly credits: number }
   /** Only where the budget stopped the run in this command: the limits that it has reached. */
   readonly limits_reached?: readonly string[]
-  /** Only where alert rules had queries looked at again after the run: by which run, how many, and for what. */
-  readonly recheck?: RecheckDocument
   readonly started_at: string
   readonly finished_at: string | null
   readonly duration_ms: number | null

@@ -68,9 +68,6 @@ const written = strict({
   confirm: scalar(confirmations)
     .optional()
     .describe('So many of the last three observations must say it; 1 if not given'),
-  recheck: scalar(settings.yesNo)
-    .optional()
-    .describe('Look again at once where one more observation would confirm it; `confirm` is then 2 at least'),
   to: z.array(word).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
 })
 
@@ -99,7 +96,7 @@ function checkFit(one: WrittenAlerts, context: Context): void {
     if (one[key] === undefined && fit[key] === 'must')
       mistake(context, [], `'when: ${when}' has no ${key}`, `add its limit such as '${exampleOf(when, key)}'`)
   }
-  for (const key of ['for', 'confirm', 'recheck'] as const)
+  for (const key of ['for', 'confirm'] as const)
     if (one[key] !== undefined && fit.queries === undefined) notFitting(key)
   if (when === 'new-competitor' && one.for?.targets !== undefined)
     mistake(
@@ -118,24 +115,14 @@ function exampleOf(when: AlertKind, key: Limit): string {
   return when === 'days-left' ? 'below: 7' : examples[key]
 }
 
-function ruleFrom({
-  when,
-  by,
-  top,
-  below,
-  for: only,
-  confirm = 1,
-  recheck = false,
-  to,
-}: WrittenAlerts): AlertRule {
+function ruleFrom({ when, by, top, below, for: only, confirm = 1, to }: WrittenAlerts): AlertRule {
   return {
     when,
     by: by ?? null,
     top: top ?? null,
     below: below ?? null,
     for: { tags: only?.tags ?? null, targets: only?.targets ?? null },
-    confirm: recheck ? Math.max(2, confirm) : confirm,
-    recheck,
+    confirm,
     to: to ?? null,
   }
 }

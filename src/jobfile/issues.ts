@@ -142,6 +142,11 @@ function coveredByUnknownKey(issue: Issue, siblings: readonly Issue[], parent: T
 
 function unknownKey(key: string, known: readonly string[], map: Tree | undefined): InvalidValue {
   const message = `unknown key ${quoted(key)}`
+  if (key === 'recheck' && known.includes('confirm'))
+    return {
+      message: 'recheck is gone: no query is bought a second time for an alert',
+      fix: "write 'confirm: 2', which waits for the next run",
+    }
   if (known.includes('params') && paramNames.has(key))
     return { message, fix: `write it below 'params:', such as params: { ${key}: … }` }
   if (key === 'columns' && known.includes('queries'))

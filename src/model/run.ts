@@ -141,13 +141,8 @@ export interface PlanSummary {
   readonly done: number
   /** Tasks that a stored answer covers at no cost. */
   readonly reused: number
-  /**
-   * Credits for first pages only; as the job's last finished runs of the same paging suggest; for every page that may be bought,
-   * second looks of alert rules included.
-   */
+  /** Credits for first pages only; as the job's last finished runs of the same paging suggest; for every page that may be bought. */
   readonly credits: { readonly min: number; readonly expected: number; readonly max: number }
-  /** Credits that second looks of alert rules may cost at most; part of `max`. */
-  readonly rechecks: number
 }
 
 /** One page of one query of one run, let through to be sent. */

@@ -64,7 +64,6 @@ function document(summary: PlanSummary, { covered, balance, account, rest, limit
     duplicates: summary.duplicates,
     tasks: { planned: summary.tasks, done: summary.done, reused: summary.reused },
     credits: { min, expected, max, covered },
-    ...(summary.rechecks === 0 ? {} : { rechecks: { credits: summary.rechecks } }),
     ...(rest === null ? {} : { left_out: rest }),
     balance: remaining,
     balance_after: remaining === null ? null : balance,

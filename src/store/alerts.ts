@@ -60,10 +60,8 @@ export type ChangeCauses = (open: readonly CauseAlert[], muted: ReadonlyMap<stri
 /** A run whose end no alert rule has judged yet. */
 export interface RunToJudge {
   readonly run: Run
-  /** Whether it ended anew: where it was only closed, or looked again at queries of another run, how it went is not judged. */
+  /** Whether it ended anew: where it was only closed, how it went is not judged. */
   readonly hasEnded: boolean
-  /** Queries that were looked at again since it was judged first: that look has decided. */
-  readonly settled: ReadonlySet<number>
 }
 
 /** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */

@@ -3,7 +3,6 @@ import type { JobStore } from './jobs.ts'
 import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from './journal.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { OutboxStore } from './outbox.ts'
-import type { RecheckStore } from './rechecks.ts'
 import type { ReportStore, TrackingStore } from './reports.ts'
 import type { HistoryStore } from './results.ts'
 import type { PlanDraft, PlannedReads, RunStore } from './runs.ts'
@@ -27,7 +26,6 @@ export interface Store
     TrackingStore,
     HistoryStore,
     AlertStore,
-    RecheckStore,
     OutboxStore,
     SlotStore,
     DueReads,

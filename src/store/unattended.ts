@@ -64,8 +64,8 @@ export interface StatusReads {
   /** Names of all jobs that ever ran and were not removed, in alphabetical order. */
   jobsThatRan(): Promise<readonly string[]>
   /**
-   * The newest run of a job until an instant, and the newest that gave what it was made for; null where there is none. Those
-   * that look again at queries of another are passed over.
+   * The newest run of a job until an instant, and the newest that gave what it was made for; null where there is none. Second
+   * looks of earlier versions are passed over.
    */
   newestRuns(job: string, until: number): Promise<{ readonly last: Run | null; readonly good: Run | null }>
   /** The newest reading of the service's usage record, with whatever key. */

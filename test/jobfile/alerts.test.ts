@@ -32,9 +32,12 @@ testTable<[string, readonly string[]]>([
   ['{ when: coverage, below: 101 }', ["1:35: below cannot be '101'; write a percentage from 1 to 100"]],
   ['{ when: drop, by: 0 }', ["1:28: by cannot be '0'; write a whole number from 1 up"]],
   ['{ when: drop, confirm: 4 }', ["1:33: confirm cannot be '4'; write a whole number from 1 to 3"]],
-  ['{ when: url-changed, recheck: true, confirm: 3 }', []],
-  ['{ when: suspect, recheck: true }', ["1:36: recheck does not go with 'when: suspect'; remove it"]],
-  ['{ when: drop, recheck: once }', ["1:33: recheck cannot be 'once'; write one of true, false"]],
+  [
+    '{ when: drop, recheck: true }',
+    [
+      "1:24: recheck is gone: no query is bought a second time for an alert; write 'confirm: 2', which waits for the next run",
+    ],
+  ],
   ['{ when: drop, to: [] }', ['1:28: to is an empty list; write at least one entry, or leave it out']],
   ['{ when: drop, to: mail }', ["1:28: to cannot be 'mail'; write a list such as [a, b]"]],
   [
@@ -56,22 +59,9 @@ test('a rule gets its defaults', async () => {
   expect(settings?.alerts).toEqual([
     {
       when: 'url-changed',
-      ...{ by: null, top: null, below: null, confirm: 1, recheck: false, to: null },
+      ...{ by: null, top: null, below: null, confirm: 1, to: null },
       for: { tags: null, targets: null },
     },
-  ])
-})
-
-test('a rule that looks again needs two observations at least', async () => {
-  const rules = ['recheck: true', 'recheck: true, confirm: 1', 'recheck: true, confirm: 3', 'recheck: false']
-  const { settings } = await readJob({
-    'job.yaml': `alerts: [${rules.map((rule, index) => `{ when: drop, by: ${index + 1}, ${rule} }`)}]\n${q}`,
-  })
-  expect(settings?.alerts?.map(({ recheck, confirm }) => [recheck, confirm])).toEqual([
-    [true, 2],
-    [true, 2],
-    [true, 3],
-    [false, 1],
   ])
 })
 

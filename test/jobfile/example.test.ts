@@ -84,7 +84,6 @@ describe('a job file with every key', () => {
           below: null,
           for: { tags: ['money'], targets: null },
           confirm: 2,
-          recheck: false,
           to: ['mail'],
         },
       ],

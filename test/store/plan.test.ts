@@ -152,7 +152,6 @@ describe('what a plan comes to', () => {
       continues: null,
       queries: 2,
       duplicates: 0,
-      rechecks: 0,
       tasks: 4,
       done: 0,
       reused: 0,

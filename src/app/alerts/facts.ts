@@ -60,7 +60,7 @@ const ofPairs: readonly AlertKind[] = [
 /** What a run observed, with what was observed before: nothing for a run that may still go on, and what no rule watches is not read. */
 export async function observedFacts(
   store: Store,
-  { run, settled }: Pick<RunToJudge, 'run' | 'settled'>,
+  { run }: Pick<RunToJudge, 'run'>,
   rules: readonly AlertRule[],
 ): Promise<Watching> {
   const linkText = (id: number): string => store.links([id])[0] ?? ''
@@ -68,7 +68,7 @@ export async function observedFacts(
   const isAsked = ofQueries.length > 0 || rules.some(({ when }) => when === 'suspect')
   const suspicion = isAsked && isOver(run) ? store.suspicionOf(run.id) : null
   if (ofQueries.length === 0 || !isOver(run)) return { suspicion, pairs: [], serps: [], linkText }
-  const watched = watchedQueries(store.queriesOfRun(run.id).filter(({ id }) => !settled.has(id)))
+  const watched = watchedQueries(store.queriesOfRun(run.id))
   return {
     suspicion,
     pairs: await watchedPairs(store, run, { rules: ofQueries, watched }),

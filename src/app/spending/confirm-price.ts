@@ -1,4 +1,3 @@
-import { mostRecheckCredits } from '../../ledger/rechecks.ts'
 import { RanklineError } from '../../model/errors.ts'
 import { exitCodes, type Run } from '../../model/run.ts'
 import { count, grouped } from '../../model/text.ts'
@@ -34,16 +33,13 @@ export async function dearRuns(
 
 /** A run that is to go on, where it may still cost more than its `confirm_over`. */
 export async function dearToGoOn(
-  store: Pick<Store, 'creditsOf' | 'creditsToCome' | 'isRechecked' | 'pricesOfRun'>,
-  { id, job, settings: { budget, alerts } }: Run,
+  store: Pick<Store, 'creditsOf' | 'creditsToCome'>,
+  { id, job, settings: { budget } }: Run,
   failed: 'count' | 'ignore',
 ): Promise<readonly PricedRun[]> {
   const { confirmOver, maxCredits } = budget
   if (confirmOver === null) return []
-  const again = (await store.isRechecked(id))
-    ? 0
-    : mostRecheckCredits(alerts ?? [], await store.pricesOfRun(id))
-  const toCome = (await store.creditsToCome(id, failed)) + again
+  const toCome = await store.creditsToCome(id, failed)
   const credits = Math.min(toCome, await leftOfRun(store, id, maxCredits))
   return credits > confirmOver ? [{ job, credits, confirmOver }] : []
 }

@@ -32,8 +32,6 @@ export interface AlertRule {
   readonly for: { readonly tags: readonly string[] | null; readonly targets: readonly string[] | null }
   /** Of the last three observations as many must say it: 1, 2 or 3. */
   readonly confirm: number
-  /** What one more observation would confirm is looked at again at once. Missing in older runs. */
-  readonly recheck?: boolean
   /** Names of channels; null is all of the workspace. */
   readonly to: readonly string[] | null
 }

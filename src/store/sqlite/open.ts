@@ -26,7 +26,6 @@ import { syncStore } from './sync/import.ts'
 import { alertStore } from './unattended/alerts.ts'
 import { dueReads } from './unattended/due.ts'
 import { outboxStore } from './unattended/outbox.ts'
-import { recheckStore } from './unattended/rechecks.ts'
 import { slotStore } from './unattended/slots.ts'
 import { statusReads } from './unattended/status.ts'
 
@@ -164,7 +163,6 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
     ...alertStore(db, writer),
-    ...recheckStore(db, writer),
     ...outboxStore(db, writer),
     ...slotStore(db, writer),
     ...dueReads(db),

@@ -23,7 +23,7 @@ type RunRow = typeof runs.$inferSelect
 
 const runOfId = prepared(($: Values<{ id: number }>) => orm.select().from(runs).where(eq(runs.id, $.id)))
 
-/** Of its job a run speaks, and not the second look at some of its queries. */
+/** Of its job a run speaks, and not a second look of earlier versions at some of its queries. */
 export const isNoRecheck = sql`NOT EXISTS (SELECT 1 FROM ${rechecks} WHERE ${rechecks.runId} = ${runs.id})`
 
 const latestRun = prepared(($: Values<{ job: string }>) =>

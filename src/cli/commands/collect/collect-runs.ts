@@ -1,5 +1,4 @@
 import { afterRuns } from '../../../app/after-run.ts'
-import { type Collection, recheckRuns } from '../../../app/alerts/recheck.ts'
 import type { MetricsFile } from '../../../app/config.ts'
 import type { App } from '../../../app/connect/app.ts'
 import { mostConnections } from '../../../app/connect/service.ts'
@@ -14,7 +13,7 @@ import {
 import { metricsFileToWrite, writeMetrics } from '../../../app/status/metrics.ts'
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
-import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { UsageError } from '../../../model/errors.ts'
 import type { FlagsOf } from '../../../model/flag.ts'
 import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
@@ -99,13 +98,7 @@ async function collectAndReport(
   }
   const collected = await collectAndFinish(app, listed, collection)
   const cause = interrupts.stop.cause()
-  const again = {
-    runs: listed.flatMap(({ run, show }) => (show === 'collect' ? [run] : [])),
-    balance: collected.after,
-    request: collection,
-  }
-  const documents = await withRechecks(app, await documentsOf(app, listed, collected, cause), again, terminal)
-  const isCutShort = cause === null && interrupts.stop.cause()?.reason === 'interrupted'
+  const documents = await documentsOf(app, listed, collected, cause)
   display.end()
   const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
@@ -124,7 +117,7 @@ async function collectAndReport(
   }))
   await pings.ended(ends)
   await afterRuns({ app, finished, cause, metricsFile, log: (line) => terminal.log(line) })
-  if (reason === 'interrupted' || isCutShort) return interrupts.exitCode()
+  if (reason === 'interrupted') return interrupts.exitCode()
   // All may be done, and nothing of it kept.
   if (app.store.file.loss() !== null) return exitCodes.unavailable
   if (cause?.reason === reason) return exitCodeOf(cause)
@@ -173,26 +166,6 @@ async function printEnds(
   if (!asJson) for (const line of nextCommands(ended)) note(terminal, line)
 }
 
-/** The documents of runs, with what was looked at again for alerts. Where that fails, it changes nothing of how the runs ended. */
-async function withRechecks(
-  app: App,
-  documents: readonly RunDocument[],
-  again: Collection,
-  terminal: Terminal,
-): Promise<readonly RunDocument[]> {
-  try {
-    const rechecks = await recheckRuns(app, again)
-    return documents.map((document) => {
-      const recheck = rechecks.get(document.run)
-      return recheck === undefined ? document : { ...document, recheck }
-    })
-  } catch (error) {
-    if (!(error instanceof RanklineError)) throw error
-    terminal.log(error.message)
-    return documents
-  }
-}
-
 /** What lines about these runs name. */
 function runsOf(listed: readonly ListedRun[]): LogFields {
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
@@ -205,14 +178,11 @@ function runsOf(listed: readonly ListedRun[]): LogFields {
 /** Says to programs how a run ended; a person reads its summary. */
 function logEnd(
   terminal: Terminal,
-  { run, job, finish_reason, tasks, credits, duration_ms, recheck, suspect }: RunDocument,
+  { run, job, finish_reason, tasks, credits, duration_ms, suspect }: RunDocument,
 ): void {
   const isQuiet = finish_reason === 'completed' && suspect === undefined
   const level = isQuiet ? 'info' : isComplete(finish_reason) ? 'warn' : 'error'
-  const more = {
-    ...(recheck === undefined ? {} : { recheck }),
-    ...(suspect === undefined ? {} : { suspect }),
-  }
+  const more = suspect === undefined ? {} : { suspect }
   terminal.event?.('Run ended', { level, run, job, finish_reason, tasks, credits, duration_ms, ...more })
 }
 

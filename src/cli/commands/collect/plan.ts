@@ -365,12 +365,7 @@ export function described(
   const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
   const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
   const left = [...new Set(limits.map(limitLine))].map((line) => `${sanitize(line)}\n`).join('')
-  const again = documents.reduce((sum, { rechecks }) => sum + (rechecks?.credits ?? 0), 0)
-  const rechecks =
-    again === 0
-      ? ''
-      : `Of the most, ${count(again, 'credit')} ${again === 1 ? 'is' : 'are'} for second looks that alerts may ask for. `
-  return `${table}\n${left}${joined}${rechecks}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
+  return `${table}\n${left}${joined}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
 }
 
 function amount(n: number | null | undefined, otherwise: string): string {

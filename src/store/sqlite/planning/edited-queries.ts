@@ -19,7 +19,7 @@ export function createEdited(db: Database): void {
   db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
 }
 
-/** The newest run of a job, but for second looks, which ask a part of it. */
+/** The newest run of a job, but for second looks of earlier versions, which ask a part of it. */
 const newestRun = `(SELECT max(r.id) FROM runs_ r WHERE r.job = @job AND r.id NOT IN (SELECT run_id FROM rechecks)
   AND EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = r.id))`
 

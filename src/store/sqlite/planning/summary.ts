@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { getTableName } from 'drizzle-orm'
 import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/fit.ts'
-import { mostRecheckCredits } from '../../../ledger/rechecks.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { PlannedJob } from '../../runs.ts'
 import { withSortMemory } from '../connection/statements.ts'
@@ -104,7 +103,6 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
         FROM ${getTableName(staged.table)} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0)`,
     )
     .get({ run: job.continues, ...freshValues(job.fresh) }) as SummaryRow
-  const rechecks = recheckCredits(db, staged, job)
   return {
     job: job.settings.name,
     continues: job.continues,
@@ -113,24 +111,8 @@ export function summarise(db: Database, staged: Staged, job: PlannedJob, duplica
     tasks: row.tasks,
     done: row.settled,
     reused: row.fresh,
-    credits: { min: row.min, expected: expected(row, usedShare(db, job)), max: row.max + rechecks },
-    rechecks,
+    credits: { min: row.min, expected: expected(row, usedShare(db, job)), max: row.max },
   }
-}
-
-/** Credits that second looks of alert rules may cost at most. */
-function recheckCredits(db: Database, { table }: Staged, { settings }: PlannedJob): number {
-  const rules = settings.alerts ?? []
-  if (!rules.some(({ recheck }) => recheck === true)) return 0
-  const rows = db
-    .prepare<unknown[], { queries: number; credits: number; tags: string }>(
-      `SELECT count(*) AS queries, credits * pages AS credits, tags FROM ${getTableName(table)} GROUP BY 2, 3`,
-    )
-    .all()
-  return mostRecheckCredits(
-    rules,
-    rows.map(({ tags, ...row }) => ({ ...row, tags: JSON.parse(tags) as readonly string[] })),
-  )
 }
 
 function expected({ min, max }: SummaryRow, share: number | null): number {

@@ -16,7 +16,6 @@ import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { lookReads } from './looks.ts'
 import { joinMessage, putMessage } from './outbox.ts'
-import { lookedAtAgain } from './rechecks.ts'
 import { alerts, judgedRuns, mutes, rechecks, restingQueries } from './schema.ts'
 
 const stored = {
@@ -88,7 +87,7 @@ const lateRuns = 20
 
 const toJudge = prepared(
   ($: Values<{ job: string }>) =>
-    sql<{ id: number; hasEnded: number; judged: number }>`WITH lately AS MATERIALIZED (
+    sql<{ id: number; hasEnded: number }>`WITH lately AS MATERIALIZED (
         SELECT ${runs.id} AS id, ${judgedRuns.runId} IS NOT NULL AS judged,
           ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS ended,
           ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed, ${rechecks.runId} IS NOT NULL AS recheck
@@ -96,7 +95,7 @@ const toJudge = prepared(
           LEFT JOIN ${rechecks} ON ${rechecks.runId} = ${runs.id}
         WHERE ${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL
         ORDER BY ${runs.id} DESC LIMIT ${sql.raw(String(lateRuns))})
-      SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded, judged FROM lately JOIN ${runs} ON ${runs.id} = lately.id
+      SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded FROM lately JOIN ${runs} ON ${runs.id} = lately.id
       WHERE (NOT judged OR ended OR closed)
         AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
         AND (json_array_length(${runs.settings}, '$.alerts') > 0
@@ -293,10 +292,9 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
     mutedIdentities: async (job, now) =>
       new Map(muted.all(db, { job, now }).map(({ identity, until }) => [identity, until])),
     runsToJudge: async (job) =>
-      toJudge.all(db, { job }).flatMap(({ id, hasEnded, judged }) => {
+      toJudge.all(db, { job }).flatMap(({ id, hasEnded }) => {
         const run = loadRun(db, id)
-        const settled = judged === 1 ? lookedAtAgain(db, id) : []
-        return run === null ? [] : [{ run, hasEnded: hasEnded === 1, settled: new Set(settled) }]
+        return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
       }),
     goneAlerts: async ({ id, job }) => gone.all(db, { run: id, job }).map((one) => one.id),
     ...lookReads(db),

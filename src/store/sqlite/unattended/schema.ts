@@ -95,7 +95,7 @@ export const judgedRuns = sqliteTable('judged_runs', {
   closedAt: integer('closed_at'),
 })
 
-/** Runs that look again at queries of another run, because alert rules ask for that: at most one for each run. */
+/** Of earlier versions: runs that asked some queries of another run once more, for alert rules. They are no look of their job. */
 export const rechecks = sqliteTable('rechecks', {
   runId: integer('run_id').primaryKey(),
   /** The run whose queries are looked at again. */
