@@ -20,19 +20,18 @@ import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.t
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { kindLabels } from '../history/parts.ts'
 import type { ReportPeriod } from '../history/period.ts'
-import type { Keyword } from '../history/rank-history.ts'
-import { buckets } from '../metrics/distribution.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import { buckets, top } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { citationsIn } from '../page/build-data.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
-import { segments } from '../segments.ts'
+import { type Segment, segments } from '../segments.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { wordsOf } from '../words/words.ts'
-import { tagsText } from './tags-table.ts'
 
 const say = wordsOf('en')
 
@@ -348,4 +347,56 @@ function notes({ compared, added, removed, curve, targets, parts, otherParts }: 
         ]),
     `CTR: ${sanitize(curve.name)}, ${sanitize(curve.version)}.`,
   ].join(' ')
+}
+
+/** Tags that the terminal shows; all of them are in Markdown, XLSX and HTML. */
+const most = 15
+
+/** The tags with the most keywords, for the first own target; empty if no keyword has a tag. */
+export function tagsText(
+  segments: readonly Segment[],
+  { targets }: Pick<RankHistory, 'targets'>,
+  { parts }: Summary,
+  { width, color }: TextLook,
+): string {
+  const own = targets.findIndex((target) => target.own)
+  if (own === -1 || segments.every(({ tag }) => tag === null)) return ''
+  const lines = segments.flatMap(({ tag, targets: all }) => {
+    const figures = all.find(([place]) => place === own)?.[1] ?? []
+    const target = targets[own] as TrackedTarget
+    // The figures of the headline: other engines and kinds have theirs in the other formats.
+    const [line] = linesOf({ targets: [{ target, parts: figures }] }, parts.slice(0, 1))
+    return line === undefined ? [] : [{ tag, ...line }]
+  })
+  const shown = lines.toSorted((a, b) => b.coverage.expected - a.coverage.expected).slice(0, most)
+  const metrics = columnMetrics(shown)
+  const columns: readonly TableColumn[] = [
+    { title: 'tag', shrinks: true },
+    { title: 'keywords', align: 'right' },
+    ...metrics.map(({ label, shortLabel, denominator }) => ({
+      title: shortLabel ?? label,
+      align: 'right' as const,
+      ...(denominator === null ? { dropped: true as const } : {}),
+    })),
+    { title: 'top 10', align: 'right', dropped: true },
+  ]
+  const rows = shown.map(({ tag, coverage, figures, distribution }) => [
+    tag === null ? '(none)' : sanitize(tag),
+    String(coverage.expected),
+    ...metrics.map((metric) => {
+      const figure = figures[metric.name]
+      return `${valueText(figure.value, metric)} ${deltaText(metric, figure)}`.trim()
+    }),
+    String(top(distribution, 10)),
+  ])
+  const table = formatTable(columns, rows, width)
+  const left = lines.length - shown.length
+  const whose = [
+    ...(targets.filter((target) => target.own).length > 1
+      ? [sanitize((targets[own] as TrackedTarget).label)]
+      : []),
+    ...(parts.length > 1 ? [parts[0]?.engine ?? ''] : []),
+  ].join(', ')
+  const more = left > 0 ? `And ${count(left, 'more tag')}: --format md or --format xlsx has them all.\n` : ''
+  return `\nBy tag${whose === '' ? '' : ` for ${whose}`}:\n${color ? colored(table) : table}${more}`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tagsText } from '../../../src/report/formats/tags-table.ts'
+import { tagsText } from '../../../src/report/formats/table.ts'
 import { segments } from '../../../src/report/segments.ts'
 import { summarise } from '../../../src/report/summary.ts'
 import { type ASeries, aHistory, curve } from '../metrics/history.ts'

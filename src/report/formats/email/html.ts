@@ -1,10 +1,10 @@
 import { harmless, html, type Markup } from '../../../output/markup.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
+import { shortLink } from '../../cells.ts'
 import type { ReportSource } from '../../report.ts'
 import type { Words } from '../../words/words.ts'
 import type { EmailAction, EmailContent, EmailFigure, EmailMovers, EmailSite, EmailTrend } from './content.ts'
 import type { WrittenChange } from './figures.ts'
-import { linked, linkTo } from './links.ts'
 import { bar, colour, columnChart, fills, font, layout, section, styleSheet, toned } from './look.ts'
 
 interface HtmlContext {
@@ -203,4 +203,28 @@ function foot({ asOf }: EmailContent, { presentation, say }: Omit<HtmlContext, '
   ]
   return html`<tr><td class="side" style="padding:24px 32px 28px 32px">${lines.map((line) => html`<p class="muted" style="margin:0 0 4px 0;${font};font-size:12px;line-height:18px;color:${colour('muted')}">${line}</p>`)}</td></tr>
 `
+}
+
+/** Web addresses in running text, without the sign that ends a sentence. */
+const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)]/gi
+
+/** Text whose web addresses are links. */
+function linked(text: string): Markup {
+  const found = [...text.matchAll(address)]
+  let end = 0
+  const parts = found.flatMap((match) => {
+    const before = text.slice(end, match.index)
+    end = match.index + match[0].length
+    return [before, anchor(match[0], match[0])]
+  })
+  return html`${[...parts, text.slice(end)]}`
+}
+
+/** A page by its short address; an address of another kind is only text. */
+function linkTo(page: string): Markup {
+  return /^https?:\/\//i.test(page) ? anchor(page, shortLink(page)) : html`${page}`
+}
+
+function anchor(address: string, text: string): Markup {
+  return html`<a href="${address}" style="text-decoration:underline">${text}</a>`
 }

@@ -1,12 +1,15 @@
 import type { Row } from '../../../model/result.ts'
-import { count } from '../../../model/text.ts'
+import { count, grouped } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
-import { conclusions } from '../../findings/conclusions.ts'
+import { type Conclusions, conclusions } from '../../findings/conclusions.ts'
+import type { NextAction } from '../../findings/next-actions/action.ts'
+import { reasonsOf } from '../../findings/next-actions/say.ts'
+import { sentenceOf } from '../../findings/say.ts'
 import { definitionOf, valueText } from '../../headline.ts'
 import { filterHistory } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
-import type { TrackedTarget } from '../../history/rank-history.ts'
+import type { RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import type { CtrCurve } from '../../metrics/figure.ts'
 import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
 import { citationsIn } from '../../page/build-data.ts'
@@ -17,7 +20,6 @@ import { segments } from '../../segments.ts'
 import { type Summary, summarise } from '../../summary.ts'
 import { periodSentence } from '../../words/period-text.ts'
 import { wordsOf } from '../../words/words.ts'
-import { findingsSection, nextActionsSection } from './conclusions.ts'
 import {
   countsSection,
   headlineSection,
@@ -183,4 +185,35 @@ function curveSection({ name, version, source, rates }: CtrCurve): readonly stri
       ? `And so on to rank ${rates.length}; none behind it.`
       : `None behind rank ${rates.length}.`,
   ]
+}
+
+/** How things stand, in sentences; for each own target. */
+function findingsSection(all: readonly Conclusions[]): readonly string[] {
+  const say = wordsOf('en')
+  return all.flatMap(({ target, findings }) => [
+    ...(all.length > 1 ? [`**${mdText(target?.label ?? '')}**`] : []),
+    findings.map((one) => `- ${sentenceOf(one, say, mdText)}`).join('\n'),
+  ])
+}
+
+/** What to do next, the most clicks at stake first; for each own target. */
+function nextActionsSection(all: readonly Conclusions[], history: RankHistory): readonly string[] {
+  const say = wordsOf('en')
+  const { title, reason, clicks, page } = say.nextActions
+  const columns: readonly MdColumn<NextAction>[] = [
+    ...keywordColumns<NextAction>(history, ({ status }) => status.keyword),
+    { title: reason.toLowerCase(), cell: (action) => reasonsOf(action, say, mdText) },
+    toTheRight(clicks.toLowerCase(), (action) =>
+      action.clicks === null ? '-' : grouped(Math.round(action.clicks)),
+    ),
+    {
+      title: page.toLowerCase(),
+      cell: (action) => (action.page === null ? '' : mdLink(shortUrl(action.page), action.page)),
+    },
+  ]
+  return all.flatMap(({ target, actions }) => {
+    if (actions.length === 0) return []
+    const whose = all.length > 1 ? `, ${mdText(target?.label ?? '')}` : ''
+    return [`## ${title}${whose}`, mdTable(columns, actions)]
+  })
 }

@@ -2,15 +2,16 @@ import { pageAddress } from '../../../../model/url.ts'
 import { type SerpPair, serpPairs } from '../../../metrics/serps.ts'
 import { discoverCompetitors, isGaining, type SiteShare, siteTrends } from '../../../metrics/site-shares.ts'
 import { volatility } from '../../../metrics/turnover.ts'
+import { competitorsLine } from '../../competitors-line.ts'
 import { trendLine } from '../chart/sparkline.ts'
-import { breakable, html } from '../dom.ts'
+import { copyText } from '../clipboard.ts'
+import { ariaHidden, breakable, button, html, srOnly } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
 import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { takenFigure } from '../table/taken.ts'
 import { metricText, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
-import { jobLine } from './job-line.ts'
 import { empty, note } from './section.ts'
 
 /** Sites in the list by share, and in that of sites that gain, at most. */
@@ -134,4 +135,47 @@ function turnoverNote(pairs: readonly SerpPair[], links: readonly string[]): HTM
   const { value, numerator, denominator } = volatility(pairs, (link) => pageAddress(links[link] as string))
   if (value === null) return null
   return note(say.competitors.turnover(metricText('turnover', value), numerator, denominator))
+}
+
+/** Buttons that put sites on a line for the job file, and the line. */
+function jobLine() {
+  const words = say.competitors
+  const code = html('code', 'code')
+  const said = html('span', { class: 'about', role: 'status' })
+  const again = button('quiet', copy, {}, words.copyAgain)
+  const element = html(
+    'div',
+    { class: 'job-line', hidden: true },
+    html('p', '', words.jobLine),
+    html('p', '', code, ' ', again, ' ', said),
+    note(words.jobLineNote),
+  )
+  const sites: string[] = []
+  return {
+    element,
+    button: (site: string): HTMLElement => {
+      const label = new Text(words.add)
+      const add = button(
+        'quiet add-site',
+        () => {
+          if (!sites.includes(site)) sites.push(site)
+          code.textContent = competitorsLine(sites)
+          element.hidden = false
+          label.data = words.added
+          copy()
+        },
+        {},
+        html('span', 'add-full', label),
+        ariaHidden('+', 'add-short'),
+        srOnly(`: ${site}`),
+      )
+      return add
+    },
+  }
+
+  function copy(): void {
+    void copyText(competitorsLine(sites)).then((isCopied) => {
+      said.textContent = isCopied ? words.copied : words.notCopied
+    })
+  }
 }

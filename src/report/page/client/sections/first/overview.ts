@@ -1,5 +1,13 @@
+import { placesOf } from '../../../../cells.ts'
 import { type DailyFigures, daily } from '../../../../daily.ts'
-import { factsOf } from '../../../../findings/facts.ts'
+import { type FindingFacts, factsOf } from '../../../../findings/facts.ts'
+import { findings, linkOf } from '../../../../findings/find.ts'
+import type { Finding, FindingLink } from '../../../../findings/finding.ts'
+import type { NextAction } from '../../../../findings/next-actions/action.ts'
+import { nextActions } from '../../../../findings/next-actions/find.ts'
+import { nothingToDo } from '../../../../findings/next-actions/nothing.ts'
+import { nothingText, reasonsOf, untoldClicks } from '../../../../findings/next-actions/say.ts'
+import { sentenceOf } from '../../../../findings/say.ts'
 import { shareFloors } from '../../../../findings/spread.ts'
 import { isSwing, isUsual, levelOn } from '../../../../findings/swing.ts'
 import { headline, isKnownOnBothDays } from '../../../../headline.ts'
@@ -10,15 +18,27 @@ import { type Coverage, coverageOf, type MetricOptions } from '../../../../metri
 import { type MetricName, metrics, pageMetrics } from '../../../../metrics/index.ts'
 import { once } from '../../../data.ts'
 import { trendLine } from '../../chart/sparkline.ts'
-import { firstDrawn, firstKnown, type TrendDrawing, trend } from '../../chart/trend.ts'
-import { html } from '../../dom.ts'
+import { type FigureChoice, firstDrawn, firstKnown, type TrendDrawing, trend } from '../../chart/trend.ts'
+import type { SectionId } from '../../controls/address.ts'
+import { button, html, linkTo, twoLines } from '../../dom.ts'
+import type { Filters } from '../../filters.ts'
+import { number, pathOf } from '../../format.ts'
+import { sectionLink } from '../../header.ts'
 import { say } from '../../language.ts'
-import { deltaMark, metricLabel, metricText, metricTooltip, usualMark, withTooltip } from '../../text.ts'
+import { figures, type SimpleColumn, simpleTable } from '../../table/simple-table.ts'
+import {
+  deltaMark,
+  isolated,
+  metricLabel,
+  metricText,
+  metricTooltip,
+  usualMark,
+  withTooltip,
+} from '../../text.ts'
 import { hasCompared, type View } from '../../view.ts'
-import { empty, noMatch, section } from '../section.ts'
-import { headlineList, type Opening } from './headline.ts'
+import { type OpenKeyword, takenKeyword } from '../keywords.ts'
+import { empty, noMatch, noValue, panel, section } from '../section.ts'
 import { type Moves, moved, movers } from './movers.ts'
-import { nextActionsPanel } from './next-actions.ts'
 
 /**
  * The first screen: what happened in sentences, figures, what to do next, their history, and movements. The caller presses the button of
@@ -193,5 +213,122 @@ export function figureCard(card: FigureCard): HTMLElement {
     html('p', 'value', metricText(name, value), isUsual ? usualMark(change) : change),
     trendLine(trend, metrics[name].better === 'lower'),
     html('p', 'about', about),
+  )
+}
+
+/** What a sentence or a row can open. */
+interface Opening {
+  readonly open: OpenKeyword
+  /** Sets filters and goes to a section, in one step of the browser's history. */
+  readonly choose: (change: Partial<Filters>, section?: SectionId) => void
+  readonly goToSection: (section: SectionId) => void
+  readonly chart: FigureChoice
+}
+
+/** The sentences above the figures; each opens what it speaks of. */
+function headlineList(view: View, facts: FindingFacts, { open, choose, goToSection }: Opening): HTMLElement {
+  const items = findings(facts).map((finding) => html('li', kindOf(finding), opening(finding)))
+  return html('ul', { class: 'headline', 'aria-label': say.overview.inShort }, ...items)
+
+  function opening(finding: Finding): HTMLElement {
+    const link = linkOf(finding)
+    const text = sentenceOf(finding, say, isolated)
+    if (link.to === 'section') return sectionLink(link.section, text, () => goToSection(link.section))
+    return button('', () => follow(link), link.to === 'keyword' ? { 'aria-haspopup': 'dialog' } : {}, text)
+  }
+
+  function follow(link: FindingLink): void {
+    if (link.to === 'tag') choose({ tags: [link.tag] })
+    if (link.to === 'keyword') {
+      const status = view.statuses.find(({ series }) => series.keyword === link.keyword)
+      if (status !== undefined) open(status, view.statuses)
+    }
+    if (link.to === 'group') choose({ movement: link.group }, 'keywords')
+  }
+}
+
+/** The first sentence is the largest; what figures do not include is the smallest. */
+function kindOf({ kind }: Finding): string {
+  const isLimit = ['not checked', 'added', 'partial days', 'other day'].includes(kind)
+  return isLimit ? 'limit' : ''
+}
+
+/**
+ * What to do next, the most clicks at stake first; null for a target that is not one's own.
+ *
+ * @param all the view with keywords of every kind: AI answers are of another part than the figures
+ */
+function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HTMLElement | null {
+  if (!all.target.own) return null
+  const words = say.nextActions
+  const statuses = all.statuses.filter(({ keyword }) => keyword.kind === 'reference')
+  const actions = nextActions(facts, { statuses, citations: all.data.citations })
+  const order = actions.map(({ status }) => status)
+  const distinguish = placesOf(all.history.keywords)
+  const columns: readonly SimpleColumn<NextAction>[] = [
+    {
+      title: words.keyword,
+      class: 'action-keyword',
+      cell: ({ status: { keyword } }) => {
+        const about = distinguish(keyword)
+        const query = html('bdi', '', keyword.query)
+        return about === '' ? query : twoLines(query, about)
+      },
+      taken: takenKeyword(all.history.keywords, ({ status }) => status.keyword),
+    },
+    {
+      title: words.reason,
+      class: 'action-reason',
+      cell: (action) => reasonsOf(action, say, isolated),
+      taken: (action) => reasonsOf(action, say),
+    },
+    ...(actions.every(({ clicks }) => clicks === null)
+      ? []
+      : [
+          figures<NextAction>(
+            words.clicks,
+            (action) =>
+              action.clicks === null
+                ? noValue(words.noClicks)
+                : html(
+                    'span',
+                    untoldClicks(action) === null ? 'told' : '',
+                    number(Math.round(action.clicks)),
+                    html('span', 'action-unit', ` ${words.atStake}`),
+                  ),
+            ' action-clicks',
+            ({ clicks }) => (clicks === null ? null : Math.round(clicks)),
+          ),
+        ]),
+    {
+      title: words.page,
+      class: 'action-page',
+      cell: ({ page, status: { current } }) =>
+        page === null
+          ? noValue(current.state === 'absent' ? words.noPage : say.ranks.notKnown)
+          : linkTo(page, pathOf(page)),
+      taken: ({ page }) => page,
+    },
+    {
+      title: words.why,
+      class: 'action-why',
+      cell: ({ status }) =>
+        button(
+          'quiet',
+          () => open(status, order),
+          {
+            'aria-haspopup': 'dialog',
+            'aria-label': words.whyOf([status.keyword.query, distinguish(status.keyword)].join(' ').trim()),
+          },
+          words.why,
+        ),
+      taken: [],
+    },
+  ]
+  return panel(
+    words.title,
+    actions.length === 0
+      ? empty(nothingText(nothingToDo(facts), say, isolated))
+      : html('div', 'actions', simpleTable(words.title, actions, columns)),
   )
 }
