@@ -20,7 +20,8 @@ export async function syncFirst(
   const url = neededQueue(flags)
   const database = databasePath(flags)
   makeDefaultFolder(database)
-  using lock = waitForLocks([databaseLock(database)], undefined, (line) => note(terminal, line))
+  const notice = (line: string): void => note(terminal, line)
+  using lock = waitForLocks([databaseLock(database)], undefined, notice)
   await lock.acquire()
-  await syncDatabase({ url, database, ...keptAnswers })
+  await syncDatabase({ url, database, ...keptAnswers, notice })
 }

@@ -16,6 +16,7 @@ import type { Store } from '../store/store.ts'
 import { chunksOf, planParts } from './chunking.ts'
 import type { Release } from './release.ts'
 import { releaser } from './releasing.ts'
+import { type SyncResult, syncAll } from './sync.ts'
 
 export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'concurrency' | 'readAccount'> {
   readonly store: Store
@@ -24,7 +25,7 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
   /** Names this process, which has the right to coordinate the jobs of the runs. */
   readonly coordinator: string
   /** Brings what workers have done into the store. */
-  readonly sync: () => Promise<void>
+  readonly sync: () => Promise<Pick<SyncResult, 'unread'>>
 }
 
 /** Chunks that are written with one statement. */
@@ -84,7 +85,11 @@ export async function collectOnMachines(
           break
         }
       } else limits = new Map()
-      if (states.planned + states.released + states.leased === 0 && !(await chunking.add())) break
+      if (states.planned + states.released + states.leased === 0) {
+        // What is not read yet looks as if it had not been bought.
+        await readAll(options)
+        if (!stop.signal.aborted && !(await chunking.add())) break
+      }
       noWorker(states)
       await sleep(clock, lookEveryMs, stop.signal).catch(() => {})
     }
@@ -100,7 +105,7 @@ export async function collectOnMachines(
     // Workers finish what they have begun; none takes what they have not.
     await journal.plans.cancelChunks(coordinator, ids)
     await leasedEnd(options, ids)
-    await sync()
+    await readAll(options, stop.cause()?.reason === 'interrupted' ? 0 : leasedEndMs)
     await progress()
     if (!stop.signal.aborted) await releases.count()
   })
@@ -125,6 +130,12 @@ async function lastly({ signal }: CoordinatorOptions['stop'], work: () => Promis
     if (!(signal.aborted && (error instanceof StopRequested || error instanceof JournalUnreachable)))
       throw error
   }
+}
+
+/** Brings all that the workers have done so far; waits for it so long, at most, or until the run stops. */
+async function readAll({ sync, clock, notice, stop }: CoordinatorOptions, mostMs?: number): Promise<void> {
+  const signal = mostMs === undefined ? stop.signal : AbortSignal.timeout(mostMs)
+  await syncAll(sync, clock, { notice, signal })
 }
 
 /** Where a run stops for a reason of the service, its end tells also of what workers had begun. */
@@ -184,13 +195,11 @@ async function publishRuns(
 }
 
 /** What failed on the machines and has not failed here any more was opened again by `retry`. */
-async function buyFailedAgain(
-  { store, journal, coordinator, sync }: CoordinatorOptions,
-  run: string,
-): Promise<void> {
+async function buyFailedAgain(options: CoordinatorOptions, run: string): Promise<void> {
+  const { store, journal, coordinator } = options
   const failed = await journal.plans.failedPages(run)
   if (failed.length === 0) return
-  await sync()
+  await readAll(options)
   const again: SharedPage[] = []
   for (const { query, page } of failed) {
     const task = await store.sharedTask({ run, query: query.toString('hex'), page, call: null })

@@ -4,11 +4,19 @@ import { UsageError } from '../model/errors.ts'
 import { noFile } from '../model/job.ts'
 import { inOneSpelling, type PlannedQuery } from '../model/query.ts'
 import type { FinishReason, Run } from '../model/run.ts'
-import type { Clock } from '../model/time.ts'
+import { type Clock, sleep, utcMinute } from '../model/time.ts'
 import { scoreQuery } from '../rank/advance.ts'
 import type { PagingDecision } from '../rank/paging.ts'
 import { unpackSound } from '../store/compression.ts'
-import { type ChangeBatch, type JournalChange, JournalWentBack } from '../store/shared/changes.ts'
+import {
+  type BlockingTransaction,
+  type ChangeBatch,
+  hasReached,
+  type JournalChange,
+  type JournalPosition,
+  JournalWentBack,
+  type UnreadChanges,
+} from '../store/shared/changes.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
 import type { SharedRun } from '../store/shared/plans.ts'
 import type { Store } from '../store/store.ts'
@@ -33,6 +41,8 @@ export interface SyncResult {
   readonly answers: number
   /** Tasks that ended. */
   readonly tasks: number
+  /** What is there and cannot be read yet; null where all is here. */
+  readonly unread: UnreadChanges | null
 }
 
 /** Rows of the journal that are read at once: bodies of some thousand bytes each. */
@@ -48,12 +58,14 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
   const reader = { id: await store.readerId(), name: options.name }
   await followOne(options)
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
+  let unread: UnreadChanges | null = null
   // What an earlier sync had read and not applied.
   total.tasks += await applySteps(store)
   for (let more = true; more && signal?.aborted !== true; ) {
     const before = await store.journalPosition()
     const batch = await journal.changes.after(before, rowsAtOnce).catch(restoredQueue)
     more = batch.more
+    unread = batch.unread
     if (batch.position === before) break
     for (const change of batch.changes)
       if (change.kind === 'plan') total.runs += await importPlan(options, change)
@@ -64,7 +76,66 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
     total.tasks += await applySteps(store)
     if (batch.changes.length > 0 || before === null) await journal.changes.reached(reader, batch.position)
   }
-  return total
+  return { ...total, unread }
+}
+
+/** How long a transaction may keep changes back before that is said. */
+const sayBlockedAfterMs = 10_000
+
+const syncAgainMs = 100
+
+/**
+ * Syncs until all is here that was in the journal when it began, or the signal is aborted. What keeps it waiting for long is said once;
+ * then it waits on or gives up.
+ */
+export async function syncAll(
+  sync: () => Promise<Pick<SyncResult, 'unread'>>,
+  { monotonic, after }: Pick<Clock, 'monotonic' | 'after'>,
+  {
+    notice,
+    signal,
+    givesUp = false,
+  }: {
+    readonly notice: (line: string) => void
+    readonly signal?: AbortSignal | undefined
+    readonly givesUp?: boolean
+  },
+): Promise<void> {
+  const since = monotonic()
+  let wanted: JournalPosition | null = null
+  let isSaid = false
+  while (signal?.aborted !== true) {
+    const { unread } = await sync()
+    if (unread === null) return
+    wanted ??= unread.until
+    if (hasReached(unread.from, wanted)) return
+    if (!isSaid && monotonic() - since >= sayBlockedAfterMs) {
+      isSaid = true
+      notice(blockLine(unread.blockedBy))
+      if (givesUp) return
+    }
+    await sleep({ after }, syncAgainMs, signal).catch(() => {})
+  }
+}
+
+/** What a transaction is that keeps changes back, and how to end it. Whoever runs it has chosen what it is called. */
+function blockLine({ pid, prepared, application, user, database, since }: BlockingTransaction): string {
+  const who =
+    prepared !== null
+      ? `The prepared transaction '${prepared}'`
+      : `A transaction${pid === null ? '' : ` of process ${pid} on the database server`}`
+  const known = [
+    application,
+    user === null ? null : `user ${user}`,
+    database === null ? null : `database ${database}`,
+  ]
+  const about = known.filter((one) => one !== null && one !== '').join(', ')
+  const began = since === null ? '' : ` since ${utcMinute(since)} UTC`
+  const end = prepared !== null ? `ROLLBACK PREPARED '${prepared}'` : `SELECT pg_terminate_backend(${pid})`
+  const line =
+    `${who}${about === '' ? '' : ` (${about})`} has kept tables of the queue locked${began}. What the machines did meanwhile can be read when it ends.` +
+    (prepared === null && pid === null ? '' : ` To end it: ${end}`)
+  return line.replace(/\p{C}+/gu, ' ')
 }
 
 /** A database follows one journal for life: positions and numbers of another mean nothing here. */

@@ -1,11 +1,26 @@
 import { expect, test } from 'vitest'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { type CoordinatorOptions, collectOnMachines } from '../../src/machines/coordinator.ts'
+import { syncAll } from '../../src/machines/sync.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { settlement } from '../store/answers.ts'
 import { aRun } from '../support/tasks.ts'
 
-test('what workers bring while their answers are read is not put into chunks again', async () => {
+const transaction = {
+  id: '5',
+  pid: 4711,
+  prepared: null,
+  application: 'psql',
+  user: 'bob',
+  database: 'other',
+}
+const blocked = { from: '5', until: '9', blockedBy: { ...transaction, since: Date.UTC(2026, 2, 1, 9, 30) } }
+
+test.each([
+  [false, 'while their answers are read'],
+  [true, 'and what a transaction keeps back'],
+])('what workers bring (%s: %s) is not put into chunks again', async (kept) => {
+  let looks = 0
   const chunks: number[] = []
   let state: 'planned' | 'leased' | 'done' = 'planned'
   // Answers that are here, and those that are in the journal.
@@ -59,10 +74,14 @@ test('what workers bring while their answers are read is not put into chunks aga
       },
     },
     sync: async () => {
-      here = there
-      if (state !== 'leased') return
-      there = 5
-      state = 'done'
+      // A transaction keeps the last of it back, for one look.
+      const isKept = kept && state === 'done' && ++looks === 1
+      if (!isKept) here = there
+      if (state === 'leased') {
+        there = 5
+        state = 'done'
+      }
+      return { unread: isKept ? blocked : null }
     },
   } as unknown as CoordinatorOptions
 
@@ -70,4 +89,56 @@ test('what workers bring while their answers are read is not put into chunks aga
 
   expect(counts().pending).toBe(0)
   expect(chunks).toEqual([5])
+})
+
+/** A clock whose time passes with the waits alone. */
+function waitingClock() {
+  let now = 0
+  const after = (ms: number, then: () => void) => {
+    now += ms
+    setImmediate(then)
+    return () => {}
+  }
+  return { monotonic: () => now, after }
+}
+
+test('who keeps changes back for ten seconds is named once, and reading goes on when that is over', async () => {
+  const clock = waitingClock()
+  const said: string[] = []
+  // What came after it began is not waited for.
+  const sync = async () => ({
+    unread: clock.monotonic() < 30_000 ? blocked : { ...blocked, from: '9', until: '12' },
+  })
+
+  await syncAll(sync, clock, { notice: (line) => said.push(line) })
+
+  expect(clock.monotonic()).toBe(30_000)
+  expect(said).toEqual([
+    'A transaction of process 4711 on the database server (psql, user bob, database other) has kept tables of the queue locked since 2026-03-01 09:30 UTC. What the machines did meanwhile can be read when it ends. To end it: SELECT pg_terminate_backend(4711)',
+  ])
+})
+
+test.each([
+  [
+    { prepared: 'x', pid: null, application: null, since: null },
+    "The prepared transaction 'x' (user bob, database other) has kept tables of the queue locked. What the machines did meanwhile can be read when it ends. To end it: ROLLBACK PREPARED 'x'",
+  ],
+  [
+    { pid: null, application: '', user: null, database: null, since: null },
+    'A transaction has kept tables of the queue locked. What the machines did meanwhile can be read when it ends.',
+  ],
+  [
+    { application: 'a\u001b[31m', since: null },
+    'A transaction of process 4711 on the database server (a [31m, user bob, database other) has kept tables of the queue locked. What the machines did meanwhile can be read when it ends. To end it: SELECT pg_terminate_backend(4711)',
+  ],
+])('a sync that gives up says of %j: %s', async (known, line) => {
+  const said: string[] = []
+  const unread = { ...blocked, blockedBy: { ...blocked.blockedBy, ...known } }
+
+  await syncAll(async () => ({ unread }), waitingClock(), {
+    notice: (one) => said.push(one),
+    givesUp: true,
+  })
+
+  expect(said).toEqual([line])
 })

@@ -5,6 +5,7 @@ import type { HttpClient } from '../../api/http.ts'
 import { collectOnMachines, finishOnMachines } from '../../machines/coordinator.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
+import { type SyncResult, syncAll } from '../../machines/sync.ts'
 import { knowsAllCalls } from '../../machines/whole-ledger.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
 import { exitCodes } from '../../model/run.ts'
@@ -65,9 +66,8 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const serviceWith = (patience: Patience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
   const read = (from: SharedJournal) => readJournal(from, { store, database, clock })
-  const sync = async (signal: AbortSignal): Promise<void> => {
-    await patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
-  }
+  const sync = (signal: AbortSignal): Promise<SyncResult> =>
+    patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   // Reading writes into the database.
   await turn.acquire()
   await sync(life.signal)
@@ -84,7 +84,8 @@ export async function openWithMachines(opened: Opened): Promise<App> {
     clockCheck: checked === null ? unchecked : clockCheck({ service: lookups, store, clock, flags: checked }),
     outgoing: outgoing(service.allowHttp === true),
     machines: machinesOf({
-      ...{ store, reached, waitingFor, read, sync, coordination, coordinator, key: hash, life: life.signal },
+      ...{ store, clock, reached, waitingFor, read, sync, coordination, coordinator, key: hash },
+      ...{ life: life.signal, notify: turn.notify },
     }),
     [Symbol.asyncDispose]: async () => {
       life.abort()
@@ -98,13 +99,15 @@ export async function openWithMachines(opened: Opened): Promise<App> {
 
 interface Joined {
   readonly store: Store
+  readonly clock: Clock
+  readonly notify: Turn['notify']
   readonly reached: SharedJournal
   /** The same journal, whose questions wait for its database: until the signal, and so long at most. */
   readonly waitingFor: (signal: AbortSignal, mostMs: number) => SharedJournal
   /** Brings what is in the journal into the store. */
-  readonly read: (from: SharedJournal) => Promise<unknown>
+  readonly read: (from: SharedJournal) => Promise<SyncResult>
   /** The same, and waits for the database of the journal until the signal. */
-  readonly sync: (signal: AbortSignal) => Promise<void>
+  readonly sync: (signal: AbortSignal) => Promise<SyncResult>
   readonly coordination: ReturnType<typeof coordinate>
   readonly coordinator: Coordinator
   /** Hash of the key. */
@@ -114,12 +117,13 @@ interface Joined {
 }
 
 function machinesOf(joined: Joined): Machines {
-  const { store, reached, waitingFor, read, sync, coordination, key, life } = joined
+  const { store, clock, notify, reached, waitingFor, read, sync, coordination, key, life } = joined
   const { id, leaseMs } = joined.coordinator
   return {
     begin: async (jobs) => {
       await coordination.take(jobs)
-      await sync(life)
+      // A run that another process has begun goes on; one that is not known here would be begun anew.
+      await syncAll(() => sync(life), clock, { notice: notify, signal: life })
     },
     collect: (options, runs) => {
       const signal = AbortSignal.any([life, options.stop.signal])

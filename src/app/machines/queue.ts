@@ -5,7 +5,7 @@ import { apiClient } from '../../api/client.ts'
 import type { StopSignal } from '../../collect/stop.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
-import { type SyncOptions, type SyncResult, syncJournal } from '../../machines/sync.ts'
+import { type SyncOptions, type SyncResult, syncAll, syncJournal } from '../../machines/sync.ts'
 import { type WorkerState, work } from '../../machines/worker.ts'
 import { RanklineError, UsageError } from '../../model/errors.ts'
 import { exitCodes, type Run, type StopCause } from '../../model/run.ts'
@@ -187,6 +187,7 @@ export interface SyncSettings {
   readonly keepMs: number
   /** Readers that were not seen for so long do not count. */
   readonly forgetAfterMs: number
+  readonly notice: (line: string) => void
   /** Ends it early; the next sync goes on. */
   readonly signal?: AbortSignal | undefined
 }
@@ -195,13 +196,22 @@ export interface SyncSettings {
 export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 
 /** Brings the journal into a database, and drops from it old bodies of answers that all its readers have. */
-export async function syncDatabase(settings: SyncSettings, clock: Clock = systemClock): Promise<SyncResult> {
-  const { url, database, keepMs, forgetAfterMs, signal } = settings
+export async function syncDatabase(
+  settings: SyncSettings,
+  clock: Clock = systemClock,
+): Promise<Omit<SyncResult, 'unread'>> {
+  const { url, database, keepMs, forgetAfterMs, notice, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
-  const came = await readJournal(journal, { store, database, clock, signal })
+  const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
+  const read = async (): Promise<SyncResult> => {
+    const came = await readJournal(journal, { store, database, clock, signal })
+    for (const what of ['runs', 'calls', 'answers', 'tasks'] as const) total[what] += came[what]
+    return came
+  }
+  await syncAll(read, clock, { notice, signal, givesUp: true })
   await journal.changes.dropRead(keepMs, forgetAfterMs)
-  return came
+  return total
 }
 
 /** Brings what is in a journal into an open database. */

@@ -3,11 +3,14 @@ import type { FinishReason } from '../../model/run.ts'
 import type { UsageReading } from '../ledger.ts'
 import type { SharedCall } from '../shared/calls.ts'
 import {
+  type BlockingTransaction,
   type ChangeBatch,
+  hasReached,
   type JournalChange,
   type JournalPosition,
   JournalWentBack,
   type SharedChanges,
+  type UnreadChanges,
 } from '../shared/changes.ts'
 import type { PlanPart } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
@@ -40,8 +43,8 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
 }
 
 /**
- * Reads whole transactions: from the position on, up to the oldest one that is still under way. The transaction reads one snapshot, for
- * it is REPEATABLE READ.
+ * Reads whole transactions: from the position on, up to the oldest one under way that may change the journal. The transaction reads one
+ * snapshot, for it is REPEATABLE READ.
  */
 async function changesAfter(
   statements: Statements,
@@ -50,14 +53,11 @@ async function changesAfter(
 ): Promise<ChangeBatch> {
   await statements.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
   const from = position ?? '0'
-  const [bound] = await statements.query<{ upper: string; until: string | null }>(nextTransactions, [
-    from,
-    mostRows,
-  ])
-  if (bound !== undefined && BigInt(bound.upper) < BigInt(from))
+  const { upper, newest } = await readableUntil(statements)
+  if (!hasReached(upper, from))
     throw new JournalWentBack('the queue is in an older state than this database has read')
-  const upper = bound?.upper ?? from
-  const until = bound?.until ?? upper
+  const [next] = await statements.query<{ until: string | null }>(nextTransactions, [from, mostRows, upper])
+  const until = next?.until ?? upper
   const span = [from, until]
   const [events, readings, calls, answers, ends] = [
     await statements.query<RunEvent>(runEvents, span),
@@ -77,24 +77,83 @@ async function changesAfter(
       ...inOrder(events, ends),
     ],
     position: until,
-    more: bound?.until != null,
+    more: next?.until != null,
+    unread: await unreadFrom(statements, upper, newest),
   }
 }
 
+/**
+ * The transaction before which no more changes of the journal can come, and the first one that had not begun. The oldest one under way on
+ * the server may be anybody's, in any database, for hours: only those count that may have changed the journal.
+ *
+ * A transaction of ours has its number only after it locked a table of the journal to write there, and keeps lock and number to its
+ * end. So one that was under way in the snapshot, holds no such lock later, and is still under way after that was looked at, is foreign. One
+ * that came to its end meanwhile may have released its lock already: it counts, and will be over in the next snapshot.
+ */
+async function readableUntil(
+  statements: Statements,
+): Promise<{ readonly upper: string; readonly newest: string }> {
+  const [now] = await statements.query<{ newest: string; underWay: readonly string[] }>(
+    `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay" FROM pg_current_snapshot() s`,
+  )
+  const { newest, underWay } = now as NonNullable<typeof now>
+  if (underWay.length === 0) return { upper: newest, newest }
+  const withoutLock = await statements.query<{ id: string }>(transactionsWithoutLock, [underWay])
+  const foreign = await statements.query<{ id: string }>(stillUnderWay, [withoutLock.map(({ id }) => id)])
+  const passed = new Set(foreign.map(({ id }) => id))
+  const upper = underWay
+    .filter((id) => !passed.has(id))
+    .reduce((least, id) => (hasReached(id, least) ? least : id), newest)
+  return { upper, newest }
+}
+
+/** Those that hold a lock to read may not write later under a number that they have already: whoever writes locks first. */
+const transactionsWithoutLock = `
+WITH locks AS MATERIALIZED (SELECT * FROM pg_locks)
+SELECT t.id FROM unnest($1::text[]) AS t(id)
+JOIN locks own ON own.locktype = 'transactionid' AND own.mode = 'ExclusiveLock' AND own.granted AND own.transactionid = t.id::xid8::xid
+WHERE NOT EXISTS (
+  SELECT 1 FROM locks l JOIN pg_class c ON c.oid = l.relation AND c.relnamespace = 'rankline'::regnamespace
+  WHERE l.virtualtransaction = own.virtualtransaction AND l.locktype = 'relation' AND l.mode <> 'AccessShareLock'
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+
+const stillUnderWay = `SELECT id FROM unnest($1::text[]) AS t(id) WHERE pg_xact_status(id::xid8) = 'in progress'`
+
+async function unreadFrom(statements: Statements, id: string, newest: string): Promise<UnreadChanges | null> {
+  if (id === newest) return null
+  const kept = await statements.query<object>(
+    `SELECT 1 FROM (${fromEach('changed >= $1::xid8 LIMIT 1')}) changes LIMIT 1`,
+    [id],
+  )
+  if (kept.length === 0) return null
+  const [blocker] = await statements.query<BlockingTransaction>(describeTransaction, [id])
+  return { from: id, until: newest, blockedBy: blocker as BlockingTransaction }
+}
+
+/** What is told of others depends on the rights of the user: often neither since when they run, nor what. */
+const describeTransaction = `
+SELECT t.id, a.pid, p.gid AS prepared, a.application_name AS application, coalesce(a.usename, p.owner) AS user,
+  coalesce(a.datname, p.database) AS database, ${epochMs('coalesce(a.xact_start, p.prepared)')}::bigint AS since
+FROM (SELECT $1::text AS id) t
+LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted AND l.transactionid = t.id::xid8::xid
+LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+LEFT JOIN pg_prepared_xacts p ON p.transaction = l.transactionid
+LIMIT 1`
+
 /** `until` is null where all that is there fits: it is the transaction before which the rows of a batch lie. */
 const nextTransactions = `
-WITH now AS (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS upper), last AS (
-  SELECT changed FROM (${fromEach('changed >= $1::xid8 AND changed < upper ORDER BY 1 LIMIT $2')}) changes
+WITH last AS (
+  SELECT changed FROM (${fromEach('changed >= $1::xid8 AND changed < $3::xid8 ORDER BY 1 LIMIT $2')}) changes
   ORDER BY 1 OFFSET $2 - 1 LIMIT 1
 )
-SELECT upper, (SELECT later.changed FROM (
-  ${fromEach('changed > (SELECT changed FROM last) AND changed < upper ORDER BY 1 LIMIT 1')}
-) later ORDER BY 1 LIMIT 1) AS until FROM now`
+SELECT (SELECT later.changed FROM (
+  ${fromEach('changed > (SELECT changed FROM last) AND changed < $3::xid8 ORDER BY 1 LIMIT 1')}
+) later ORDER BY 1 LIMIT 1) AS until`
 
 /** Transactions of the rows of each table that readers take. */
 function fromEach(condition: string): string {
   return ['run_events', 'readings', 'calls', 'answers', 'task_ends']
-    .map((table) => `(SELECT changed FROM rankline.${table}, now WHERE ${condition})`)
+    .map((table) => `(SELECT changed FROM rankline.${table} WHERE ${condition})`)
     .join(' UNION ALL ')
 }
 

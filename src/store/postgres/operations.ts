@@ -60,7 +60,7 @@ async function status(postgres: Postgres): Promise<QueueStatus> {
     FROM rankline.runs r LEFT JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
     LEFT JOIN LATERAL (SELECT sum(k.spent) AS spent, sum(k.in_doubt) AS in_doubt, sum(${reservedOf('k')}) AS reserved
       FROM rankline.chunks k WHERE k.run_id = r.id) c ON true
-    WHERE r.finish_reason IS NULL AND r.closed_at IS NULL ORDER BY r.number`,
+    WHERE r.plan_version > 0 AND r.finish_reason IS NULL AND r.closed_at IS NULL ORDER BY r.number`,
   )
   const states = await postgres.query<{ run: string; state: ChunkState; chunks: number }>(
     `SELECT c.run_id AS run, c.state, count(*)::int AS chunks FROM rankline.chunks c

@@ -1,10 +1,11 @@
-import type {
-  ChunkState,
-  SharedJob,
-  SharedPage,
-  SharedPlans,
-  SharedProgress,
-  SharedRun,
+import {
+  type ChunkState,
+  CoordinationLost,
+  type SharedJob,
+  type SharedPage,
+  type SharedPlans,
+  type SharedProgress,
+  type SharedRun,
 } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdJob, holdRuns } from './coordination.ts'
@@ -24,22 +25,28 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         [asJson(jobs), coordinator],
       )
     },
-    publish: (coordinator, run, plan) =>
-      postgres.transaction(async (statements) => {
-        await holdJob(statements, coordinator, run)
-        const version = await publishRun(statements, run)
+    publish: async (coordinator, run, plan) => {
+      const held = <T>(work: (statements: Statements) => Promise<T>): Promise<T> =>
+        postgres.transaction(async (statements) => {
+          await holdJob(statements, coordinator, run)
+          return await work(statements)
+        })
+      const version = 1 + (await held((statements) => versionBefore(statements, run)))
+      let part = 0
+      for await (const one of plan()) {
+        part += 1
+        const { encoding, body } = await pack(one)
+        const row = [run.id, version, part, encoding, body]
+        await held((statements) => statements.query(writePart, row))
+      }
+      await held(async (statements) => {
+        if ((await publishRun(statements, run)) !== version)
+          throw new CoordinationLost(`another process has planned ${run.job} meanwhile`)
         await cancelChunks(statements, [run.id])
-        let part = 0
-        for await (const one of plan()) {
-          part += 1
-          const { encoding, body } = await pack(one)
-          await statements.query('INSERT INTO rankline.plan_parts VALUES ($1, $2, $3, $4, $5)', [
-            ...[run.id, version, part, encoding, body],
-          ])
-        }
         await statements.query(addEvent, [run.id, 'published', null, null, null])
-        return version
-      }),
+      })
+      return version
+    },
     addChunks: (coordinator, run, { id, chunks }) =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, [run])
@@ -145,16 +152,42 @@ async function coordinate(
   return []
 }
 
-/** A run that is published again has a newer plan and goes on, maybe with another key. Answers the version of its plan. */
-async function publishRun(statements: Statements, run: SharedRun): Promise<number> {
+/**
+ * A plan may be large, and readers wait for transactions that are under way: its parts are written one by one under the next version, and
+ * nobody sees them before a last transaction makes that the version of the run. A run without a plan has version 0. What a
+ * process left behind that died meanwhile is dropped.
+ */
+async function versionBefore(statements: Statements, run: SharedRun): Promise<number> {
   const { id, keyHash, job, groupId, date, settings, startedAt } = run
-  const [row] = await statements.query<{ version: number }>(
-    `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at, plan_version)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
-    ON CONFLICT (id) DO UPDATE SET key_hash = excluded.key_hash, group_id = excluded.group_id, settings = excluded.settings,
-      plan_version = runs.plan_version + 1, finished_at = NULL, finish_reason = NULL, duration_ms = NULL
-    RETURNING plan_version AS version`,
+  await statements.query(
+    `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT DO NOTHING`,
     [id, keyHash, job, groupId, date, JSON.stringify(settings), startedAt],
+  )
+  const [row] = await statements.query<{ version: number }>(
+    'SELECT plan_version AS version FROM rankline.runs WHERE id = $1',
+    [id],
+  )
+  const version = row?.version as number
+  await statements.query('DELETE FROM rankline.plan_parts WHERE run_id = $1 AND version > $2', [id, version])
+  return version
+}
+
+/** One that a lost connection has written already stands. A plan that another process has published meanwhile gets none of ours. */
+const writePart = `
+INSERT INTO rankline.plan_parts (run_id, version, part, encoding, body)
+SELECT id, $2::integer, $3::integer, $4::text, $5::bytea FROM rankline.runs WHERE id = $1 AND plan_version = $2 - 1 ON CONFLICT DO NOTHING`
+
+/** A run that is published again has a newer plan and goes on, maybe with another key. Answers the version of its plan. */
+async function publishRun(
+  statements: Statements,
+  { id, keyHash, groupId, settings }: SharedRun,
+): Promise<number> {
+  const [row] = await statements.query<{ version: number }>(
+    `UPDATE rankline.runs SET key_hash = $2, group_id = $3, settings = $4, plan_version = plan_version + 1,
+      finished_at = NULL, finish_reason = NULL, duration_ms = NULL
+    WHERE id = $1 RETURNING plan_version AS version`,
+    [id, keyHash, groupId, JSON.stringify(settings)],
   )
   return row?.version as number
 }

@@ -23,6 +23,34 @@ export interface ChangeBatch {
   readonly position: JournalPosition
   /** Whether more is there already. */
   readonly more: boolean
+  /** What is there and cannot be read yet; null where nothing is. */
+  readonly unread: UnreadChanges | null
+}
+
+/** Changes between two positions, which cannot be read before a transaction is over that began before them. */
+export interface UnreadChanges {
+  readonly from: JournalPosition
+  readonly until: JournalPosition
+  readonly blockedBy: BlockingTransaction
+}
+
+/** A transaction that is under way and has changed the journal, or may. What the database does not tell of it is null. */
+export interface BlockingTransaction {
+  readonly id: string
+  /** The process of the database server that it runs in. */
+  readonly pid: number | null
+  /** Its name where it waits, prepared, to be committed. */
+  readonly prepared: string | null
+  readonly application: string | null
+  readonly user: string | null
+  readonly database: string | null
+  /** When it began, epoch milliseconds. */
+  readonly since: number | null
+}
+
+/** Whether all is before a position that is before another one. */
+export function hasReached(position: JournalPosition, wanted: JournalPosition): boolean {
+  return BigInt(position) >= BigInt(wanted)
 }
 
 /** A database that follows the journal. */

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
 import type { JournalChange, JournalPosition } from '../../../src/store/shared/changes.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
 import { hour, noon } from '../build.ts'
 import { aCall, aJournal, ended, heldOpen, leased, type TestJournal, theAnswer } from './journal.ts'
 
@@ -33,10 +36,110 @@ test('what a slow transaction commits late is not skipped', async () => {
 
   const second = await readAll(journal, 100, first.position)
 
-  const keys = ({ read }: typeof first) =>
-    read.map((change) => (change.kind === 'reading' ? change.reading.keyHash : change.kind))
-  expect(keys(first)).toEqual(['before'])
-  expect(keys(second).sort()).toEqual(['quick', 'slow'])
+  expect(keysOf(first.read)).toEqual(['before'])
+  expect(keysOf(second.read).sort()).toEqual(['quick', 'slow'])
+})
+
+const keysOf = (read: readonly JournalChange[]) =>
+  read.flatMap((change) => (change.kind === 'reading' ? [change.reading.keyHash] : []))
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, application_name: 'psql' })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+/** A transaction that writes into a table of its own, and is still under way. */
+async function foreignTransaction(url: string): Promise<Client> {
+  const client = await connected(url)
+  await client.query('CREATE TABLE IF NOT EXISTS public.others (id serial, text text)')
+  await client.query('BEGIN')
+  await client.query(`INSERT INTO public.others (text) VALUES ('foreign')`)
+  return client
+}
+
+test('transactions of others, in this database and elsewhere on the server, keep nothing back', async () => {
+  const journal = await aJournal()
+  const elsewhere = await foreignTransaction(await (await sharedPostgres()).database())
+  const here = await foreignTransaction(journal.url)
+  // It reads the journal, for hours.
+  await here.query('SELECT count(*) FROM rankline.calls')
+
+  await journal.calls.saveUsage(reading('after', noon))
+
+  const { changes, unread } = await journal.changes.after(null, 100)
+  expect(keysOf(changes)).toEqual(['after'])
+  expect(unread).toBeNull()
+  for (const client of [here, elsewhere]) await client.query('ROLLBACK')
+})
+
+test('what keeps changes back is named, by its process or by the name it was prepared under', async () => {
+  const journal = await aJournal()
+  const client = await connected(journal.url)
+  const insert = `INSERT INTO rankline.readings (key_hash, asked_at, read_at, record) VALUES ('slow', ${noon}, ${noon}, '{}')`
+  await client.query(`BEGIN; ${insert}`)
+  expect((await journal.changes.after(null, 100)).unread).toBeNull()
+
+  await journal.calls.saveUsage(reading('quick', noon))
+
+  const { changes, unread } = await journal.changes.after(null, 100)
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid, current_database() AS database')
+  expect(keysOf(changes)).toEqual([])
+  expect(unread?.blockedBy).toMatchObject({
+    ...{ pid: rows[0].pid, database: rows[0].database, application: 'psql', user: 'tester' },
+    since: expect.any(Number),
+  })
+  await client.query('ROLLBACK')
+  expect(await journal.changes.after(null, 100)).toMatchObject({ unread: null })
+})
+
+test('a reader misses nothing, whoever commits when, and whatever else goes on at the server', async () => {
+  const journal = await aJournal()
+  const foreign = [await foreignTransaction(await (await sharedPostgres()).database())]
+  for (let count = 0; count < 3; count++) foreign.push(await foreignTransaction(journal.url))
+  let isOver = false
+  const written = new Set<string>()
+  const soon = (): Promise<unknown> => pause(Math.random() * 8)
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    const client = await connected(journal.url)
+    for (let number = 0; number < 60; number++) {
+      const key = `${writer}/${number}`
+      await client.query('BEGIN')
+      if (number % 3 === 0) await client.query('SELECT 1 FROM rankline.jobs FOR SHARE')
+      await client.query(
+        `INSERT INTO rankline.readings (key_hash, asked_at, read_at, record) VALUES ($1, $2, $2, '{}')`,
+        [key, noon],
+      )
+      if (number % 4 === 1) await soon()
+      await client.query(number % 7 === 6 ? 'ROLLBACK' : 'COMMIT')
+      if (number % 7 !== 6) written.add(key)
+    }
+  })
+  const others = foreign.map(async (client) => {
+    while (!isOver) {
+      await client.query('COMMIT; BEGIN')
+      await client.query(`INSERT INTO public.others (text) VALUES ('foreign')`)
+      await soon()
+    }
+    await client.query('ROLLBACK')
+  })
+  const found: string[] = []
+  let position: JournalPosition | null = null
+  const read = async (): Promise<void> => {
+    const batch = await journal.changes.after(position, 10_000)
+    found.push(...keysOf(batch.changes))
+    position = batch.position
+  }
+  const reader = (async () => {
+    while (!isOver) await read()
+  })()
+  await Promise.all(writers)
+  isOver = true
+  await Promise.all([...others, reader])
+  await read()
+
+  expect(found.sort()).toEqual([...written].sort())
 })
 
 test('however small the steps of a reader are, it reads the same changes', async () => {

@@ -111,6 +111,51 @@ describe('Plans', () => {
     expect(await textsOf(run, 2)).toEqual(['c'])
   })
 
+  test('a plan is published at once when all of it is written, and keeps no reader waiting meanwhile', async () => {
+    const [run, neighbour] = [aSharedRun(), aSharedRun()]
+    await shared.plans.coordinate([run], me)
+    const from = (await shared.changes.after(null, 10_000)).position
+    async function* died(): AsyncIterable<PlanPart> {
+      yield* parts('left', 'behind')
+      throw new Error('killed')
+    }
+    await expect(shared.plans.publish(coordinator, run, died)).rejects.toThrow('killed')
+    const seen: unknown[] = []
+    async function* slow(): AsyncIterable<PlanPart> {
+      yield* parts('a', 'b')
+      await planned(shared, neighbour)
+      const { changes, unread } = await shared.changes.after(from, 1_000)
+      seen.push(unread, ...changes.map((change) => (change.kind === 'plan' ? change.run.id : change.kind)))
+      yield* parts('c')
+    }
+
+    expect(await shared.plans.publish(coordinator, run, slow)).toBe(1)
+
+    expect(seen).toEqual([null, neighbour.id])
+    expect(await textsOf(run, 1)).toEqual(['a', 'b', 'c'])
+    expect((await shared.operations.status()).runs.map((one) => one.run)).toContain(run.id)
+  })
+
+  test('a plan of which another process takes over the job is not published', async () => {
+    const run = aSharedRun()
+    await shared.plans.coordinate([run], me)
+    async function* overtaken(): AsyncIterable<PlanPart> {
+      yield* parts('a')
+      await shared.plans.leave([run], coordinator)
+      await shared.plans.coordinate([run], other)
+      await shared.plans.publish(other.id, run, () => parts('theirs'))
+      await shared.plans.leave([run], other.id)
+      // It renews its right, and does not know that it was away.
+      await shared.plans.coordinate([run], me)
+      yield* parts('b')
+    }
+
+    await expect(shared.plans.publish(coordinator, run, overtaken)).rejects.toThrow(CoordinationLost)
+
+    expect(await textsOf(run, 1)).toEqual(['theirs'])
+    await shared.plans.leave([run], coordinator)
+  })
+
   test('a run that goes on with another key is bought by workers with that key', async () => {
     const run = await planned(shared, aSharedRun(), aChunk(['before']))
     const renewed = { ...run, keyHash: aKey() }

@@ -34,11 +34,12 @@ export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number
   const forgetAfterMs = timeOf('--forget-readers', flags['forget-readers']) ?? keptAnswers.forgetAfterMs
   const database = databasePath(flags)
   makeDefaultFolder(database)
-  using lock = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  const notice = (line: string): void => note(terminal, line)
+  using lock = waitForLocks([databaseLock(database)], flags.wait, notice)
   await lock.acquire()
   using interrupts = listenForInterrupts(terminal)
   const { signal } = interrupts.stop
-  const came = await syncDatabase({ url, database, keepMs, forgetAfterMs, signal })
+  const came = await syncDatabase({ url, database, keepMs, forgetAfterMs, notice, signal })
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ database, ...came }, null, 2)}\n`
