@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { operations } from '../src/catalog/index.ts'
-import { commands } from '../src/cli/commands/index.ts'
 import { reportCommand } from '../src/cli/commands/report/report-command.ts'
 import { type ExportColumn, exportKinds, tableKey } from '../src/export/kinds.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
@@ -14,6 +14,10 @@ import { columnTypes } from '../src/store/postgres/export/cells.ts'
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')
+
+const pages = readdirSync(fileURLToPath(new URL('../docs', import.meta.url))).filter((name) =>
+  name.endsWith('.md'),
+)
 
 /** The rows of the table that stands between two comments of that name. */
 function tableRows(path: string, name: string): readonly string[] {
@@ -34,38 +38,85 @@ function keyRows(properties: Readonly<Record<string, SchemaPart>>): readonly str
   return Object.entries(properties).map(([key, { description }]) => `| \`${key}\` | ${description} |`)
 }
 
+test('docs/operations names every operation as the catalog has it', () => {
+  const rows = operations.flatMap((one) => {
+    if (!one.billable) return []
+    const pageSize = one.paging === null ? 'one page' : String(one.paging.pageSize ?? 'not documented')
+    const params = Object.keys(one.params).join(', ')
+    return `| \`${one.name}\` | ${one.cost} | ${one.styles.join(', ')} | ${pageSize} | ${params} | ${one.title} |`
+  })
+  expect(tableRows('docs/operations.md', 'operations')).toEqual(rows)
+})
+
+test('docs/cron explains every exit code of a run', () => {
+  const codes = tableAfter('docs/cron.md', '| code | meaning | next |').flatMap(
+    (row) => row.split('|')[1]?.split(',') ?? [],
+  )
+  for (const code of new Set(Object.values(exitCodes))) expect(codes.map(Number)).toContain(code)
+})
+
+function tableAfter(path: string, head: string): readonly string[] {
+  const lines = read(path).split('\n')
+  const start = lines.indexOf(head) + 2
+  return lines.slice(start, lines.indexOf('', start))
+}
+
 describe('README', () => {
-  test('names every operation as the catalog has it', () => {
-    const rows = operations.flatMap((one) => {
-      if (!one.billable) return []
-      const pageSize = one.paging === null ? 'one page' : String(one.paging.pageSize ?? 'not documented')
-      const params = Object.keys(one.params).join(', ')
-      return `| \`${one.name}\` | ${one.cost} | ${one.styles.join(', ')} | ${pageSize} | ${params} | ${one.title} |`
-    })
-    expect(tableRows('README.md', 'operations')).toEqual(rows)
-  })
-
-  test('explains every exit code of a run', () => {
-    const codes = tableAfter('| code | meaning | next |').flatMap(
-      (row) => row.split('|')[1]?.split(',') ?? [],
-    )
-    for (const code of new Set(Object.values(exitCodes))) expect(codes.map(Number)).toContain(code)
-  })
-
-  test('shows only commands that exist', () => {
-    const known = commands.map(({ usage }) => usage.split(' ')[0])
-    const text = read('README.md')
-    const blocks = [...text.matchAll(/```sh\n[\s\S]*?```/g)].join('\n')
-    const named = [...blocks.matchAll(/^rankline ([a-z]+)/gm), ...text.matchAll(/`rankline ([a-z]+)/g)]
-    expect(named.length).toBeGreaterThan(10)
-    for (const [, name] of named) expect(known).toContain(name)
+  test('can be read in one go: 1,200 to 1,500 words', () => {
+    const words = read('README.md').trim().split(/\s+/).length
+    expect(words).toBeGreaterThanOrEqual(1_200)
+    expect(words).toBeLessThanOrEqual(1_500)
   })
 })
 
-function tableAfter(head: string): readonly string[] {
-  const lines = read('README.md').split('\n')
-  const start = lines.indexOf(head) + 2
-  return lines.slice(start, lines.indexOf('', start))
+describe('docs/README', () => {
+  test('names every page', () => {
+    const named = [...read('docs/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, name]) => name)
+    expect(pages.filter((name) => name !== 'README.md' && !named.includes(name))).toEqual([])
+  })
+})
+
+describe('docs/messages', () => {
+  const source = readdirSync(fileURLToPath(new URL('../src', import.meta.url)), { recursive: true })
+    .filter((name): name is string => typeof name === 'string' && name.endsWith('.ts'))
+    .map((name) => read(`src/${name}`))
+    .join('\n')
+  const tables = [...read('docs/messages.md').matchAll(/<!-- sentences -->\n(.*?)<!-- \/sentences -->/gs)]
+  const sentences = tables.flatMap(([, table = '']) =>
+    [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, sentence = '']) => sentence),
+  )
+
+  test('explains sentences of every place', () => {
+    expect(sentences.length).toBeGreaterThan(80)
+  })
+
+  test.each(sentences)('%s: is a sentence that the program says', (sentence) => {
+    const missing = sentence.split('…').filter((part) => !source.includes(part.trim()))
+    expect(missing).toEqual([])
+  })
+})
+
+test('every link of the docs leads to a page and a heading', () => {
+  const dead = ['README.md', 'jobs/README.md', ...pages.map((name) => `docs/${name}`)].flatMap((path) =>
+    [...read(path).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+      .filter(([, to = '', heading]) => {
+        const target = to === '' ? path : join(dirname(path), to)
+        const isThere = existsSync(fileURLToPath(new URL(`../${target}`, import.meta.url)))
+        return !isThere || (heading !== undefined && !anchors(read(target)).includes(heading))
+      })
+      .map(([link]) => `${path}: ${link}`),
+  )
+  expect(dead).toEqual([])
+})
+
+/** The headings of a page as GitHub names them. */
+function anchors(page: string): readonly string[] {
+  return [...page.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 }
 
 describe('docs/exports', () => {
@@ -129,9 +180,6 @@ test('the forms of a report are all told, in their order, in the docs and in the
 })
 
 test('every example in YAML can be read', () => {
-  const pages = readdirSync(fileURLToPath(new URL('../docs', import.meta.url))).filter((name) =>
-    name.endsWith('.md'),
-  )
   const examples = ['README.md', 'jobs/README.md', ...pages.map((name) => `docs/${name}`)].flatMap((path) =>
     [...read(path).matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => ({ path, text })),
   )

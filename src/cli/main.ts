@@ -23,66 +23,88 @@ export async function main(words: readonly string[], given: Terminal): Promise<n
   let args = words
   let terminal = words.includes('--json') ? errorsAsJson(given) : given
   try {
-    const typed = helpAsFlag(words)
-    // Only what may be meant is loaded: a name can also stand for a job or a text.
-    const named = commands.filter((command) => typed.includes(commandName(command)))
-    const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
-    const flags: Flags = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
+    const meant = await meantCommand(words)
     // Before the rest is read, so that mistakes in it are written in this format, too.
-    if (isJsonLog(typed, flags)) terminal = (await import('../app/json-log.ts')).jsonTerminal(given)
-    args = markText(typed, flags)
-    const parser = yargs([...args])
-      .scriptName('rankline')
-      .usage('$0 <command>\n\nCollects search results by the batch, and tracks ranks.')
-      .locale('en')
-      .parserConfiguration({
-        'parse-numbers': false,
-        'parse-positional-numbers': false,
-        'camel-case-expansion': false,
-        'dot-notation': false,
-        'boolean-negation': false,
-        'greedy-arrays': false,
-      })
-      .options(optionsOf(globalFlags, globalGroup))
-      .version(version)
-      .alias({ h: 'help', V: 'version' })
-      .group(['version', 'help'], globalGroup)
-      .strict()
-      .demandCommand(1, noCommand)
-      .epilogue(commandsEpilogue)
-      .exitProcess(false)
-      .wrap(Math.min(terminal.columns, 100))
-      .fail((message, error) => {
-        if (error !== undefined && error !== null && error.name !== 'YError') throw error
-        const said = unmarked(error?.message ?? message)
-        throw new UsageError(mistyped(said, args, [...Object.keys(flags), 'help', 'version']))
-      })
-    for (const registered of commands) {
-      const command = loaded.get(registered)
-      parser.command(
-        registered.usage,
-        registered.describe,
-        (yargs) => (command === undefined ? yargs : withFlags(yargs, command)),
-        (flags) => {
-          if (command !== undefined)
-            throw new Chosen(() => perform(registered, command, args, flags as Typed, terminal))
-        },
-      )
-    }
-    try {
-      await parser.parseAsync()
-      return 0
-    } catch (error) {
-      if (!(error instanceof Chosen)) throw error
-      return await error.perform()
-    }
+    if (isJsonLog(meant)) terminal = (await import('../app/json-log.ts')).jsonTerminal(given)
+    args = meant.args
+    const perform = await chosenCommand(meant, terminal.columns)
+    return perform === null ? 0 : await perform(terminal)
   } catch (error) {
     return explain(error, args.includes('--verbose'), terminal)
   }
 }
 
+/** What was typed, with the commands and flags that it may mean. */
+interface MeantWords {
+  readonly typed: readonly string[]
+  /** As the parser takes it. */
+  readonly args: readonly string[]
+  readonly loaded: ReadonlyMap<Registered, Command>
+  readonly flags: Flags
+}
+
+/** Loads only what may be meant: a name can also stand for a job or a text. */
+export async function meantCommand(words: readonly string[]): Promise<MeantWords> {
+  const typed = helpAsFlag(words)
+  const named = commands.filter((command) => typed.includes(commandName(command)))
+  const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
+  const flags: Flags = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
+  return { typed, args: markText(typed, flags), loaded, flags }
+}
+
+/** What the words ask for, checked and not done yet; null where help was printed. Throws one sentence where they cannot be read. */
+export async function chosenCommand(
+  { args, loaded, flags: known }: MeantWords,
+  columns: number,
+): Promise<((terminal: Terminal) => Promise<number>) | null> {
+  const parser = yargs([...args])
+    .scriptName('rankline')
+    .usage('$0 <command>\n\nCollects search results by the batch, and tracks ranks.')
+    .locale('en')
+    .parserConfiguration({
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'boolean-negation': false,
+      'greedy-arrays': false,
+    })
+    .options(optionsOf(globalFlags, globalGroup))
+    .version(version)
+    .alias({ h: 'help', V: 'version' })
+    .group(['version', 'help'], globalGroup)
+    .strict()
+    .demandCommand(1, noCommand)
+    .epilogue(commandsEpilogue)
+    .exitProcess(false)
+    .wrap(Math.min(columns, 100))
+    .fail((message, error) => {
+      if (error !== undefined && error !== null && error.name !== 'YError') throw error
+      const said = unmarked(error?.message ?? message)
+      throw new UsageError(mistyped(said, args, [...Object.keys(known), 'help', 'version']))
+    })
+  for (const registered of commands) {
+    const command = loaded.get(registered)
+    parser.command(
+      registered.usage,
+      registered.describe,
+      (yargs) => (command === undefined ? yargs : withFlags(yargs, command)),
+      (flags) => {
+        if (command !== undefined) throw new Chosen(registered, command, flags as Typed)
+      },
+    )
+  }
+  try {
+    await parser.parseAsync()
+    return null
+  } catch (error) {
+    if (!(error instanceof Chosen)) throw error
+    return checked(error, args)
+  }
+}
+
 /** Whether a command that writes a log is to write JSON. */
-function isJsonLog(typed: readonly string[], flags: Flags): boolean {
+function isJsonLog({ typed, flags }: MeantWords): boolean {
   const name = 'log-format'
   if (!Object.hasOwn(flags, name)) return false
   const at = typed.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
@@ -92,9 +114,13 @@ function isJsonLog(typed: readonly string[], flags: Flags): boolean {
 
 /** Thrown out of yargs with the command to perform: after a handler that returns, yargs writes a help text, for 40 ms. */
 class Chosen {
-  readonly perform: () => Promise<number>
-  constructor(perform: () => Promise<number>) {
-    this.perform = perform
+  readonly registered: Registered
+  readonly command: Command
+  readonly typed: Typed
+  constructor(registered: Registered, command: Command, typed: Typed) {
+    this.registered = registered
+    this.command = command
+    this.typed = typed
   }
 }
 
@@ -134,26 +160,23 @@ function optionsOf(flags: Flags, sharedGroup?: string): Record<string, Options> 
   )
 }
 
-async function perform(
-  registered: Registered,
-  command: Command,
-  args: readonly string[],
-  typed: Typed,
-  terminal: Terminal,
-): Promise<number> {
+/** What a command does with its flags, once they are checked. */
+function checked({ registered, command, typed }: Chosen, args: readonly string[]) {
   const known: Flags = { ...globalFlags, ...command.flags }
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)
   const flags = meantFlags(commandName(registered), typed, command.readsStdin === true)
-  const shown = {
-    ...terminal,
-    ...(flags['no-color'] === true ? { color: false } : {}),
-    ...(flags['no-input'] === true ? { ask: null, askText: null } : {}),
+  return async (terminal: Terminal): Promise<number> => {
+    const shown = {
+      ...terminal,
+      ...(flags['no-color'] === true ? { color: false } : {}),
+      ...(flags['no-input'] === true ? { ask: null, askText: null } : {}),
+    }
+    const heard = flags.quiet === true ? quietTerminal(shown) : shown
+    if (showsPassword(flags.queue)) note(heard, passwordShown)
+    workAt(namedFiles(flags), (line) => note(heard, line))
+    return await command.run(flags as never, heard)
   }
-  const heard = flags.quiet === true ? quietTerminal(shown) : shown
-  if (showsPassword(flags.queue)) note(heard, passwordShown)
-  workAt(namedFiles(flags), (line) => note(heard, line))
-  return await command.run(flags as never, heard)
 }
 
 /** The job files, and folders of them, that a command names. */

@@ -28,7 +28,7 @@ export const ledgerCommand = {
   flags,
   words: ['verify'],
   exits: [0, 1, 2, 3, 6],
-  docs: 'docs/money-and-crashes.md',
+  docs: 'docs/ledger.md',
   examples: [
     ['ledger --by job', 'credits by job'],
     ['ledger verify', 'the ledger compared with the count of the service'],

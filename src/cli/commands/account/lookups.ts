@@ -18,6 +18,7 @@ export const healthCommand = {
   flags: serviceFlags,
   words: engines(),
   exits: lookupExits,
+  docs: 'docs/operations.md',
   examples: [
     ['health', 'every engine'],
     ['health /v1/alpha/search', 'one path'],
@@ -66,6 +67,7 @@ function healthCells(snapshot: Readonly<Record<string, unknown>>): readonly stri
 export const countriesCommand = {
   flags: serviceFlags,
   exits: lookupExits,
+  docs: 'docs/operations.md',
   examples: [['countries king', 'codes of the countries whose name contains king']],
   run: countries,
 } satisfies Command
@@ -78,6 +80,7 @@ export function countries(flags: LookupFlags, terminal: Terminal): Promise<numbe
 export const languagesCommand = {
   flags: serviceFlags,
   exits: lookupExits,
+  docs: 'docs/operations.md',
   examples: [['languages port', 'codes of the languages whose name contains port']],
   run: languages,
 } satisfies Command

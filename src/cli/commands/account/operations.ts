@@ -9,6 +9,7 @@ type OperationsFlags = TypedFlags<Record<never, never>>
 export const operationsCommand = {
   flags: {},
   exits: [0, 1, 2],
+  docs: 'docs/operations.md',
   examples: [
     ['operations', 'the catalog'],
     ['operations --json', 'for programs'],

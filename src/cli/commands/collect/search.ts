@@ -38,6 +38,7 @@ export const searchCommand = {
   flags,
   words: operations.filter(({ billable }) => billable).map(({ name }) => name),
   exits: collectingExits,
+  docs: 'docs/operations.md',
   examples: [
     ["search alpha.search 'standing desk' -p gl=us", 'one call'],
     ['search alpha.search -- -inurl', 'a text that begins with -'],

@@ -24,6 +24,7 @@ export type RunsFlags = TypedFlags<typeof flags> & { readonly run?: string }
 
 export const runsCommand = {
   flags,
+  docs: 'docs/cron.md',
   examples: [
     ['runs', 'the last twenty'],
     ['runs 12', 'one run, with every failed task'],

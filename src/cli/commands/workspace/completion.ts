@@ -83,6 +83,7 @@ export const completionCommand = {
   flags: {},
   words: shells,
   exits: [0, 1, 2],
+  docs: 'docs/install.md',
   examples: [
     ['source <(rankline completion bash)', 'in ~/.bashrc'],
     ['rankline completion zsh > ~/.zfunc/_rankline', 'a folder of $fpath'],

@@ -44,7 +44,7 @@ export const dbCommand = {
   flags,
   words: Object.keys(works),
   exits: [0, 1, 2, 3, 6, 7],
-  docs: 'docs/retention.md',
+  docs: 'docs/database.md',
   examples: [
     ['db backup acme-copy.db', 'a whole copy'],
     ['db restore acme-copy.db', 'puts it back; what it replaces is kept'],

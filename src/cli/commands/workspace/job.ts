@@ -40,7 +40,7 @@ export const jobCommand = {
   flags,
   words: Object.keys(works),
   exits: [0, 1, 2, 6, 7, 130],
-  docs: 'docs/jobs.md',
+  docs: 'docs/forty-clients.md',
   examples: [
     ['job list', 'every job, with its file, its runs and its pause'],
     ['job rename acme globex', 'the history goes on under the new name'],

@@ -21,7 +21,7 @@ export type RenormaliseFlags = TypedFlags<typeof flags> & { readonly job?: strin
 export const renormaliseCommand = {
   flags,
   exits: [0, 1, 2, 3, 6, 7],
-  docs: 'docs/answers.md',
+  docs: 'docs/database.md',
   examples: [
     ['renormalise', 'all jobs'],
     ['renormalise --outdated', 'only what an older version derived'],

@@ -26,6 +26,7 @@ export type SandboxFlags = TypedFlags<typeof flags>
 export const sandboxCommand = {
   flags,
   exits: [0, 1, 2],
+  docs: 'docs/sandbox.md',
   examples: [['sandbox --site acme.com --port 0', 'your site among the results']],
   run: sandbox,
 } satisfies Command
