@@ -85,6 +85,8 @@ export interface ClientOptions {
   /** Names the key without giving it away. */
   readonly keyHash: string
   readonly patience: Patience
+  /** Asked right before a request leaves, when its call was written: what allowed it may have ended while it waited for its turn. */
+  readonly mayStillLeave?: (() => boolean) | undefined
 }
 
 /** How long delays that the service names are waited for; then it is called again. */
@@ -97,7 +99,7 @@ export interface Patience {
 
 /** Joins connections, rate limiter and ledger. */
 export function apiClient(options: ClientOptions): ApiClient {
-  const { baseUrl, http, rateLimiter, store, clock, keyHash, patience } = options
+  const { baseUrl, http, rateLimiter, store, clock, keyHash, patience, mayStillLeave } = options
   /** Engines and free lookups that named a delay with a passing error, until they answer again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
 
@@ -112,10 +114,13 @@ export function apiClient(options: ClientOptions): ApiClient {
       throw new CallHeldBack()
     }
     const sentAt = clock.wall()
-    const callId = await begin(permit, { ...call, keyHash, sentAt })
-    await permit.departure?.()
+    const callId = await orCancelled(permit, store.beginCall({ ...call, keyHash, sentAt }))
+    await orCancelled(permit, permit.departure?.())
     const started = clock.monotonic()
-    const response = await http.exchange(request, permit.sent, isFree ? { signal } : {})
+    const response =
+      mayStillLeave?.() === false
+        ? neverSent
+        : await http.exchange(request, permit.sent, isFree ? { signal } : {})
     const latencyMs = Math.round(clock.monotonic() - started)
     const meaning = responseClass(response)
     const throttled = meaning === 'throttled' || meaning === 'unauthorised'
@@ -158,15 +163,6 @@ export function apiClient(options: ClientOptions): ApiClient {
     return delayMs
   }
 
-  const begin = async (permit: Permit, call: NewCall): Promise<number> => {
-    try {
-      return await store.beginCall(call)
-    } catch (error) {
-      permit.cancel()
-      throw error
-    }
-  }
-
   /** A 401 may mean the key or the rate. Where its body does not say, the free usage record does: a good key gets it. */
   const classify401 = async (call: PlannedCall, signal?: AbortSignal): Promise<Outcome> => {
     if (call.operation === usage.name) return 'refused'
@@ -189,6 +185,22 @@ export function apiClient(options: ClientOptions): ApiClient {
   }
 
   return { send, lookup, baseUrl, rateLimiter }
+}
+
+/** The permit is of no use where what comes before the request fails. */
+async function orCancelled<T>(permit: Permit, work: Promise<T> | T): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    permit.cancel()
+    throw error
+  }
+}
+
+const neverSent: HttpResponse = {
+  failure: 'unreachable',
+  status: null,
+  error: 'it was not sent: when its turn came, the work on it had been given to another process',
 }
 
 function responseClass(response: HttpResponse): ResponseClass | HttpFailure {

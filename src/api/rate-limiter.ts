@@ -3,7 +3,7 @@ import type { Clock } from '../model/time.ts'
 
 /** Permission to send one request. Each ends with either `cancel` or `finish`. */
 export interface Permit {
-  /** Fulfilled when the request may leave, after its call was written; at once where it is not given. */
+  /** Fulfilled when the request may leave, after its call was written; at once where it is not given. Rejected where it never may. */
   departure?(): Promise<void>
   /** The request leaves now; the windows count from here. */
   sent(): void

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api/client.ts'
+import type { ApiClient, ClientOptions } from '../api/client.ts'
 import type { AccountReading } from '../collect/account.ts'
 import { parseStored } from '../collect/answers.ts'
 import type { CallCounts } from '../collect/circuit-breaker.ts'
@@ -8,7 +8,6 @@ import { limitKey } from '../ledger/limit-wording.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { unpackSound } from '../store/compression.ts'
-import type { CollectStore } from '../store/journal.ts'
 import type { NewSharedCall, SharedCall, StoredAnswer } from '../store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
@@ -25,8 +24,14 @@ export interface ChunkRunOptions
   readonly journal: Pick<SharedJournal, 'calls'>
   /** An empty store for this chunk alone; it is closed by the caller. */
   readonly memory: Store
-  /** The service, which writes its calls into that store. */
-  readonly serviceFor: (store: CollectStore) => ApiClient
+  /**
+   * The service, which writes its calls into that store.
+   *
+   * @param mayStillLeave asked right before a request leaves
+   */
+  readonly serviceFor: (store: ClientOptions['store'], mayStillLeave?: () => boolean) => ApiClient
+  /** Whether the chunk is certainly still this worker's. A call that waited for its slot may have waited for longer than the lease. */
+  readonly isHeld: () => boolean
   readonly clock: Clock
   /** What the calls for chunks of its run came to: the next one begins with what is known. */
   readonly counts: CallCounts
@@ -64,7 +69,7 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
       ...{ store, clock, stop, fitBalance: false, onProgress: options.onBegun },
       // What is reserved for a chunk is no limit of its job.
       reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
-      service: options.serviceFor(store),
+      service: options.serviceFor(store, options.isHeld),
       counts: options.counts,
       readAccount: async () => ({ ...unlimitedAccount, at: clock.wall(), aheadMs: null }),
     },

@@ -49,6 +49,7 @@ interface Waiting {
 interface Ready {
   readonly urgent: boolean
   readonly go: (slot: number | null) => void
+  readonly stay: (reason: unknown) => void
 }
 
 /**
@@ -84,7 +85,10 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   let refusalNoted: Promise<unknown> = Promise.resolve()
 
   const patient = <T>(work: () => Promise<T>): Promise<T> => patiently(work, { signal: over })
+  /** No slot will come any more: what is written and waits for one does not leave. */
   const failed = (error: unknown): void => {
+    underWay -= ready.length
+    for (const { stay } of ready.splice(0)) stay(error)
     if (over?.aborted !== true) onError(error)
   }
 
@@ -269,8 +273,8 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
         const took = clock.monotonic() - grantedAt
         leadMs = Math.min(longestLeadMs, Math.max(took, leadMs + (took - leadMs) * forgottenPart))
         hasLeft = true
-        const slot = await new Promise<number | null>((resolve) => {
-          queue(ready, { urgent, go: resolve })
+        const slot = await new Promise<number | null>((go, stay) => {
+          queue(ready, { urgent, go, stay })
           pump()
         })
         leftAt = slot ?? clock.monotonic()

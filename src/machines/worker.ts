@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { accountStop, fetchUsage } from '../collect/account.ts'
 import { type CallCounts, callCounts } from '../collect/circuit-breaker.ts'
-import { type StopSignal, thrownCause } from '../collect/stop.ts'
+import { type StopSignal, thrownCause, UsageUnavailable } from '../collect/stop.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
-import type { ChunkLease } from '../store/shared/calls.ts'
+import type { UsageReading } from '../store/ledger.ts'
+import type { ChunkLease, NewSharedCall } from '../store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { patiently } from '../store/shared/patience.ts'
+import { abandonWhenSilent, patiently } from '../store/shared/patience.ts'
 import type { Store } from '../store/store.ts'
 import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
 import type { DatabaseClock } from './database-clock.ts'
@@ -58,8 +60,8 @@ const lookEveryMs = 200
 const longestPauseMs = 5_000
 /** After so many leases that ran out, a chunk is left alone: it may be what kills its workers. */
 const mostTakeovers = 10
-/** How long a worker that ends waits for the journal to write down what it has paid for. */
-const farewellMs = 30_000
+/** How long a worker that has nothing left waits until the journal knows that it is gone. */
+const goodbyeMs = 1_000
 /** Runs of which a worker counts what their calls came to. */
 const mostRunsCounted = 20
 /** How long a chunk that the service refused keeps a worker from asking for the next one. */
@@ -81,16 +83,36 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const countsOf = countsByRun()
   const state = connectionState(options, () => ({ chunks: held.size, done }))
   const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
-  const ask = <T>(question: () => Promise<T>, signal = stop.signal): Promise<T> =>
+  const ask = <T>(question: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
     patiently(question, { signal, onWait: state.lost, onBack: state.back })
-  const farewell = farewellAfter(options)
+  let heardAt = clock.monotonic()
+  let calledAt = clock.monotonic()
+  using farewell = abandonWhenSilent({
+    ...{ journal, clock, signal: stop.signal },
+    // It hears of the journal, and has calls whose answers are to be written down.
+    lastSign: () => {
+      if (limiter.busy() > 0) calledAt = clock.monotonic()
+      return Math.min(heardAt, calledAt)
+    },
+  })
   const failed = (error: unknown): void => {
-    if (!farewell.signal.aborted) stop.request(crashed(error))
+    if (!farewell.isOver()) stop.request(crashed(error))
   }
+
+  const isHeld = (chunk: string): boolean => {
+    const one = held.get(chunk)
+    if (one !== undefined && hasRunOut(one)) one.lost.abort()
+    return one?.lost.signal.aborted === false
+  }
+  /** By the clock on the wall, too: the monotonic one stands still while a machine sleeps. */
+  const hasRunOut = ({ renewed }: HeldChunk): boolean =>
+    clock.monotonic() > renewed.monotonic + leaseMs || machineWall() > renewed.wall + leaseMs
+  const machineWall = (): number => clock.wall() + clock.aheadMs()
+  const instant = (): Instant => ({ monotonic: clock.monotonic(), wall: machineWall() })
 
   const end = async (chunk: LeasedChunk, how: ChunkEnd): Promise<void> => {
     await journal.calls.flush()
-    await ask(() => journal.chunks.end(id, chunk, how), farewell.signal)
+    await ask(() => journal.chunks.end(id, chunk, how))
     if (how.state === 'done') done += 1
     if (!('stop' in how)) return
     options.notice(how.stop.message)
@@ -104,14 +126,18 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     await using memory = await options.openMemory()
     const stopped = AbortSignal.any([stop.signal, lost.signal])
     const own = { concurrency: mostTasks, memory, stop: stopped, onBegun, counts: countsOf(chunk.run) }
-    const how = await runChunk({ ...options, ...own }, chunk)
+    const how = await runChunk({ ...options, ...own, isHeld: () => isHeld(chunk.chunk) }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)
     if ('stop' in how || (chunk.isClosed && how.state === 'released')) await wait(afterStopMs)
   }
 
   const take = async (): Promise<boolean> => {
-    const [chunk] = await ask(() => journal.chunks.take(id, [keyHash], 1, leaseMs))
+    let asked = instant()
+    const [chunk] = await ask(() => {
+      asked = instant()
+      return journal.chunks.take(id, [keyHash], 1, leaseMs)
+    }, stop.signal)
     if (chunk === undefined) return false
     const lost = new AbortController()
     const work = collectChunk(chunk, lost)
@@ -122,7 +148,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
         state.changed()
       })
     beginning.add(chunk.chunk)
-    held.set(chunk.chunk, { lease: chunk, lost, work, renewedAt: clock.monotonic() })
+    held.set(chunk.chunk, { lease: chunk, lost, work, renewed: asked })
     state.changed()
     return true
   }
@@ -130,24 +156,25 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   /** Renews what it has. A lease that could not be renewed in its time may be another's: no call is begun under it. */
   const keep = async (): Promise<void> => {
     const leases = [...held.values()].map(({ lease }) => lease)
-    const asked = clock.monotonic()
+    const asked = instant()
     try {
       const gone = await journal.chunks.renew(id, leases, leaseMs)
       for (const { chunk } of gone) held.get(chunk)?.lost.abort()
-      for (const { chunk } of leases) if (held.has(chunk)) (held.get(chunk) as HeldChunk).renewedAt = asked
+      for (const { chunk } of leases) if (held.has(chunk)) (held.get(chunk) as HeldChunk).renewed = asked
       const about = { id, name: options.name, version: options.version, keys: [keyHash], startedAt }
       const tooNew = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
       if (tooNew !== null) refusal ??= { reason: 'unavailable', message: tooNew, wrongSetting: true }
       const back = await journal.chunks.takeBack(mostTakeovers)
       if (back.released > 0)
         options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
+      heardAt = clock.monotonic()
       state.back()
       state.changed()
     } catch (error) {
       if (!(error instanceof JournalUnreachable)) return failed(error)
       state.lost(error)
     }
-    for (const one of held.values()) if (clock.monotonic() > one.renewedAt + leaseMs) one.lost.abort()
+    for (const one of held.values()) if (hasRunOut(one)) one.lost.abort()
   }
 
   const ended = new AbortController()
@@ -162,7 +189,12 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     while (!stop.signal.aborted && refusal === null) {
       const hasRoom = held.size < mostChunks && beginning.size === 0 && limiter.busy() < mostTasks
       if (hasRoom && (await take())) continue
-      if (options.once && held.size === 0 && !(await ask(() => journal.chunks.hasWork([keyHash])))) break
+      if (
+        options.once &&
+        held.size === 0 &&
+        !(await ask(() => journal.chunks.hasWork([keyHash]), stop.signal))
+      )
+        break
       await wait(hasRoom ? lookEveryMs : roomEveryMs)
     }
   } catch (error) {
@@ -170,11 +202,42 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   }
   await Promise.all([...held.values()].map(({ work }) => work))
   ended.abort()
+  const cancelGoodbye = farewell.isOver() ? () => {} : clock.after(goodbyeMs, journal.abandon)
   await heartbeat
-  farewell.cancel()
   await journal.operations.gone(id).catch(() => {})
-  if (farewell.signal.aborted) return queueIsGone
+  cancelGoodbye()
+  if (farewell.isOver()) return queueIsGone
   return refusal ?? (stop.cause()?.reason === 'crashed' ? stop.cause() : null)
+}
+
+/**
+ * Asks the service with the free usage call whether it takes the key: why it does not; null where it does. A service that is down is waited
+ * for later, with chunks in hand.
+ */
+export async function refusalOfKey(options: WorkerOptions): Promise<StopCause | null> {
+  const { journal, serviceFor, stop } = options
+  const calls: NewSharedCall[] = []
+  const service = serviceFor({
+    beginCall: async ({ operation, credits, sentAt, keyHash }) =>
+      calls.push({ id: randomUUID(), task: null, operation, credits, sentAt, keyHash }) - 1,
+    settleCall: (call, settlement) => journal.calls.settle(calls[call] as NewSharedCall, settlement),
+  })
+  const store = {
+    saveUsage: (reading: UsageReading) =>
+      patiently(() => journal.calls.saveUsage({ ...reading, run: null }), { signal: stop.signal }),
+  }
+  try {
+    const usage = await fetchUsage({ ...options, service, store, signal: stop.signal }, null)
+    return ofKey(accountStop(usage, usage.at))
+  } catch (error) {
+    if (error instanceof UsageUnavailable) return ofKey(error.stop)
+    if (stop.signal.aborted) return null
+    throw error
+  }
+}
+
+function ofKey(cause: StopCause | null): StopCause | null {
+  return cause?.reason === 'auth' ? cause : null
 }
 
 /** The counts of each run; of the newest runs only, for a worker stays up for long. */
@@ -198,31 +261,18 @@ const queueIsGone: StopCause = {
     'Stopped: the queue could not be reached. Calls whose answers are not in it will be listed as possibly billed.',
 }
 
-/** A worker that is told to stop waits for the journal only so long. */
-function farewellAfter({ clock, stop, journal }: WorkerOptions) {
-  const controller = new AbortController()
-  let cancelTimer: (() => void) | null = null
-  const begin = (): void => {
-    cancelTimer = clock.after(farewellMs, () => {
-      controller.abort()
-      journal.calls.abandon()
-    })
-  }
-  if (stop.signal.aborted) begin()
-  else stop.signal.addEventListener('abort', begin, { once: true })
-  const cancel = (): void => {
-    stop.signal.removeEventListener('abort', begin)
-    cancelTimer?.()
-  }
-  return { signal: controller.signal, cancel }
-}
-
 interface HeldChunk {
   readonly lease: ChunkLease
   readonly lost: AbortController
   readonly work: Promise<void>
-  /** When it was last renewed, by the monotonic clock. */
-  renewedAt: number
+  /** When it was last asked to be renewed. */
+  renewed: Instant
+}
+
+/** By the two clocks of this machine. */
+interface Instant {
+  readonly monotonic: number
+  readonly wall: number
 }
 
 function crashed(error: unknown): StopCause {

@@ -10,9 +10,9 @@ import { knowsAllCalls } from '../../machines/whole-ledger.ts'
 import { busyExitCode, RanklineError } from '../../model/errors.ts'
 import { exitCodes } from '../../model/run.ts'
 import { duration } from '../../model/text.ts'
-import type { Clock } from '../../model/time.ts'
-import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
-import { patientJournal, patiently } from '../../store/shared/patience.ts'
+import { type Clock, systemClock } from '../../model/time.ts'
+import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
+import { abandonWhenSilent, patientJournal, patiently } from '../../store/shared/patience.ts'
 import { CoordinationLost } from '../../store/shared/plans.ts'
 import type { Store } from '../../store/store.ts'
 import { keyHash, type ServiceSettings } from '../config.ts'
@@ -41,6 +41,10 @@ const lookEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
 const longestWaitMs = 900_000
 const farewellMs = 60_000
+/** How long between two renewals of the right to coordinate. */
+const longestPauseMs = 5_000
+/** How long a process that ends waits until others know that its right is free. */
+const goodbyeMs = 2_000
 /** Free lookups that a coordinator makes side by side. */
 const lookupsAtOnce = 4
 
@@ -54,7 +58,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
     patientJournal(reached, { ...said, signal, mostMs })
   const journal = waitingFor(life.signal, longestWaitMs)
   const clock = databaseClock(opened.clock)
-  await syncClock(journal, clock, AbortSignal.timeout(30_000))
+  await explained(syncClock(journal, clock, {}), leaseMs)
   const hash = keyHash(service)
   const limiter = slotLimiter({
     ...{ rates: journal.rates, keyHash: hash, clock, concurrency: lookupsAtOnce, coldRequests },
@@ -70,7 +74,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
     patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   // Reading writes into the database.
   await turn.acquire()
-  await sync(life.signal)
+  await explained(sync(life.signal), leaseMs)
   const coordination = coordinate({ journal, reached }, { key: hash, coordinator }, turn)
   const lookups = serviceWith(lookupPatience)
   const { checked } = opened
@@ -121,14 +125,18 @@ function machinesOf(joined: Joined): Machines {
   const { id, leaseMs } = joined.coordinator
   return {
     begin: async (jobs) => {
-      await coordination.take(jobs)
-      // A run that another process has begun goes on; one that is not known here would be begun anew.
-      await syncAll(() => sync(life), clock, { notice: notify, signal: life })
+      const taken = async (): Promise<void> => {
+        await coordination.take(jobs)
+        // A run that another process has begun goes on; one that is not known here would be begun anew.
+        await syncAll(() => sync(life), clock, { notice: notify, signal: life })
+      }
+      await explained(taken(), leaseMs)
     },
     collect: (options, runs) => {
       const signal = AbortSignal.any([life, options.stop.signal])
       const journal = waitingFor(signal, longestWaitMs)
       const shared = { store, journal, coordinator: id, sync: () => sync(signal) }
+      coordination.giveUpAfter(options.stop.signal)
       return explained(collectOnMachines({ ...options, ...shared }, runs), leaseMs)
     },
     finished: (runs) => {
@@ -174,6 +182,12 @@ async function explained<T>(work: Promise<T>, leaseMs: number): Promise<T> {
         busyExitCode,
         { cause: error },
       )
+    if (error instanceof JournalAbandoned)
+      throw new RanklineError(
+        'The queue could not be reached. Workers finish what was released; run the same command again to go on',
+        exitCodes.unavailable,
+        { cause: error },
+      )
     if (error instanceof JournalUnreachable)
       throw new RanklineError(
         `The queue could not be reached for ${duration(longestWaitMs / 1000)}: ${error.message}. Workers finish what was released; run the same command again to go on`,
@@ -200,12 +214,20 @@ function coordinate(
   const left = new AbortController()
   const shared = (jobs: Iterable<string>) => [...jobs].map((job) => ({ keyHash: key, job }))
   let renewing: Promise<void> | null = null
+  let heardAt = systemClock.monotonic()
+  let farewell: Disposable | null = null
 
   const renew = async (): Promise<void> => {
     while (!left.signal.aborted) {
-      await pause(coordinator.leaseMs / 3, undefined, { signal: left.signal }).catch(() => {})
+      const pauseMs = Math.min(coordinator.leaseMs / 3, longestPauseMs)
+      await pause(pauseMs, undefined, { signal: left.signal }).catch(() => {})
+      if (left.signal.aborted) return
       // A right that was lost meanwhile is noticed by the next change.
-      if (!left.signal.aborted) await journal.plans.coordinate(shared(taken), coordinator).catch(() => {})
+      const heard = await journal.plans.coordinate(shared(taken), coordinator).then(
+        () => true,
+        () => false,
+      )
+      if (heard) heardAt = systemClock.monotonic()
     }
   }
 
@@ -230,10 +252,18 @@ function coordinate(
       for (const job of jobs) taken.add(job)
       renewing ??= renew()
     },
+    /** Once the run is told to stop, a queue that says nothing is not waited for any longer. */
+    giveUpAfter: (signal: AbortSignal): void => {
+      farewell?.[Symbol.dispose]()
+      farewell = abandonWhenSilent({ journal: reached, signal, clock: systemClock, lastSign: () => heardAt })
+    },
     leave: async (): Promise<void> => {
+      farewell?.[Symbol.dispose]()
       left.abort()
+      const cancel = systemClock.after(goodbyeMs, reached.abandon)
       await renewing
       if (taken.size > 0) await reached.plans.leave(shared(taken), coordinator.id).catch(() => {})
+      cancel()
     },
   }
 }

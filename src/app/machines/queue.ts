@@ -6,14 +6,13 @@ import type { StopSignal } from '../../collect/stop.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
 import { type SyncOptions, type SyncResult, syncAll, syncJournal } from '../../machines/sync.ts'
-import { type WorkerState, work } from '../../machines/worker.ts'
+import { refusalOfKey, type WorkerOptions, type WorkerState, work } from '../../machines/worker.ts'
 import { RanklineError, UsageError } from '../../model/errors.ts'
 import { exitCodes, type Run, type StopCause } from '../../model/run.ts'
 import { type Clock, dayMs, systemClock } from '../../model/time.ts'
-import type { CollectStore } from '../../store/journal.ts'
 import { layOut, openJournal } from '../../store/postgres/open.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
-import { patiently } from '../../store/shared/patience.ts'
+import { abandonWhenSilent, type Patience, patiently } from '../../store/shared/patience.ts'
 import { keyLock } from '../../store/sqlite/connection/lock.ts'
 import { openScratchStore, openStore } from '../../store/sqlite/open.ts'
 import { backfillAndNotify } from '../backfill.ts'
@@ -44,6 +43,8 @@ export interface WorkerSettings {
   readonly maxThrottlingMs: number
   readonly stop: StopSignal
   readonly notice: (line: string) => void
+  /** Called when it has the queue and the service takes its key: now it looks for chunks. */
+  readonly onUp: () => void
   readonly onState: (state: WorkerState) => void
 }
 
@@ -67,7 +68,6 @@ export async function runWorker(
     await using journal = await openPatiently(settings.url, stop, notice)
     if (journal === null) return null
     const clock = databaseClock(local)
-    await syncClock(journal, clock, stop.signal)
     const hash = keyHash(service)
     const limiter = slotLimiter({
       ...{ rates: journal.rates, keyHash: hash, clock, concurrency: settings.concurrency, coldRequests },
@@ -75,20 +75,26 @@ export async function runWorker(
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
     const patience = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
-    const serviceFor = (store: CollectStore) =>
+    const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
       apiClient({
-        baseUrl: service.baseUrl,
-        http,
-        rateLimiter: limiter,
-        store,
-        clock,
-        keyHash: hash,
-        patience,
+        ...{ baseUrl: service.baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash },
+        ...{ patience, mayStillLeave },
       })
-    return await work({
+    const options = {
       ...{ ...settings, journal, limiter, clock, serviceFor, keyHash: hash, random: Math.random },
       ...{ name: processName(), version, openMemory: openScratchStore },
-    })
+    }
+    // Nothing is at stake yet: a queue that says nothing is not waited for.
+    stop.signal.addEventListener('abort', journal.abandon, { once: true })
+    await syncClock(journal, clock, { signal: stop.signal })
+    const refusal = await refusalOfKey(options)
+    stop.signal.removeEventListener('abort', journal.abandon)
+    if (refusal !== null || stop.signal.aborted) return refusal
+    settings.onUp()
+    return await work(options)
+  } catch (error) {
+    if (stop.signal.aborted && error instanceof JournalUnreachable) return null
+    throw error
   } finally {
     life.abort()
     await http.close()
@@ -129,7 +135,10 @@ async function openPatiently(
     isSaid = true
   }
   try {
-    return await patiently(() => openJournal(url), { signal: stop.signal, onWait: say })
+    return await patiently(() => openJournal(url, 'collect', stop.signal), {
+      signal: stop.signal,
+      onWait: say,
+    })
   } catch (error) {
     if (stop.signal.aborted) return null
     throw error
@@ -140,11 +149,11 @@ async function openPatiently(
 export async function syncClock(
   journal: SharedJournal,
   clock: ReturnType<typeof databaseClock>,
-  signal: AbortSignal,
+  patience: Patience,
 ): Promise<void> {
   for (let look = 0; look < 3; look++) {
     const askedAt = clock.monotonic()
-    const now = await patiently(() => journal.operations.now(), { signal })
+    const now = await patiently(() => journal.operations.now(), patience)
     clock.note(now, askedAt, clock.monotonic())
   }
 }
@@ -203,14 +212,17 @@ export async function syncDatabase(
   const { url, database, keepMs, forgetAfterMs, notice, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
+  using _ = abandonWhenSilent({ journal, signal, clock, lastSign: () => 0 })
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
   const read = async (): Promise<SyncResult> => {
     const came = await readJournal(journal, { store, database, clock, signal })
     for (const what of ['runs', 'calls', 'answers', 'tasks'] as const) total[what] += came[what]
     return came
   }
-  await syncAll(read, clock, { notice, signal, givesUp: true })
-  await journal.changes.dropRead(keepMs, forgetAfterMs)
+  await withoutPatience(async () => {
+    await syncAll(read, clock, { notice, signal, givesUp: true })
+    await journal.changes.dropRead(keepMs, forgetAfterMs)
+  })
   return total
 }
 

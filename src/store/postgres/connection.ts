@@ -1,7 +1,10 @@
+import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { UsageError } from '../../model/errors.ts'
-import { failureOf, isConflict, type Place, type Purpose } from './failures.ts'
+import { JournalAbandoned, JournalUnreachable } from '../shared/journal.ts'
+import { failureOf, isConflict, type Place, type Purpose, sqlState } from './failures.ts'
 
 /** What runs statements: the database, or a transaction in it. */
 export interface Statements {
@@ -20,6 +23,8 @@ export interface Postgres extends Statements, AsyncDisposable {
    * @param pace statements that are `unhurried` may take as long as they want
    */
   transaction<T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T>
+  /** Ends every connection at once. What is under way, and what is asked later, is rejected with `JournalAbandoned`. */
+  breakOff(): void
   readonly place: Place
   readonly host: string
   readonly port: number
@@ -40,6 +45,7 @@ const conflictPauseMs = 20
  * Set for the transaction only, because a pooler gives the session to others.
  */
 const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'`
+const beginUnhurried = `${begin}; SET LOCAL statement_timeout = 0`
 
 const ofQueue: Purpose = {
   address: 'the address of the queue',
@@ -51,7 +57,16 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
   const { Client, Pool, types } = await loadDriver()
   const connectionString = withCheckedTls(url)
   const { place, host, port } = addressOf(connectionString, purpose, Client)
+  const clients = new Set<pg.Client>()
+  class KnownClient extends Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config)
+      clients.add(this)
+      this.once('end', () => clients.delete(this))
+    }
+  }
   const pool = new Pool({
+    Client: KnownClient,
     connectionString,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -83,22 +98,26 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
 
   const transact = async <T>(
     work: (statements: Statements) => Promise<T>,
-    most: number | undefined,
+    isUnhurried: boolean,
   ): Promise<T> => {
+    const most = isUnhurried ? unhurriedMs : undefined
     const client = await pool.connect().catch((error: unknown) => {
       throw failureOf(error, place)
     })
     let broken: Error | undefined
     client.on('error', ignore)
     try {
-      await run(client, begin)
+      await run(client, isUnhurried ? beginUnhurried : begin)
       const result = await work({ query: (text, values) => run(client, text, values, most) })
       await run(client, 'COMMIT')
       return result
     } catch (error) {
-      await client.query('ROLLBACK').catch((lost: Error) => {
-        broken = lost
-      })
+      // What the server itself has not refused, it may still be at: nothing more comes through this connection.
+      if (error instanceof JournalUnreachable && sqlState(error) === null) broken = error
+      else
+        await client.query('ROLLBACK').catch((lost: Error) => {
+          broken = lost
+        })
       throw error
     } finally {
       client.off('error', ignore)
@@ -106,13 +125,39 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
     }
   }
 
+  const brokenOff = new AbortController()
+  setMaxListeners(0, brokenOff.signal)
+  const unlessBroken = <T>(work: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const { signal } = brokenOff
+      const breakOff = (): void => reject(signal.reason)
+      if (signal.aborted) return breakOff()
+      signal.addEventListener('abort', breakOff, { once: true })
+      work()
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', breakOff))
+    })
+
   return {
     ...{ place, host, port },
-    query: (text, values) => untilNoConflict(() => run(pool, text, values)),
+    query: (text, values) => unlessBroken(() => untilNoConflict(() => run(pool, text, values))),
     transaction: (work, pace) =>
-      untilNoConflict(() => transact(work, pace === 'unhurried' ? unhurriedMs : undefined)),
-    [Symbol.asyncDispose]: () => pool.end(),
+      unlessBroken(() => untilNoConflict(() => transact(work, pace === 'unhurried'))),
+    breakOff: () => {
+      brokenOff.abort(new JournalAbandoned())
+      for (const client of clients) socketOf(client).destroy()
+    },
+    [Symbol.asyncDispose]: async () => {
+      // Who still waits for a connection that was ended is told so, and not waited for.
+      if (brokenOff.signal.aborted) void pool.end().catch(ignore)
+      else await pool.end()
+    },
   }
+}
+
+/** The driver has no other way to end a connection on which it waits for an answer. */
+function socketOf(client: pg.Client): Socket {
+  return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream
 }
 
 function ignore(): void {}

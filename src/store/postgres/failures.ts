@@ -75,10 +75,15 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Failures that pass: connections (08), servers that stop, start, recover or were told to end a session (57P, 25P03), that lack
- * connections, memory or room on the disk until someone makes room (531, 532, 533), and copies that are about to take over (25006).
+ * Failures that pass, by the first signs of their codes:
+ * - 08: connections. 57P: servers that stop, start, recover or were told to end a session. 25006: copies that are about to take over.
+ * - 57014, 55P03, 25P03, 25P04: a statement or transaction that someone cancelled, or that took longer than a limit of the server
+ *   (`statement_timeout`, `lock_timeout`, `idle_in_transaction_session_timeout`, `transaction_timeout`): done again it may be quicker.
+ * - 53, 55000, 55006, 58, XX: the server lacks connections, memory or room, is not ready, or its files or its own program fail, until
+ *   someone mends that. It is no mistake of ours, and what was paid for waits in memory.
+ * - 40: changes that stood in the way of others.
  */
-const passing = /^(08(?!P)|57P|25P03|53[123]|25006|40)/
+const passing = /^(08(?!P)|25006|25P0[34]|40|53|55000|55006|55P03|57014|57P|58|XX)/
 
 const byNetwork: Readonly<Record<string, (server: string) => string>> = {
   ECONNREFUSED: (server) => `nothing listens at ${server}`,

@@ -1,4 +1,4 @@
-import { JournalUnreachable } from '../shared/journal.ts'
+import { JournalAbandoned } from '../shared/journal.ts'
 import { patiently } from '../shared/patience.ts'
 import type { Postgres, Statements } from './connection.ts'
 
@@ -14,7 +14,10 @@ export interface GroupWriter<Entry, Result> {
   abandon(): void
 }
 
-/** Entries of one statement at most, so that none grows beyond what the database takes. */
+/**
+ * Entries of one statement at most, so that none grows beyond what the database takes. A statement that fails is tried again with half of
+ * them: a smaller one may be within the limits of the server, and an entry that cannot be written keeps no other one out.
+ */
 const mostInGroup = 256
 const laterMs = 100
 
@@ -28,6 +31,7 @@ export function groupWriter<Entry, Result>(
     readonly reject: (error: unknown) => void
   }
   let waiting: Waiting[] = []
+  let most = mostInGroup
   let writing: Promise<void> | null = null
   /** Whether any of what waits is to be written at once. */
   let isUrgent = false
@@ -38,16 +42,30 @@ export function groupWriter<Entry, Result>(
     // What else comes in this turn of the event loop belongs to the same group.
     await new Promise((resolve) => setImmediate(resolve))
     while (isUrgent) {
-      const group = waiting.slice(0, mostInGroup)
-      waiting = waiting.slice(mostInGroup)
-      isUrgent = waiting.length > 0
-      try {
+      let group: readonly Waiting[] = []
+      const writeNext = (): Promise<readonly Result[]> => {
+        group = waiting.slice(0, most)
+        isUrgent = waiting.length > group.length
         const entries = group.map(({ entry }) => entry)
-        const results = await patiently(() => writeGroup(postgres, entries), { signal: abandoned.signal })
+        return writeGroup(postgres, entries)
+      }
+      const halve = (): void => {
+        most = Math.max(1, group.length >> 1)
+      }
+      try {
+        const results = await patiently(writeNext, { signal: abandoned.signal, onWait: halve })
+        waiting = waiting.slice(group.length)
+        most = Math.min(mostInGroup, most * 2)
         group.forEach(({ resolve }, index) => {
           resolve(results[index] as Result)
         })
       } catch (error) {
+        if (group.length > 1 && !abandoned.signal.aborted) {
+          halve()
+          isUrgent = true
+          continue
+        }
+        waiting = waiting.slice(group.length)
         for (const { reject } of group) reject(error)
       }
     }
@@ -80,7 +98,10 @@ export function groupWriter<Entry, Result>(
       writeNow()
       while (writing !== null) await writing
     },
-    abandon: () =>
-      abandoned.abort(new JournalUnreachable('the process ends before the queue can be reached again')),
+    abandon: () => {
+      abandoned.abort(new JournalAbandoned())
+      for (const { reject } of waiting) reject(abandoned.signal.reason)
+      waiting = []
+    },
   }
 }

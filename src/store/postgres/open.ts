@@ -14,20 +14,28 @@ import { sharedSpending } from './spending.ts'
 /**
  * Opens the journal of many machines. To `collect` with it, it is laid out where the database is empty, and brought up to date where it is
  * older; to `operate` it, it must be there. Rejected with `JournalUnreachable` where waiting may help, and else with one sentence.
+ *
+ * @param signal ends the attempt at once
  */
 export async function openJournal(
   url: string,
   use: 'collect' | 'operate' = 'collect',
+  signal?: AbortSignal,
 ): Promise<SharedJournal> {
-  const postgres = await connected(url, (opened) => makeReady(opened, use))
+  const postgres = await connected(url, (opened) => makeReady(opened, use), signal)
+  const calls = sharedCalls(postgres)
   return {
     plans: sharedPlans(postgres),
     chunks: sharedChunks(postgres),
-    calls: sharedCalls(postgres),
+    calls,
     rates: sharedRates(postgres),
     spending: sharedSpending(postgres),
     changes: sharedChanges(postgres),
     operations: queueOperations(postgres),
+    abandon: () => {
+      calls.abandon()
+      postgres.breakOff()
+    },
     [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose](),
   }
 }
@@ -42,18 +50,26 @@ export async function layOut(url: string): Promise<{ readonly before: number | n
 }
 
 /** Opens the database and does the first thing with it. */
-async function connected(url: string, first: (postgres: Postgres) => Promise<void>): Promise<Postgres> {
+async function connected(
+  url: string,
+  first: (postgres: Postgres) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<Postgres> {
   const postgres = await openPostgres(url)
   try {
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', postgres.breakOff, { once: true })
     await first(postgres)
     return postgres
   } catch (error) {
     await postgres[Symbol.asyncDispose]()
-    if (error instanceof JournalUnreachable && (await isOtherServer(postgres)))
+    if (signal?.aborted !== true && error instanceof JournalUnreachable && (await isOtherServer(postgres)))
       throw new UsageError(
         `What answers at ${postgres.place.server} is no Postgres server. Check host and port in the address of the queue`,
         { cause: error },
       )
     throw error
+  } finally {
+    signal?.removeEventListener('abort', postgres.breakOff)
   }
 }

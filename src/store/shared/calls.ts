@@ -88,6 +88,6 @@ export interface SharedCalls {
   saveUsage(reading: Omit<UsageReading, 'runId'> & { readonly run: string | null }): Promise<void>
   /** Fulfilled when all that was begun is written. */
   flush(): Promise<void>
-  /** Rejects what still waits for the database: the process ends. */
+  /** Rejects what still waits for the database, with `JournalAbandoned`: the process ends. */
   abandon(): void
 }

@@ -18,9 +18,18 @@ export interface SharedJournal extends AsyncDisposable {
   readonly spending: SharedSpending
   readonly changes: SharedChanges
   readonly operations: QueueOperations
+  /** Ends every connection at once, because the process ends: what is under way, and what is asked later, is rejected with `JournalAbandoned`. */
+  abandon(): void
 }
 
 /** The journal cannot be reached now. What may wait tries again. */
 export class JournalUnreachable extends Error {
   override readonly name = 'JournalUnreachable'
+}
+
+/** The process ends before the journal can be reached again: nothing tries again. */
+export class JournalAbandoned extends JournalUnreachable {
+  constructor() {
+    super('the process ends before the queue can be reached again')
+  }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { JournalUnreachable, type SharedJournal } from './journal.ts'
+import type { Clock } from '../../model/time.ts'
+import { JournalAbandoned, JournalUnreachable, type SharedJournal } from './journal.ts'
 
 const firstPauseMs = 50
 const longestPauseMs = 2_000
@@ -31,7 +32,7 @@ export async function patiently<T>(
       if (pauseMs > firstPauseMs) onBack?.()
       return result
     } catch (error) {
-      if (!(error instanceof JournalUnreachable)) throw error
+      if (!(error instanceof JournalUnreachable) || error instanceof JournalAbandoned) throw error
       signal?.throwIfAborted()
       if (performance.now() > until) throw error
       onWait?.(error)
@@ -54,6 +55,7 @@ export function patientJournal(journal: SharedJournal, patience: Patience): Shar
     spending: patient(spending),
     changes: { ...patient(changes), plan: changes.plan },
     operations: patient(operations),
+    abandon: () => journal.abandon(),
     [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose](),
   }
 }
@@ -67,4 +69,42 @@ function withPatience<Port extends object>(port: Port, patience: Patience): Port
       (...given: unknown[]) => patiently(() => method(...given), patience),
     ]),
   ) as Port
+}
+
+/** How long a process that is told to stop waits for a journal of which it hears nothing. */
+const farewellMs = 30_000
+const lookEveryMs = 1_000
+
+export interface Farewell {
+  readonly journal: Pick<SharedJournal, 'abandon'>
+  /** Aborted when the process is told to stop. */
+  readonly signal: AbortSignal | undefined
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  /** The monotonic instant until which there was reason to wait for the journal. */
+  readonly lastSign: () => number
+}
+
+/** Once a process is told to stop, abandons a journal for which there was no reason to wait for 30 seconds. */
+export function abandonWhenSilent({ journal, signal, clock, lastSign }: Farewell) {
+  let isOver = false
+  let cancelTimer = (): void => {}
+  const begin = (): void => {
+    const toldAt = clock.monotonic()
+    const look = (): void => {
+      isOver = clock.monotonic() >= Math.max(toldAt, lastSign()) + farewellMs
+      if (isOver) journal.abandon()
+      else cancelTimer = clock.after(lookEveryMs, look)
+    }
+    look()
+  }
+  if (signal?.aborted === true) begin()
+  else signal?.addEventListener('abort', begin, { once: true })
+  return {
+    /** Whether the journal was abandoned. */
+    isOver: () => isOver,
+    [Symbol.dispose]: () => {
+      signal?.removeEventListener('abort', begin)
+      cancelTimer()
+    },
+  }
 }

@@ -64,9 +64,11 @@ test('a key that the service refuses ends run and worker with 5, and nothing is 
   const place = await host()
   await place.file('job.csv', queriesCsv(3))
 
-  const refused = await place.call(['run', 'job.csv'], { ...queue, RANKLINE_API_KEY: 'wrong-key' })
-
-  expect(refused.code).toBe(5)
+  const wrong = { ...queue, RANKLINE_API_KEY: 'wrong-key' }
+  expect(await place.call(['run', 'job.csv'], wrong)).toMatchObject({ code: 5 })
+  const { code, stderr } = await place.call(['worker'], wrong)
+  expect(stderr).toMatch(/^The service refused the key \([^\n]+\)\. Check RANKLINE_API_KEY\.\n$/)
+  expect(code).toBe(5)
   expect(sandbox.ledger.charged).toBe(0)
 })
 

@@ -270,6 +270,35 @@ async function deadlocks({ sql }: TestJournal): Promise<number> {
   return row?.deadlocks ?? 0
 }
 
+test('Statements that someone cancels are done again: intent, answer and end of the task are there, once', async () => {
+  const journal = await aJournal()
+  const { lease } = await leased(journal)
+  const call = aCall(lease)
+  const task = call.task as NonNullable<typeof call.task>
+  const cancelled = async (work: () => Promise<unknown>): Promise<void> => {
+    let done: Promise<unknown> | undefined
+    await heldOpen(journal, 'SELECT 1 FROM rankline.chunks FOR UPDATE', [], async () => {
+      done = work()
+      await waitingForLocks(journal)
+      const [row] = await journal.sql<{ ended: number }>(
+        `SELECT count(*) FILTER (WHERE pg_cancel_backend(pid))::int AS ended FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      expect(row).toEqual({ ended: 1 })
+      await waitingForLocks(journal)
+    })
+    await done
+  }
+  await cancelled(() => journal.calls.begin(lease, call))
+  await cancelled(() => journal.calls.answer(call, ended('answered'), theAnswer(call)))
+  await cancelled(() =>
+    journal.calls.endTask(lease, { task, end: { call: call.id, reused: false }, paging: null }),
+  )
+  expect(await callsIn(journal)).toMatchObject([{ attempt: 1, outcome: 'answered', billed: 1 }])
+  const rows = 'SELECT (SELECT count(*) FROM rankline.answers)::int AS answers, count(*)::int AS ends'
+  expect(await journal.sql(`${rows} FROM rankline.task_ends`)).toEqual([{ answers: 1, ends: 1 }])
+})
+
 describe('The end of a task', () => {
   const paging: PagingDecision = { next: 2 } as unknown as PagingDecision
 

@@ -154,7 +154,7 @@ testTable([
   await place.file('job.csv', 'query\nshoes\n')
   const env = { ...unused, RANKLINE_QUEUE: `postgres://maker:wrong@${at}/${database}` }
   const { code, stdout, stderr } = await place.call(command, env)
-  expect(stderr).toMatch(/^(Worker up\.\n)?rankline: \S+ refuses user 'maker' with this password\. [^\n]+\n$/)
+  expect(stderr).toMatch(/^rankline: \S+ refuses user 'maker' with this password\. [^\n]+\n$/)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
@@ -250,7 +250,7 @@ test('a worker waits for a server that is not up yet, says why, and goes on when
   await late.start()
   const { code, stderr } = await ended
   expect(stderr).toBe(
-    `Worker up.\nThe queue cannot be reached yet: nothing listens at 127.0.0.1:${late.port}. Waiting for it.\nWorker ended.\n`,
+    `The queue cannot be reached yet: nothing listens at 127.0.0.1:${late.port}. Waiting for it.\nWorker up.\nWorker ended.\n`,
   )
   expect(code).toBe(0)
 })
@@ -269,9 +269,7 @@ test('without the package pg, what needs it says so, and all else works', async 
     ['queue', 'migrate'],
   ]) {
     const { code, stderr } = await host.run(command, queue)
-    expect(stderr).toMatch(
-      /^(Worker up\.\n)?rankline: Postgres needs one more package\. Add it: npm install pg, .*\n$/,
-    )
+    expect(stderr).toMatch(/^rankline: Postgres needs one more package\. Add it: npm install pg, .*\n$/)
     expect(code).toBe(2)
   }
   expect(sandbox.ledger.requests).toEqual([])

@@ -65,8 +65,17 @@ describe('what passes is waited for', () => {
       '53200',
       '53300',
       '25P03',
+      '25P04',
       '25006',
       '40P01',
+      '53400',
+      '55000',
+      '55006',
+      '55P03',
+      '57014',
+      '58030',
+      'XX000',
+      'XX001',
     ].map((code): [string, Error, string] => [code, failed(code), 'db:5432 says: so it is']),
   ])('%s', (_, error, message) => {
     const failure = failureOf(error, place)
@@ -133,7 +142,8 @@ describe('what waiting cannot cure is one sentence', () => {
   testTable([
     ['a mistake in a statement', failed('42601')],
     ['a row that is there twice', failed('23505')],
-    ['a statement that someone ended', failed('57014')],
+    ['a value that is not allowed', failed('22P02')],
+    ['a function that is missing', failed('42883')],
     ['a mistake of ours', new TypeError('undefined is not a function')],
   ])('but %s stays as it is', (_, error) => {
     expect(failureOf(error, place)).toBe(error)

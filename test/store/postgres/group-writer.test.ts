@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Postgres } from '../../../src/store/postgres/connection.ts'
 import { groupWriter } from '../../../src/store/postgres/group-writer.ts'
+import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => vi.useRealTimers())
@@ -64,4 +65,51 @@ test('What may be written later is written when nothing else comes, and at once 
   await end()
   await isIdle
   expect(groups.at(-1)).toEqual(['awaited'])
+})
+
+/** A database that takes so many entries at once, and never one that is called bad. */
+function narrow({ most, fails }: { most: number; fails: () => Error }) {
+  const tries: number[] = []
+  const written: string[] = []
+  const group = groupWriter<string, string>({} as Postgres, async (_, entries) => {
+    tries.push(entries.length)
+    if (entries.length > most || entries.includes('bad')) throw fails()
+    written.push(...entries)
+    return entries
+  })
+  return { ...group, tries, written }
+}
+
+test('What is too much for one statement is written in smaller ones, and what came meanwhile goes with it', async () => {
+  const { write, tries, written } = narrow({
+    most: 3,
+    fails: () => new JournalUnreachable('canceling statement due to statement timeout'),
+  })
+  const all = Array.from({ length: 9 }, (_, index) => `${index}`)
+  const done = Promise.all(all.map(write))
+  for (let turns = 0; turns < 20; turns++) {
+    await turn()
+    await vi.advanceTimersByTimeAsync(2_000)
+  }
+  expect(await done).toEqual(all)
+  expect(written).toEqual(all)
+  expect(tries.slice(0, 3)).toEqual([9, 4, 2])
+})
+
+test('One entry that cannot be written keeps no other one out', async () => {
+  const { write, written } = narrow({ most: 256, fails: () => new TypeError('no such value') })
+  const all = Array.from({ length: 20 }, (_, index) => (index === 13 ? 'bad' : `${index}`))
+  const done = await Promise.allSettled(all.map(write))
+  expect(done.flatMap(({ status }, index) => (status === 'rejected' ? [all[index]] : []))).toEqual(['bad'])
+  expect(written).toEqual(all.filter((one) => one !== 'bad'))
+})
+
+test('What still waits when the process ends is rejected, and nothing is taken any more', async () => {
+  const { write, writeLater, abandon } = narrow({ most: 0, fails: () => new JournalUnreachable('gone') })
+  const done = Promise.allSettled([write('one'), writeLater('two')])
+  await turn()
+  abandon()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect((await done).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await expect(write('three')).rejects.toThrow('the process ends')
 })

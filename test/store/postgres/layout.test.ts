@@ -48,6 +48,13 @@ test('An older journal gets what it lacks, version after version, and keeps its 
   expect(await postgres.query('SELECT count(id)::int AS rows FROM rankline.first')).toEqual([{ rows: 0 }])
 })
 
+test('A journal is brought up to date however long that takes, also where the server ends long statements', async () => {
+  const url = await server.database()
+  await using postgres = await openPostgres(`${url}?options=-c%20statement_timeout%3D100`)
+  await expect(postgres.query('SELECT pg_sleep(1)')).rejects.toThrow('statement timeout')
+  expect(await migrate(postgres, [...migrations, 'SELECT pg_sleep(0.3);'])).toBeNull()
+})
+
 const newer = `The queue was laid out by a newer rankline (version 99, this one knows ${schemaVersion}). Update rankline here`
 
 /** A journal that someone laid out by hand from what `rankline queue migrate --print` shows, and its users. */

@@ -65,12 +65,12 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   await using served = port === undefined ? null : await serveHealth(port, health)
   const where = served === null ? '' : ` Health: ${served.url}`
   const metrics = metricsWriter(flags['metrics-file'], terminal)
-  note(terminal, `Worker up.${where}`)
   const cause = await runWorker(flags, {
     ...{ url, leaseMs, maxOutageMs, maxThrottlingMs: maxOutageMs, once: flags.once === true },
     concurrency: concurrency ?? usualConcurrency,
     stop: interrupts.stop,
     notice: (line) => terminal.log(line),
+    onUp: () => note(terminal, `Worker up.${where}`),
     onState: (now) => {
       state = now
       metrics.write(now)

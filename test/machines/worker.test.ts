@@ -1,0 +1,148 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { apiClient } from '../../src/api/client.ts'
+import { openHttpClient } from '../../src/api/http.ts'
+import type { RateLimiter } from '../../src/api/rate-limiter.ts'
+import { stopSignal } from '../../src/collect/stop.ts'
+import { databaseClock } from '../../src/machines/database-clock.ts'
+import { type SlotLimiter, slotLimiter } from '../../src/machines/slot-limiter.ts'
+import { refusalOfKey, type WorkerOptions, work } from '../../src/machines/worker.ts'
+import { type Clock, systemClock } from '../../src/model/time.ts'
+import type { SandboxOptions } from '../../src/sandbox/options.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { openJournal } from '../../src/store/postgres/open.ts'
+import type { SharedJournal } from '../../src/store/shared/journal.ts'
+import { openScratchStore } from '../../src/store/sqlite/open.ts'
+import { waitWhile } from '../cli/staged.ts'
+import {
+  aChunk,
+  aJournal,
+  aSharedRun,
+  expire,
+  released,
+  type TestJournal,
+} from '../store/postgres/journal.ts'
+import { cutNetwork } from '../support/cut-network.ts'
+import { fastClock } from '../support/fast-clock.ts'
+import { openPromise } from '../support/open-promise.ts'
+
+interface Settings {
+  readonly sandbox?: SandboxOptions
+  readonly apiKey?: string
+  readonly clock?: Clock
+  readonly journal?: SharedJournal
+  readonly limited?: (limiter: SlotLimiter) => SlotLimiter
+}
+
+/** A worker that has three calls to make, and the service that gets them. */
+async function aWorker(there: TestJournal, settings: Settings = {}) {
+  const { journal = there, limited = (limiter) => limiter, clock: local = systemClock } = settings
+  const sandbox = await startSandbox(settings.sandbox)
+  onTestFinished(() => sandbox.close())
+  const http = openHttpClient({
+    ...{ origin: sandbox.url, apiKey: settings.apiKey ?? sandbox.key, connections: 8, timeoutMs: 60_000 },
+    ...{ userAgent: 'test', proxy: null },
+  })
+  onTestFinished(() => http.close())
+  const run = await released(there, aSharedRun(), aChunk(['desk', 'lamp', 'chair']))
+  const { keyHash } = run
+  const stop = stopSignal()
+  const clock = databaseClock(local)
+  const limiter = limited(
+    slotLimiter({ rates: journal.rates, keyHash, clock, concurrency: 8, onError: () => {} }),
+  )
+  const patience = { throttledMs: 60_000, unavailableMs: 60_000 }
+  const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
+    apiClient({
+      ...{ baseUrl: sandbox.url, http, rateLimiter: limiter, store, clock, keyHash, patience },
+      mayStillLeave,
+    })
+  const said: string[] = []
+  const options: WorkerOptions = {
+    ...{ journal, limiter, clock, stop, serviceFor, keyHash, openMemory: openScratchStore },
+    ...{ name: 'test', version: '0', concurrency: 8, leaseMs: 60_000, once: false, random: Math.random },
+    ...{ maxOutageMs: 60_000, maxThrottlingMs: 60_000, onState: () => {} },
+    notice: (line) => said.push(line),
+  }
+  return { sandbox, options, stop, run, said }
+}
+
+const interrupted = { reason: 'interrupted', message: 'Interrupted.' } as const
+
+const callsIn = ({ sql }: TestJournal) =>
+  sql<{ outcome: string | null; billed: number | null }>('SELECT outcome, billed FROM rankline.calls')
+
+test('What was written and waited for its slot for longer than the lease is not sent, and costs nothing', async () => {
+  const journal = await aJournal()
+  const slot = openPromise()
+  let asleepMs = 0
+  const atItsSlot = (limiter: RateLimiter): RateLimiter['acquire'] => {
+    return async (asked) => {
+      const permit = await limiter.acquire(asked)
+      return { ...permit, departure: () => slot.promise }
+    }
+  }
+  const { sandbox, options, stop, run } = await aWorker(journal, {
+    clock: { ...systemClock, monotonic: () => systemClock.monotonic() + asleepMs },
+    limited: (limiter) => ({ ...limiter, acquire: atItsSlot(limiter) }),
+  })
+  const working = work(options)
+  let written = await callsIn(journal)
+  while (written.length < 3) written = await callsIn(journal)
+  // As in a process that is stopped and wakes up: another worker has its chunk, and nothing has told it so.
+  const [chunk] = await journal.sql<{ id: number }>('SELECT id FROM rankline.chunks')
+  await expire(journal, { chunk: String(chunk?.id), run: run.id, fence: 1 })
+  expect(await journal.chunks.takeBack(10)).toEqual({ released: 1, dead: 0 })
+  expect(
+    await journal.chunks.take('00000000-0000-0000-0000-000000000001', [run.keyHash], 1, 60_000),
+  ).toHaveLength(1)
+  asleepMs = 120_000
+  slot.fulfil()
+  while ((await callsIn(journal)).some(({ outcome }) => outcome === 'ambiguous'));
+  stop.request(interrupted)
+  expect(await working).toBeNull()
+  expect(sandbox.ledger.requests).toEqual([])
+  expect(await callsIn(journal)).toEqual(Array(3).fill({ outcome: 'unreachable', billed: 0 }))
+})
+
+test('A worker that is told to stop waits for a slow answer while it hears of the queue', async () => {
+  const journal = await aJournal()
+  using clock = fastClock(30)
+  const { sandbox, options, stop } = await aWorker(journal, { clock, sandbox: { latencyMs: 2_000 } })
+  const working = work(options)
+  await waitWhile(() => sandbox.ledger.requests.length < 3)
+  stop.request(interrupted)
+  expect(await working).toBeNull()
+  expect(await callsIn(journal)).toEqual(Array(3).fill({ outcome: 'answered', billed: 1 }))
+})
+
+test('A worker that is told to stop ends half a minute later where the network drops everything', async () => {
+  const there = await aJournal()
+  using clock = fastClock(30)
+  await using network = await cutNetwork(() => Number(new URL(there.url).port))
+  const url = new URL(there.url)
+  url.port = String(network.port)
+  await using journal = await openJournal(url.href)
+  const { sandbox, options, stop } = await aWorker(there, { clock, journal, sandbox: { latencyMs: 200 } })
+  const working = work(options)
+  await waitWhile(() => sandbox.ledger.requests.length < 3)
+  network.cut()
+  stop.request(interrupted)
+  expect(await working).toMatchObject({
+    reason: 'unavailable',
+    message: expect.stringContaining('the queue could not be reached'),
+  })
+})
+
+test('The key is asked for with the free usage call, which is in the ledger; a service that is down refuses none', async () => {
+  const journal = await aJournal()
+  const good = await aWorker(journal)
+  expect(await refusalOfKey(good.options)).toBeNull()
+  expect(await callsIn(journal)).toEqual([{ outcome: 'answered', billed: 0 }])
+  expect(await journal.sql('SELECT remaining FROM rankline.readings')).toHaveLength(1)
+  const bad = await aWorker(journal, { apiKey: 'wrong-key' })
+  expect(await refusalOfKey(bad.options)).toMatchObject({ reason: 'auth' })
+  using clock = fastClock(1_000)
+  const down = await aWorker(journal, { clock })
+  await down.sandbox.close()
+  expect(await refusalOfKey(down.options)).toBeNull()
+})
