@@ -9,7 +9,7 @@ import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
-import { postgresAddress } from './connect/postgres-address.ts'
+import { postgresAddress, unencryptedNote } from './connect/postgres-address.ts'
 
 /** Flags that every command takes, as typed. */
 export interface SettingFlags {
@@ -124,8 +124,16 @@ export function queueUrl(flags: QueueFlags): string | null {
 
 /** The address of a Postgres database that a flag or variable holds, with the password that the environment, `.env` or a password file has for it. */
 export function withPassword(address: string, by: string): string {
-  return postgresAddress(address, by, { PGPASSWORD: dotEnv().PGPASSWORD, ...process.env })
+  const environment = { PGPASSWORD: dotEnv().PGPASSWORD, ...process.env }
+  const url = postgresAddress(address, by, environment)
+  const line = unencryptedNote(url, by, environment)
+  if (line !== null && !saidUnencrypted.has(line)) place.note(line)
+  if (line !== null) saidUnencrypted.add(line)
+  return url
 }
+
+/** Lines that were said: commands ask for an address several times. */
+const saidUnencrypted = new Set<string>()
 
 /** How output is to look, from the environment's own conventions. */
 export function outputSettings() {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
-import { parseUrl } from '../../model/url.ts'
+import { isLoopback, parseUrl } from '../../model/url.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -23,11 +23,43 @@ export function postgresAddress(typed: string, by: string, environment: Environm
     throw new UsageError(
       `${by} cannot be read as an address. Write / ? # @ and % of its password as %2F %3F %23 %40 and %25, or leave the password out and set PGPASSWORD`,
     )
+  if (wayOf(url, environment) === 'clear')
+    throw new UsageError(
+      `${by} would send the password and the data in the clear. Add ?sslmode=verify-full to it, or ?sslmode=disable if that is meant`,
+    )
   const password = hasPassword(url)
     ? null
     : (environment.PGPASSWORD ?? passwordInFile(passwordFile(environment), ownerOf(url, environment)))
   if (password !== null) url.searchParams.set('password', password)
   return url.href
+}
+
+/** A line where an address says that nothing is to encrypt what is sent to another machine; null for all others. */
+export function unencryptedNote(address: string, by: string, environment: Environment): string | null {
+  if (wayOf(new URL(address), environment) !== 'clear-as-meant') return null
+  return `Nothing encrypts the connection to the database that ${by} names, as its sslmode=disable says: the password and the data can be read on their way.`
+}
+
+/** Words of the driver that ask for TLS; `allow` in the environment does not. */
+const encrypting = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
+/** What goes to another machine is encrypted, in the clear because that was said, or in the clear because nothing was said. */
+function wayOf(url: URL, env: Environment): 'here' | 'encrypted' | 'clear-as-meant' | 'clear' {
+  const { searchParams } = url
+  const host = hostOf(url, env).toLowerCase()
+  if (host.startsWith('/') || host === '::1' || isLoopback(host)) return 'here'
+  const typed = searchParams.get('sslmode')
+  const mode = typed ?? env.PGSSLMODE
+  if (mode === 'disable') return 'clear-as-meant'
+  const asks = ['sslcert', 'sslkey', 'sslrootcert'].some((name) => searchParams.has(name))
+  const isOn = ['1', 'true'].includes(searchParams.get('ssl') ?? '')
+  const isNamed = encrypting.includes(mode ?? '') || typed === 'allow'
+  return asks || isOn || isNamed ? 'encrypted' : 'clear'
+}
+
+/** The server of an address; where it names none, that of the environment, as the programs of Postgres have it. */
+function hostOf({ hostname, searchParams }: URL, { PGHOST }: Environment): string {
+  return searchParams.get('host') ?? (decodeURIComponent(hostname) || PGHOST || 'localhost')
 }
 
 /** Whether what was typed is an address with its password. */
@@ -49,9 +81,10 @@ interface PasswordOwner {
 }
 
 /** What an address leaves out is as the programs of Postgres complete it. */
-function ownerOf({ hostname, port, pathname, username, searchParams }: URL, env: Environment): PasswordOwner {
-  const { PGHOST = 'localhost', PGPORT = '5432', PGUSER = userInfo().username } = env
-  const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || PGHOST)
+function ownerOf(url: URL, env: Environment): PasswordOwner {
+  const { port, pathname, username, searchParams } = url
+  const { PGPORT = '5432', PGUSER = userInfo().username } = env
+  const host = hostOf(url, env)
   const user = searchParams.get('user') ?? (decodeURIComponent(username) || PGUSER)
   return {
     host: host.startsWith('/') ? 'localhost' : host.replace(/^\[|\]$/g, ''),

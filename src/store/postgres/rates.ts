@@ -12,6 +12,10 @@ const lostByRestartMs = 1_000
 const windowMs = 1_000
 const firstHoldMs = 500
 const longestHoldMs = 30_000
+/** A clock that was set back shows at least so much: statements that wait for each other's locks may differ by less. */
+const setBackMs = 1_000
+/** Slots that lie ahead at most: those that two hundred workers have leased. */
+const mostSlotsAhead = 1_000
 /** A probe leaves so long after the hold: instants that have gone through clocks and roundings still lie behind it. */
 const afterHoldMs = 20
 
@@ -21,6 +25,7 @@ export function sharedRates(postgres: Postgres): SharedRates {
     lease: async (keyHash, slots, leadMs) => {
       const rows = await postgres.query<LeaseRow>(leaseSlots, [
         ...[keyHash, slots, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
+        ...[setBackMs, mostSlotsAhead],
       ])
       const [row] = rows.length > 0 ? rows : await postgres.query<LeaseRow>(unlimitedNow)
       const { first, spacing, slots: given, now, probe } = row as LeaseRow
@@ -71,17 +76,26 @@ const instant = (epoch: string): string => `to_timestamp(${epoch}::double precis
 /**
  * After a refusal slots begin when the hold is over, one at a time until a call has passed: that one probes. Only slots of the next moments
  * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out.
+ *
+ * A clock of the server that was set back takes the instants that are written down back with it: all would wait for them else.
  */
 const leaseSlots = `
-WITH key AS (
+WITH written AS (
   SELECT k.*, clock_timestamp() AS now, pg_postmaster_start_time() AS started,
     greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing
   FROM rankline.keys k WHERE k.key_hash = $1 FOR UPDATE
+), setting AS (
+  SELECT written.*, CASE WHEN leased_at > now + $8::double precision * interval '1 millisecond' THEN leased_at - now
+    ELSE interval '0' END AS back FROM written
+), key AS (
+  SELECT key_hash, now, spacing, server_started, started, held_until - back AS held_until, server_started <> started AS is_new,
+    least(next_slot - back, now + $9::double precision * spacing * interval '1 millisecond') AS next_slot
+  FROM setting
 ), slot AS (
   SELECT key.*, CASE WHEN key.held_until IS NULL THEN $2::integer ELSE 1 END AS given,
     greatest(key.next_slot, key.now + $3 * interval '1 millisecond', key.held_until + $7 * interval '1 millisecond',
-      CASE WHEN key.server_started <> key.started
-        THEN key.started + ($5 + $6::double precision) * interval '1 millisecond' END) AS first
+      CASE WHEN key.is_new
+        THEN least(key.now, key.started) + ($5 + $6::double precision) * interval '1 millisecond' END) AS first
   FROM key
 ), next AS (
   SELECT slot.*, CASE WHEN spacing IS NULL AND held_until IS NULL THEN next_slot
@@ -90,7 +104,7 @@ WITH key AS (
     ELSE first + given * spacing * interval '1 millisecond' END AS after
   FROM slot
 )
-UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started
+UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started, held_until = s.held_until, leased_at = s.now
 FROM next s WHERE k.key_hash = s.key_hash
 RETURNING ${epochMs('s.first')}::double precision AS first, s.given AS slots, ${epochMs('s.now')}::double precision AS now,
   s.held_until IS NOT NULL AS probe,

@@ -218,13 +218,16 @@ CREATE TABLE rankline.readers (
 );
 `
 
-/** The few asynchronous jobs that are under way are found among all calls, by their run and its queries. */
-const openJobs = `
+const second = `
+-- The few asynchronous jobs that are under way are found among all calls, by their run and its queries.
 CREATE INDEX calls_jobs ON rankline.calls (run_id, query) WHERE job_over = false;
+
+-- When the last slot was leased, by the clock of the server: where that goes back, it shows by how much.
+ALTER TABLE rankline.keys ADD COLUMN leased_at timestamptz;
 `
 
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */
-export const migrations: readonly string[] = [tables, openJobs]
+export const migrations: readonly string[] = [tables, second]
 
 /** The least rights: for processes that plan and buy, and for people and programs that only read. */
 export const roles = `-- Roles belong to all databases of a server: another queue may have brought them.

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { passwordIn } from '../../../src/app/connect/postgres-address.ts'
+import { passwordIn, postgresAddress, unencryptedNote } from '../../../src/app/connect/postgres-address.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { openPostgres, type Postgres } from '../../../src/store/postgres/connection.ts'
 import { waitWhile } from '../../cli/staged.ts'
@@ -59,7 +59,7 @@ const addresses: readonly (readonly [string, () => string, number, string])[] = 
   ],
   [
     'a host that does not exist',
-    () => `postgres://maker:${encoded}@queue.invalid/${database}`,
+    () => `postgres://maker:${encoded}@queue.invalid/${database}?sslmode=verify-full`,
     6,
     'The queue cannot be reached: the host of queue.invalid:5432 is unknown. Nothing was sent. Check its address and the network, then run the same command again',
   ],
@@ -110,6 +110,12 @@ const addresses: readonly (readonly [string, () => string, number, string])[] = 
     () => `postgres://maker:${encoded}@${at}/${database}?sslmode=verify-full&sslrootcert=missing.pem`,
     2,
     "What the address of the queue says after the ? cannot be used (ENOENT: no such file or directory, open 'missing.pem'). Correct it",
+  ],
+  [
+    'another machine without TLS',
+    () => `postgres://maker:${encoded}@queue.invalid/${database}`,
+    2,
+    'RANKLINE_QUEUE would send the password and the data in the clear. Add ?sslmode=verify-full to it, or ?sslmode=disable if that is meant',
   ],
   [
     'a password that was not encoded',
@@ -167,6 +173,78 @@ test('a password in --queue is noted once; the program shows it nowhere', async 
   )
   expect(second).toMatch(/^rankline: There is no queue at \S+ yet\. .*: rankline queue migrate$/)
   for (const secret of [password, encoded]) expect(stdout + stderr).not.toContain(secret)
+})
+
+describe('an address without a word of TLS', () => {
+  const refusal = (address: string, env = {}) => {
+    try {
+      postgresAddress(address, 'RANKLINE_QUEUE', { PGPASSWORD: 'p', ...env })
+      return null
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  testTable([
+    ['postgres://me@localhost/q'],
+    ['postgres://me@LocalHost/q'],
+    ['postgres://me@127.0.0.1:5433/q'],
+    ['postgres://me@127.9.9.9/q'],
+    ['postgres://me@[::1]/q'],
+    ['postgres:///q?host=/run/postgresql'],
+    ['postgres://me@%2Frun%2Fpostgresql/q'],
+    ['postgres:///q?host=::1'],
+    ['postgres:///q'],
+  ])('may lead to this machine: %s', (address) => {
+    expect(refusal(address)).toBeNull()
+    expect(unencryptedNote(address, 'RANKLINE_QUEUE', {})).toBeNull()
+  })
+
+  testTable([
+    ['postgres://me@db.example/q', {}],
+    ['postgres://me@10.0.0.7/q', {}],
+    ['postgres://me@[fd00::1]/q', {}],
+    ['postgres://me@localhost.example/q', {}],
+    ['postgres://me@localhost/q?host=db.example', {}],
+    ['postgres:///q', { PGHOST: 'db.example' }],
+    ['postgres://me@db.example/q?ssl=false', {}],
+    ['postgres://me@db.example/q?sslmode=', {}],
+    ['postgres://me@db.example/q', { PGSSLMODE: 'allow' }],
+  ])('may not lead to another one: %s %j', (address, env) => {
+    expect(refusal(address, env)).toMatch(/in the clear\. Add \?sslmode=verify-full to it/)
+  })
+
+  testTable([
+    ['?sslmode=verify-full', {}],
+    ['?sslmode=require', {}],
+    ['?sslmode=allow', {}],
+    ['?sslmode=no-verify', {}],
+    ['?ssl=true', {}],
+    ['?sslrootcert=ca.pem', {}],
+    ['', { PGSSLMODE: 'require' }],
+  ])('may do so with TLS: %s %j', (more, env) => {
+    const address = `postgres://me@db.example/q${more}`
+    expect(refusal(address, env)).toBeNull()
+    expect(unencryptedNote(address, 'RANKLINE_QUEUE', env)).toBeNull()
+  })
+
+  testTable([
+    ['?sslmode=disable', {}],
+    ['', { PGSSLMODE: 'disable' }],
+  ])('or where it says that none is wanted, with a line: %s %j', (more, env) => {
+    const address = `postgres://me@db.example/q${more}`
+    expect(refusal(address, env)).toBeNull()
+    expect(unencryptedNote(address, 'RANKLINE_QUEUE', env)).toMatch(
+      /^Nothing encrypts .* RANKLINE_QUEUE names/,
+    )
+  })
+
+  test('is said once by a command', async () => {
+    const env = { RANKLINE_QUEUE: `postgres://me:${encoded}@queue.invalid/q?sslmode=disable` }
+    const { code, stderr } = await place.call(['sync', '--verbose'], env)
+    expect(stderr.match(/Nothing encrypts the connection/g)).toHaveLength(1)
+    expect(code).toBe(6)
+    for (const secret of [password, encoded]) expect(stderr).not.toContain(secret)
+  })
 })
 
 describe('a password that is not in the address', () => {

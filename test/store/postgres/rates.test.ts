@@ -186,6 +186,49 @@ describe('After a refusal', () => {
   })
 })
 
+describe('When the clock of the server is set back', () => {
+  /** As if the clock had shown an hour more until now. */
+  const setBack = (key: string) =>
+    journal.sql(
+      `UPDATE rankline.keys SET leased_at = leased_at + interval '1 hour', next_slot = next_slot + interval '1 hour',
+        held_until = held_until + interval '1 hour' WHERE key_hash = $1`,
+      key,
+    )
+
+  test('slots go on where they were, and none is given out twice', async () => {
+    const key = await aLimitedKey({ perSecond: 100 })
+    const before = instantsOf(await lease(key, 9)).at(-1) as number
+    await setBack(key)
+    const { firstAt, spacingMs, now } = await lease(key)
+    expect(firstAt - before).toBeGreaterThanOrEqual(spacingMs - 0.01)
+    expect(firstAt - Math.max(now, before)).toBeLessThan(1_000)
+    // Only once.
+    expect((await lease(key)).firstAt - firstAt).toBeLessThan(1_000)
+  })
+
+  test('a hold after a refusal lasts no longer', async () => {
+    const key = await aLimitedKey({ perSecond: 100 })
+    await lease(key)
+    await journal.rates.refused(key, 0, 2_000)
+    await setBack(key)
+    const { firstAt, now, isProbe } = await lease(key)
+    expect(isProbe).toBe(true)
+    expect(firstAt - now).toBeLessThan(3_500)
+    await journal.rates.passed(key, firstAt)
+    expect((await lease(key)).isProbe).toBe(false)
+  })
+
+  test('nobody waits for more slots than all workers together can have, whatever is written down', async () => {
+    const key = await aLimitedKey({ perSecond: 100 })
+    await journal.sql(
+      "UPDATE rankline.keys SET next_slot = clock_timestamp() + interval '1 year' WHERE key_hash = $1",
+      key,
+    )
+    const { firstAt, now, spacingMs } = await lease(key)
+    expect(firstAt - now).toBeLessThanOrEqual(1_000 * spacingMs + 0.01)
+  })
+})
+
 describe('When the server is started anew', () => {
   test('no slot that it gave out before is given out again, and one window is left free', async () => {
     const [slow, fast] = [await aLimitedKey({ perSecond: 2 }), await aLimitedKey({ perSecond: 100 })]

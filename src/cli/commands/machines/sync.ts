@@ -23,7 +23,9 @@ export const syncCommand = {
   flags,
   exits: [0, 1, 2, 6, 7, 130, 143],
   docs: 'docs/many-machines.md',
-  examples: [['sync --queue postgres://queue.example/rankline', 'before reports, by cron']],
+  examples: [
+    ['sync --queue postgres://queue.example/rankline?sslmode=verify-full', 'before reports, by cron'],
+  ],
   run: sync,
 } satisfies Command
 

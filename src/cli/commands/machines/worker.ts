@@ -41,7 +41,7 @@ export const workerCommand = {
   exits: [0, 1, 2, 4, 5, 6, 130],
   docs: 'docs/many-machines.md',
   examples: [
-    ['worker --queue postgres://queue.example/rankline', 'stays up, as a service'],
+    ['worker --queue postgres://queue.example/rankline?sslmode=verify-full', 'stays up, as a service'],
     ['worker --once', 'with RANKLINE_QUEUE set, for containers that are started on demand'],
   ],
   run: worker,

@@ -51,7 +51,10 @@ export const exportCommand = {
       'all results of a job, to open in Excel; also .csv, .jsonl, .parquet',
     ],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
-    ['export organic --to postgres://bi@db.example/warehouse', 'the same as a table, for BI'],
+    [
+      'export organic --to postgres://bi@db.example/warehouse?sslmode=verify-full',
+      'the same as a table, for BI',
+    ],
   ],
   run: exportRows,
 } satisfies Command
