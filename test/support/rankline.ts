@@ -28,13 +28,18 @@ export interface Workspace extends AsyncDisposable {
   /** Writes a file and answers its name. */
   file(name: string, text: string): Promise<string>
   read(name: string): Promise<string>
-  start(args: readonly string[], env?: Environment, input?: string): Started
-  /** Runs the program to its end; what it reads from standard input is `input`. */
-  run(args: readonly string[], env?: Environment, input?: string): Promise<Ended>
+  start(args: readonly string[], env?: Environment, input?: string, within?: string): Started
+  /**
+   * Runs the program to its end.
+   *
+   * @param input what it reads from standard input
+   * @param within folder below that of the workspace where it is run
+   */
+  run(args: readonly string[], env?: Environment, input?: string, within?: string): Promise<Ended>
   /**
    * Runs the sources on these arguments in this process, in a fifth of the time: nothing on standard input, output into pipes.
    *
-   * @param within folder below that of the workspace where it is run
+   * @param within as of `run`
    */
   call(args: readonly string[], env?: Environment, within?: string): Promise<Ended>
   /** Rows of a query over the database of the workspace. */
@@ -52,9 +57,9 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
   const service: Environment =
     sandbox === undefined ? {} : { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: sandbox.key }
 
-  const start: Workspace['start'] = (args, env = {}, input) => {
+  const start: Workspace['start'] = (args, env = {}, input, within = '.') => {
     const child = spawn(process.execPath, [program, ...args], {
-      cwd: folder,
+      cwd: join(folder, within),
       env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...service, ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
@@ -82,7 +87,7 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
     },
     read: (name) => readFile(join(folder, name), 'utf8'),
     start,
-    run: (args, env, input) => start(args, env, input).ended,
+    run: (args, env, input, within) => start(args, env, input, within).ended,
     call: (args, env, within = '.') =>
       callHere(join(folder, within), args, { NO_COLOR: '1', ...service, ...env }),
     sql: <T>(query: string) => {
