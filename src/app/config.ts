@@ -450,6 +450,16 @@ export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
 }
 
+/** The key of this host, as the queue names it; null where none is set, or none that can be used. */
+export function ownKeyHash(flags: SettingFlags): string | null {
+  try {
+    return keyHash(serviceSettings(flags))
+  } catch (error) {
+    if (error instanceof UsageError) return null
+    throw error
+  }
+}
+
 /** How the service manager that started this process is told of it. */
 export interface NotifySettings {
   /** What its own program needs of the environment, and no more: the key is not among it. */

@@ -217,11 +217,18 @@ export async function planRuns(
   await machines?.begin(jobs.map(({ settings }) => settings.name))
   // Before anything is changed: another process may have changed what there is to buy.
   if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
-  if ((await decide()).some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
+  const next = await decide()
+  await machines?.refuseOtherKeys(continuedRuns(next))
+  if (next.some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
   const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
   const listed = await commitRuns({ store, clock }, draft, decided, events.note)
   return { listed, isLeftOut: areLeftOut(flags, staged) }
+}
+
+/** The runs that are gone on with. */
+export function continuedRuns(decided: readonly JobDecision[]): readonly Run[] {
+  return decided.flatMap(({ decision }) => (decision.do === 'continue' ? [decision.run] : []))
 }
 
 /** Makes runs of what was decided, or plans the continued ones again; they stand in the order of their jobs. */

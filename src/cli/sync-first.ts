@@ -1,4 +1,10 @@
-import { databasePath, makeDefaultFolder, type QueueFlags, type SettingFlags } from '../app/config.ts'
+import {
+  databasePath,
+  makeDefaultFolder,
+  ownKeyHash,
+  type QueueFlags,
+  type SettingFlags,
+} from '../app/config.ts'
 import { waitForLocks } from '../app/lock.ts'
 import { type Flags, switchFlag } from '../model/flag.ts'
 import { note, type Terminal } from '../output/terminal.ts'
@@ -23,5 +29,5 @@ export async function syncFirst(
   const notice = (line: string): void => note(terminal, line)
   using lock = waitForLocks([databaseLock(database)], undefined, notice)
   await lock.acquire()
-  await syncDatabase({ url, database, ...keptAnswers, notice })
+  await syncDatabase({ url, database, ownKey: ownKeyHash(flags), ...keptAnswers, notice })
 }

@@ -16,6 +16,8 @@ export interface PeriodLimit {
   readonly timezone: string
   /** Jobs whose credits count to it. */
   readonly jobs: readonly string[]
+  /** Jobs that are known to count to others instead. With a queue, those of other hosts that are not among them count to this one. */
+  readonly elsewhere: readonly string[]
 }
 
 /** A limit, and what the ledger says was spent in a period: what was or may have been billed, and what is in flight. */
@@ -162,7 +164,7 @@ export function limitsOfJob({
   timezone,
   budget: { perDay, perMonth },
 }: Pick<Run['settings'], 'name' | 'timezone' | 'budget'>): readonly PeriodLimit[] {
-  return limitsOf({ perDay, perMonth }, { scope: 'job', name, timezone, jobs: [name] })
+  return limitsOf({ perDay, perMonth }, { scope: 'job', name, timezone, jobs: [name], elsewhere: [] })
 }
 
 /** What a day and a month allow, as limits of whom they are for. */

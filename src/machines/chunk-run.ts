@@ -105,7 +105,7 @@ const unlimitedAccount: Omit<AccountReading, 'at' | 'aheadMs'> = {
 /** Plans the run of a chunk: its queries alone, and what is reserved for them as its only limit. */
 async function planHere(memory: Store, { sharedRun, queries, credits }: LeasedChunk): Promise<Run> {
   const { job, date, startedAt, settings } = sharedRun
-  const { runId } = await memory.importRun(sharedRun)
+  const { runId } = await memory.importRun(sharedRun, sharedRun.keyHash)
   const budget = { ...settings.budget, maxCredits: credits, keep: null, perDay: null, perMonth: null }
   await using draft = await memory.draft()
   await draft.add(job, queries)

@@ -10,7 +10,7 @@ import { eachOnce } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import type { SharedPage, SharedProgress } from '../store/shared/plans.ts'
+import { CoordinationLost, type SharedPage, type SharedProgress } from '../store/shared/plans.ts'
 import { QueueDrained } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
 import { chunksOf, planParts } from './chunking.ts'
@@ -344,15 +344,20 @@ function progressReport(
   }
 }
 
-/** Runs of these jobs that were closed here are closed for all. */
+/** Runs of these jobs that were closed here are closed for all; not where another process goes on with one by a key of before. */
 async function noteClosed(
-  { store, journal, coordinator }: CoordinatorOptions,
+  { store, journal, coordinator, keyHash }: CoordinatorOptions,
   runs: readonly Run[],
 ): Promise<void> {
   for (const job of new Set(runs.map((run) => run.job)))
     for (const { id, closedAt } of await store.runs({ job, limit: 5 })) {
       const shared = closedAt === null ? null : await store.sharedRunId(id)
-      if (shared !== null && closedAt !== null) await journal.plans.close(coordinator, shared, closedAt)
+      if (shared === null || closedAt === null) continue
+      await journal.plans.close(coordinator, shared, closedAt).catch(async (error: unknown) => {
+        const isElsewhere =
+          error instanceof CoordinationLost && (await journal.plans.keyOf(shared)) !== keyHash
+        if (!isElsewhere) throw error
+      })
     }
 }
 

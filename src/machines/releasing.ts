@@ -3,7 +3,7 @@ import { parseUsage } from '../collect/account.ts'
 import type { CollectOptions } from '../collect/collect.ts'
 import { type BudgetStanding, creditBudget } from '../ledger/budget.ts'
 import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
-import { countLimits, limitsOfJob, periodLimits } from '../ledger/period-limits.ts'
+import { countLimits, limitsOfJob, type PeriodLimit, periodLimits } from '../ledger/period-limits.ts'
 import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
 import type { Run, StopCause } from '../model/run.ts'
 import { freshSpan } from '../model/trusted-time.ts'
@@ -45,6 +45,7 @@ export function releaser(
   const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
   const runs = [...byShared.values()]
   const reported = options.reported ?? new Set<string>()
+  const ids = [...byShared.keys()]
   const names = new Map<number, ReadonlySet<string>>()
   let quotas: Awaited<ReturnType<typeof quotaUsage>> = []
   let standing: readonly BudgetStanding[] = []
@@ -52,7 +53,8 @@ export function releaser(
   const stateFrom = async (standings: SharedStandings) => {
     const account = standings.account === null ? null : parseUsage(Buffer.from(standings.account.record))
     const own = runs.flatMap(({ settings }) => limitsOfJob(settings))
-    const counted = await countLimits(standings, [...own, ...sharedLimits], clock.wall())
+    const shared = onAllHosts(sharedLimits, await standings.jobs())
+    const counted = await countLimits(standings, [...own, ...shared], clock.wall())
     const periods = periodLimits(counted, runs, clock.wall)
     const byRun = new Map(
       [...byShared].map(([id, { id: here }]) => [
@@ -89,12 +91,22 @@ export function releaser(
       }
   }
 
+  /** Inside the one turn in which budgets are read and chunks released. */
+  const inTurn = async (
+    most: number,
+    decide: Parameters<SharedJournal['spending']['release']>[4],
+  ): Promise<void> => {
+    // What this database collected with keys of before counts to its limits of days and months.
+    const keys = new Set((await store.ownJobs()).map((job) => job.keyHash))
+    keys.delete(keyHash)
+    await journal.spending.release(coordinator, keyHash, ids, most, decide, [...keys])
+  }
+
   return {
     next: async (most: number): Promise<Release & { readonly stop: StopCause | null }> => {
       if (reader.age() > readEveryMs) await reader.again()
       let decided: Release & { readonly stop: StopCause | null } = { ...nothing, stop: null }
-      const ids = [...byShared.keys()]
-      await journal.spending.release(coordinator, keyHash, ids, most, async (waiting, standings) => {
+      await inTurn(most, async (waiting, standings) => {
         const stop = stopOf(waiting)
         decided = { ...nothing, stop }
         if (stop !== null) return []
@@ -112,7 +124,7 @@ export function releaser(
     /** Leaves out of the runs what is worth least, until the rest is covered. */
     fit: async (): Promise<readonly SkippedQueries[]> => {
       let funds: Parameters<Store['fit']>[0] = { runs: [], credits: 0, calls: 0 }
-      await journal.spending.release(coordinator, keyHash, [...byShared.keys()], 0, async (_, standings) => {
+      await inTurn(0, async (_, standings) => {
         const { budget, quotaLeft: calls } = await stateFrom(standings)
         const own = runs.map(({ id, settings }) => ({
           ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
@@ -135,7 +147,7 @@ export function releaser(
         await stateFrom(standings)
         return []
       }
-      await journal.spending.release(coordinator, keyHash, [...byShared.keys()], 0, read).catch((error) => {
+      await inTurn(0, read).catch((error) => {
         // A queue that is drained when all is bought has nothing to stop.
         if (!(error instanceof QueueDrained)) throw error
       })
@@ -150,6 +162,14 @@ export function releaser(
         return [line]
       }),
   }
+}
+
+/** The same limits for the jobs of all hosts: what is not known here to lie in another folder counts to them. */
+function onAllHosts(limits: readonly PeriodLimit[], jobs: readonly string[]): readonly PeriodLimit[] {
+  return limits.map((limit) => {
+    const others = jobs.filter((job) => !limit.elsewhere.includes(job))
+    return { ...limit, jobs: [...new Set([...limit.jobs, ...others])] }
+  })
 }
 
 /** What is not covered is released without credits where there is something to do that costs nothing. */

@@ -26,6 +26,8 @@ export interface SyncOptions {
   readonly journal: Pick<SharedJournal, 'changes'>
   readonly store: Store
   readonly clock: Clock
+  /** The key of this host; null where it has none. */
+  readonly ownKey?: string | null
   /** For people: which database this reader is. */
   readonly name: string
   /** Ends between two batches when it is aborted; the next sync goes on. */
@@ -178,15 +180,16 @@ function stepsOf(change: JournalChange): readonly SyncStep[] {
 
 /** Plans a run of another machine here, as it was planned there; one that was planned already only where this plan is newer. */
 async function importPlan(
-  { journal, store, onPlanned }: SyncOptions,
+  { journal, store, ownKey = null, onPlanned }: SyncOptions,
   { run, version }: Extract<JournalChange, { kind: 'plan' }>,
 ): Promise<number> {
-  const known = await store.importRun({ ...run, settings: { ...run.settings, file: noFile } })
+  const here = { ...run, settings: { ...run.settings, file: noFile } }
+  const known = await store.importRun(here, ownKey)
   if (known.planVersion >= version) return 0
   const { job } = known
   // Where its file lies elsewhere means nothing here.
   const file = (await store.jobFile(job)) ?? noFile
-  const here = { ...run, job, settings: { ...run.settings, name: job, file } }
+  const named = { ...run, job, settings: { ...run.settings, name: job, file } }
   await using draft = await store.draft()
   const former: PlannedQuery[] = []
   for await (const { queries, leftOut } of journal.changes.plan(run.id, version)) {
@@ -197,7 +200,7 @@ async function importPlan(
     await draft.leaveOut(job, leftOut)
   }
   if (file === noFile) await store.nameJob(job, noFile)
-  const [planned] = await draft.commit([plannedJob(here, known.runId)], run.startedAt)
+  const [planned] = await draft.commit([plannedJob(named, known.runId)], run.startedAt)
   if (former.length > 0) await store.linkSpellings(former)
   await store.linkRun(known.runId, run, version)
   if (planned !== undefined) await onPlanned?.(planned)

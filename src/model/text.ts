@@ -138,3 +138,8 @@ export function shellWord(text: string): string {
 export function shellQuoted(text: string): string {
   return /["$`\\!]/.test(text) ? shellWord(text) : `"${text}"`
 }
+
+/** How people see a key: as much of its digest as tells keys apart. */
+export function shortKey(keyHash: string): string {
+  return keyHash.slice(0, 8)
+}

@@ -27,9 +27,11 @@ export interface SyncStore {
   linkSpellings(former: readonly Pick<PlannedQuery, 'key' | 'operation' | 'text' | 'params'>[]): Promise<void>
   /**
    * The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. Its job has
-   * its own name here, or that with its key where a job of another key has the name.
+   * its own name here, or that with its key where a job of another key has the name, and on a host with another key.
+   *
+   * @param ownKey the key of this host; null where it has none
    */
-  importRun(run: SharedRun): Promise<LocalRun>
+  importRun(run: SharedRun, ownKey: string | null): Promise<LocalRun>
   /**
    * Notes that this database collects a job with a key, so that the job has its own name here. One of another key that came from elsewhere
    * and had the name gets another, which is answered; null where there was none.
@@ -37,7 +39,7 @@ export interface SyncStore {
   ownJob(keyHash: string, job: string): Promise<string | null>
   /** The jobs that this database collects with a queue, or did, and their keys. */
   ownJobs(): Promise<readonly SharedJob[]>
-  /** Names here of jobs of keys with which this database collects nothing. */
+  /** In a database that collects: names here of jobs of keys with which it does not. */
   jobsOfOthers(): Promise<readonly string[]>
   /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
   importBatch(batch: ImportBatch): Promise<void>

@@ -13,6 +13,7 @@ const day = 86_400_000
 const start = Date.UTC(2026, 5, 30, 23)
 const perDay: PeriodLimit = {
   ...{ scope: 'job', name: 'job 1', period: 'day', credits: 10, timezone: 'UTC', jobs: ['job 1'] },
+  elsewhere: [],
 }
 
 /** Limits of two runs, of which so much was used before. */

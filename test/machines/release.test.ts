@@ -61,7 +61,7 @@ function counted({ of, credits, used }: CountedPart): CountedLimit {
     tag: { scope: 'tag', name: tag, jobs },
   }
   const from = Math.floor(noon / dayMs) * dayMs
-  const limit: PeriodLimit = { ...whose[of], period: 'day', credits, timezone: 'UTC' }
+  const limit: PeriodLimit = { ...whose[of], period: 'day', credits, timezone: 'UTC', elsewhere: [] }
   return { limit, span: { from, until: from + dayMs }, used }
 }
 

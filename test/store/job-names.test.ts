@@ -11,10 +11,10 @@ const [a, b] = ['aaaaaaaabbbbcccc', '99999999bbbbcccc']
 async function bring(
   { store }: TempStore,
   keyHash: string,
-  { job = 'keywords', id = randomUUID() as string } = {},
+  { job = 'keywords', id = randomUUID() as string, ownKey = null as string | null } = {},
 ) {
   const run = { id, groupId: randomUUID(), keyHash, job, date: '2026-03-01', startedAt: noon }
-  const here = await store.importRun({ ...run, settings: aJob({ name: job, file: noFile }) })
+  const here = await store.importRun({ ...run, settings: aJob({ name: job, file: noFile }) }, ownKey)
   await store.nameJob(here.job, noFile)
   return here.job
 }
@@ -32,6 +32,26 @@ test('jobs of two keys with one name are two jobs: the first has the name, the o
   expect(await temp.store.runs({ job: 'keywords' })).toHaveLength(2)
   const [other] = await temp.store.runs({ job: 'keywords@99999999' })
   expect(other?.settings.name).toBe('keywords@99999999')
+})
+
+test('on a host with a key, jobs of other keys have theirs behind their name from the first one on', async () => {
+  const temp = await aStore()
+
+  expect(await bring(temp, b, { ownKey: a })).toBe('keywords@99999999')
+  expect(await bring(temp, a, { ownKey: a })).toBe('keywords')
+
+  await temp.store.ownJob(a, 'keywords')
+  expect(await bring(temp, b, { job: 'brand' })).toBe('brand@99999999')
+})
+
+test('a host that takes over with the new key has the history of the former one under the plain name', async () => {
+  const temp = await aStore()
+  const run = randomUUID()
+  expect(await bring(temp, a, { id: run, ownKey: b })).toBe('keywords@aaaaaaaa')
+
+  expect(await bring(temp, b, { id: run, ownKey: b })).toBe('keywords')
+
+  expect(await names(temp)).toEqual(['keywords'])
 })
 
 test('the database that collects a job has its name for it, also where another came first', async () => {

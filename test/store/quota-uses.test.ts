@@ -100,7 +100,7 @@ describe('what was used of a quota', () => {
       },
       creditsSentByTag: async () => new Map(),
     }
-    const whose = { scope: 'job', name: 'acme', timezone: 'UTC', jobs: ['acme'] } as const
+    const whose = { scope: 'job', name: 'acme', timezone: 'UTC', jobs: ['acme'], elsewhere: [] } as const
     const [, month] = await countLimits(store, limitsOf({ perDay: 5, perMonth: 9 }, whose), now)
     expect(asked).toEqual(['2026-03-05T00:00:00.000Z', '2026-03-05T12:00:00.789Z'])
     expect(month?.span.until).toBe(Date.parse('2026-04-01'))

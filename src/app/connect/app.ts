@@ -26,8 +26,13 @@ export interface App extends AsyncDisposable {
 
 /** The machines that share a queue, for the process that plans and follows. */
 export interface Machines {
-  /** Takes the right to coordinate these jobs, waits where another process has it, and brings what others did. */
+  /**
+   * Takes the right to coordinate these jobs, waits where another process has it, and brings what others did. Each of them is that of this
+   * key from then on, also in the database.
+   */
   begin(jobs: readonly string[]): Promise<void>
+  /** Rejected with one sentence where one of these runs was begun with another key. */
+  refuseOtherKeys(runs: readonly Run[]): Promise<void>
   collect(options: CollectOptions, runs: readonly Run[]): Promise<CollectResult>
   /** Tells all machines how runs ended. */
   finished(runs: readonly Run[]): Promise<void>

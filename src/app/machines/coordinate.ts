@@ -7,9 +7,9 @@ import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
 import { type SyncResult, syncAll } from '../../machines/sync.ts'
 import { knowsAllCalls } from '../../machines/whole-ledger.ts'
-import { busyExitCode, RanklineError } from '../../model/errors.ts'
-import { exitCodes } from '../../model/run.ts'
-import { duration } from '../../model/text.ts'
+import { busyExitCode, RanklineError, UsageError } from '../../model/errors.ts'
+import { exitCodes, type Run } from '../../model/run.ts'
+import { duration, shellWord, shortKey } from '../../model/text.ts'
 import { type Clock, systemClock } from '../../model/time.ts'
 import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
 import { abandonWhenSilent, patientJournal, patiently } from '../../store/shared/patience.ts'
@@ -69,7 +69,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const { baseUrl } = service
   const serviceWith = (patience: Patience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
-  const read = (from: SharedJournal) => readJournal(from, { store, database, clock })
+  const read = (from: SharedJournal) => readJournal(from, { store, database, clock, ownKey: hash })
   const sync = (signal: AbortSignal): Promise<SyncResult> =>
     patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   // Reading writes into the database.
@@ -104,7 +104,6 @@ export async function openWithMachines(opened: Opened): Promise<App> {
 interface Joined {
   readonly store: Store
   readonly clock: Clock
-  readonly notify: Turn['notify']
   readonly reached: SharedJournal
   /** The same journal, whose questions wait for its database: until the signal, and so long at most. */
   readonly waitingFor: (signal: AbortSignal, mostMs: number) => SharedJournal
@@ -116,6 +115,7 @@ interface Joined {
   readonly coordinator: Coordinator
   /** Hash of the key. */
   readonly key: string
+  readonly notify: Turn['notify']
   /** Aborted when the app is closed. */
   readonly life: AbortSignal
 }
@@ -127,10 +127,26 @@ function machinesOf(joined: Joined): Machines {
     begin: async (jobs) => {
       const taken = async (): Promise<void> => {
         await coordination.take(jobs)
+        for (const job of jobs) {
+          const moved = await store.ownJob(key, job)
+          if (moved !== null)
+            notify(
+              `${job} of another key, which came from another host, is called ${moved} here from now on.`,
+            )
+        }
         // A run that another process has begun goes on; one that is not known here would be begun anew.
         await syncAll(() => sync(life), clock, { notice: notify, signal: life })
       }
       await explained(taken(), leaseMs)
+    },
+    refuseOtherKeys: async (runs) => {
+      for (const run of runs) {
+        const shared = await store.sharedRunId(run.id)
+        const begunWith = shared === null ? null : await waitingFor(life, longestWaitMs).plans.keyOf(shared)
+        if (begunWith === null || begunWith === key) continue
+        const isOfOthers = (await store.jobsOfOthers()).includes(run.job)
+        throw new UsageError(begunWithOtherKey(run, begunWith, isOfOthers))
+      }
     },
     collect: (options, runs) => {
       const signal = AbortSignal.any([life, options.stop.signal])
@@ -153,6 +169,14 @@ function machinesOf(joined: Joined): Machines {
       }
     },
   }
+}
+
+function begunWithOtherKey({ id, job }: Run, keyHash: string, isOfOthers: boolean): string {
+  const former = shortKey(keyHash)
+  const begun = `Run ${id} of ${job} was begun with another key (${former}) and goes on with none but that`
+  return isOfOthers
+    ? `${begun}: continue it on the host that has that key`
+    : `${begun}; if the key of this host took its place, move the job to it: rankline queue rekey --job ${shellWord(job)} --from ${former} (or begin anew with --fresh)`
 }
 
 /** What is said where the journal cannot be reached for a while. */

@@ -7,16 +7,28 @@ import { databaseClock } from '../../machines/database-clock.ts'
 import { slotLimiter } from '../../machines/slot-limiter.ts'
 import { type SyncOptions, type SyncResult, syncAll, syncJournal } from '../../machines/sync.ts'
 import { refusalOfKey, type WorkerOptions, type WorkerState, work } from '../../machines/worker.ts'
-import { RanklineError, UsageError } from '../../model/errors.ts'
+import { busyExitCode, RanklineError, UsageError } from '../../model/errors.ts'
 import { exitCodes, type Run, type StopCause } from '../../model/run.ts'
+import { shortKey } from '../../model/text.ts'
 import { type Clock, dayMs, systemClock } from '../../model/time.ts'
 import { layOut, openJournal } from '../../store/postgres/open.ts'
 import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
+import { type MovedJob, RekeyRefused } from '../../store/shared/operations.ts'
 import { abandonWhenSilent, type Patience, patiently } from '../../store/shared/patience.ts'
+import type { SharedJob } from '../../store/shared/plans.ts'
 import { keyLock } from '../../store/sqlite/connection/lock.ts'
 import { openScratchStore, openStore } from '../../store/sqlite/open.ts'
 import { backfillAndNotify } from '../backfill.ts'
-import { keyHash, type QueueFlags, queueUrl, type ServiceFlags, version } from '../config.ts'
+import {
+  keyHash,
+  type QueueFlags,
+  queueUrl,
+  type ServiceFlags,
+  type SettingFlags,
+  serviceSettings,
+  version,
+} from '../config.ts'
+import { openWhatIsStored } from '../connect/open-stored.ts'
 import { connectionsFor } from '../connect/service.ts'
 import { ownerOf, tryCollectorLock } from '../lock.ts'
 
@@ -171,6 +183,79 @@ export async function migrateQueue(url: string): ReturnType<typeof layOut> {
   return await withoutPatience(() => layOut(url))
 }
 
+/** Which jobs get the key of this host. */
+export interface RekeyWish {
+  /** Only the job of that name. */
+  readonly job: string | undefined
+  /** The key that they have, or how it begins; those that this database has begun where it is not given. */
+  readonly from: string | undefined
+}
+
+/** Moves jobs to the key of this host. */
+export async function rekeyJobs(
+  flags: ServiceFlags & SettingFlags,
+  url: string,
+  { job, from }: RekeyWish,
+): Promise<{ readonly to: string; readonly moved: readonly MovedJob[] }> {
+  const to = keyHash(serviceSettings(flags))
+  return await queueWork(url, async ({ operations }) => {
+    const all = (await operations.jobs()).filter(({ keyHash }) => keyHash !== to)
+    const named = all.filter((one) => job === undefined || one.job === job)
+    const wanted = from === undefined ? await begunHere(flags, named) : withKey(all, named, from)
+    if (wanted.length === 0) return { to, moved: [] }
+    return { to, moved: await operations.rekey(wanted, to).catch(explainRefusal) }
+  })
+}
+
+/** Of these jobs, those that this database collected with the key that they have. */
+async function begunHere(flags: SettingFlags, jobs: readonly SharedJob[]): Promise<readonly SharedJob[]> {
+  await using store = await openWhatIsStored(flags, 'may be missing')
+  const own = new Set((await store.ownJobs()).map(({ keyHash, job }) => `${keyHash} ${job}`))
+  const begun = jobs.filter(({ keyHash, job }) => own.has(`${keyHash} ${job}`))
+  if (begun.length === 0 && jobs.length > 0)
+    throw new UsageError(
+      `This database has begun no such job with another key. Name the key of before with --from: ${listedKeys(jobs)}`,
+    )
+  return begun
+}
+
+/** Of the jobs that were named, those of the one key that begins so. */
+function withKey(all: readonly SharedJob[], named: readonly SharedJob[], from: string): readonly SharedJob[] {
+  const keys = new Set(all.map(({ keyHash }) => keyHash).filter((keyHash) => keyHash.startsWith(from)))
+  const found = named.filter(({ keyHash }) => keys.has(keyHash))
+  if (keys.size === 1 && found.length > 0) return found
+  const why =
+    keys.size > 1
+      ? 'fits more than one key'
+      : keys.size === 1
+        ? 'has no job of that name'
+        : 'fits no other key'
+  throw new UsageError(
+    `--from ${from} ${why}. ${all.length === 0 ? 'All jobs of the queue have the key of this host' : `Other keys of the queue are ${listedKeys(all)}`}`,
+  )
+}
+
+function listedKeys(jobs: readonly SharedJob[]): string {
+  const keys = [...new Set(jobs.map(({ keyHash }) => keyHash))]
+  const jobsOf = (key: string) => jobs.flatMap(({ keyHash, job }) => (keyHash === key ? [job] : []))
+  return keys.map((key) => `${shortKey(key)} (${jobsOf(key).join(', ')})`).join('; ')
+}
+
+function explainRefusal(error: unknown): never {
+  if (!(error instanceof RekeyRefused)) throw error
+  const { job, heldBy } = error
+  if (heldBy !== null)
+    throw new RanklineError(
+      `Another process coordinates ${job} now (${heldBy}). Nothing was changed; let it finish, or stop it, then run the same command again`,
+      busyExitCode,
+      { cause: error },
+    )
+  throw new UsageError(
+    `${job} has an unfinished run with each of the keys. Nothing was changed; finish one of them, then run the same command again`,
+    { cause: error },
+  )
+}
+
 /** Opens the journal; where it cannot be reached, nothing runs. */
 export async function reachableJournal(url: string): Promise<SharedJournal> {
   return await withoutPatience(() => openJournal(url))
@@ -196,6 +281,8 @@ export interface SyncSettings {
   readonly keepMs: number
   /** Readers that were not seen for so long do not count. */
   readonly forgetAfterMs: number
+  /** The key of this host; null where it has none. */
+  readonly ownKey: string | null
   readonly notice: (line: string) => void
   /** Ends it early; the next sync goes on. */
   readonly signal?: AbortSignal | undefined
@@ -209,13 +296,13 @@ export async function syncDatabase(
   settings: SyncSettings,
   clock: Clock = systemClock,
 ): Promise<Omit<SyncResult, 'unread'>> {
-  const { url, database, keepMs, forgetAfterMs, notice, signal } = settings
+  const { url, database, keepMs, forgetAfterMs, ownKey, notice, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
   using _ = abandonWhenSilent({ journal, signal, clock, lastSign: () => 0 })
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
   const read = async (): Promise<SyncResult> => {
-    const came = await readJournal(journal, { store, database, clock, signal })
+    const came = await readJournal(journal, { store, database, clock, signal, ownKey })
     for (const what of ['runs', 'calls', 'answers', 'tasks'] as const) total[what] += came[what]
     return came
   }
@@ -229,7 +316,10 @@ export async function syncDatabase(
 /** Brings what is in a journal into an open database. */
 export async function readJournal(
   journal: SharedJournal,
-  { database, ...into }: Pick<SyncOptions, 'store' | 'clock' | 'signal'> & { readonly database: string },
+  {
+    database,
+    ...into
+  }: Pick<SyncOptions, 'store' | 'clock' | 'ownKey' | 'signal'> & { readonly database: string },
 ): Promise<SyncResult> {
   const name = `${hostname()}: ${resolve(database)}`
   const onPlanned = (run: Run) => backfillAndNotify(into.store, run.settings, run.id, () => {})

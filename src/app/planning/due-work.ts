@@ -14,7 +14,7 @@ import {
   type StagedJob,
   stageJobs,
 } from '../job-files.ts'
-import { commitRuns, type PlannedRuns } from '../run-jobs.ts'
+import { commitRuns, continuedRuns, type PlannedRuns } from '../run-jobs.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from '../spending/confirm-price.ts'
 import {
   isKept,
@@ -216,6 +216,7 @@ export async function planDue(
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })
   const agreed = due.filter(({ settings }) => !refused.has(settings.file))
   if (agreed.length > 0) await machines?.begin(agreed.map(({ settings }) => settings.name))
+  await machines?.refuseOtherKeys(continuedRuns(await decide(agreed, false)))
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))

@@ -16,20 +16,24 @@ type LimitedJob = Pick<JobSettings, 'name' | 'file' | 'timezone'>
  * them, also those that are not collected now.
  */
 export async function sharedLimits(
-  store: Pick<Store, 'jobFiles'>,
+  store: Pick<Store, 'jobFiles' | 'jobsOfOthers'>,
   jobs: readonly LimitedJob[],
 ): Promise<readonly PeriodLimit[]> {
   const folders = new Map<string, Workspace>()
   const limits = new Map<string, readonly PeriodLimit[]>()
   const files = await store.jobFiles()
+  const ofOthers = await store.jobsOfOthers()
   for (const { name, file, timezone } of jobs) {
     if (name === searchJob) continue
     const folder = folderOf(file)
     const workspace = folders.get(folder) ?? (await workspaceOf(file))
     folders.set(folder, workspace)
     const ofFolder = jobs.filter((job) => job.name !== searchJob && folderOf(job.file) === folder)
-    const names = [...files.filter((job) => isIn(folder, job.file)), ...ofFolder].map((job) => job.name)
-    limits.set(JSON.stringify([folder, timezone]), limitsIn(workspace, folder, timezone, [...new Set(names)]))
+    const here = files.filter((job) => isIn(folder, job.file) && !ofOthers.includes(job.name))
+    const names = new Set([...here, ...ofFolder].map((job) => job.name))
+    const elsewhere = files.filter((job) => !names.has(job.name)).map((job) => job.name)
+    const members = { timezone, jobs: [...names], elsewhere }
+    limits.set(JSON.stringify([folder, timezone]), limitsIn(workspace, folder, members))
   }
   return [...limits.values()].flat()
 }
@@ -47,14 +51,13 @@ function folderOf(file: string): string {
 function limitsIn(
   { budget: { byTag, ...budget } }: Workspace,
   folder: string,
-  timezone: string,
-  jobs: readonly string[],
+  members: Pick<PeriodLimit, 'timezone' | 'jobs' | 'elsewhere'>,
 ): readonly PeriodLimit[] {
   return [
     // Of which folder a removed job was is not known any more.
-    ...limitsOf(budget, { scope: 'folder', name: folder, timezone, jobs: [...jobs, removedJob] }),
+    ...limitsOf(budget, { ...members, scope: 'folder', name: folder, jobs: [...members.jobs, removedJob] }),
     ...Object.entries(byTag).flatMap(([tag, ofTag]) =>
-      limitsOf(ofTag, { scope: 'tag', name: tag, folder, timezone, jobs }),
+      limitsOf(ofTag, { ...members, scope: 'tag', name: tag, folder }),
     ),
   ]
 }

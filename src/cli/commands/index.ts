@@ -124,7 +124,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'queue <what>',
-    describe: 'The queue of many machines: status, drain, retry, migrate',
+    describe: 'The queue of many machines: status, drain, retry, rekey, migrate',
     load: async () => (await import('./machines/queue.ts')).queueCommand,
   },
   {

@@ -141,7 +141,8 @@ const counts = (call: string): string => `CASE
 /**
  * Settlements change only calls that are in flight, or ambiguous because their lease was lost. Credits are added up in the same
  * transaction, by what each call counted for before and after. Rows of chunks are locked before those of their calls, in the order of
- * their numbers, as everywhere: so none of those who change them ever wait for each other.
+ * their numbers, as everywhere: so none of those who change them ever wait for each other. Days and months go by the key that the job
+ * has, which is not always the one that paid.
  *
  * The statement is planned anew each time. Calls are looked up in a list of ids: of a list it is known how short it is, and that the index
  * finds them; of rows in JSON it is not, and all calls would be read.
@@ -154,7 +155,7 @@ WITH given AS (
   SELECT * FROM jsonb_to_recordset($3::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
     call uuid, reused boolean, cause text, paging text)
 ), locked AS (
-  SELECT c.id, c.fence, c.state FROM rankline.chunks c
+  SELECT c.id, c.fence, c.state, c.key_hash FROM rankline.chunks c
   WHERE c.id = ANY (ARRAY(SELECT chunk FROM ends UNION ALL SELECT b.chunk_id FROM rankline.calls b WHERE b.id = ANY ($2::uuid[])))
   ORDER BY c.id FOR NO KEY UPDATE OF c
 ), before AS (
@@ -174,7 +175,7 @@ WITH given AS (
   FROM given g JOIN before b ON b.id = g.id
   WHERE c.id = ANY ($2::uuid[]) AND c.id = g.id
     AND (c.outcome IS NULL OR c.outcome = 'ambiguous' OR (g.job_over AND (c.job_over IS NOT TRUE OR c.billed IS NULL)))
-  RETURNING c.chunk_id, c.run_id, c.key_hash, c.sent_at, c.credits, b.counted AS counted_before, ${counts('c')} AS counts_now
+  RETURNING c.chunk_id, c.run_id, c.sent_at, c.credits, b.counted AS counted_before, ${counts('c')} AS counts_now
 ), stored AS (
   INSERT INTO rankline.answers (call_id, run_id, query, page, fetched_at, encoding, body)
   SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, substr($5::bytea, a.start, a.length)
@@ -189,10 +190,10 @@ WITH given AS (
   FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence ORDER BY e.number
   ON CONFLICT DO NOTHING
 ), money AS (
-  SELECT chunk_id, run_id, key_hash, sent_at / 900000 AS quarter,
+  SELECT chunk_id, run_id, locked.key_hash, sent_at / 900000 AS quarter,
     sum(credits * ((counts_now = 'spent')::int - (counted_before = 'spent')::int)) AS spent,
     sum(credits * ((counts_now = 'in_doubt')::int - (counted_before = 'in_doubt')::int)) AS in_doubt
-  FROM changed WHERE chunk_id IS NOT NULL AND credits > 0 GROUP BY 1, 2, 3, 4
+  FROM changed JOIN locked ON locked.id = chunk_id WHERE credits > 0 GROUP BY 1, 2, 3, 4
 ), by_quarter AS (
   INSERT INTO rankline.spending (chunk_id, quarter, key_hash, run_id, spent, in_doubt)
   SELECT chunk_id, quarter, key_hash, run_id, spent, in_doubt FROM money WHERE spent <> 0 OR in_doubt <> 0

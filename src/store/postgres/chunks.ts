@@ -159,6 +159,10 @@ function jobFromRow({ id, query, page, job_id, sent_at, finished_at }: JobRow): 
 const isOver = `CASE WHEN r.closed_at IS NULL THEN r.finish_reason IS NOT NULL ELSE NOT EXISTS (
   SELECT 1 FROM rankline.calls j WHERE j.chunk_id = c.id AND j.outcome = 'accepted' AND j.job_over = false) END`
 
+/** What the service says to a key of before is no word on the key that the job has now. */
+const hasKeyOfChunk =
+  'NOT EXISTS (SELECT 1 FROM rankline.workers w WHERE w.id = $3 AND c.key_hash <> ALL (w.keys))'
+
 async function endLease(
   statements: Statements,
   worker: string,
@@ -167,7 +171,7 @@ async function endLease(
 ): Promise<boolean> {
   const stop = 'stop' in end ? JSON.stringify(end.stop) : null
   const rows = await statements.query<object>(
-    `UPDATE rankline.chunks c SET worker = NULL, leased_until = NULL, stop = $5,
+    `UPDATE rankline.chunks c SET worker = NULL, leased_until = NULL, stop = CASE WHEN ${hasKeyOfChunk} THEN $5 END,
       state = CASE WHEN $4 = 'released' AND ${isOver} THEN 'cancelled' ELSE $4 END,
       granted = CASE WHEN $4 = 'released' THEN c.granted ELSE c.spent + c.in_doubt END
     FROM rankline.runs r
@@ -215,7 +219,8 @@ async function loseOpenCalls(statements: Statements, chunks: readonly string[]):
       WHERE chunk_id = ANY ($1) AND outcome IS NULL RETURNING *
     ), by_quarter AS (
       INSERT INTO rankline.spending (chunk_id, quarter, key_hash, run_id, spent, in_doubt)
-      SELECT chunk_id, sent_at / 900000, key_hash, run_id, 0, sum(credits) FROM lost WHERE credits > 0 GROUP BY 1, 2, 3, 4
+      SELECT lost.chunk_id, lost.sent_at / 900000, c.key_hash, lost.run_id, 0, sum(lost.credits)
+      FROM lost JOIN rankline.chunks c ON c.id = lost.chunk_id WHERE lost.credits > 0 GROUP BY 1, 2, 3, 4
       ON CONFLICT (chunk_id, quarter) DO UPDATE SET in_doubt = spending.in_doubt + excluded.in_doubt
     )
     UPDATE rankline.chunks c SET in_doubt = c.in_doubt + l.credits,

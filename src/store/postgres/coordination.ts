@@ -14,6 +14,33 @@ export async function holdJob(
   if (rows.length === 0) throw new CoordinationLost(`another process coordinates ${job} now`)
 }
 
+/** Any number of its own, beside the hash of a key. */
+const releaseLock = 7_265_114
+
+/** Releases of these keys take turns until the transaction ends. */
+export async function lockReleases(statements: Statements, keys: readonly string[]): Promise<void> {
+  for (const key of [...new Set(keys)].sort())
+    await statements.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [releaseLock, key])
+}
+
+/**
+ * Keeps others from coordinating the job of a run until the transaction ends. Rejected with `CoordinationLost` where another process has
+ * the right; nobody need have it.
+ */
+export async function holdUncoordinated(
+  statements: Statements,
+  coordinator: string,
+  run: string,
+): Promise<void> {
+  const rows = await statements.query<{ job: string; held: boolean }>(
+    `SELECT job, coordinator IS DISTINCT FROM $2::uuid AND coordinator IS NOT NULL AND coordinated_until > clock_timestamp() AS held
+    FROM rankline.jobs WHERE (key_hash, job) = (SELECT key_hash, job FROM rankline.runs WHERE id = $1) FOR SHARE`,
+    [run, coordinator],
+  )
+  const held = rows.find((row) => row.held)
+  if (held !== undefined) throw new CoordinationLost(`another process coordinates ${held.job} now`)
+}
+
 /** The same for the jobs of runs. */
 export async function holdRuns(
   statements: Statements,

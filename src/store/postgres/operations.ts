@@ -1,8 +1,9 @@
 import type { QueueOperations, QueueStatus, WorkerRow } from '../shared/operations.ts'
-import type { ChunkState } from '../shared/plans.ts'
+import type { ChunkState, SharedJob } from '../shared/plans.ts'
 import type { Postgres } from './connection.ts'
 import { chunksByState, epochMs, reservedOf } from './expressions.ts'
 import { versionOf, whyTooNew } from './layout.ts'
+import { rekey } from './rekey.ts'
 
 /** What keeps the queue going, in Postgres. */
 export function queueOperations(postgres: Postgres): QueueOperations {
@@ -37,6 +38,11 @@ export function queueOperations(postgres: Postgres): QueueOperations {
       )
       return rows.length
     },
+    jobs: () =>
+      postgres.query<SharedJob>(
+        'SELECT key_hash AS "keyHash", job FROM rankline.jobs ORDER BY job, key_hash',
+      ),
+    rekey: (jobs, to) => postgres.transaction((statements) => rekey(statements, jobs, to)),
     now: async () => {
       const [row] = await postgres.query<{ now: number }>(
         `SELECT ${epochMs('clock_timestamp()')}::double precision AS now`,

@@ -8,7 +8,7 @@ import {
   type SharedRun,
 } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { holdJob, holdRuns } from './coordination.ts'
+import { holdJob, holdRuns, holdUncoordinated } from './coordination.ts'
 import { chunksByState, reservedOf } from './expressions.ts'
 import { pack } from './packing.ts'
 
@@ -94,9 +94,16 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         await cancelChunks(statements, [run])
         await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
       }),
+    keyOf: async (run) => {
+      const [row] = await postgres.query<{ key: string }>(
+        'SELECT key_hash AS key FROM rankline.runs WHERE id = $1',
+        [run],
+      )
+      return row?.key ?? null
+    },
     close: (coordinator, run, now) =>
       postgres.transaction(async (statements) => {
-        await holdRuns(statements, coordinator, [run])
+        await holdUncoordinated(statements, coordinator, run)
         const closed = await statements.query<object>(
           'UPDATE rankline.runs SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL RETURNING id',
           [run, now],
@@ -165,10 +172,11 @@ async function versionBefore(statements: Statements, run: SharedRun): Promise<nu
     [id, keyHash, job, groupId, date, JSON.stringify(settings), startedAt],
   )
   const [row] = await statements.query<{ version: number }>(
-    'SELECT plan_version AS version FROM rankline.runs WHERE id = $1',
-    [id],
+    'SELECT plan_version AS version FROM rankline.runs WHERE id = $1 AND key_hash = $2',
+    [id, keyHash],
   )
-  const version = row?.version as number
+  if (row === undefined) throw new CoordinationLost(`a run of ${job} goes on with another key`)
+  const { version } = row
   await statements.query('DELETE FROM rankline.plan_parts WHERE run_id = $1 AND version > $2', [id, version])
   return version
 }
@@ -178,18 +186,19 @@ const writePart = `
 INSERT INTO rankline.plan_parts (run_id, version, part, encoding, body)
 SELECT id, $2::integer, $3::integer, $4::text, $5::bytea FROM rankline.runs WHERE id = $1 AND plan_version = $2 - 1 ON CONFLICT DO NOTHING`
 
-/** A run that is published again has a newer plan and goes on, maybe with another key. Answers the version of its plan. */
+/** A run that is published again has a newer plan and goes on. Answers the version of its plan. */
 async function publishRun(
   statements: Statements,
-  { id, keyHash, groupId, settings }: SharedRun,
+  { id, keyHash, job, groupId, settings }: SharedRun,
 ): Promise<number> {
   const [row] = await statements.query<{ version: number }>(
-    `UPDATE rankline.runs SET key_hash = $2, group_id = $3, settings = $4, plan_version = plan_version + 1,
+    `UPDATE rankline.runs SET job = $5, group_id = $3, settings = $4, plan_version = plan_version + 1,
       finished_at = NULL, finish_reason = NULL, duration_ms = NULL
-    WHERE id = $1 RETURNING plan_version AS version`,
-    [id, keyHash, groupId, JSON.stringify(settings)],
+    WHERE id = $1 AND key_hash = $2 RETURNING plan_version AS version`,
+    [id, keyHash, groupId, JSON.stringify(settings), job],
   )
-  return row?.version as number
+  if (row === undefined) throw new CoordinationLost(`a run of ${job} goes on with another key`)
+  return row.version
 }
 
 const addEvent = `

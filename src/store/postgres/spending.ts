@@ -9,28 +9,25 @@ import {
   type WaitingChunk,
 } from '../shared/spending.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { holdRuns, isDrained } from './coordination.ts'
+import { holdRuns, isDrained, lockReleases } from './coordination.ts'
 import { epochMs, reservedOf } from './expressions.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres): SharedSpending {
   return {
-    release: (coordinator, keyHash, runs, most, decide) =>
+    release: (coordinator, keyHash, runs, most, decide, otherKeys = []) =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, runs)
         if (await isDrained(statements, runs)) throw new QueueDrained('the queue is drained')
-        await statements.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [releaseLock, keyHash])
+        await lockReleases(statements, [keyHash, ...otherKeys])
         const waiting = await statements.query<WaitingChunk>(waitingChunks, [runs, most])
-        const grants = await decide(waiting, await standings(statements, keyHash, runs))
+        const grants = await decide(waiting, await standings(statements, keyHash, runs, otherKeys))
         if (grants.length > 0) await statements.query(releaseChunks, [JSON.stringify(grants)])
         return grants
       }),
     sumsOf: (runs) => sumsByRun(postgres, runs),
   }
 }
-
-/** Any number of its own, beside the hash of the key. */
-const releaseLock = 7_265_114
 
 /**
  * Numbers of chunks are text, as everywhere outside of statements. Where a page was paid for twice, what is left needs more than was thought:
@@ -76,7 +73,9 @@ async function standings(
   statements: Statements,
   keyHash: string,
   runs: readonly string[],
+  otherKeys: readonly string[],
 ): Promise<SharedStandings> {
+  const keys = [keyHash, ...otherKeys]
   const account = await newestReading(statements, keyHash)
   const askedAt = account?.askedAt ?? 0
   const [sums] = await statements.query<{ billed: number; ambiguous: number; reserved: number }>(
@@ -96,8 +95,15 @@ async function standings(
     ambiguous: sums?.ambiguous ?? 0,
     reserved: sums?.reserved ?? 0,
     byRun: await sumsByRun(statements, runs),
-    creditsSent: (span) => creditsSent(statements, keyHash, span),
-    creditsSentByTag: (span, jobs, tags) => creditsSentByTag(statements, keyHash, { span, jobs, tags }),
+    jobs: async () => {
+      const rows = await statements.query<{ job: string }>(
+        'SELECT DISTINCT job FROM rankline.jobs WHERE key_hash = ANY ($1) ORDER BY job',
+        [keys],
+      )
+      return rows.map(({ job }) => job)
+    },
+    creditsSent: (span) => creditsSent(statements, keys, span),
+    creditsSentByTag: (span, jobs, tags) => creditsSentByTag(statements, keys, { span, jobs, tags }),
     withFreeWork: async (chunks) => {
       const rows = await statements.query<{ id: string }>(chunksWithFreeWork, [chunks])
       return new Set(rows.map(({ id }) => id))
@@ -143,18 +149,18 @@ const isNow = `(${epochMs('clock_timestamp()')} >= $2 AND ${epochMs('clock_times
 
 async function creditsSent(
   statements: Statements,
-  keyHash: string,
+  keys: readonly string[],
   { from, until }: TimeSpan,
 ): Promise<readonly JobSpending[]> {
   return await statements.query<JobSpending>(
     `SELECT r.job, sum(s.spent)::bigint AS spent, sum(s.in_doubt)::bigint AS ambiguous FROM (
       SELECT run_id, spent, in_doubt FROM rankline.spending
-        WHERE key_hash = $1 AND quarter >= ${quarterOf('$2')} AND quarter < ${quarterOf('$3')}
+        WHERE key_hash = ANY ($1) AND quarter >= ${quarterOf('$2')} AND quarter < ${quarterOf('$3')}
       UNION ALL
       SELECT c.run_id, 0, ${reservedOf('c')} FROM rankline.chunks c
-        WHERE c.key_hash = $1 AND c.state IN ('released', 'leased') AND ${isNow}
+        WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND ${isNow}
     ) s JOIN rankline.runs r ON r.id = s.run_id GROUP BY r.job ORDER BY r.job`,
-    [keyHash, from, until],
+    [keys, from, until],
   )
 }
 
@@ -163,7 +169,7 @@ const quarterOf = (epoch: string): string => `ceil(${epoch}::double precision / 
 
 async function creditsSentByTag(
   statements: Statements,
-  keyHash: string,
+  keys: readonly string[],
   {
     span,
     jobs,
@@ -173,13 +179,13 @@ async function creditsSentByTag(
   const rows = await statements.query<{ tag: string; credits: number }>(
     `SELECT t.tag, sum(s.credits)::bigint AS credits FROM (
       SELECT c.tags, s.run_id, s.spent + s.in_doubt AS credits FROM rankline.spending s JOIN rankline.chunks c ON c.id = s.chunk_id
-        WHERE s.key_hash = $1 AND s.quarter >= ${quarterOf('$2')} AND s.quarter < ${quarterOf('$3')}
+        WHERE s.key_hash = ANY ($1) AND s.quarter >= ${quarterOf('$2')} AND s.quarter < ${quarterOf('$3')}
       UNION ALL
       SELECT c.tags, c.run_id, ${reservedOf('c')} FROM rankline.chunks c
-        WHERE c.key_hash = $1 AND c.state IN ('released', 'leased') AND ${isNow}
+        WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND ${isNow}
     ) s JOIN rankline.runs r ON r.id = s.run_id AND r.job = ANY ($4) CROSS JOIN LATERAL unnest(s.tags) AS t(tag)
     WHERE t.tag = ANY ($5) GROUP BY 1`,
-    [keyHash, span.from, span.until, jobs, tags],
+    [keys, span.from, span.until, jobs, tags],
   )
   return new Map(rows.map(({ tag, credits }) => [tag, credits]))
 }

@@ -1,4 +1,4 @@
-import type { ChunkState } from './plans.ts'
+import type { ChunkState, SharedJob } from './plans.ts'
 
 /** A process that takes chunks. */
 export interface WorkerRow {
@@ -40,6 +40,28 @@ export interface QueueStatus {
   readonly readers: readonly { readonly name: string; readonly seenAt: number; readonly isBehind: boolean }[]
 }
 
+/** A job that was moved to another key, and what went with it. */
+export interface MovedJob extends SharedJob {
+  readonly runs: number
+  /** Chunks that are not over, and those of them that workers of the key of before have and finish. */
+  readonly chunks: number
+  readonly leased: number
+}
+
+/** Thrown where a job cannot be moved to another key now: nothing was changed. */
+export class RekeyRefused extends Error {
+  override readonly name = 'RekeyRefused'
+  readonly job: string
+  /** Whether another process coordinates it now; else it has an unfinished run with each of the keys. */
+  readonly heldBy: string | null
+
+  constructor(job: string, heldBy: string | null) {
+    super(`${job} cannot be moved to another key now`)
+    this.job = job
+    this.heldBy = heldBy
+  }
+}
+
 /** What keeps the queue going and what people ask of it. */
 export interface QueueOperations {
   /** Notes that a worker is alive. Answers why it may take no more chunks: the journal is newer than it knows; null where it may. */
@@ -50,6 +72,10 @@ export interface QueueOperations {
   drain(): Promise<number>
   /** Makes dead chunks planned again; how many. */
   retry(): Promise<number>
+  /** All jobs, by name and key. */
+  jobs(): Promise<readonly SharedJob[]>
+  /** Moves jobs to another key, with their runs and chunks. Rejected with `RekeyRefused`. */
+  rekey(jobs: readonly SharedJob[], to: string): Promise<readonly MovedJob[]>
   /** The clock of the database, epoch milliseconds with fractions. */
   now(): Promise<number>
 }

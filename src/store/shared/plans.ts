@@ -101,7 +101,10 @@ export interface SharedPlans {
   ): Promise<readonly (SharedJob & { readonly heldBy: string })[]>
   /** Gives that right back. */
   leave(jobs: readonly SharedJob[], coordinator: string): Promise<void>
-  /** Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. Answers the version of the plan. */
+  /**
+   * Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. Answers the version of
+   * the plan. Rejected with `CoordinationLost` where the run has another key.
+   */
   publish(coordinator: string, run: SharedRun, plan: () => AsyncIterable<PlanPart>): Promise<number>
   /** Adds chunks to a run; nothing is reserved for them. */
   addChunks(coordinator: string, run: string, group: ChunkGroup): Promise<void>
@@ -115,6 +118,8 @@ export interface SharedPlans {
   buyAgain(coordinator: string, run: string, pages: readonly SharedPage[]): Promise<void>
   progress(run: string): Promise<SharedProgress>
   finish(coordinator: string, run: string, end: SharedRunEnd): Promise<void>
-  /** A later run took its place. */
+  /** The key of a run; null where it was never published. */
+  keyOf(run: string): Promise<string | null>
+  /** A later run took its place. Nobody need coordinate its job, which may have another key; another process must not. */
   close(coordinator: string, run: string, now: number): Promise<void>
 }

@@ -35,7 +35,9 @@ export interface SharedStandings {
   readonly reserved: number
   /** By run: billed, and possibly billed or reserved. */
   readonly byRun: ReadonlyMap<string, { readonly spent: number; readonly ambiguous: number }>
-  /** By job, in a time. */
+  /** Jobs in the journal of this key and of the others that were given, on all hosts. */
+  jobs(): Promise<readonly string[]>
+  /** By job, in a time; of these keys. */
   creditsSent(span: TimeSpan): Promise<readonly JobSpending[]>
   /** By tag, in these jobs. */
   creditsSentByTag(
@@ -55,7 +57,7 @@ export interface SharedStandings {
 /** The one budget of a key, for all machines. */
 export interface SharedSpending {
   /**
-   * Releases chunks of these runs inside one transaction that no other release of the key runs beside: `decide` is given what waits and
+   * Releases chunks of these runs inside one transaction that no other release of these keys runs beside: `decide` is given what waits and
    * what the budget stands at, and says what is reserved for which. Rejected with `CoordinationLost` where another process coordinates a
    * job of these runs, and with `QueueDrained` where it is asked to stop.
    */
@@ -65,6 +67,8 @@ export interface SharedSpending {
     runs: readonly string[],
     most: number,
     decide: (waiting: readonly WaitingChunk[], standings: SharedStandings) => Promise<readonly Grant[]>,
+    /** Keys whose credits count to limits of days and months, too. */
+    otherKeys?: readonly string[],
   ): Promise<readonly Grant[]>
   /** By run: billed, and possibly billed or reserved. */
   sumsOf(runs: readonly string[]): Promise<SharedStandings['byRun']>

@@ -156,16 +156,31 @@ describe('Plans', () => {
     await shared.plans.leave([run], coordinator)
   })
 
-  test('a run that goes on with another key is bought by workers with that key', async () => {
+  test('a run is not published with another key than it was begun with', async () => {
     const run = await planned(shared, aSharedRun(), aChunk(['before']))
     const renewed = { ...run, keyHash: aKey() }
+    await shared.plans.coordinate([renewed], me)
 
-    await planned(shared, renewed, aChunk(['after']))
-    await release(shared, renewed)
+    await expect(shared.plans.publish(coordinator, renewed, () => parts('after'))).rejects.toThrow(
+      CoordinationLost,
+    )
 
-    expect(await states(run)).toEqual({ cancelled: 1, released: 1 })
-    expect(await shared.chunks.take(randomUUID(), [run.keyHash], 9, 60_000)).toEqual([])
-    expect(await shared.chunks.take(randomUUID(), [renewed.keyHash], 9, 60_000)).toHaveLength(1)
+    expect(await states(run)).toEqual({ planned: 1 })
+    expect(await shared.plans.keyOf(run.id)).toBe(run.keyHash)
+  })
+
+  test('a run whose key was replaced is closed by who coordinates nothing of it, and not under the hands of another', async () => {
+    const [left, held] = [await planned(shared, aSharedRun()), await planned(shared, aSharedRun())]
+    await shared.plans.leave([left], coordinator)
+
+    await shared.plans.close(other.id, left.id, noon)
+    await expect(shared.plans.close(other.id, held.id, noon)).rejects.toThrow(CoordinationLost)
+
+    const closed = await shared.sql(
+      'SELECT closed_at FROM rankline.runs WHERE id = ANY ($1::uuid[]) ORDER BY 1',
+      [...[left.id, held.id]],
+    )
+    expect(closed).toEqual([{ closed_at: noon }, { closed_at: null }])
   })
 
   test('chunks that are written twice, because a connection was lost, are there once', async () => {

@@ -134,6 +134,7 @@ async function continueRun(
   await sharedLimits(store, [run.settings])
   if (flags.yes !== true) await confirmPrices(await dearToGoOn(store, run, failed), terminal.ask ?? null)
   await app.clockCheck.check(terminal.log)
+  await app.machines?.refuseOtherKeys([run])
   await app.machines?.begin([run.job])
   await prepare(store, run)
   return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)
@@ -150,8 +151,10 @@ async function chosenRun(
   fits: (run: Run) => boolean,
 ): Promise<Run | null> {
   const id = numberFlag('The run', named, { min: 1 })
-  if (id === undefined)
-    return (await store.runs({ closed: false })).find((run) => run.job !== searchJob && fits(run)) ?? null
+  if (id === undefined) {
+    const others = [searchJob, ...(await store.jobsOfOthers())]
+    return (await store.runs({ closed: false })).find((run) => !others.includes(run.job) && fits(run)) ?? null
+  }
   const run = await store.run(id)
   if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
   return run

@@ -1,17 +1,26 @@
-import { migrateQueue, neededQueue, queueWork } from '../../../app/machines/queue.ts'
-import { type Flags, switchFlag } from '../../../model/flag.ts'
-import { count, grouped } from '../../../model/text.ts'
+import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../app/machines/queue.ts'
+import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { count, grouped, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { printedLayout } from '../../../store/postgres/layout.ts'
-import type { QueueStatus } from '../../../store/shared/operations.ts'
-import { type Command, chosenWork, queueFlags, type TypedFlags } from '../../flags.ts'
+import type { MovedJob, QueueStatus } from '../../../store/shared/operations.ts'
+import { type Command, chosenWork, queueFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 
-const works = { status, drain, retry, migrate }
+const works = { status, drain, retry, rekey, migrate }
+
+const { 'base-url': baseUrl, 'api-key-file': apiKeyFile, 'allow-http': allowHttp } = serviceFlags
 
 const flags = {
   ...queueFlags,
+  'base-url': baseUrl,
+  'api-key-file': apiKeyFile,
+  'allow-http': allowHttp,
+  job: textFlag('rekey: only the job of that name'),
+  from: textFlag(
+    'rekey: the key that the jobs have, as queue status shows it; default: what this database has begun',
+  ),
   print: switchFlag('migrate: print the statements and the least rights of each role, and change nothing'),
 } satisfies Flags
 
@@ -20,10 +29,12 @@ type QueueCommandFlags = TypedFlags<typeof flags> & { readonly what: string }
 export const queueCommand = {
   flags,
   words: Object.keys(works),
+  exits: [0, 1, 2, 6, 7],
   docs: 'docs/many-machines.md',
   examples: [
     ['queue status', 'runs, workers and readers; problems first'],
     ['queue drain', 'runs stop, and workers finish what they have'],
+    ['queue rekey --job acme', 'after a new API key: the job goes on with it'],
   ],
   run: queue,
 } satisfies Command
@@ -59,6 +70,22 @@ async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
       : `${count(chunks, 'chunk')} can be released again. Run the same job again to buy what they lack.\n`,
   )
   return 0
+}
+
+async function rekey(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const { job, from } = flags
+  const { to, moved } = await rekeyJobs(flags, neededQueue(flags), { job, from })
+  const jobs = moved.map(({ keyHash, ...what }) => ({ ...what, from: keyHash }))
+  if (flags.json === true) await terminal.write(`${JSON.stringify({ key: to, jobs }, null, 2)}\n`)
+  else if (moved.length === 0) await terminal.write('Nothing to move: no such job has another key.\n')
+  else await terminal.write(moved.map((one) => `${movedLine(one, to)}\n`).join(''))
+  return 0
+}
+
+function movedLine({ job, keyHash, runs, chunks, leased }: MovedJob, to: string): string {
+  const moved = `Moved ${sanitize(job)} from key ${shortKey(keyHash)} to ${shortKey(to)}: ${count(runs, 'run')}, ${count(chunks, 'chunk')}.`
+  const left = `Workers of the former key finish ${count(leased, 'chunk')} that they have.`
+  return leased === 0 ? moved : `${moved} ${left}`
 }
 
 async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
@@ -134,10 +161,6 @@ function problemsOf({ runs, workers, keys }: QueueStatus, now: number): readonly
       ({ keyHash }) => `key ${shortKey(keyHash)}: the service refuses calls for their rate; all workers wait`,
     ),
   ]
-}
-
-function shortKey(keyHash: string): string {
-  return keyHash.slice(0, 8)
 }
 
 function secondsAgo(seenAt: number, now: number): string {

@@ -1,4 +1,4 @@
-import { databasePath, makeDefaultFolder } from '../../../app/config.ts'
+import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../app/config.ts'
 import { waitForLocks } from '../../../app/lock.ts'
 import { keptAnswers, neededQueue, syncDatabase } from '../../../app/machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -41,7 +41,8 @@ export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number
   await lock.acquire()
   using interrupts = listenForInterrupts(terminal)
   const { signal } = interrupts.stop
-  const came = await syncDatabase({ url, database, keepMs, forgetAfterMs, notice, signal })
+  const ownKey = ownKeyHash(flags)
+  const came = await syncDatabase({ url, database, keepMs, forgetAfterMs, ownKey, notice, signal })
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ database, ...came }, null, 2)}\n`

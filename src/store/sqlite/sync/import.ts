@@ -33,12 +33,12 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
         }
       }),
     sharedGroupId: async (group) => sharedGroup.get(db, { group })?.groupId ?? null,
-    importRun: (run) =>
+    importRun: (run, ownKey) =>
       writer.write(() => {
         const known = localRun.get(db, { id: run.id })
-        if (known !== undefined) return { ...known, job: followJob(db, run, known.job) }
+        if (known !== undefined) return { ...known, job: followJob(db, run, known.job, ownKey) }
         const { id, groupId, date, startedAt } = run
-        const job = nameHere(db, run)
+        const job = nameHere(db, run, ownKey)
         const settings = { ...run.settings, name: job }
         const group = localGroup.get(db, { groupId })?.group ?? (newestGroup.one(db).id ?? 0) + 1
         const row = newRun.run(db, { job, group, settings, date, startedAt })

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { removedJob } from '../../../model/job.ts'
+import { shortKey } from '../../../model/text.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { renameJob } from '../jobs.ts'
 import { calls, jobs, keys, runs } from '../schema.ts'
@@ -51,23 +52,53 @@ const newestRun = prepared(($: Values<{ name: string }>) =>
     .limit(1),
 )
 
-/** Whether jobs of other keys have that name here. What ran before jobs were known by their keys is told by what paid for it. */
-function isOfOthers(db: Database, name: string, keyHash: string): boolean {
+const ownJobs = prepared(() =>
+  orm
+    .select({ keyHash: sharedJobs.keyHash, job: sharedJobs.job })
+    .from(sharedJobs)
+    .where(eq(sharedJobs.own, true))
+    .orderBy(sharedJobs.job, sharedJobs.keyHash),
+)
+const allJobs = prepared(() =>
+  orm.select({ keyHash: sharedJobs.keyHash, name: sharedJobs.name }).from(sharedJobs),
+)
+
+/** Whose runs have that name here; null where nobody's have it. What ran before jobs were known by their keys is told by what paid for it. */
+function keysNamed(db: Database, name: string): readonly (string | null)[] | null {
   const named = holders.all(db, { name })
-  if (named.length > 0) return named.some((one) => one.keyHash !== keyHash)
+  if (named.length > 0) return named.map(({ keyHash }) => keyHash)
   const run = newestRun.get(db, { name })
-  if (run === undefined) return false
-  return run.key === null ? run.shared === null : run.key !== keyHash
+  // A run that came from elsewhere and has bought nothing yet is anybody's.
+  if (run === undefined || (run.key === null && run.shared !== null)) return null
+  return [run.key]
 }
 
-/** How much of a key a name shows, as `queue status` does. */
-const shownKey = 8
+/** Whether this database collects, with other keys than that one. */
+function isForeign(db: Database, keyHash: string, ownKey: string | null): boolean {
+  const own = new Set([ownKey, ...ownJobs.all(db).map((job) => job.keyHash)])
+  own.delete(null)
+  return own.size > 0 && !own.has(keyHash)
+}
 
-/** The first name that is free here for a job: its own, or with its key behind it. */
-function freeName(db: Database, { keyHash, job }: KeyJob, isTaken = false): string {
-  const withKey = `${job}@${keyHash.slice(0, shownKey)}`
-  const names = isTaken ? [withKey] : [job, withKey]
-  return names.find((name) => !isOfOthers(db, name, keyHash)) ?? `${job}@${keyHash}`
+/**
+ * A name here for a job that has none yet: its own, or with its key behind it where others have that. A database that collects keeps names
+ * without a key for what it collects.
+ */
+function newName(db: Database, of: KeyJob, ownKey: string | null): string {
+  const { keyHash, job } = of
+  const isTheirs = keysNamed(db, job) !== null
+  if (isFree(db, job, keyHash) && (isTheirs || !isForeign(db, keyHash, ownKey))) return job
+  return nameWithKey(db, of)
+}
+
+function nameWithKey(db: Database, { keyHash, job }: KeyJob): string {
+  const name = `${job}@${shortKey(keyHash)}`
+  return isFree(db, name, keyHash) ? name : `${job}@${keyHash}`
+}
+
+/** Whether no job of another key has that name here. */
+function isFree(db: Database, name: string, keyHash: string): boolean {
+  return keysNamed(db, name)?.every((key) => key === keyHash) ?? true
 }
 
 const keepFile = prepared(
@@ -96,29 +127,33 @@ function join(db: Database, from: string, to: string): void {
   forgetJob.run(db, { name: from })
 }
 
-/** The name here of a job of the journal, where it has one; it gets one where it has none. Inside a transaction. */
-export function nameHere(db: Database, of: KeyJob): string {
+/**
+ * The name here of a job of the journal. Inside a transaction.
+ *
+ * @param ownKey the key of this host; null where it has none
+ */
+export function nameHere(db: Database, of: KeyJob, ownKey: string | null): string {
   const known = nameOf.get(db, of)
   if (known !== undefined) return known.name
-  const name = freeName(db, of)
+  const name = newName(db, of, ownKey)
   setName.run(db, { ...of, name, own: false })
   return name
 }
 
 /**
- * A run that is known here by a name belongs to that job of the journal now: where its key was replaced, the job goes on here under the
- * name that it had. Inside a transaction.
+ * A run that is known here by a name belongs to that job of the journal now: where its key was replaced, what was two jobs here is one.
+ * Answers the name that is left. Inside a transaction.
  */
-export function followJob(db: Database, of: KeyJob, name: string): string {
+export function followJob(db: Database, of: KeyJob, name: string, ownKey: string | null): string {
   if (name === removedJob) return name
+  const isPlain = !name.startsWith(`${of.job}@`)
   const known = nameOf.get(db, of)
-  if (known === undefined) setName.run(db, { ...of, name, own: false })
-  else if (known.name !== name) {
-    const [kept, other] = known.name === of.job ? [known.name, name] : [name, known.name]
-    join(db, other, kept)
-    return kept
-  }
-  return name
+  if (known === undefined && isPlain) setName.run(db, { ...of, name, own: false })
+  const other = nameHere(db, of, ownKey)
+  if (other === name) return name
+  const [kept, left] = isPlain ? [name, other] : [other, name]
+  join(db, left, kept)
+  return kept
 }
 
 /**
@@ -133,7 +168,7 @@ export function ownJob(db: Database, of: KeyJob): string | null {
   const other = named.some(({ own }) => own) ? undefined : named.find(({ keyHash }) => keyHash !== of.keyHash)
   let moved: string | null = null
   if (other !== undefined && known?.name !== job) {
-    moved = freeName(db, { keyHash: other.keyHash, job }, true)
+    moved = nameWithKey(db, { keyHash: other.keyHash, job })
     renameJob(db, { from: job, to: moved, file: null })
   }
   if (known !== undefined && known.name !== job) join(db, known.name, job)
@@ -141,24 +176,14 @@ export function ownJob(db: Database, of: KeyJob): string | null {
   return moved
 }
 
-const ownJobs = prepared(() =>
-  orm
-    .select({ keyHash: sharedJobs.keyHash, job: sharedJobs.job })
-    .from(sharedJobs)
-    .where(eq(sharedJobs.own, true))
-    .orderBy(sharedJobs.job, sharedJobs.keyHash),
-)
-const allJobs = prepared(() =>
-  orm.select({ keyHash: sharedJobs.keyHash, name: sharedJobs.name }).from(sharedJobs),
-)
-
 /** The jobs of the journal that this database collects, or did. */
 export function jobsCollectedHere(db: Database): readonly KeyJob[] {
   return ownJobs.all(db)
 }
 
-/** Names here of jobs of keys with which this database collects nothing. */
+/** In a database that collects: names here of jobs of keys with which it does not. */
 export function namesOfOthers(db: Database): readonly string[] {
   const own = new Set(ownJobs.all(db).map(({ keyHash }) => keyHash))
+  if (own.size === 0) return []
   return allJobs.all(db).flatMap(({ keyHash, name }) => (own.has(keyHash) ? [] : [name]))
 }
