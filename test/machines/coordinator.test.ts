@@ -38,6 +38,7 @@ test.each([
     },
     store: {
       sharedRunId: async () => 'run',
+      ownJobs: async () => [],
       sharedGroupId: async () => 'group',
       linkRun: async () => {},
       saveUsage: async () => {},
