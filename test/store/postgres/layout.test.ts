@@ -129,7 +129,7 @@ describe('what rankline queue migrate --print shows', () => {
 
 describe('a journal of another version', () => {
   test('that is newer is refused by everything, with one sentence', async () => {
-    await using host = await workspace({ url: 'http://127.0.0.1:9', key: 'unused' })
+    await using host = await workspace({ url: 'http://127.0.0.1:9', key: 'unused-key' })
     await host.file('job.csv', 'query\nshoes\n')
     const { owner, queue } = await laidOutByHand()
     await setVersion(owner, 99)
