@@ -308,10 +308,14 @@ export async function syncDatabase(
   }
   await withoutPatience(async () => {
     await syncAll(read, clock, { notice, signal, givesUp: true })
+    if (!(await journal.changes.isNoted())) notice(notNoted)
     await journal.changes.dropRead(keepMs, forgetAfterMs)
   })
   return total
 }
+
+const notNoted =
+  'This user may not note in the queue how far this database is, so the queue keeps no answers for it: sync at least once a month, or have someone grant the rights of a reader that rankline queue migrate --print shows.'
 
 /** Brings what is in a journal into an open database. */
 export async function readJournal(

@@ -20,6 +20,11 @@ import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, ru
 
 /** The journal for readers, in Postgres. */
 export function sharedChanges(postgres: Postgres): SharedChanges {
+  let known: Rights | null = null
+  const rights = async (): Promise<Rights> => {
+    known ??= (await postgres.query<Rights>(rightsOfReader))[0] as Rights
+    return known
+  }
   return {
     identity: async () => {
       const [row] = await postgres.query<{ journal: string }>('SELECT journal FROM rankline.version')
@@ -28,7 +33,9 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
     after: (position, mostRows) =>
       postgres.transaction((statements) => changesAfter(statements, position, mostRows)),
     plan: (run, version) => planOf(postgres, run, version),
+    isNoted: async () => (await rights()).mayNote,
     reached: async ({ id, name }, position) => {
+      if (!(await rights()).mayNote) return
       await postgres.query(
         `INSERT INTO rankline.readers VALUES ($1, $2, $3::xid8, clock_timestamp())
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at`,
@@ -36,11 +43,22 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
       )
     },
     dropRead: async (keepMs, forgetAfterMs) => {
+      if (!(await rights()).mayDrop) return 0
       const rows = await postgres.query<object>(dropBodies, [forgetAfterMs, keepMs])
       return rows.length
     },
   }
 }
+
+/** What a user may do who reads the journal. Who may read only, reads all the same. */
+interface Rights {
+  readonly mayNote: boolean
+  readonly mayDrop: boolean
+}
+
+const rightsOfReader = `
+SELECT has_table_privilege('rankline.readers', 'INSERT') AND has_table_privilege('rankline.readers', 'UPDATE') AS "mayNote",
+  has_table_privilege('rankline.answers', 'UPDATE') AS "mayDrop"`
 
 /**
  * Reads whole transactions: from the position on, up to the oldest one under way that may change the journal. The transaction reads one

@@ -238,14 +238,15 @@ BEGIN
 END
 $$;
 
--- Those who run rankline run, worker and sync: they change rows, and no tables.
+-- Those who run rankline run and worker: they change rows, and no tables.
 GRANT USAGE ON SCHEMA rankline TO rankline_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA rankline TO rankline_worker;
 REVOKE INSERT, UPDATE, DELETE ON rankline.version FROM rankline_worker;
 
--- Those who look at rankline queue status.
+-- Those who run rankline sync, or look at rankline queue status: they change only the row that says how far their database is.
 GRANT USAGE ON SCHEMA rankline TO rankline_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA rankline TO rankline_reader;
+GRANT INSERT, UPDATE ON rankline.readers TO rankline_reader;
 
 -- Tables of later versions, where the same user lays them out.
 ALTER DEFAULT PRIVILEGES IN SCHEMA rankline GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO rankline_worker;

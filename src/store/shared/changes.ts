@@ -73,10 +73,12 @@ export interface SharedChanges {
   after(position: JournalPosition | null, mostRows: number): Promise<ChangeBatch>
   /** The parts of that version of the plan of a run, in order. */
   plan(run: string, version: number): AsyncIterable<PlanPart>
-  /** Notes how far a reader is: what all readers have may be dropped. */
+  /** Whether this user may note in the journal how far a reader is. */
+  isNoted(): Promise<boolean>
+  /** Notes how far a reader is: what all readers have may be dropped. Without the right to do so, nothing is noted. */
   reached(reader: JournalReader, position: JournalPosition): Promise<void>
   /**
-   * Drops bodies that are older than `keepMs` and that all readers have; readers that were not seen for `forgetAfterMs` do not count.
+   * Where this user has the right to do so, drops bodies that are older than `keepMs` and that all readers have; readers that were not seen for `forgetAfterMs` do not count.
    * How many were dropped.
    */
   dropRead(keepMs: number, forgetAfterMs: number): Promise<number>

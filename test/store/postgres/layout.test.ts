@@ -84,7 +84,7 @@ describe('what rankline queue migrate --print shows', () => {
   test('lays out a journal with which its roles can do what they are for, and no more', async () => {
     await using sandbox = await startSandbox()
     await using host = await workspace(sandbox)
-    const { as } = await laidOutByHand()
+    const { owner, as } = await laidOutByHand()
     await host.file('job.csv', queriesCsv(3))
     const worker = host.start(['worker'], as('worker'))
     onTestFinished(() => void worker.child.kill('SIGKILL'))
@@ -106,7 +106,24 @@ describe('what rankline queue migrate --print shows', () => {
       workers: [],
       readers: [{}, {}],
     })
-    for (const command of [['sync'], ['queue', 'drain'], ['queue', 'retry']]) {
+    await using reader = await workspace()
+    for (const mayNote of [true, false]) {
+      if (!mayNote) await owner.query('REVOKE INSERT, UPDATE ON rankline.readers FROM rankline_reader')
+      const { code, stderr } = await reader.call(['sync'], as('reader'))
+      expect({ code, isSaid: stderr.includes('may not note in the queue') }).toEqual({
+        code: 0,
+        isSaid: !mayNote,
+      })
+    }
+    expect(reader.sql('SELECT tasks_done FROM runs')).toEqual([{ tasks_done: 3 }])
+    const noted = await other.call(['queue', 'status', '--json'], as('reader'))
+    expect(JSON.parse(noted.stdout).readers).toContainEqual(
+      expect.objectContaining({ name: expect.stringContaining(reader.folder), behind: false }),
+    )
+    for (const command of [
+      ['queue', 'drain'],
+      ['queue', 'retry'],
+    ]) {
       const { code, stderr } = await other.call(command, as('reader'))
       expect(stderr).toMatch(
         /^rankline: User 'reader_\S+' may not do that at \S+ \(permission denied for table \w+\)\. Have someone grant the rights that rankline queue migrate --print shows at its end\n$/,
