@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { Sandbox } from '../../src/sandbox/server.ts'
-import { queriesCsv, type Workspace } from '../support/rankline.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 import { staged, waitWhile } from './staged.ts'
 
 async function verified(place: Workspace) {
@@ -220,4 +220,27 @@ test('what the books hold and the service did not count is told, with exit code 
   const printed = await place.call(['ledger', 'verify'])
   expect(printed.code).toBe(3)
   expect(printed.stdout).toContain('  4 in this ledger and not counted')
+})
+
+test('a new key goes on with the run of a job and its history, and each key has books of its own', async () => {
+  const { sandbox, place } = await staged({})
+  await using renewed = await startSandbox()
+  // Removes the lock of the key.
+  await using _ = await workspace(renewed)
+  const newKey = { RANKLINE_BASE_URL: renewed.url, RANKLINE_API_KEY: renewed.key }
+  const job = (credits: number) =>
+    `budget: { max_credits: ${credits} }\ntargets: [acme.com]\nqueries: [a, b, c, d, e]\n`
+  await place.file('acme.yaml', job(2))
+  expect((await place.call(['run', 'acme.yaml'])).code).toBe(4)
+  await place.file('acme.yaml', job(9))
+
+  const ended = await place.call(['run', 'acme.yaml', '--json'], newKey)
+
+  expect(ended.code).toBe(0)
+  expect(JSON.parse(ended.stdout)).toMatchObject({ run: 1, tasks: { done: 5 }, credits: { spent: 5 } })
+  expect([sandbox.ledger.charged, renewed.ledger.charged]).toEqual([2, 3])
+  expect(place.sql("SELECT count(*) AS ranks FROM rankings WHERE job = 'acme'")).toEqual([{ ranks: 5 }])
+  const { code, stdout } = await place.call(['ledger', 'verify', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).map((key: { total: { billed: number } }) => key.total.billed)).toEqual([2, 3])
 })

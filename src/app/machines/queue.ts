@@ -315,7 +315,7 @@ export async function syncDatabase(
 }
 
 const notNoted =
-  'This user may not note in the queue how far this database is, so the queue keeps no answers for it: sync at least once a month, or have someone grant the rights of a reader that rankline queue migrate --print shows.'
+  'This user may not note in the queue how far this database is, so the queue does not wait for it when it drops old answers. Sync at least once a month, or have someone grant the rights of a reader that rankline queue migrate --print shows.'
 
 /** Brings what is in a journal into an open database. */
 export async function readJournal(
