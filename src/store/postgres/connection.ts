@@ -62,6 +62,9 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
     constructor(config?: pg.ClientConfig) {
       super(config)
       clients.add(this)
+      // Also where the connection breaks in the very moment in which it is handed out, and neither the pool nor a statement listens: the
+      // next statement is rejected for it.
+      this.on('error', ignore)
       this.once('end', () => clients.delete(this))
     }
   }
@@ -105,7 +108,6 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
       throw failureOf(error, place)
     })
     let broken: Error | undefined
-    client.on('error', ignore)
     try {
       await run(client, isUnhurried ? beginUnhurried : begin)
       const result = await work({ query: (text, values) => run(client, text, values, most) })
@@ -120,7 +122,6 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
         })
       throw error
     } finally {
-      client.off('error', ignore)
       client.release(broken)
     }
   }

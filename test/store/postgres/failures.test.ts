@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres, type Statements } from '../../../src/store/postgres/connection.ts'
 import { failureOf, type Place } from '../../../src/store/postgres/failures.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
@@ -180,4 +182,29 @@ test('a transaction gives up its locks when its process says nothing any more, a
     statements.query('SHOW idle_in_transaction_session_timeout') as Promise<readonly object[]>
   expect(await postgres.transaction(setting)).toEqual([{ idle_in_transaction_session_timeout: '1min' }])
   expect(await setting(postgres)).toEqual([{ idle_in_transaction_session_timeout: '0' }])
+})
+
+test('a session that is ended in the moment of its beginning is waited for, and ends no process', async () => {
+  const message = (kind: string, body: Buffer): Buffer => {
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(body.length + 4)
+    return Buffer.concat([Buffer.from(kind), length, body])
+  }
+  const isIn = message('R', Buffer.alloc(4))
+  const isReady = message('Z', Buffer.from('I'))
+  const isEnded = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'))
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write(Buffer.concat([isIn, isReady, isEnded])))
+  })
+  onTestFinished(() => void server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await using postgres = await openPostgres(`postgres://me@127.0.0.1:${port}/queue?sslmode=disable`)
+
+  const transaction = postgres.transaction(({ query }) => query('SELECT 1'))
+
+  await expect(transaction).rejects.toBeInstanceOf(JournalUnreachable)
+  await expect(postgres.query('SELECT 1')).rejects.toBeInstanceOf(JournalUnreachable)
 })
