@@ -71,9 +71,11 @@ async function changesAfter(
 ): Promise<ChangeBatch> {
   await statements.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
   const from = position ?? '0'
-  const { upper, newest } = await readableUntil(statements)
-  if (!hasReached(upper, from))
+  const { upper: readable, newest } = await readableUntil(statements)
+  if (!hasReached(newest, from))
     throw new JournalWentBack('the queue is in an older state than this database has read')
+  // One that was foreign before, and comes to its end just now, counts: all until the position was read all the same.
+  const upper = hasReached(readable, from) ? readable : from
   const [next] = await statements.query<{ until: string | null }>(nextTransactions, [from, mostRows, upper])
   const until = next?.until ?? upper
   const span = [from, until]

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { sharedChanges } from '../../../src/store/postgres/changes.ts'
 import type { JournalChange, JournalPosition } from '../../../src/store/shared/changes.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { hour, noon } from '../build.ts'
@@ -72,6 +73,28 @@ test('transactions of others, in this database and elsewhere on the server, keep
   expect(keysOf(changes)).toEqual(['after'])
   expect(unread).toBeNull()
   for (const client of [here, elsewhere]) await client.query('ROLLBACK')
+})
+
+test('a transaction of others that ends while it is looked at takes no reader back', async () => {
+  const journal = await aJournal()
+  const other = await foreignTransaction(journal.url)
+  await journal.calls.saveUsage(reading('before', noon))
+  const { position } = await journal.changes.after(null, 100)
+  const changes = sharedChanges({
+    ...journal.postgres,
+    transaction: (work) =>
+      journal.postgres.transaction((statements) =>
+        work({
+          query: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+            const rows = await statements.query<Row>(text, values)
+            if (text.includes('pg_snapshot_xip')) await other.query('ROLLBACK')
+            return rows
+          },
+        }),
+      ),
+  })
+
+  expect(await changes.after(position, 100)).toMatchObject({ changes: [], position, unread: null })
 })
 
 test('what keeps changes back is named, by its process or by the name it was prepared under', async () => {
