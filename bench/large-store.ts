@@ -44,6 +44,9 @@ function dictionaries(db: Database.Database, job: LargeJob): void {
   for (let id = 1; id <= hosts; id++) host.run(id, `www.site-${id}.example`, `site-${id}.example`)
   const link = db.prepare('INSERT INTO links (id, hash, link, host_id) VALUES (?, ?, ?, ?)')
   const text = db.prepare('INSERT INTO texts (id, hash, text) VALUES (?, ?, ?)')
+  const item = db.prepare(
+    'INSERT INTO items (id, hash, size, link_id, title, snippet) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   const query = db.prepare('INSERT INTO queries (id, key, operation, text, params) VALUES (?, ?, ?, ?, ?)')
   const many = linksPerKeyword(job)
   for (let keyword = 0; keyword < job.keywords; keyword++) {
@@ -60,12 +63,11 @@ function dictionaries(db: Database.Database, job: LargeJob): void {
       const id = keyword * many + place + 1
       const of = hostOf(keyword, place)
       link.run(id, id, `https://www.site-${of}.example/shop/${keyword}/page-of-some-length-${place}`, of)
-      text.run(
-        2 * id - 1,
-        2 * id - 1,
-        `A title about keyword ${keyword}, number ${place}, as titles are long`,
-      )
-      text.run(2 * id, 2 * id, `What a snippet says of keyword ${keyword} and page ${place}: `.repeat(2))
+      const title = `A title about keyword ${keyword}, number ${place}, as titles are long`
+      const snippet = `What a snippet says of keyword ${keyword} and page ${place}: `.repeat(2)
+      item.run(id, id, title.length + snippet.length, id, title, snippet)
+      // As the title of an observation.
+      text.run(id, id, title)
     }
   }
 }
@@ -114,7 +116,7 @@ function runs(db: Database.Database, { keywords, days }: LargeJob): void {
 
 /** Writes one day after the other; every day a few neighbours of each SERP change places. */
 function dayWriter(db: Database.Database, job: LargeJob): (run: number) => void {
-  const { asked, task, answer, call, result, observation } = prepare(db)
+  const { asked, task, answer, call, observation } = prepare(db)
   const many = linksPerKeyword(job)
   const orders = Array.from({ length: job.keywords }, () => Array.from({ length: many }, (_, place) => place))
   const next = numbers()
@@ -126,11 +128,9 @@ function dayWriter(db: Database.Database, job: LargeJob): (run: number) => void 
     asked.run(run, keyword + 1, job.results, (keyword % 90) * 10 + 10, JSON.stringify([`tag ${keyword % 5}`]))
     task.run(id, run, keyword + 1, id)
     call.run(id, run, id, at, at + 80)
-    answer.run(id, keyword + 1, run, id, at + 80)
     const shown = order.slice(0, job.results)
     const linkOf = (place: number): number => keyword * many + place + 1
-    for (const [at, place] of shown.entries())
-      result.run(id, at, at + 1, linkOf(place), 2 * linkOf(place) - 1, 2 * linkOf(place))
+    answer.run(id, keyword + 1, run, id, at + 80, JSON.stringify({ 1: shown.map(linkOf) }))
     for (let target = 1; target <= targets; target++) {
       const places = shown.flatMap((place, at) =>
         hostOf(keyword, place) === target ? [[at + 1, linkOf(place)] as const] : [],
@@ -138,7 +138,6 @@ function dayWriter(db: Database.Database, job: LargeJob): (run: number) => void 
       const [rank, link] = places[0] ?? [null, null]
       const several = places.length > 1 ? JSON.stringify(places) : null
       const state = rank === null ? 'absent' : 'ranked'
-      const title = link === null ? null : 2 * link - 1
       observation.run(
         run,
         keyword + 1,
@@ -148,7 +147,7 @@ function dayWriter(db: Database.Database, job: LargeJob): (run: number) => void 
         rank,
         job.results,
         link,
-        title,
+        link,
         job.results,
         several,
       )
@@ -189,10 +188,7 @@ function prepare(db: Database.Database) {
         latency_ms) VALUES (?, ?, ?, 'alpha.search', ?, ?, 200, 'answered', 1, 1, 80)`,
     ),
     answer: db.prepare(
-      'INSERT INTO answers_ (id, query_id, page, run_id, call_id, fetched_at, normaliser) VALUES (?, ?, 1, ?, ?, ?, 2)',
-    ),
-    result: db.prepare(
-      `INSERT INTO results (answer_id, kind, place, position, link_id, title_id, snippet_id) VALUES (?, 1, ?, ?, ?, ?, ?)`,
+      'INSERT INTO answers_ (id, query_id, page, run_id, call_id, fetched_at, normaliser, items) VALUES (?, ?, 1, ?, ?, ?, 2, ?)',
     ),
     observation: db.prepare(
       `INSERT INTO observations (run_id, query_id, target_id, observed_at, state, rank, exactness, depth, link_id, title_id,

@@ -24,7 +24,9 @@ export async function writeResults(path: string, results: number): Promise<void>
 function addWords(db: Database.Database, queries: number): void {
   const host = db.prepare('INSERT INTO hosts VALUES (?, ?, ?)')
   const link = db.prepare('INSERT INTO links VALUES (?, ?, ?, NULL, ?)')
-  const text = db.prepare('INSERT INTO texts VALUES (?, ?, ?)')
+  const item = db.prepare(
+    'INSERT INTO items (id, hash, size, link_id, title, snippet) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   const query = db.prepare('INSERT INTO queries (id, key, operation, text, params) VALUES (?, ?, ?, ?, ?)')
   for (let id = 1; id <= hosts; id++) host.run(id, `www.shop-${id}.example`, `shop-${id}.example`)
   for (let number = 1; number <= queries; number++) {
@@ -40,12 +42,9 @@ function addWords(db: Database.Database, queries: number): void {
         `https://www.shop-${ofHost + 1}.example/desks/standing-desk-${id}?ref=serp`,
         ofHost + 1,
       )
-      text.run(2 * id, 2 * id, `Standing desk ${id}: tested, compared and rated for small rooms`)
-      text.run(
-        2 * id + 1,
-        2 * id + 1,
-        `Of ${id} standing desks we bought ${of} and used them for a month. These are the ones that did not wobble at full height, what they cost, and who should get which.`,
-      )
+      const title = `Standing desk ${id}: tested, compared and rated for small rooms`
+      const snippet = `Of ${id} standing desks we bought ${of} and used them for a month. These are the ones that did not wobble at full height, what they cost, and who should get which.`
+      item.run(id, id, title.length + snippet.length, id, title, snippet)
     }
   }
 }
@@ -65,10 +64,8 @@ function addDays(db: Database.Database, tasks: number, queries: number): void {
   )
   const delivery = db.prepare('INSERT INTO deliveries (task_id) VALUES (?)')
   const answer = db.prepare(
-    `INSERT INTO answers_ (id, query_id, page, run_id, call_id, fetched_at, normaliser) VALUES (?, ?, 1, ?, ?, ?, 1)`,
-  )
-  const result = db.prepare(
-    'INSERT INTO results (answer_id, kind, place, position, link_id, title_id, snippet_id) VALUES (?, 1, ?, ?, ?, ?, ?)',
+    `INSERT INTO answers_ (id, query_id, page, run_id, call_id, fetched_at, normaliser, items)
+      VALUES (?, ?, 1, ?, ?, ?, 1, ?)`,
   )
   for (let id = 1; id <= tasks; id++) {
     const number = ((id - 1) % queries) + 1
@@ -78,10 +75,10 @@ function addDays(db: Database.Database, tasks: number, queries: number): void {
     runQuery.run(runId, number)
     task.run(id, runId, number, id)
     delivery.run(id)
-    answer.run(id, number, runId, id, at + number)
-    for (let place = 0; place < resultsOfPage; place++) {
-      const link = (number - 1) * linksOfQuery + ((place * 7 + runId) % linksOfQuery) + 1
-      result.run(id, place, place + 1, link, 2 * link, 2 * link + 1)
-    }
+    const items = Array.from(
+      { length: resultsOfPage },
+      (_, place) => (number - 1) * linksOfQuery + ((place * 7 + runId) % linksOfQuery) + 1,
+    )
+    answer.run(id, number, runId, id, at + number, JSON.stringify({ 1: items }))
   }
 }

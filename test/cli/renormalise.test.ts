@@ -29,7 +29,7 @@ describe('renormalise', () => {
     const before = shown(place)
     const requests = sandbox.ledger.requests.length
     place.change(
-      "DELETE FROM results WHERE answer_id < 3; UPDATE observations SET state = 'absent', rank = 99",
+      "UPDATE answers_ SET items = NULL WHERE id < 3; UPDATE observations SET state = 'absent', rank = 99",
     )
 
     const json = await place.call(['renormalise', '--json'])

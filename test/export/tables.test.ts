@@ -181,8 +181,10 @@ test('After any sequence of exports a table has what an export of everything has
           await work(store, run, (task) => says(task.page), now)
         } else if (one.does === 'derive')
           temp.exec(
-            `DELETE FROM results WHERE answer_id = ${one.answer % 5} AND place >= ${one.keep};
-            UPDATE answers_ SET normaliser = normaliser + 1 WHERE id = ${one.answer % 5}`,
+            `UPDATE answers_ SET normaliser = normaliser + 1, items = (
+              SELECT json_group_object(of.key, json((
+                SELECT json_group_array(value) FROM json_each(of.value) WHERE key < ${one.keep}))) FROM json_each(items) of)
+            WHERE id = ${one.answer % 5}`,
           )
         else if (one.does === 'label')
           temp.exec(

@@ -140,7 +140,7 @@ describe('a backup that cannot be made says so and leaves nothing behind', () =>
   test('because the database is damaged', async () => {
     const { store, path, folder, to } = await aHistory()
     await store[Symbol.asyncDispose]()
-    await breakPage(path, 'results')
+    await breakPage(path, 'items')
     expect(await refusal(backUp(path, to))).toBe(
       `${path} is damaged. Restore it from a backup, or name another file with --db.`,
     )

@@ -69,7 +69,9 @@ export async function readBody(
 
 /** Everything that programs see, as text. */
 export function everythingPublic({ sql }: TempStore): string {
+  // Rows of results name their links by numbers.
   return Object.keys(views)
+    .filter((view) => view !== 'results')
     .map(
       (view) =>
         `${view}\n${sql(`SELECT * FROM ${view}`)

@@ -67,7 +67,7 @@ test('a check leaves the write-ahead log of a dead process to whoever goes on', 
 describe('damage to the file', () => {
   const torn = 'Places where SQLite finds the file damaged'
 
-  testTable(['results', 'answers_', 'tasks_', 'calls_', 'texts', 'links_hash', 'observations'])(
+  testTable(['items', 'answers_', 'tasks_', 'calls_', 'texts', 'texts_hash', 'observations'])(
     'in a page of %s is found',
     async (table) => {
       const { path } = await aWholeDatabase()
@@ -101,7 +101,8 @@ describe('damage to the file', () => {
   testTable([
     ['a body', aBody, 'Stored bodies that cannot be unpacked'],
     ['a text', Buffer.from('1 hour ago'), 'Texts that do not match their checksum'],
-    ['a link', Buffer.from('https://f.example/#part'), 'Links that do not match their checksum'],
+    ['a link', Buffer.from('https://f.example/'), 'Links that do not match their checksum'],
+    ['a result', Buffer.from('kept apart'), 'Results that do not match their checksum'],
   ])('of one bit in %s is found, which SQLite does not see', async (_, bytes, what) => {
     const { path } = await aWholeDatabase()
     const at = (await readFile(path)).lastIndexOf(bytes) + bytes.length - 1

@@ -20,7 +20,7 @@ async function storedLinks(links: readonly (string | null)[]) {
   )
 }
 
-test('a text that returns is stored once, over pages, runs and columns', async () => {
+test('what a result says is stored once, over pages and runs', async () => {
   const { store, sql } = await aStore()
   for (let day = 0; day < 3; day++) {
     const run = await plan(store, { queries: [{ text: 'a' }, { text: 'b' }] })
@@ -29,13 +29,14 @@ test('a text that returns is stored once, over pages, runs and columns', async (
       await answer(store, task, run, understood([aResult('organic', same), aResult('organic', same)]))
     }
   }
-  expect(sql('SELECT text FROM texts ORDER BY text')).toEqual([{ text: 'Acme' }, { text: 'Desks' }])
+  const said = { title: 'Desks', snippet: 'Desks', source: 'Acme', link_id: 1 }
+  expect(sql('SELECT title, snippet, source, link_id FROM items')).toEqual([said])
   expect(sql('SELECT link FROM links')).toEqual([{ link: 'https://acme.com/' }])
   expect(sql('SELECT host, site FROM hosts')).toEqual([{ host: 'acme.com', site: 'acme.com' }])
   expect(sql('SELECT count(*) AS n FROM results')).toEqual([{ n: 12 }])
 })
 
-test('a text is found again by the next process', async () => {
+test('what a result says is found again by the next process', async () => {
   const { store, path, sql } = await aStore()
   const says = webPage('ab')
   for (const one of [store, await openStore(path)]) {
@@ -44,7 +45,7 @@ test('a text is found again by the next process', async () => {
     if (task !== undefined) await answer(one, task, run, says)
     if (one !== store) await one[Symbol.asyncDispose]()
   }
-  expect(sql('SELECT count(*) AS n FROM texts')).toEqual([{ n: 2 }])
+  expect(sql('SELECT count(*) AS n FROM items')).toEqual([{ n: 2 }])
   expect(sql('SELECT count(*) AS n FROM links')).toEqual([{ n: 2 }])
 })
 
@@ -161,7 +162,7 @@ describe('any text is read back', () => {
       for (const task of await lease(one, run.id)) await answer(one, task, run, says)
       if (one !== store) await one[Symbol.asyncDispose]()
     }
-    expect(sql('SELECT count(*) AS n FROM texts')).toEqual([{ n: 5 }])
+    expect(sql('SELECT count(*) AS n FROM items')).toEqual([{ n: 5 }])
     const stored = texts.map((text) => `https://a.com/${text.toWellFormed()}`)
     const named = sql<{ link: string }>('SELECT DISTINCT link FROM organic_results').map(({ link }) => link)
     expect(new Set(named)).toEqual(new Set(stored))

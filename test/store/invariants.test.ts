@@ -31,6 +31,8 @@ const miscounted =
 const countedEarly = 'Unfinished runs with rank totals'
 const unpacked = 'Stored bodies that cannot be unpacked'
 const spoiledText = 'Texts that do not match their checksum'
+const spoiledResult = 'Results that do not match their checksum'
+const unhashed = 'Results and links that are not found by their hash'
 const spoiledLink = 'Links that do not match their checksum'
 const undelivered = 'Done tasks that no export would find'
 const undeliveredCall = 'Calls that no export would find'
@@ -42,7 +44,7 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   ['UPDATE tasks_ SET answer_id = 2 WHERE answer_id = 1', { [missingAnswer]: 2 }],
   [`UPDATE tasks_ SET answer_id = 999 WHERE state = 'answered'`, { [missingAnswer]: 1, [bodyless]: 1 }],
   ['UPDATE answers_ SET page = 2 WHERE id = 1', { [missingAnswer]: 2 }],
-  ['UPDATE answers_ SET normaliser = NULL WHERE id = 1', { [unread]: 2, [unreadResults]: 5 }],
+  ['UPDATE answers_ SET normaliser = NULL WHERE id = 1', { [unread]: 2, [unreadResults]: 1 }],
   [
     `DELETE FROM raw_answers WHERE answer_id = (SELECT answer_id FROM tasks_ WHERE state = 'answered')`,
     { [bodyless]: 1 },
@@ -65,12 +67,14 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   ['UPDATE answers_ SET call_id = 1 WHERE id = 2', { [sharedCall]: 1, [lostAnswer]: 1 }],
   [`${asked} VALUES (1, NULL, 'alpha.search', 0, 1, 'answered', 1)`, { [lostAnswer]: 1 }],
   [`${asked} VALUES (9, NULL, 'alpha.search', 0, 1, NULL, NULL)`, { [endless]: 1 }],
-  ['INSERT INTO results (answer_id, kind, place) VALUES (999, 1, 0)', { [unreadResults]: 1 }],
   ['UPDATE dated_details SET place = 7', { [homelessDetails]: 1 }],
   ['UPDATE image_details SET kind = 1', { [homelessDetails]: 1 }],
   [`INSERT INTO raw_answers VALUES (999, 'deflate', x'789c030000000001')`, { [homelessBody]: 1 }],
-  ['UPDATE results SET title_id = 999 WHERE kind = 1 AND place = 2', { [wordless]: 2 }],
-  ['UPDATE results SET link_id = 999 WHERE kind = 4', { [wordless]: 1 }],
+  [`UPDATE answers_ SET items = '{"1":[1,998,999]}' WHERE id = 1`, { [wordless]: 2 }],
+  [
+    'UPDATE items SET link_id = 999 WHERE id = (SELECT max(id) FROM items)',
+    { [wordless]: 1, [spoiledResult]: 1 },
+  ],
   ['UPDATE dated_details SET date_id = 999', { [wordless]: 1 }],
   ['UPDATE image_details SET image_link_id = 999', { [wordless]: 1 }],
   ['UPDATE answers_ SET knowledge_graph = 999 WHERE id < 3', { [wordless]: 2 }],
@@ -96,7 +100,12 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   [`UPDATE raw_answers SET body = 'text' WHERE answer_id < 3`, { [unpacked]: 2 }],
   [`UPDATE raw_answers SET encoding = 'zstd' WHERE answer_id = 1`, { [unpacked]: 1 }],
   [`UPDATE texts SET text = 'Thumb' WHERE text = 'thumb'`, { [spoiledText]: 1 }],
-  [`UPDATE links SET link = 'https://q.example/' WHERE link = 'https://p.example/'`, { [spoiledLink]: 1 }],
+  [
+    `UPDATE links SET link = 'https://q.example/' WHERE link = 'https://p.example/'`,
+    { [spoiledLink]: 1, [spoiledResult]: 1 },
+  ],
+  ["UPDATE items SET title = title || '.' WHERE id = 1", { [spoiledResult]: 1 }],
+  ["UPDATE hashed SET up_to = CASE name WHEN 'items' THEN 2 ELSE 1 END", { [unhashed]: 3 }],
   [`UPDATE queries SET text = 'wep' WHERE text = 'web'`, { [spoiledQuery]: 1 }],
   [`UPDATE queries SET params = '{"gl":' WHERE text = 'web'`, { [spoiledQuery]: 1 }],
 ]

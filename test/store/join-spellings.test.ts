@@ -7,6 +7,7 @@ import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { aTarget } from '../plan/build.ts'
 import { webPage, work } from './answers.ts'
 import { aQuery, aStore, hour, noon, plan, plannedJob, since, type TempFile, tasksOf } from './build.ts'
+import { resultsOfBefore } from './results-of-before.ts'
 
 const us = { text: 'standing desk', params: { gl: 'us' } }
 const capitals = { text: 'standing desk', params: { gl: 'US' } }
@@ -18,6 +19,7 @@ const targets = [aTarget('x.example')]
 /** As a rankline of before left it, which knew nothing of spellings. */
 function asBefore({ path }: TempFile): void {
   const db = new Database(path)
+  resultsOfBefore(db)
   db.exec(`ALTER TABLE queries DROP COLUMN same_as; DROP TABLE continuations; DROP TABLE workspaces; DROP TABLE mutes;
     ALTER TABLE alerts DROP COLUMN stopped; ALTER TABLE jobs DROP COLUMN paused_at; ALTER TABLE jobs DROP COLUMN resumed_at`)
   const { when } = journal.entries.find(({ tag }) => tag.endsWith('_one_spelling')) as { when: number }

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { needsMigration } from '../../src/store/sqlite/connection/inspect.ts'
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { applicationId, migrationsFolder } from '../../src/store/sqlite/migrate.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
+import { moveResults } from '../../src/store/sqlite/move-results.ts'
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
 import { openRuns } from '../../src/store/sqlite/open-runs.ts'
 import { triggers } from '../../src/store/sqlite/triggers.ts'
@@ -13,6 +15,8 @@ import { aJob } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { begin, settlement } from './answers.ts'
 import { aFolder, hour, lease, noon } from './build.ts'
+import { resultsOfBefore } from './results-of-before.ts'
+import { aWholeDatabase } from './whole-database.ts'
 
 const newest = String(journal.entries.length - 1).padStart(4, '0')
 
@@ -94,11 +98,75 @@ test('a database of the first migration keeps every row, and a copy of what it w
 
   const after = everything(path)
   for (const [table, rows] of before) {
+    // They are lists of items now.
+    if (table === 'results') continue
     expect(after.get(table)).toHaveLength(rows.length)
     for (const [index, { paging_final: _, ...row }] of rows.entries())
       expect(after.get(table)?.[index]).toMatchObject(row)
   }
   expect(everything(`${path}.before-migration-${newest}`)).toEqual(before)
+})
+
+describe('results that are rows of a table become lists of items', () => {
+  const publicly = (path: string) => {
+    const db = new Database(path, { readonly: true })
+    try {
+      return new Map(
+        Object.keys(views).map((view) => [view, db.prepare(`SELECT * FROM ${view}`).raw().all().map(String)]),
+      )
+    } finally {
+      db.close()
+    }
+  }
+  const asBefore = (path: string) => {
+    const db = new Database(path)
+    resultsOfBefore(db)
+    return db
+  }
+
+  test('and every view says what it said', async () => {
+    const { path } = await aWholeDatabase()
+    const before = publicly(path)
+    asBefore(path).close()
+    await (await openStore(path))[Symbol.asyncDispose]()
+    expect(publicly(path)).toEqual(before)
+    expect((await checkDatabase(path)).findings).toEqual([])
+    // Texts that are in items now are not kept beside them.
+    expect(
+      everything(path)
+        .get('texts')
+        ?.map(({ text }) => text),
+    ).not.toContain('x')
+  })
+
+  test('also where that was interrupted, with the one copy of what there was', async () => {
+    const { path } = await aWholeDatabase()
+    const before = publicly(path)
+    const db = asBefore(path)
+    const { tag, when } = journal.entries.find((one) =>
+      one.tag.endsWith('_items'),
+    ) as (typeof journal.entries)[0]
+    db.exec(readFileSync(join(migrationsFolder, `${tag}.sql`), 'utf8'))
+    db.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)').run(tag, when)
+    // The half that was moved.
+    db.exec(`CREATE TEMP TABLE later AS SELECT * FROM results WHERE answer_id > 2;
+      DELETE FROM results WHERE answer_id > 2`)
+    moveResults(db)
+    db.exec('INSERT INTO results SELECT * FROM temp.later')
+    const moved = db.prepare('SELECT count(*) FROM items').pluck().get()
+    db.close()
+
+    await (await openStore(path))[Symbol.asyncDispose]()
+
+    expect(moved).toBeGreaterThan(0)
+    expect(publicly(path)).toEqual(before)
+    expect((await checkDatabase(path)).findings).toEqual([])
+    const texts = everything(path)
+      .get('items')
+      ?.map(({ id, ...said }) => JSON.stringify(said))
+    expect(new Set(texts).size).toBe(texts?.length)
+    expect(readdirSync(dirname(path)).filter((name) => name.includes('before-migration'))).toEqual([])
+  })
 })
 
 test('a copy from before keeps no later one from being made, and half a copy is none', async () => {

@@ -41,20 +41,16 @@ async function collected() {
 
 /** A body as SQL. */
 const hex = (body: string): string => `x'${deflateSync(body).toString('hex')}'`
-const some = `answer_id IN (SELECT id FROM answers_ WHERE id % 2 = 0)`
+const noResults = 'UPDATE answers_ SET items = NULL, positions = NULL'
 
 describe('what is derived again from stored bodies is what was there', () => {
   testTable<[string, string, boolean]>([
     ['with nothing changed', 'SELECT 1', false],
-    ['with results that are gone', `DELETE FROM results WHERE ${some}`, false],
-    [
-      'with all results gone',
-      'DELETE FROM results; DELETE FROM dated_details; DELETE FROM image_details',
-      false,
-    ],
-    ['with other titles', 'UPDATE results SET title_id = 1', false],
+    ['with results that are gone', `${noResults} WHERE id % 2 = 0`, false],
+    ['with all results gone', `${noResults}; DELETE FROM dated_details; DELETE FROM image_details`, false],
+    ['with other titles', `UPDATE answers_ SET items = replace(items, '[', '[1,')`, false],
     ['with dates that are gone', 'DELETE FROM dated_details', false],
-    ['with results that nobody sent', 'UPDATE results SET place = place + 40', false],
+    ['with other positions', `UPDATE answers_ SET positions = '{"1":null,"4":[9,8,7]}'`, false],
     ['with another normaliser', 'UPDATE answers_ SET normaliser = 1, total_results = 5, notice = 1', false],
     ['with other ranks', "UPDATE tasks_ SET rank_base = 7, ranks = '[9]'", false],
     ['with other observations', "UPDATE observations SET state = 'absent', rank = NULL, page = 9", true],
@@ -79,7 +75,7 @@ describe('what is derived again from stored bodies is what was there', () => {
     await temp.store.reuseAnswer(task.id, 1)
     await readBody(temp.store, second, task, 1, Buffer.from(bodyOf(task)))
     const before = everythingPublic(temp)
-    temp.exec("DELETE FROM results; UPDATE observations SET state = 'unknown', rank = NULL")
+    temp.exec(`${noResults}; UPDATE observations SET state = 'unknown', rank = NULL`)
 
     expect(await again(temp, { job: 'first' })).toMatchObject({ queries: 1, answers: 1 })
 
@@ -89,9 +85,7 @@ describe('what is derived again from stored bodies is what was there', () => {
   test('however often it is interrupted', async () => {
     const temp = await collected()
     const before = everythingPublic(temp)
-    temp.exec(
-      "DELETE FROM results; UPDATE observations SET state = 'unknown'; UPDATE answers_ SET normaliser = 1",
-    )
+    temp.exec(`${noResults}; UPDATE observations SET state = 'unknown'; UPDATE answers_ SET normaliser = 1`)
     const { rederive: deriveAgain } = temp.store
     const begun: Promise<unknown>[] = []
     const store = {
@@ -158,7 +152,7 @@ describe('what is left alone', () => {
   test('are answers whose body is gone', async () => {
     const temp = await collected()
     await dropOld(temp.path, { now: noon + 30 * 24 * hour, before: noon + hour })
-    temp.exec('UPDATE results SET snippet_id = 1 WHERE answer_id <= 6')
+    temp.exec(`UPDATE answers_ SET positions = '{"1":null}' WHERE id <= 6`)
     const before = everythingPublic(temp)
     expect(await again(temp)).toMatchObject({ answers: 6, changed: 0 })
     expect(everythingPublic(temp)).toBe(before)

@@ -22,9 +22,7 @@ test('results stand by kind, numbered within it in the order in which they came'
   )
   const sql = await stored(understood(results))
   const { organic, related } = kindCodes
-  expect(
-    sql('SELECT kind, place, text AS title FROM results JOIN texts ON id = title_id ORDER BY kind, place'),
-  ).toEqual([
+  expect(sql('SELECT kind, place, title FROM results ORDER BY kind, place')).toEqual([
     { kind: organic, place: 0, title: 'b' },
     { kind: organic, place: 1, title: 'd' },
     { kind: related, place: 0, title: 'a' },
@@ -55,13 +53,12 @@ test('every field of a result and of an answer has its column', async () => {
   })
   const text = (column: string) => `(SELECT text FROM texts WHERE id = ${column}) AS ${column}`
   expect(
-    sql(`SELECT position, (SELECT link FROM links WHERE id = link_id) AS link, ${text('title_id')},
-      ${text('snippet_id')}, ${text('source_id')}, ${text('displayed_link_id')}, ${text('matched_id')}
+    sql(`SELECT position, (SELECT link FROM links WHERE id = link_id) AS link, title, snippet, source, displayed_link, matched
       FROM results WHERE kind = ${kindCodes.organic}`),
   ).toEqual([
     {
-      ...{ position: 3, link: 'https://l.example/', title_id: 't', snippet_id: 'n', source_id: 's' },
-      ...{ displayed_link_id: 'd', matched_id: '["a","\\""]' },
+      ...{ position: 3, link: 'https://l.example/', title: 't', snippet: 'n', source: 's' },
+      ...{ displayed_link: 'd', matched: '["a","\\""]' },
     },
   ])
   expect(

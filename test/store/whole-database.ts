@@ -19,7 +19,9 @@ import { aFile, firstTask, lease, noon, plan, type TempFile } from './build.ts'
 
 const says: Readonly<Record<string, ReturnType<typeof understood>>> = {
   web: webPage('abcde'),
-  fragments: understood([aResult('organic', { title: 'f', link: 'https://f.example/#part' })]),
+  fragments: understood([
+    aResult('organic', { title: 'f', snippet: 'kept apart', link: 'https://f.example/#part' }),
+  ]),
   news: understood([
     aResult('news', {
       title: 'n',

@@ -3,7 +3,7 @@ export type Ask = (sql: string, ...values: readonly unknown[]) => readonly unkno
 
 /** Tables that grow with every call, or with every result. */
 const large: ReadonlySet<string> = new Set([
-  ...['results', 'dated_details', 'image_details', 'texts', 'links', 'answers_', 'raw_answers'],
+  ...['items', 'dated_details', 'image_details', 'texts', 'links', 'answers_', 'raw_answers'],
   ...['tasks_', 'calls_', 'deliveries', 'call_deliveries', 'observations', 'run_queries', 'rank_counts_'],
 ])
 

@@ -110,7 +110,9 @@ export function storeCache(db: Database, items = pageItems(db)): StoreCache {
     items,
     refresh: () => {
       const now = version.get()
-      if (now !== seen) for (const one of changeable) one.forget()
+      if (now === seen) return
+      for (const one of changeable) one.forget()
+      texts.refresh()
       seen = now
     },
     forget: () => {
@@ -151,10 +153,10 @@ export function apiKeyIds(db: Database): ApiKeyIds {
   }
 }
 
-/** A result that has a rank, with the numbers of its texts. */
+/** A result that has a rank, as it is stored. */
 export interface StoredItem extends RankedItem {
   readonly linkId: number | null
-  readonly titleId: number | null
+  readonly title: string | null
 }
 
 /** The results of answers that have ranks: those of the pages that came last are remembered. */
@@ -173,14 +175,14 @@ type ItemRow = readonly [
   link: string | null,
   sameAs: number | null,
   linkId: number | null,
-  titleId: number | null,
+  title: string | null,
 ]
 
 export function pageItems(db: Database): PageItems {
   // Related searches come along with web results and have no rank over pages.
   const read = db
     .prepare<[number], ItemRow>(
-      `SELECT l.link, coalesce(l.same_as, l.id), x.link_id, x.title_id FROM results x LEFT JOIN links l ON l.id = x.link_id
+      `SELECT l.link, coalesce(l.same_as, l.id), x.link_id, x.title FROM results x LEFT JOIN links l ON l.id = x.link_id
       WHERE x.answer_id = ? AND x.kind <> ${kindCodes.related} ORDER BY x.kind, x.place`,
     )
     .raw()
@@ -191,7 +193,7 @@ export function pageItems(db: Database): PageItems {
       if (before !== undefined) return before
       const items = read
         .all(answerId)
-        .map(([link, sameAs, linkId, titleId]) => ({ link, sameAs, linkId, titleId }))
+        .map(([link, sameAs, linkId, title]) => ({ link, sameAs, linkId, title }))
       known.set(answerId, items)
       return items
     },

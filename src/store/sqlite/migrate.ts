@@ -1,13 +1,16 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from 'better-sqlite3'
 import { count, eq, getTableName, inArray, max } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { UsageError } from '../../model/errors.ts'
+import { freeBytes } from './connection/disk-space.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
 import { joinSpellings } from './join-spellings.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
+import { moveResults } from './move-results.ts'
 import { triggers, writeStatistics } from './triggers.ts'
 import { views } from './views.ts'
 
@@ -42,6 +45,7 @@ const viewsAndTriggers = prepared(() =>
     .from(made)
     .where(inArray(made.type, ['view', 'trigger'])),
 )
+const madeViews = prepared(() => orm.select({ name: made.name }).from(made).where(eq(made.type, 'view')))
 const recorded = prepared(() =>
   orm.select({ newest: max(migrations.createdAt), count: count() }).from(migrations),
 )
@@ -63,6 +67,9 @@ export const newestMigration: number = Math.max(...journal.entries.map(({ when }
 /** From this migration on a query has one spelling. */
 const spellingMigration = journal.entries.find(({ tag }) => tag.endsWith('_one_spelling'))?.when
 
+/** From this migration on results are lists of items; they are moved into them before the next one. */
+const itemsMigration = journal.entries.find(({ tag }) => tag.endsWith('_items'))?.when ?? 0
+
 /** Whether a copy is kept beside a database that is migrated. */
 export type Keeping = 'keep-copy' | 'keep-none'
 
@@ -74,10 +81,22 @@ export type Keeping = 'keep-copy' | 'keep-none'
 export async function migrate(db: Database, path: string, keeping: Keeping = 'keep-copy'): Promise<void> {
   const applied = rejectForeignDatabase(db, path)
   if (applied === null || applied < newestMigration) {
-    if (applied !== null && keeping === 'keep-copy') keepCopy(db, path)
+    // One that was interrupted as it moved results has its copy.
+    const isBegun = applied === itemsMigration
+    const isCopied = applied !== null && keeping === 'keep-copy' && !isBegun
+    if (applied !== null && applied <= itemsMigration) refuseWithoutRoom(db, path, isCopied)
+    if (isCopied) keepCopy(db, path)
     // Loaded only here: most starts find nothing to migrate.
     const { readMigrationFiles } = await import('drizzle-orm/migrator')
-    applyMigrations(db, readMigrationFiles({ migrationsFolder }))
+    const files = readMigrationFiles({ migrationsFolder })
+    if (applied !== null && applied <= itemsMigration) {
+      applyMigrations(
+        db,
+        files.filter(({ folderMillis }) => folderMillis <= itemsMigration),
+      )
+      moveResults(db)
+    }
+    applyMigrations(db, files)
   }
   refresh(db)
 }
@@ -101,6 +120,23 @@ export function rejectForeignDatabase(db: Database, path: string): number | null
     throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
   return applied
 }
+
+/** Moving results takes as much as they take, until what they were is dropped; a copy takes as much as the file. */
+function refuseWithoutRoom(db: Database, path: string, isCopied: boolean): void {
+  if (path === ':memory:') return
+  const pages = (name: string): number => Number(db.pragma(name, { simple: true }))
+  const bytes = pages('page_count') * pages('page_size')
+  const wanted = bytes * (isCopied ? 2 : 1) + logBytes
+  const free = freeBytes(dirname(path))
+  if (free >= wanted) return
+  const megabytes = (amount: number): string => `${Math.ceil(amount / 1_000_000)} MB`
+  throw new UsageError(
+    `${path} was written by an older rankline and is to be brought up to date, which takes ${megabytes(wanted)} of room${isCopied ? ' (a copy of it as it is, and new tables beside the old ones)' : ''}. The disk has ${megabytes(free)}. Nothing was changed: make room, then run the command again.`,
+  )
+}
+
+/** Room for the write-ahead log of large changes. */
+const logBytes = 16_000_000
 
 /** Named after the migration that follows. An older copy of that name stays. */
 function keepCopy(db: Database, path: string): void {
@@ -171,7 +207,7 @@ function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
     const applied = appliedMigration(db) ?? 0
     db.pragma(`application_id = ${applicationId}`)
     // A view on a table that is rebuilt would stop the migration. All are made again afterwards.
-    for (const name of Object.keys(views)) db.exec(`DROP VIEW IF EXISTS ${name}`)
+    for (const { name } of madeViews.all(db)) if (name !== null && name in views) db.exec(`DROP VIEW ${name}`)
     // A migration must not mark the rows that it touches as changed.
     dropTriggers(db)
     db.exec(

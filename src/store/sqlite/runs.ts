@@ -16,7 +16,7 @@ import {
   uncountedRuns,
 } from './rankings/observations.ts'
 import { runSuspicion } from './rankings/suspicion.ts'
-import { answers, calls, jobs, queries, results, runs, tasks } from './schema.ts'
+import { answers, calls, jobs, queries, runs, tasks } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
 type RunRow = typeof runs.$inferSelect
@@ -170,19 +170,12 @@ const callsOf = prepared(($: Values<{ run: number; lost: 0 | 1 }>) => {
 })
 
 /** Counted page by page, in the order in which they are stored: millions of rows are not sorted by kind. */
-const resultsOf = prepared(($: Values<{ run: number }>) => {
-  const pages = orm
-    .select({ kind: results.kind, results: count().as('results') })
-    .from(tasks)
-    .crossJoin(results)
-    .where(and(eq(results.answerId, tasks.answerId), eq(tasks.runId, $.run)))
-    .groupBy(tasks.runId, tasks.queryId, tasks.page, results.kind)
-    .as('pages')
-  return orm
-    .select({ kind: pages.kind, n: sumOf(sql`${pages.results}`) })
-    .from(pages)
-    .groupBy(pages.kind)
-})
+const resultsOf = prepared(
+  ($: Values<{ run: number }>) => sql<{ kind: number; n: number }>`SELECT CAST(of.key AS INTEGER) AS kind,
+      sum(json_array_length(of.value)) AS n
+    FROM ${tasks} CROSS JOIN ${answers} CROSS JOIN json_each(${answers.items}) of
+    WHERE ${answers.id} = ${tasks.answerId} AND ${tasks.runId} = ${$.run} GROUP BY of.key ORDER BY 1`,
+)
 
 const malformedOf = prepared(($: Values<{ run: number }>) =>
   orm

@@ -54,18 +54,14 @@ export const hosts = sqliteTable('hosts', {
   site: text(),
 })
 
-export const links = sqliteTable(
-  'links',
-  {
-    id: integer().primaryKey(),
-    hash: integer().notNull(),
-    link: text().notNull(),
-    /** The link that is the address of its page; null where it is its own. */
-    sameAs: integer('same_as'),
-    hostId: integer('host_id'),
-  },
-  (table) => [index('links_hash').on(table.hash)],
-)
+export const links = sqliteTable('links', {
+  id: integer().primaryKey(),
+  hash: integer().notNull(),
+  link: text().notNull(),
+  /** The link that is the address of its page; null where it is its own. */
+  sameAs: integer('same_as'),
+  hostId: integer('host_id'),
+})
 
 export const texts = sqliteTable(
   'texts',
@@ -76,6 +72,42 @@ export const texts = sqliteTable(
   },
   (table) => [index('texts_hash').on(table.hash)],
 )
+
+/** What one result says, once however often it returns: answers name it by its number. */
+export const items = sqliteTable('items', {
+  id: integer().primaryKey(),
+  /** Of the link and all texts. */
+  hash: integer().notNull(),
+  /** How long all texts are together. */
+  size: integer().notNull(),
+  linkId: integer('link_id'),
+  title: text(),
+  snippet: text(),
+  source: text(),
+  displayedLink: text('displayed_link'),
+  matched: text(),
+})
+
+/*
+ * Links and items by their hashes: all but the newest, which a process that writes keeps in its memory until they are
+ * many, for they are written in order.
+ */
+const hashColumns = {
+  hash: integer().notNull(),
+  id: integer().notNull(),
+}
+export const linkHashes = sqliteTable('link_hashes', hashColumns, (table) => [
+  primaryKey({ columns: [table.hash, table.id] }),
+])
+export const itemHashes = sqliteTable('item_hashes', hashColumns, (table) => [
+  primaryKey({ columns: [table.hash, table.id] }),
+])
+
+/** Up to which row each of these tables is in the table of its hashes. */
+export const hashed = sqliteTable('hashed', {
+  name: text().$type<'links' | 'items'>().primaryKey(),
+  upTo: integer('up_to').notNull(),
+})
 
 export const queries = sqliteTable(
   'queries',
@@ -279,6 +311,10 @@ export const answers = sqliteTable(
     echoMismatch: text('echo_mismatch'),
     /** When retention dropped its results, texts and body; null while they are stored. */
     prunedAt: integer('pruned_at'),
+    /** Positions of its results by kind, as JSON, where they are not 1, 2, 3 and so on: a list, or null where none has one. */
+    positions: text(),
+    /** Its results in order: numbers of items by kind, as JSON; null where it has none. */
+    items: text(),
   },
   (table) => [
     index('answers_query').on(table.queryId, table.page, table.fetchedAt),
@@ -292,23 +328,20 @@ export const rawAnswers = sqliteTable('raw_answers', {
   body: blob({ mode: 'buffer' }).notNull(),
 })
 
-export const results = sqliteTable(
-  'results',
-  {
-    answerId: integer('answer_id').notNull(),
-    kind: integer().notNull(),
-    /** Place within its kind on the page, from 0. */
-    place: integer().notNull(),
-    position: integer(),
-    linkId: integer('link_id'),
-    titleId: integer('title_id'),
-    snippetId: integer('snippet_id'),
-    sourceId: integer('source_id'),
-    displayedLinkId: integer('displayed_link_id'),
-    matchedId: integer('matched_id'),
-  },
-  (table) => [primaryKey({ columns: [table.answerId, table.kind, table.place] })],
-)
+/** A row per result of an answer: what the lists of answers and the items that they name come to. */
+export const results = sqliteView('results', {
+  answerId: integer('answer_id').notNull(),
+  kind: integer().notNull(),
+  /** Place within its kind on the page, from 0. */
+  place: integer().notNull(),
+  position: integer(),
+  linkId: integer('link_id'),
+  title: text(),
+  snippet: text(),
+  source: text(),
+  displayedLink: text('displayed_link'),
+  matched: text(),
+}).existing()
 
 const mediaKey = {
   answerId: integer('answer_id').notNull(),

@@ -135,7 +135,7 @@ const titleless: readonly ResultKind[] = ['suggestion', 'related']
 const positionless: readonly ResultKind[] = ['reference']
 
 /** What dated results have beside their own columns; the precision says how exactly the date names the instant. */
-const dated = `, ${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched,
+const dated = `, x.displayed_link AS displayed_link, x.matched AS snippet_matched,
       d.precision AS published_precision`
 
 /** The answer of a task. With the query, a search by query starts from its answers, which is quicker than from its tasks. */
@@ -150,7 +150,24 @@ const places = `CASE
         ${link('o.link_id')}))
       END`
 
+/** The position of a result, of which an answer stores only what is not 1, 2, 3 and so on. */
+const positionOf = (kind: string): string => `CASE
+        WHEN a.positions IS NULL THEN n.key + 1
+        ELSE CASE json_type(a.positions, '$.' || ${kind})
+          WHEN 'array' THEN json_extract(a.positions, '$.' || ${kind} || '[' || n.key || ']')
+          WHEN 'null' THEN NULL
+          ELSE n.key + 1 END END`
+
+/** A row per result, for statements that ask for any kind: an answer names its items in lists by kind. */
+const resultRows = select(
+  `a.id AS answer_id, CAST(k.key AS INTEGER) AS kind, n.key AS place, ${positionOf('k.key')} AS position,
+      x.link_id, x.title, x.snippet, x.source, x.displayed_link, x.matched`,
+  'answers_ a JOIN json_each(a.items) k JOIN json_each(k.value) n LEFT JOIN items x ON x.id = n.value',
+)
+
 export const views: Readonly<Record<string, string>> = {
+  results: resultRows,
+
   runs: select(
     `r.id AS run_id, r.job, ${iso('r.started_at')} AS started_at, ${iso('r.finished_at')} AS finished_at,
       r.finish_reason,
@@ -188,10 +205,7 @@ export const views: Readonly<Record<string, string>> = {
       JOIN answers_ a ON ${ofTask}`,
   ),
 
-  organic_results: resultView(
-    'organic',
-    `${text('x.displayed_link_id')} AS displayed_link, ${text('x.matched_id')} AS snippet_matched`,
-  ),
+  organic_results: resultView('organic', `x.displayed_link, x.matched AS snippet_matched`),
   news_results: resultView(
     'news',
     `${text('d.date_id')} AS date, ${iso('d.published_at')} AS published_at`,
@@ -211,9 +225,9 @@ export const views: Readonly<Record<string, string>> = {
       d.width AS image_width, d.height AS image_height`,
     'image_details',
   ),
-  ai_references: resultView('reference', 'x.position AS reference_index'),
-  suggestions: resultView('suggestion', `${text('x.title_id')} AS suggestion`),
-  related_searches: resultView('related', `${text('x.title_id')} AS related_query`),
+  ai_references: resultView('reference', `${positionOf(`'${kindCodes.reference}'`)} AS reference_index`),
+  suggestions: resultView('suggestion', `x.title AS suggestion`),
+  related_searches: resultView('related', `x.title AS related_query`),
 
   rankings: select(
     `${observation},
@@ -234,23 +248,25 @@ export const views: Readonly<Record<string, string>> = {
 function resultView(kind: ResultKind, further: string, details?: string, last = ''): string {
   // Related searches have no rank over pages.
   const [ranks, rankBase] =
-    kind === 'related' ? ['NULL', '0'] : ["json_extract(t.ranks, '$[' || x.place || ']')", 't.rank_base']
+    kind === 'related' ? ['NULL', '0'] : ["json_extract(t.ranks, '$[' || n.key || ']')", 't.rank_base']
+  const code = kindCodes[kind]
   const join = `
-      LEFT JOIN ${details} d ON d.answer_id = x.answer_id AND d.kind = x.kind AND d.place = x.place`
+      LEFT JOIN ${details} d ON d.answer_id = a.id AND d.kind = ${code} AND d.place = n.key`
   return select(
     `t.run_id, r.job, q.text AS query, q.operation,
       substr(q.operation, 1, instr(q.operation, '.') - 1) AS engine,
       ${param('gl')}, ${param('hl')}, ${param('location')},
       t.page, ${iso('a.fetched_at')} AS fetched_at,
       coalesce(${ranks},
-        ${rankBase} + x.place + 1) AS rank,
-      ${positionless.includes(kind) ? 'NULL' : 'x.position'} AS position,
-      ${titleless.includes(kind) ? 'NULL' : text('x.title_id')} AS title,
-      l.link, h.host AS domain, h.site, ${text('x.source_id')} AS source, ${text('x.snippet_id')} AS snippet,
-      ${further}, q.params${last}, t.id AS task_id, a.id AS answer_id, x.place, rq.labels`,
+        ${rankBase} + n.key + 1) AS rank,
+      ${positionless.includes(kind) ? 'NULL' : positionOf(`'${code}'`)} AS position,
+      ${titleless.includes(kind) ? 'NULL' : 'x.title'} AS title,
+      l.link, h.host AS domain, h.site, x.source AS source, x.snippet AS snippet,
+      ${further}, q.params${last}, t.id AS task_id, a.id AS answer_id, n.key AS place, rq.labels`,
     `tasks_ t
       JOIN answers_ a ON ${ofTask}
-      JOIN results x ON x.answer_id = a.id AND x.kind = ${kindCodes[kind]}
+      JOIN json_each(a.items, '$.${code}') n
+      LEFT JOIN items x ON x.id = n.value
       JOIN runs_ r ON r.id = t.run_id
       JOIN queries q ON q.id = t.query_id
       LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id

@@ -264,6 +264,14 @@ export function lazy<Args extends readonly unknown[], Result>(
   }
 }
 
+/** Makes something when it is first asked for, and keeps it. */
+export function once<Made>(make: () => Made): () => Made {
+  return lazy(() => {
+    const made = make()
+    return () => made
+  })
+}
+
 /** Kilobytes that a large sort may take; the rest goes through a temporary file. */
 const sortSize = 8_000
 

@@ -7,8 +7,8 @@ import { type CompressedBody, decompress } from '../../compression.ts'
 import { inspect, isDamage } from '../connection/inspect.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
-import { hashOf } from '../results/dictionary.ts'
-import { answers, calls, links, queries, rawAnswers, runs, texts } from '../schema.ts'
+import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
+import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '../schema.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
 /** A kind of damage. */
@@ -119,6 +119,13 @@ interface ChecksummedTable extends Broken {
 /** Parameters as text, because a broken row may not be JSON. */
 type Query = Pick<typeof queries.$inferSelect, 'key' | 'operation' | 'text'> & { readonly params: string }
 
+/** What a result says, with its link and its checksum. */
+type StoredItem = ItemTexts & {
+  readonly hash: number
+  readonly size: number
+  readonly link: string | null
+}
+
 export const checksummedTables: readonly ChecksummedTable[] = [
   {
     broken: 'Stored bodies that cannot be unpacked',
@@ -140,6 +147,24 @@ export const checksummedTables: readonly ChecksummedTable[] = [
     id: links.id,
     columns: { hash: links.hash, word: links.link },
     isSound: isWord,
+  },
+  {
+    broken: 'Results that do not match their checksum',
+    of: 'item',
+    id: items.id,
+    columns: {
+      ...{
+        hash: items.hash,
+        size: items.size,
+        title: items.title,
+        snippet: items.snippet,
+        source: items.source,
+      },
+      ...{ displayedLink: items.displayedLink, matched: items.matched },
+      link: sql`(SELECT ${links.link} FROM ${links} WHERE ${links.id} = ${items.linkId})`,
+    },
+    isSound: ({ hash, size, link, ...said }: StoredItem) =>
+      hash === itemHash(link, said) && size === sizeOf(said),
   },
   {
     broken: 'Queries that do not match their checksum',

@@ -9,10 +9,14 @@ import {
   callDeliveries as cd,
   deliveries as d,
   datedDetails as dd,
+  hashed,
   hosts,
   imageDetails as id,
+  itemHashes,
+  items,
   asyncJobs as j,
   countedRuns as k,
+  linkHashes,
   links,
   rankCounts as n,
   observations as o,
@@ -51,6 +55,16 @@ function lacks(table: typeof texts | typeof links | typeof hosts, ...columns: re
       sql`(${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${table} ${w} WHERE ${w.id} = ${column}))`,
   )
   return sql.join(missing, sql` OR `)
+}
+
+/** Whether a row is none of the newest and has no hash. */
+function lost(
+  name: string,
+  table: typeof items | typeof links,
+  hashes: typeof itemHashes | typeof linkHashes,
+): SQL {
+  return sql`${table.id} <= (SELECT ${hashed.upTo} FROM ${hashed} WHERE ${hashed.name} = ${sql.raw(`'${name}'`)})
+    AND NOT EXISTS (SELECT 1 FROM ${hashes} WHERE ${hashes.hash} = ${table.hash} AND ${hashes.id} = ${table.id})`
 }
 
 const own = alias(c, 'own')
@@ -150,7 +164,7 @@ export const invariants: readonly Invariant[] = [
   {
     broken: 'Results without a parsed answer',
     of: 'answer',
-    rows: rows(x.answerId)`${x} LEFT JOIN ${a} ON ${a.id} = ${x.answerId} WHERE ${a.normaliser} IS NULL`,
+    rows: rows(a.id)`${a} WHERE ${a.items} IS NOT NULL AND ${a.normaliser} IS NULL`,
   },
   {
     broken: 'Details without their result',
@@ -169,13 +183,22 @@ export const invariants: readonly Invariant[] = [
     broken: 'Results and answers whose title, link or text is not stored',
     of: 'answer',
     rows: union(
-      rows(x.answerId)`${x} WHERE ${lacks(links, x.linkId)}
-        OR ${lacks(texts, x.titleId, x.snippetId, x.sourceId, x.displayedLinkId, x.matchedId)}`,
+      rows(x.answerId)`${x} WHERE ${lacks(links, x.linkId)}`,
+      rows(a.id)`${a}, json_each(${a.items}) of, json_each(of.value) named
+        WHERE NOT EXISTS (SELECT 1 FROM ${items} WHERE ${items.id} = named.value)`,
       rows(dd.answerId)`${dd} WHERE ${lacks(texts, dd.dateId, dd.channelId, dd.durationId)}`,
       rows(id.answerId)`${id} WHERE ${lacks(links, id.imageLinkId)} OR ${lacks(texts, id.thumbnailId)}`,
       rows(
         a.id,
       )`${a} WHERE ${lacks(texts, a.notice, a.searchParameters, a.knowledgeGraph, a.aiMarkdown, a.aiBlocks)}`,
+    ),
+  },
+  {
+    broken: 'Results and links that are not found by their hash',
+    of: 'row',
+    rows: union(
+      rows(items.id)`${items} WHERE ${lost('items', items, itemHashes)}`,
+      rows(links.id)`${links} WHERE ${lost('links', links, linkHashes)}`,
     ),
   },
   {

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3'
 import { eq, sql } from 'drizzle-orm'
 import { inspect } from '../connection/inspect.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
-import { answers, datedDetails, imageDetails, results, runs, tasks } from '../schema.ts'
+import { answers, datedDetails, imageDetails, runs, tasks } from '../schema.ts'
 import {
   changing,
   dropBody,
@@ -84,8 +84,11 @@ function oldAnswers(db: Database.Database, before: number): Generator<readonly n
   return portions((after) => nextAnswers.all(db, { after, before }))
 }
 
-const resultsOf = prepared(($: Values<{ id: number }>) =>
-  orm.select({ results: sql<number>`count(*)` }).from(results).where(eq(results.answerId, $.id)),
+const resultsOf = prepared(
+  ($: Values<{ id: number }>) => sql<{
+    results: number
+  }>`SELECT coalesce(sum(json_array_length(of.value)), 0) AS results
+    FROM ${answers} CROSS JOIN json_each(${answers.items}) of WHERE ${answers.id} = ${$.id}`,
 )
 
 /** A run that is not complete goes on from the results that it has. */
@@ -110,23 +113,24 @@ function judging(db: Database.Database, now: number): () => (id: number) => bool
   }
 }
 
-const details = [results, datedDetails, imageDetails].map((table) =>
+const details = [datedDetails, imageDetails].map((table) =>
   prepared(($: Values<{ id: number }>) => orm.delete(table).where(eq(table.answerId, $.id))),
 )
-const forgetTexts = prepared(($: Values<{ id: number; now: number }>) =>
+const forgetResults = prepared(($: Values<{ id: number; now: number }>) =>
   orm
     .update(answers)
     .set({
       ...{ notice: null, searchParameters: null, knowledgeGraph: null, aiMarkdown: null, aiBlocks: null },
-      ...{ malformed: null, prunedAt: sql`${$.now}` },
+      ...{ malformed: null, prunedAt: sql`${$.now}`, items: null, positions: null },
     })
     .where(eq(answers.id, $.id)),
 )
 
 /** Answers how many results it dropped. Inside a transaction. */
 function dropOne(db: Database.Database, id: number, now: number): number {
-  const [dropped = 0] = details.map((statement) => statement.run(db, { id }).changes)
+  const dropped = resultsOf.one(db, { id }).results
+  for (const statement of details) statement.run(db, { id })
   dropBody.run(db, { id })
-  forgetTexts.run(db, { id, now })
+  forgetResults.run(db, { id, now })
   return dropped
 }

@@ -17,7 +17,6 @@ import {
   queries,
   rankCounts,
   rawAnswers,
-  results,
   runQueries,
   runs,
   runTargets,
@@ -124,7 +123,7 @@ const aboutRun = [
 
 /** What goes with answers that no task of a job that stays has. Tasks that share an answer with others stay: by them credits are split. */
 const withDropped = [
-  ...[results, datedDetails, imageDetails, rawAnswers].map(
+  ...[datedDetails, imageDetails, rawAnswers].map(
     (table) => raw`DELETE FROM ${table} WHERE ${table.answerId} IN (SELECT id FROM temp.dropped)`,
   ),
   raw`DELETE FROM ${answers} WHERE ${answers.id} IN (SELECT id FROM temp.dropped)`,

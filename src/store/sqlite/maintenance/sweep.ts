@@ -2,22 +2,32 @@ import type Database from 'better-sqlite3'
 import { type Column, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { prepared, raw, type Values } from '../connection/statements.ts'
-import { answers, datedDetails, imageDetails, links, observations, results, texts } from '../schema.ts'
+import {
+  answers,
+  datedDetails,
+  hashed,
+  imageDetails,
+  itemHashes,
+  items,
+  linkHashes,
+  links,
+  observations,
+  texts,
+} from '../schema.ts'
 import { changing, inSteps, portion, portions, type Room, roomOf } from './prune.ts'
 
 /** What nothing named any more. */
 export interface Swept {
+  /** Texts, and what results say. */
   readonly texts: number
   readonly links: number
 }
 
+type Swepts = 'items' | 'texts' | 'links'
+
 /** Where the dictionaries are used: all columns that name a text or a link. */
 const uses: Readonly<Record<'texts' | 'links', readonly (readonly [SQLiteTable, readonly Column[]])[]>> = {
   texts: [
-    [
-      results,
-      [results.titleId, results.snippetId, results.sourceId, results.displayedLinkId, results.matchedId],
-    ],
     [datedDetails, [datedDetails.dateId, datedDetails.channelId, datedDetails.durationId]],
     [imageDetails, [imageDetails.thumbnailId]],
     [
@@ -33,64 +43,101 @@ const uses: Readonly<Record<'texts' | 'links', readonly (readonly [SQLiteTable, 
     [observations, [observations.titleId]],
   ],
   links: [
-    [results, [results.linkId]],
+    [items, [items.linkId]],
     [imageDetails, [imageDetails.imageLinkId]],
     [observations, [observations.linkId]],
   ],
 }
 
+/** Where else they are used. */
+const otherUses: Readonly<Record<Swepts, readonly string[]>> = {
+  items: [
+    raw`SELECT named.value FROM ${answers}, json_each(${answers.items}) of_kind, json_each(of_kind.value) named`,
+  ],
+  texts: [],
+  links: [
+    raw`SELECT place.value ->> 1 FROM ${observations}, json_each(${observations.places}) place
+      WHERE ${observations.places} IS NOT NULL AND place.value ->> 1 IS NOT NULL`,
+    // Links that are equal to a used one, under the number that they share.
+    raw`SELECT ${links.sameAs} FROM ${links}
+      WHERE ${links.sameAs} IS NOT NULL AND ${links.id} IN (SELECT id FROM temp.used_links)`,
+  ],
+}
+
 /**
- * Drops texts and links that nothing names any more. What is in use is noted in a temporary table first, which locks no one
- * out; then the rest goes in short changes. Only for a process that holds the collector lock: one that collects remembers the
- * numbers of texts.
+ * Drops what results said, texts and links that nothing names any more. What is in use is noted in a temporary table first, which
+ * locks no one out; then the rest goes in short changes. Only for a process that holds the collector lock: one that collects remembers
+ * the numbers.
  */
 export async function sweep(path: string): Promise<Swept & Room> {
   return await changing(path, async (db) => {
-    for (const name of ['texts', 'links'] as const) noteUses(db, name)
-    const dropped = { texts: await dropUnused(db, 'texts'), links: await dropUnused(db, 'links') }
-    return { ...dropped, ...roomOf(db) }
+    // What is dropped of one names nothing of those after it.
+    const saidBefore = await dropUnused(db, 'items')
+    const texts = saidBefore + (await dropUnused(db, 'texts'))
+    const droppedLinks = await dropUnused(db, 'links')
+    return { texts, links: droppedLinks, ...roomOf(db) }
   })
 }
 
-function noteUses(db: Database.Database, name: 'texts' | 'links'): void {
+function noteUses(db: Database.Database, name: Swepts): void {
   db.exec(`CREATE TEMP TABLE used_${name} (id INTEGER PRIMARY KEY)`)
-  for (const [table, columns] of uses[name])
-    for (const column of columns)
-      db.exec(
-        raw`INSERT OR IGNORE INTO temp.used_${name} SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL`,
-      )
-  if (name === 'texts') return
-  db.exec(
-    raw`INSERT OR IGNORE INTO temp.used_links SELECT place.value ->> 1 FROM ${observations}, json_each(${observations.places}) place
-      WHERE ${observations.places} IS NOT NULL AND place.value ->> 1 IS NOT NULL`,
-  )
-  // Links that are equal to a used one, under the number that they share.
-  db.exec(
-    raw`INSERT OR IGNORE INTO temp.used_links SELECT ${links.sameAs} FROM ${links}
-      WHERE ${links.sameAs} IS NOT NULL AND ${links.id} IN (SELECT id FROM temp.used_links)`,
+  const columns =
+    name === 'items' ? [] : uses[name].flatMap(([table, all]) => all.map((one) => ({ table, one })))
+  const named = columns.map(({ table, one }) => raw`SELECT ${one} FROM ${table} WHERE ${one} IS NOT NULL`)
+  for (const use of [...named, ...otherUses[name]]) db.exec(`INSERT OR IGNORE INTO temp.used_${name} ${use}`)
+}
+
+const unused: Readonly<Record<Swepts, ReturnType<typeof unusedOf>>> = {
+  items: unusedOf(items, 'used_items'),
+  texts: unusedOf(texts, 'used_texts'),
+  links: unusedOf(links, 'used_links'),
+}
+
+function unusedOf(table: typeof items | typeof texts | typeof links, used: string) {
+  return prepared(
+    ($: Values<{ after: number }>) => sql<{ id: number }>`SELECT ${table.id} AS id FROM ${table}
+      WHERE ${table.id} > ${$.after} AND ${table.id} NOT IN (SELECT id FROM temp.${sql.raw(used)})
+      ORDER BY ${table.id} LIMIT ${sql.raw(String(portion))}`,
   )
 }
 
-const unused = {
-  texts: prepared(
-    ($: Values<{ after: number }>) => sql<{ id: number }>`SELECT ${texts.id} AS id FROM ${texts}
-      WHERE ${texts.id} > ${$.after} AND ${texts.id} NOT IN (SELECT id FROM temp.used_texts)
-      ORDER BY ${texts.id} LIMIT ${sql.raw(String(portion))}`,
-  ),
-  links: prepared(
-    ($: Values<{ after: number }>) => sql<{ id: number }>`SELECT ${links.id} AS id FROM ${links}
-      WHERE ${links.id} > ${$.after} AND ${links.id} NOT IN (SELECT id FROM temp.used_links)
-      ORDER BY ${links.id} LIMIT ${sql.raw(String(portion))}`,
-  ),
+/** With the hashes by which they are found. */
+const drops: Readonly<Record<Swepts, readonly string[]>> = {
+  items: [
+    raw`DELETE FROM ${itemHashes} WHERE ${itemHashes.id} = ?1
+      AND ${itemHashes.hash} = (SELECT i.${items.hash} FROM ${items} i WHERE i.${items.id} = ?1)`,
+    raw`DELETE FROM ${items} WHERE ${items.id} = ?1`,
+  ],
+  texts: [raw`DELETE FROM ${texts} WHERE ${texts.id} = ?1`],
+  links: [
+    raw`DELETE FROM ${linkHashes} WHERE ${linkHashes.id} = ?1
+      AND ${linkHashes.hash} = (SELECT l.${links.hash} FROM ${links} l WHERE l.${links.id} = ?1)`,
+    raw`DELETE FROM ${links} WHERE ${links.id} = ?1`,
+  ],
 }
 
-async function dropUnused(db: Database.Database, name: 'texts' | 'links'): Promise<number> {
-  const drop = db.prepare(`DELETE FROM main.${name} WHERE id = ?`)
-  const dropAll = inSteps<number>(db, () => (id) => void drop.run(id))
+async function dropUnused(db: Database.Database, name: Swepts): Promise<number> {
+  noteUses(db, name)
+  const statements = drops[name].map((text) => db.prepare(text))
+  const dropAll = inSteps<number>(db, () => (id) => {
+    for (const statement of statements) statement.run(id)
+  })
   let dropped = 0
   for (const ids of portions((after) => unused[name].all(db, { after }))) {
     await dropAll(ids)
     dropped += ids.length
   }
+  if (name !== 'texts') db.prepare(numbersFree[name]).run()
   return dropped
+}
+
+/** The numbers of the last rows are given again: then those rows are among the newest. */
+const numbersFree = {
+  items: lowered('items', items),
+  links: lowered('links', links),
+}
+
+function lowered(name: string, table: typeof items | typeof links): string {
+  return raw`UPDATE ${hashed} SET ${hashed.upTo} = (SELECT coalesce(max(${table.id}), 0) FROM ${table})
+    WHERE ${hashed.name} = '${name}' AND ${hashed.upTo} > (SELECT coalesce(max(${table.id}), 0) FROM ${table})`
 }

@@ -5,7 +5,7 @@ import { featureBits, type SerpFeature } from '../../../model/features.ts'
 import { kindCodes, type ResultKind } from '../../../model/result.ts'
 import type { FoundFeatures } from '../../reports.ts'
 import { prepared, type Values } from '../connection/statements.ts'
-import { answers as a, results, tasks as t, texts } from '../schema.ts'
+import { answers as a, tasks as t, texts } from '../schema.ts'
 
 /** Whether an answer has a text that says something: the service may send an empty object in place of none. */
 function says(text: SQLiteColumn) {
@@ -14,7 +14,7 @@ function says(text: SQLiteColumn) {
 }
 
 function has(kind: ResultKind) {
-  return sql`EXISTS (SELECT 1 FROM ${results} WHERE ${results.answerId} = ${a.id} AND ${results.kind} = ${sql.raw(String(kindCodes[kind]))})`
+  return sql`(json_type(${a.items}, ${sql.raw(`'$.${kindCodes[kind]}'`)}) IS NOT NULL)`
 }
 
 function bitIf(feature: SerpFeature, condition: ReturnType<typeof says>) {

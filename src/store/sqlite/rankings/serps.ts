@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core/columns/common'
 import { kindCodes, type ResultKind } from '../../../model/result.ts'
 import type { PageRecord, QueryFilter, QueryRecord, ReportStore } from '../../reports.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
@@ -16,7 +15,6 @@ import {
   runTargets,
   targets,
   tasks,
-  texts,
 } from '../schema.ts'
 import { asPlanned } from '../views.ts'
 
@@ -122,10 +120,6 @@ const pages = prepared(($: Values<{ run: number; query: number }>) =>
 export const rankOf = sql<number>`coalesce(json_extract(${tasks.ranks}, '$[' || ${results.place} || ']'),
   ${tasks.rankBase} + ${results.place} + 1)`
 
-export function textOf(id: SQLiteColumn) {
-  return sql<string | null>`(SELECT ${texts.text} FROM ${texts} WHERE ${texts.id} = ${id})`
-}
-
 /** Without related searches, which come with web results and have no rank. */
 const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: number }>) =>
   orm
@@ -133,8 +127,8 @@ const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: nu
       kind: results.kind,
       rank: rankOf,
       position: results.position,
-      title: textOf(results.titleId),
-      snippet: textOf(results.snippetId),
+      title: results.title,
+      snippet: results.snippet,
       link: links.link,
     })
     .from(tasks)

@@ -23,7 +23,7 @@ import {
 import { restingQueries as resting } from '../unattended/schema.ts'
 import { askedQueries, isAsked, targetOrder } from '../views.ts'
 import { featuresIn } from './features.ts'
-import { rankOf, textOf } from './serps.ts'
+import { rankOf } from './serps.ts'
 import { runSuspicion } from './suspicion.ts'
 
 const queryText = {
@@ -142,7 +142,7 @@ const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number
     .select({
       rank: rankOf,
       position: results.position,
-      title: textOf(results.titleId),
+      title: results.title,
       link: links.link,
       site: sql<string | null>`coalesce(${hosts.site}, ${hosts.host})`,
     })

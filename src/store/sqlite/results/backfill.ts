@@ -142,7 +142,7 @@ export function backfiller(
   memory: StoreCache,
 ): (adoption: BackfillStep, scoreQuery: ScoreQuery) => BackfillResult {
   const readQuery = queryStateReader(db, memory)
-  const follow = queryUpdateWriter(db, memory.items)
+  const follow = queryUpdateWriter(db, memory)
   return ({ run, targets: wanted, newest, after }, scoreQuery) => {
     const at = endOf.get(db, { run })?.at ?? null
     // Another process has continued the run with a new plan.

@@ -72,7 +72,7 @@ export function deriver(db: Database, memory: StoreCache): Derive {
   const keepResults = resultWriter(db, memory)
   const dropResults = resultRemover(db, memory)
   const readQuery = queryStateReader(db, memory)
-  const follow = queryUpdateWriter(db, memory.items)
+  const follow = queryUpdateWriter(db, memory)
   const stored = (run: number, query: number) =>
     new Map(observed.all(db, { run, query }).map(({ targetId, ...what }) => [targetId, JSON.stringify(what)]))
 

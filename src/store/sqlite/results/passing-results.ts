@@ -42,7 +42,7 @@ export function passingResultWriter(
       link: link?.toWellFormed() ?? null,
       sameAs: link === null ? null : numberOf(link.toWellFormed()),
       linkId: null,
-      titleId: null,
+      title: null,
     }))
     known.remember(answerId, items)
   }

@@ -7,7 +7,7 @@ import type { EndKind, TargetHistory } from '../../../rank/paging.ts'
 import type { Page, PageState } from '../../../rank/ranks.ts'
 import type { ResultRecorder } from '../../journal.ts'
 import type { AnswerRecord, ReadAnswer, TaskCountChange } from '../../results.ts'
-import { type PageItems, type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
+import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
@@ -281,7 +281,7 @@ function answerRecorder(
   keepResults: (read: ReadAnswer) => void,
 ): (change: AnswerRecord) => TaskCountChange {
   const readQuery = queryStateReader(db, memory)
-  const follow = queryUpdateWriter(db, memory.items)
+  const follow = queryUpdateWriter(db, memory)
 
   /** Stores the outcome; returns the task that is done, whose state is written with its ranks. */
   const note = ({ taskId, outcome }: AnswerRecord): number | null => {
@@ -331,10 +331,10 @@ const skipRest = prepared(($: Values<{ run: number; query: number; cause: string
  */
 export function queryUpdateWriter(
   db: Database,
-  items: PageItems,
+  memory: Pick<StoreCache, 'items' | 'dictionary'>,
 ): (read: StoredQueryState, consequences: QueryUpdate) => TaskCountChange {
   const rank = rankWriter(db)
-  const observe = observationWriter(db, items)
+  const observe = observationWriter(db, memory)
   const setEnd = db.prepare(
     raw`UPDATE ${rq} SET ${rq.pagingEnd} = ?, ${rq.pagingKind} = ? WHERE ${rq.runId} = ? AND ${rq.queryId} = ?`,
   )
@@ -397,7 +397,7 @@ type Observed = QueryUpdate['observations'][number]
 /** Writes an observation, replacing an earlier one of the same run and target. */
 function observationWriter(
   db: Database,
-  items: PageItems,
+  { items, dictionary }: Pick<StoreCache, 'items' | 'dictionary'>,
 ): (read: StoredQueryState, observed: Observed) => void {
   const write = db.prepare(
     `INSERT OR REPLACE INTO observations (run_id, query_id, target_id, observed_at, state, rank, exactness, depth,
@@ -423,7 +423,7 @@ function observationWriter(
       observed.exactness,
       observed.depth,
       best?.item?.linkId ?? null,
-      best?.item?.titleId ?? null,
+      dictionary.texts([best?.item?.title ?? null])[0] ?? null,
       best?.page ?? null,
       observed.unbrokenDepth,
       observed.unbrokenPages,

@@ -2,8 +2,9 @@ import type { Database } from 'better-sqlite3'
 import { type AnswerFacts, kindCodes, type Result } from '../../../model/result.ts'
 import type { ReadAnswer } from '../../results.ts'
 import type { StoreCache, StoredItem } from '../cache.ts'
-import { batchInsert, updateOrFail } from '../connection/statements.ts'
-import type { Dictionary } from './dictionary.ts'
+import { batchInsert, raw, updateOrFail } from '../connection/statements.ts'
+import { answers, datedDetails, imageDetails } from '../schema.ts'
+import type { Dictionary, Item } from './dictionary.ts'
 
 /** A result with the code of its kind, and its place among the results of that kind on the page, from 0. */
 interface Placed {
@@ -20,57 +21,42 @@ export function resultWriter(
   db: Database,
   { dictionary, items: known }: Pick<StoreCache, 'dictionary' | 'items'>,
 ): (read: ReadAnswer, anew?: 'anew') => void {
-  const clear = clearResults(db)
+  const clear = detailRemover(db)
   const derivedBy = db
     .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
     .pluck()
-  const writeFacts = factWriter(db)
-  const writeResults = batchInsert(db, 'results', [
-    ...key,
-    'position',
-    'link_id',
-    'title_id',
-    'snippet_id',
-    'source_id',
-    'displayed_link_id',
-    'matched_id',
-  ])
+  const write = answerWriter(db)
   const writeDetails = detailWriter(db, dictionary)
 
   return (read, anew) => {
     const { answerId, normaliser, says } = read
     const placed = placesOf(says.results)
-    const wanted = textsOfFacts(says.facts)
-    for (const { result } of placed) addTextsOf(result, wanted)
-    const texts = dictionary.texts(wanted)
-    const facts = texts.slice(0, factTexts)
-    if (anew !== undefined || !writeFacts.first(read, facts)) {
+    const facts = dictionary.texts(textsOfFacts(says.facts))
+    const items = dictionary.items(placed.map(({ result }) => result))
+    const lists = listsOf(placed, items)
+    if (anew !== undefined || !write.first(read, facts, lists)) {
       // The results of a reused answer are stored already.
       if (anew === undefined && derivedBy.get(answerId) === normaliser) return
-      for (const statement of clear) statement.run(answerId)
-      writeFacts.again(read, facts)
+      clear(answerId)
+      write.again(read, facts, lists)
     }
-    const links = dictionary.links(placed.map(({ result }) => result.link))
-    const items: StoredItem[] = []
-    writeResults(
-      placed.map(({ kind, place, result: { position } }, index) => {
-        const link = links[index] ?? null
-        const from = factTexts + index * resultTexts
-        const ids = texts.slice(from, from + resultTexts)
-        const titleId = ids[0] ?? null
-        if (isRanked(kind))
-          items.push({
-            link: link?.link ?? null,
-            sameAs: link?.sameAs ?? null,
-            linkId: link?.id ?? null,
-            titleId,
-          })
-        return [answerId, kind, place, position, link?.id ?? null].concat(ids)
-      }),
-    )
     writeDetails(answerId, placed)
-    known.remember(answerId, items)
+    known.remember(answerId, rankedItems(placed, items))
   }
+}
+
+/** Results that have a rank, in their order, as they are remembered. */
+function rankedItems(placed: readonly Placed[], items: readonly Item[]): readonly StoredItem[] {
+  return placed.flatMap(({ kind, result }, index) => {
+    if (!isRanked(kind)) return []
+    const link = items[index]?.link ?? null
+    return {
+      link: link?.link ?? null,
+      sameAs: link?.sameAs ?? null,
+      linkId: link?.id ?? null,
+      title: result.title?.toWellFormed() ?? null,
+    }
+  })
 }
 
 /** Removes the results of an answer that turned out to be none, inside a transaction. */
@@ -78,34 +64,62 @@ export function resultRemover(
   db: Database,
   { items: known }: Pick<StoreCache, 'items'>,
 ): (answerId: number) => void {
-  const clear = clearResults(db)
+  const clear = detailRemover(db)
+  const forget = db.prepare(
+    raw`UPDATE ${answers} SET ${answers.items} = NULL, ${answers.positions} = NULL WHERE ${answers.id} = ?`,
+  )
   return (answerId) => {
-    for (const statement of clear) statement.run(answerId)
+    clear(answerId)
+    forget.run(answerId)
     known.remember(answerId, [])
   }
 }
 
-/** Statements that remove what is stored of the results of an answer. */
-function clearResults(db: Database) {
-  return ['results', 'dated_details', 'image_details'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE answer_id = ?`),
+/** Removes the details of the results of an answer. */
+function detailRemover(db: Database): (answerId: number) => void {
+  const statements = [datedDetails, imageDetails].map((table) =>
+    db.prepare(raw`DELETE FROM ${table} WHERE ${table.answerId} = ?`),
   )
+  return (answerId) => {
+    for (const statement of statements) statement.run(answerId)
+  }
+}
+
+/** What an answer stores of its results. */
+interface ResultLists {
+  readonly items: string | null
+  readonly positions: string | null
+}
+
+function listsOf(placed: readonly Placed[], items: readonly Item[]): ResultLists {
+  const numbers: Record<number, number[]> = {}
+  const positions: Record<number, (number | null)[]> = {}
+  for (const [index, { kind, result }] of placed.entries()) {
+    numbers[kind] ??= []
+    numbers[kind].push((items[index] as Item).id)
+    positions[kind] ??= []
+    positions[kind].push(result.position)
+  }
+  return {
+    items: placed.length === 0 ? null : JSON.stringify(numbers),
+    positions: storedPositions(positions),
+  }
+}
+
+/** Positions by kind as an answer stores them: only where they are not 1, 2, 3 and so on. */
+export function storedPositions(byKind: Readonly<Record<number, readonly (number | null)[]>>): string | null {
+  const unusual = Object.entries(byKind).flatMap(([kind, positions]) => {
+    if (positions.every((position, place) => position === place + 1)) return []
+    return [[kind, positions.every((position) => position === null) ? null : positions]]
+  })
+  return unusual.length === 0 ? null : JSON.stringify(Object.fromEntries(unusual))
 }
 
 const key = ['answer_id', 'kind', 'place']
 
-/** How many texts `textsOfFacts` returns, and `addTextsOf` adds. */
-const factTexts = 5
-const resultTexts = 5
-
 function textsOfFacts(facts: AnswerFacts): (string | null)[] {
   const { notice, searchParameters, knowledgeGraph, aiMarkdown, aiBlocks } = facts
   return [notice, json(searchParameters), json(knowledgeGraph), aiMarkdown, json(aiBlocks)]
-}
-
-function addTextsOf(result: Result, texts: (string | null)[]): void {
-  const { title, snippet, source, displayedLink, snippetMatched } = result
-  texts.push(title, snippet, source, displayedLink, json(snippetMatched))
 }
 
 /** Results by kind, in their order. */
@@ -190,16 +204,21 @@ function detailWriter(
 
 type TextIds = readonly (number | null)[]
 
-/** Writes the facts of an answer, given the ids of their texts. `first` writes only if none are stored, and returns whether it did. */
-function factWriter(db: Database) {
-  const set = `${updateOrFail} answers_ SET normaliser = ?, total_results = ?, time_taken = ?, notice = ?, has_next_page = ?,
-    next_page = ?, search_parameters = ?, knowledge_graph = ?, ai_markdown = ?, ai_blocks = ?, malformed = ?,
-    echo_mismatch = ? WHERE id = ?`
-  const first = db.prepare(`${set} AND normaliser IS NULL`)
+/**
+ * Writes the facts of an answer, given the ids of their texts, and the lists of its results. `first` writes only if none are stored,
+ * and returns whether it did.
+ */
+function answerWriter(db: Database) {
+  const set = raw`${updateOrFail} ${answers} SET ${answers.normaliser} = ?, ${answers.totalResults} = ?, ${answers.timeTaken} = ?,
+    ${answers.notice} = ?, ${answers.hasNextPage} = ?, ${answers.nextPage} = ?, ${answers.searchParameters} = ?,
+    ${answers.knowledgeGraph} = ?, ${answers.aiMarkdown} = ?, ${answers.aiBlocks} = ?, ${answers.malformed} = ?,
+    ${answers.echoMismatch} = ?, ${answers.items} = ?, ${answers.positions} = ? WHERE ${answers.id} = ?`
+  const first = db.prepare(raw`${set} AND ${answers.normaliser} IS NULL`)
   const again = db.prepare(set)
   const values = (
     { answerId, normaliser, says: { facts, malformed, echoMismatch } }: ReadAnswer,
     [notice, ...documents]: TextIds,
+    { items, positions }: ResultLists,
   ) => {
     return [
       normaliser,
@@ -211,13 +230,16 @@ function factWriter(db: Database) {
       ...documents,
       malformed.length === 0 ? null : json(malformed),
       json(echoMismatch),
+      items,
+      positions,
       answerId,
     ]
   }
   return {
-    first: (read: ReadAnswer, texts: TextIds): boolean => first.run(...values(read, texts)).changes > 0,
-    again: (read: ReadAnswer, texts: TextIds): void => {
-      again.run(...values(read, texts))
+    first: (read: ReadAnswer, texts: TextIds, lists: ResultLists): boolean =>
+      first.run(...values(read, texts, lists)).changes > 0,
+    again: (read: ReadAnswer, texts: TextIds, lists: ResultLists): void => {
+      again.run(...values(read, texts, lists))
     },
   }
 }

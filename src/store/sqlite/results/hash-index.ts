@@ -1,0 +1,153 @@
+import type { Database } from 'better-sqlite3'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { once, raw } from '../connection/statements.ts'
+import { hashed, type itemHashes, type linkHashes } from '../schema.ts'
+
+/** A table whose rows are found by a hash. Their numbers rise. */
+interface HashedTable {
+  readonly name: 'links' | 'items'
+  readonly table: SQLiteTable
+  readonly id: SQLiteColumn
+  readonly hash: SQLiteColumn
+  /** Where the hashes of all but the newest rows are. */
+  readonly hashes: typeof linkHashes | typeof itemHashes
+  /** SQL of a number that tells rows with one hash apart. */
+  readonly check: string
+}
+
+/** Finds the newest rows of a table by their hashes; the others are found in its table of hashes. For use inside transactions only. */
+export interface HashIndex {
+  /** The number of a row with this hash and this check; 0 where none is remembered. */
+  find(hash: number, check: number): number
+  /** Notes a row that was just inserted. */
+  add(id: number, hash: number, check: number): void
+  /** Notes a row that was found in the table of hashes. */
+  remember(id: number, hash: number, check: number): void
+  /** Another connection may have inserted rows. */
+  refresh(): void
+  /** Forgets everything, after a rollback. */
+  forget(): void
+}
+
+/** So many of the newest rows are kept in memory. Then their hashes are written in order, each page of the table once. */
+const newest = 65_536
+
+/**
+ * Hashes lie anywhere: written with each row, they would change as many pages as there are rows, ever more of them not at hand. So the
+ * newest wait in memory; after a crash they are read again from the end of the table.
+ */
+export function hashIndex(
+  db: Database,
+  { name, table, id, hash, hashes, check }: HashedTable,
+  capacity = newest,
+): HashIndex {
+  const statements = once(() => ({
+    upTo: db
+      .prepare<[], number>(raw`SELECT ${hashed.upTo} FROM ${hashed} WHERE ${hashed.name} = '${name}'`)
+      .pluck(),
+    after: db
+      .prepare<[number, number], [number, number, number]>(
+        raw`SELECT ${id}, ${hash}, ${check} FROM ${table} WHERE ${id} > ? ORDER BY ${id} LIMIT ?`,
+      )
+      .raw(),
+    // Another process may have written some of them.
+    write: db.prepare<[number, number]>(
+      raw`INSERT OR IGNORE INTO ${hashes} (${hashes.hash}, ${hashes.id})
+        SELECT ${hash}, ${id} FROM ${table} WHERE ${id} > ? AND ${id} <= ? ORDER BY ${hash}, ${id}`,
+    ),
+    written: db.prepare<[number]>(
+      raw`INSERT INTO ${hashed} VALUES ('${name}', ?)
+        ON CONFLICT DO UPDATE SET ${hashed.upTo} = max(${hashed.upTo}, excluded.${hashed.upTo})`,
+    ),
+  }))
+  const unwritten = numbersByHash(capacity)
+  const found = numbersByHash(capacity)
+  let [isCurrent, isKnown] = [false, false]
+  let last = 0
+
+  const write = (): void => {
+    const { upTo, write, written } = statements()
+    write.run(upTo.get() ?? 0, last)
+    written.run(last)
+    unwritten.clear()
+  }
+
+  const add = (id: number, hash: number, check: number): void => {
+    unwritten.add(id, hash, check)
+    last = id
+    if (unwritten.count() >= capacity) write()
+  }
+
+  /** Reads what came after the last row that is known. */
+  const readOn = (): void => {
+    const { upTo, after } = statements()
+    if (!isKnown) last = upTo.get() ?? 0
+    isKnown = true
+    for (;;) {
+      const rows = after.all(last, capacity)
+      for (const [id, hash, check] of rows) {
+        // A damaged one is found by nobody.
+        if (Number.isSafeInteger(hash) && hash >= 0) add(id, hash, check)
+        else last = id
+      }
+      if (rows.length < capacity) break
+    }
+    isCurrent = true
+  }
+
+  return {
+    find: (hash, check) => {
+      if (!isCurrent) readOn()
+      return unwritten.find(hash, check) || found.find(hash, check)
+    },
+    add,
+    remember: (id, hash, check) => {
+      if (found.count() >= capacity) found.clear()
+      found.add(id, hash, check)
+    },
+    refresh: () => {
+      isCurrent = false
+    },
+    forget: () => {
+      unwritten.clear()
+      found.clear()
+      isCurrent = false
+      isKnown = false
+    },
+  }
+}
+
+/** Numbers by hash and check in typed arrays, from 1 on: a tenth of the memory of a Map. */
+function numbersByHash(capacity: number) {
+  // Half of the slots stay empty, so that few are looked at.
+  const slots = capacity * 2
+  const arrays = once(() => ({
+    ids: new Float64Array(slots),
+    hashes: new Float64Array(slots),
+    checks: new Float64Array(slots),
+  }))
+  let count = 0
+  return {
+    count: () => count,
+    find: (hash: number, check: number): number => {
+      if (count === 0) return 0
+      const { ids, hashes, checks } = arrays()
+      for (let slot = hash % slots; ids[slot] !== 0; slot = (slot + 1) % slots)
+        if (hashes[slot] === hash && checks[slot] === check) return ids[slot] as number
+      return 0
+    },
+    add: (id: number, hash: number, check: number): void => {
+      const { ids, hashes, checks } = arrays()
+      let slot = hash % slots
+      while (ids[slot] !== 0) slot = (slot + 1) % slots
+      ids[slot] = id
+      hashes[slot] = hash
+      checks[slot] = check
+      count += 1
+    },
+    clear: (): void => {
+      if (count > 0) arrays().ids.fill(0)
+      count = 0
+    },
+  }
+}
