@@ -87,7 +87,7 @@ test('what is stored of a removed client goes, and the books balance: calls, cre
   await json(place, 'job', 'remove', 'other', '--yes')
   expect(
     place.sql(
-      'SELECT 1 FROM tasks_ UNION ALL SELECT 1 FROM queries UNION ALL SELECT 1 FROM answers_ UNION ALL SELECT 1 FROM links',
+      'SELECT 1 FROM tasks_ UNION ALL SELECT 1 FROM queries UNION ALL SELECT 1 FROM answers_ UNION ALL SELECT 1 FROM links UNION ALL SELECT 1 FROM items UNION ALL SELECT 1 FROM item_hashes UNION ALL SELECT 1 FROM link_hashes',
     ),
   ).toEqual([])
   expect(await json(place, 'ledger', '--by', 'run')).toEqual(byRun)

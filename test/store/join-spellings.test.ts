@@ -20,7 +20,7 @@ const targets = [aTarget('x.example')]
 function asBefore({ path }: TempFile): void {
   const db = new Database(path)
   resultsOfBefore(db)
-  db.exec(`ALTER TABLE queries DROP COLUMN same_as; DROP TABLE continuations; DROP TABLE workspaces; DROP TABLE mutes;
+  db.exec(`ALTER TABLE queries DROP COLUMN same_as; DROP TABLE continuations; DROP TABLE workspaces; DROP TABLE mutes; DROP TABLE shared_jobs;
     ALTER TABLE alerts DROP COLUMN stopped; ALTER TABLE jobs DROP COLUMN paused_at; ALTER TABLE jobs DROP COLUMN resumed_at`)
   const { when } = journal.entries.find(({ tag }) => tag.endsWith('_one_spelling')) as { when: number }
   db.prepare('DELETE FROM __drizzle_migrations WHERE created_at >= ?').run(when)

@@ -209,6 +209,7 @@ test('tables of small rows under a key that is no number have no row numbers bes
     'run_queries',
     'run_targets',
     'shared_calls',
+    'shared_jobs',
   ])
 })
 

@@ -104,15 +104,15 @@ function unusedOf(table: typeof items | typeof texts | typeof links, used: strin
 /** With the hashes by which they are found. */
 const drops: Readonly<Record<Swepts, readonly string[]>> = {
   items: [
-    raw`DELETE FROM ${itemHashes} WHERE ${itemHashes.id} = ?1
-      AND ${itemHashes.hash} = (SELECT i.${items.hash} FROM ${items} i WHERE i.${items.id} = ?1)`,
-    raw`DELETE FROM ${items} WHERE ${items.id} = ?1`,
+    raw`DELETE FROM ${itemHashes} WHERE ${itemHashes.id} = @id
+      AND ${itemHashes.hash} = (SELECT i.${items.hash} FROM ${items} i WHERE i.${items.id} = @id)`,
+    raw`DELETE FROM ${items} WHERE ${items.id} = @id`,
   ],
-  texts: [raw`DELETE FROM ${texts} WHERE ${texts.id} = ?1`],
+  texts: [raw`DELETE FROM ${texts} WHERE ${texts.id} = @id`],
   links: [
-    raw`DELETE FROM ${linkHashes} WHERE ${linkHashes.id} = ?1
-      AND ${linkHashes.hash} = (SELECT l.${links.hash} FROM ${links} l WHERE l.${links.id} = ?1)`,
-    raw`DELETE FROM ${links} WHERE ${links.id} = ?1`,
+    raw`DELETE FROM ${linkHashes} WHERE ${linkHashes.id} = @id
+      AND ${linkHashes.hash} = (SELECT l.${links.hash} FROM ${links} l WHERE l.${links.id} = @id)`,
+    raw`DELETE FROM ${links} WHERE ${links.id} = @id`,
   ],
 }
 
@@ -120,7 +120,7 @@ async function dropUnused(db: Database.Database, name: Swepts): Promise<number> 
   noteUses(db, name)
   const statements = drops[name].map((text) => db.prepare(text))
   const dropAll = inSteps<number>(db, () => (id) => {
-    for (const statement of statements) statement.run(id)
+    for (const statement of statements) statement.run({ id })
   })
   let dropped = 0
   for (const ids of portions((after) => unused[name].all(db, { after }))) {
