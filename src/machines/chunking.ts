@@ -4,8 +4,11 @@ import type { HistoryStore } from '../store/results.ts'
 import type { PlannedReads, PlannedRow } from '../store/runs.ts'
 import type { ChunkQuery, NewChunk, PlanPart } from '../store/shared/plans.ts'
 
-/** Queries of a chunk: enough that one row serves many calls, few enough that several workers have something to do. */
-const smallest = 25
+/**
+ * Queries of a chunk: enough that one row serves many calls, and that a worker sees within its first chunk whether answers can be used; few
+ * enough that several workers have something to do.
+ */
+const smallest = 30
 const largest = 100
 /** As many chunks as keep some workers busy, before chunks get larger. */
 const wantedChunks = 40

@@ -34,6 +34,8 @@ const chunksInGroup = 100
 const lookEveryMs = 250
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
+/** Chunks that workers have until an answer could be used: a run that begins badly wastes no more than on one machine. */
+const untriedChunks = 1
 /** How long workers that have begun are waited for when a run stops. */
 const leasedEndMs = 30_000
 /** After so long without any worker that takes a chunk, that is said. */
@@ -66,15 +68,16 @@ export async function collectOnMachines(
     if (options.fitBalance) leftOut = await releases.fit()
     const chunking = chunker(options, runs, shared)
     await chunking.add()
+    const isTried = firstUse(await progress())
     while (!stop.signal.aborted) {
       // Looked at first: what the workers did by then is here afterwards, and is not put into chunks again.
       const states = await statesOf(journal, ids)
       await sync()
-      await progress()
+      const ahead = isTried(await progress()) ? releasedAhead + states.leased : untriedChunks - states.leased
       const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
       if (isDead) stop.request(deadChunks)
       if (states.planned > 0) {
-        const released = await releases.next(Math.max(0, releasedAhead + states.leased - states.released))
+        const released = await releases.next(Math.max(0, ahead - states.released))
         limits = released.limits
         if (released.stop !== null) stop.request(released.stop)
         const isStuck =
@@ -327,12 +330,27 @@ function workerWatch({ clock, notice }: CoordinatorOptions): (states: SharedProg
   }
 }
 
+/** What was bought of some runs. */
+interface Bought {
+  readonly done: number
+  readonly spent: number
+}
+
+/** Tells from the progress since then whether an answer came that was bought and could be used. */
+function firstUse(before: Bought): (now: Bought) => boolean {
+  let isTried = false
+  return ({ done, spent }) => {
+    isTried ||= done > before.done && spent > before.spent
+    return isTried
+  }
+}
+
 function progressReport(
   { store, journal, onProgress }: CoordinatorOptions,
   runs: readonly Run[],
   shared: readonly string[],
 ) {
-  return async (): Promise<void> => {
+  return async (): Promise<Bought> => {
     const counts = await Promise.all(runs.map(({ id }) => store.taskCounts(id)))
     const sum = (state: 'planned' | 'done' | 'failed') =>
       counts.reduce((total, tasks) => total + tasks[state], 0)
@@ -340,7 +358,9 @@ function progressReport(
       (total, one) => total + one.spent,
       0,
     )
-    onProgress({ planned: sum('planned'), done: sum('done'), failed: sum('failed'), spent, balance: null })
+    const done = sum('done')
+    onProgress({ planned: sum('planned'), done, failed: sum('failed'), spent, balance: null })
+    return { done, spent }
   }
 }
 

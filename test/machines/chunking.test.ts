@@ -10,9 +10,9 @@ import { aRun } from '../support/tasks.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable([
-  [1, 25],
-  [1_000, 25],
-  [1_001, 26],
+  [1, 30],
+  [1_200, 30],
+  [1_201, 31],
   [3_000, 75],
   [4_000, 100],
   [1_000_000, 100],

@@ -64,8 +64,13 @@ WITH own AS (
 UPDATE rankline.chunks c SET leased_until = clock_timestamp() + $3 * interval '1 millisecond'
 FROM own WHERE c.id = own.id RETURNING c.id`
 
-const anyWork = `SELECT EXISTS (
-  SELECT 1 FROM rankline.chunks WHERE key_hash = ANY ($1) AND state IN ('released', 'leased')) AS has`
+/** What waits for its release is released soon, as long as its run is coordinated. */
+const anyWork = `
+SELECT EXISTS (SELECT 1 FROM rankline.chunks WHERE key_hash = ANY ($1) AND state IN ('released', 'leased')) OR EXISTS (
+  SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+    JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
+  WHERE c.key_hash = ANY ($1) AND c.state = 'planned' AND j.coordinated_until > clock_timestamp()
+) AS has`
 
 function asJson(leases: readonly ChunkLease[]): string {
   return JSON.stringify(leases.map(({ chunk, fence }) => ({ chunk, fence })))

@@ -63,6 +63,6 @@ export interface SharedChunks {
   end(worker: string, lease: ChunkLease, end: ChunkEnd): Promise<boolean>
   /** Releases chunks whose lease has run out; those that were lost too often become `dead`. How many there were. */
   takeBack(mostTakeovers: number): Promise<{ readonly released: number; readonly dead: number }>
-  /** Whether any chunk of these keys is released or leased. */
+  /** Whether any chunk of these keys is released or leased, or may be released soon. */
   hasWork(keys: readonly string[]): Promise<boolean>
 }

@@ -116,9 +116,12 @@ test('a limit that is reached is said once, with what is left when all that was 
   }
 })
 
-test('a service whose answers cannot be used is stopped after some, over all chunks', async () => {
-  const { sandbox, queue, host, worker } = await machines({ rules: [{ do: { garble: true } }] })
-  await worker('--max-outage', '1s')
+test('a service whose answers cannot be used costs three machines no more than one: few calls in the air, and few in all', async () => {
+  const { sandbox, queue, host, worker } = await machines({
+    account: { perSecond: null, perMinute: null },
+    rules: [{ do: { latency: 300 } }, { do: { garble: true } }],
+  })
+  for (let count = 0; count < 3; count++) await worker('--max-outage', '1s')
   const place = await host()
   await place.file('job.csv', queriesCsv(300))
 
@@ -128,5 +131,9 @@ test('a service whose answers cannot be used is stopped after some, over all chu
     6,
     expect.stringContaining('answers with something that is not search results'),
   ])
-  expect(sandbox.ledger.charged).toBeLessThan(150)
+  const calls = sandbox.ledger.requestsFor(({ charged }) => charged > 0)
+  const inTheAir = calls.map(({ at }) => calls.filter((one) => one.at <= at && one.at > at - 250).length)
+  expect(Math.max(...inTheAir)).toBeLessThanOrEqual(8)
+  // Twenty, those in the air, and a probe or two.
+  expect(sandbox.ledger.charged).toBeLessThanOrEqual(30)
 })

@@ -110,11 +110,14 @@ describe('Taking chunks', () => {
     expect([...taken.flat(), ...rest].flatMap(textsOf).sort()).toEqual(texts.toSorted())
   })
 
-  test('there is work while any chunk is released or leased', async () => {
+  test('there is work while any chunk is released or leased, or waits for the process that coordinates its run', async () => {
     const journal = await aJournal()
     const run = await planned(journal, aSharedRun(), aChunk(['desk']))
     const hasWork = () => journal.chunks.hasWork([run.keyHash])
+    expect(await hasWork()).toBe(true)
+    await journal.plans.leave([run], coordinator)
     expect(await hasWork()).toBe(false)
+    await journal.plans.coordinate([run], { id: coordinator, name: 'test', leaseMs: minute })
     await release(journal, run)
     expect(await hasWork()).toBe(true)
     const worker = randomUUID()
