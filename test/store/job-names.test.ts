@@ -54,6 +54,17 @@ test('a host that takes over with the new key has the history of the former one 
   expect(await names(temp)).toEqual(['keywords'])
 })
 
+test('a job of others keeps its name when its key is replaced', async () => {
+  const temp = await aStore()
+  const [run, c] = [randomUUID(), 'cccccccc0000']
+  await bring(temp, a, { id: run, ownKey: b })
+
+  expect(await bring(temp, c, { id: run, ownKey: b })).toBe('keywords@aaaaaaaa')
+  expect(await bring(temp, c, { ownKey: b })).toBe('keywords@aaaaaaaa')
+
+  expect(await names(temp)).toEqual(['keywords@aaaaaaaa'])
+})
+
 test('the database that collects a job has its name for it, also where another came first', async () => {
   const temp = await aStore()
   await bring(temp, b)

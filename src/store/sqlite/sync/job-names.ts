@@ -151,7 +151,8 @@ export function followJob(db: Database, of: KeyJob, name: string, ownKey: string
   if (known === undefined && isPlain) setName.run(db, { ...of, name, own: false })
   const other = nameHere(db, of, ownKey)
   if (other === name) return name
-  const [kept, left] = isPlain ? [name, other] : [other, name]
+  // A name that reports go by stays, unless it is the job's own from now on.
+  const [kept, left] = isPlain || other !== of.job ? [name, other] : [other, name]
   join(db, left, kept)
   return kept
 }
