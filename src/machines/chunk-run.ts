@@ -129,6 +129,9 @@ async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: strin
     readings: [],
     steps: chunk.ended.map(taskStep),
     position: '0',
+    read: [],
+    readAt: 0,
+    failovers: [],
   })
   await applySteps(memory)
   const byAnswer = new Map<number, string>()

@@ -8,19 +8,30 @@ import { type Clock, sleep, utcMinute } from '../model/time.ts'
 import { scoreQuery } from '../rank/advance.ts'
 import type { PagingDecision } from '../rank/paging.ts'
 import { unpackSound } from '../store/compression.ts'
+import type { SharedCall, SharedTask, TaskEnded } from '../store/shared/calls.ts'
 import {
   type BlockingTransaction,
   type ChangeBatch,
   hasReached,
+  isNewTimeline,
   type JournalChange,
   type JournalPosition,
   JournalWentBack,
+  type LostChanges,
   type UnreadChanges,
 } from '../store/shared/changes.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
 import type { SharedRun } from '../store/shared/plans.ts'
 import type { Store } from '../store/store.ts'
-import { type ImportBatch, type SyncStep, type TaskHere, type TaskStep, taskStep } from '../store/sync.ts'
+import {
+  type ImportBatch,
+  type ReadChange,
+  type SyncStep,
+  type TaskHere,
+  type TaskStep,
+  taskEnded,
+  taskStep,
+} from '../store/sync.ts'
 
 export interface SyncOptions {
   readonly journal: Pick<SharedJournal, 'changes'>
@@ -45,6 +56,8 @@ export interface SyncResult {
   readonly tasks: number
   /** What is there and cannot be read yet; null where all is here. */
   readonly unread: UnreadChanges | null
+  /** Whether the server of the queue has failed over since the sync before. */
+  readonly failedOver: boolean
 }
 
 /** Rows of the journal that are read at once: bodies of some thousand bytes each. */
@@ -61,24 +74,28 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
   await followOne(options)
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
   let unread: UnreadChanges | null = null
+  let failedOver = false
   // What an earlier sync had read and not applied.
   total.tasks += await applySteps(store)
   for (let more = true; more && signal?.aborted !== true; ) {
     const before = await store.journalPosition()
-    const batch = await journal.changes.after(before, rowsAtOnce).catch(restoredQueue)
+    const batch = await journal.changes.after(before, rowsAtOnce, reader.id).catch(restoredQueue)
     more = batch.more
     unread = batch.unread
     if (batch.position === before) break
+    if (batch.kept !== null) await putBack(options, batch.kept.lastChange)
+    failedOver ||= isNewTimeline(before, batch.position)
     for (const change of batch.changes)
       if (change.kind === 'plan') total.runs += await importPlan(options, change)
-    const found = importBatch(batch)
+    const found = importBatch(batch, options.clock.wall())
     await store.importBatch(found)
     total.calls += found.calls.length
     total.answers += found.answers.length
     total.tasks += await applySteps(store)
-    if (batch.changes.length > 0 || before === null) await journal.changes.reached(reader, batch.position)
+    if (batch.changes.length > 0 || before === null)
+      await journal.changes.reached(reader, batch.position, await store.lastChange())
   }
-  return { ...total, unread }
+  return { ...total, unread, failedOver }
 }
 
 /** How long a transaction may keep changes back before that is said. */
@@ -140,6 +157,60 @@ function blockLine({ pid, prepared, application, user, database, since }: Blocki
   return line.replace(/\p{C}+/gu, ' ')
 }
 
+/**
+ * Writes into the journal what was read here and may be lost there: then all databases that follow it have the same again. What it has is left
+ * as it is.
+ */
+async function putBack({ journal, store }: SyncOptions, lastKept: number): Promise<void> {
+  const calls = new Map<string, SharedCall>()
+  for (let after = lastKept; ; ) {
+    const some = await store.changesRead(after, rowsAtOnce)
+    const last = some.at(-1)
+    if (last === undefined) return
+    after = last.number
+    const lost = {
+      calls: new Map<string, SharedCall>(),
+      answers: [] as LostChanges['answers'][number][],
+      readings: [] as LostChanges['readings'][number][],
+      ends: [] as TaskEnded[],
+    }
+    for (const { change } of some) {
+      if (change.kind === 'task') lost.ends.push(taskEnded(change))
+      else if (change.kind === 'reading') lost.readings.push(change)
+      else if (change.kind === 'call') {
+        const call = { ...change.call, task: change.task === null ? null : withKey(change.task) }
+        calls.set(call.id, call)
+        lost.calls.set(call.id, call)
+      } else {
+        const call = calls.get(change.call)
+        const answerId = await store.sharedAnswer(change.call)
+        const raw = answerId === null ? null : await store.rawAnswer(answerId)
+        if (call === undefined || raw === null) continue
+        const { encoding, body } = raw
+        const { query, page } = withKey(change)
+        lost.calls.set(call.id, call)
+        lost.answers.push({
+          run: change.run,
+          answer: { call: call.id, query, page, fetchedAt: change.fetchedAt, encoding, body },
+        })
+      }
+    }
+    await journal.changes.putBack({ ...lost, calls: [...lost.calls.values()] })
+  }
+}
+
+function withKey({
+  run,
+  query,
+  page,
+}: {
+  readonly run: string
+  readonly query: string
+  readonly page: number
+}) {
+  return { run, query: Buffer.from(query, 'hex'), page }
+}
+
 /** A database follows one journal for life: positions and numbers of another mean nothing here. */
 async function followOne({ journal, store }: SyncOptions): Promise<void> {
   const identity = await journal.changes.identity()
@@ -159,14 +230,41 @@ function restoredQueue(error: unknown): never {
   )
 }
 
-function importBatch({ changes, position }: ChangeBatch): ImportBatch {
+function importBatch({ changes, position, failovers }: ChangeBatch, readAt: number): ImportBatch {
   return {
     calls: changes.flatMap((change) => (change.kind === 'call' ? [change.call] : [])),
     answers: changes.flatMap((change) => (change.kind === 'answer' ? [change] : [])),
     readings: changes.flatMap((change) => (change.kind === 'reading' ? [change] : [])),
     steps: changes.flatMap(stepsOf),
     position,
+    read: changes.flatMap(keptChange),
+    readAt,
+    failovers,
   }
+}
+
+/** Plans and ends of runs are written again by whoever coordinates the job. */
+function keptChange(change: JournalChange): readonly ReadChange[] {
+  switch (change.kind) {
+    case 'task-end':
+      return [taskStep(change.ended)]
+    case 'reading':
+      return [change]
+    case 'call': {
+      const { task, ...call } = change.call
+      return [{ kind: 'call', call, task: task === null ? null : withHexKey(task) }]
+    }
+    case 'answer': {
+      const { call, fetchedAt, query, page } = change.answer
+      return [{ kind: 'answer', call, fetchedAt, ...withHexKey({ run: change.run, query, page }) }]
+    }
+    default:
+      return []
+  }
+}
+
+function withHexKey({ run, query, page }: SharedTask) {
+  return { run, query: query.toString('hex'), page }
 }
 
 function stepsOf(change: JournalChange): readonly SyncStep[] {

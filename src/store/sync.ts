@@ -43,6 +43,12 @@ export interface SyncStore {
   jobsOfOthers(): Promise<readonly string[]>
   /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
   importBatch(batch: ImportBatch): Promise<void>
+  /** The number of the last change that was read. */
+  lastChange(): Promise<number>
+  /** The next changes after that number that are kept, in order. */
+  changesRead(after: number, most: number): Promise<readonly NumberedChange[]>
+  /** When the server of the queue failed over, epoch milliseconds. */
+  queueFailovers(): Promise<readonly number[]>
   /** The next steps that were read and not applied, in order. */
   syncSteps(most: number): Promise<readonly NumberedStep[]>
   /** Forgets steps up to this one: they are applied. */
@@ -70,6 +76,23 @@ export interface ImportBatch {
   readonly readings: readonly { readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }[]
   readonly steps: readonly SyncStep[]
   readonly position: JournalPosition
+  /** What is kept for some time, as the queue may lose it, and since when it is: epoch milliseconds. */
+  readonly read: readonly ReadChange[]
+  readonly readAt: number
+  readonly failovers: readonly number[]
+}
+
+/** What was read, but for bodies, with keys of queries in hexadecimal digits. */
+export type ReadChange =
+  | TaskStep
+  | { readonly kind: 'call'; readonly call: Omit<SharedCall, 'task'>; readonly task: HexTask | null }
+  | ({ readonly kind: 'answer'; readonly call: string; readonly fetchedAt: number } & HexTask)
+  | { readonly kind: 'reading'; readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }
+
+interface HexTask {
+  readonly run: string
+  readonly query: string
+  readonly page: number
 }
 
 /** A task that ended, with its query's key in hexadecimal digits. */
@@ -95,6 +118,11 @@ export interface NumberedStep {
   readonly step: SyncStep
 }
 
+export interface NumberedChange {
+  readonly number: number
+  readonly change: ReadChange
+}
+
 export interface TaskHere {
   readonly taskId: number
   readonly runId: number
@@ -114,6 +142,15 @@ export function taskStep({ task, end, paging }: TaskEnded): TaskStep {
   return {
     ...{ kind: 'task', run: task.run, query: task.query.toString('hex'), page: task.page },
     ...('cause' in end ? { call: end.call, reused: false, cause: end.cause } : { ...end, cause: null }),
+    paging,
+  }
+}
+
+/** The end of a task that a step was made of. */
+export function taskEnded({ run, query, page, call, reused, cause, paging }: TaskStep): TaskEnded {
+  return {
+    task: { run, query: Buffer.from(query, 'hex'), page },
+    end: cause === null ? { call: call as string, reused } : { call, cause },
     paging,
   }
 }

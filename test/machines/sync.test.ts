@@ -72,7 +72,7 @@ test.each([[1], [2], [7], [1_000]])(
 
     expect(contents(reader)).toEqual(whole)
     expect(await syncJournal({ journal, store, clock: systemClock, name: 'reader' })).toEqual({
-      ...{ runs: 0, calls: 0, answers: 0, tasks: 0, unread: null },
+      ...{ runs: 0, calls: 0, answers: 0, tasks: 0, unread: null, failedOver: false },
     })
   },
 )
@@ -135,7 +135,16 @@ test('a database follows one queue for life, and notices one that was restored f
   await expect(sync(other)).rejects.toThrow('This database follows another queue')
 
   const older = { changes: { ...other.changes, identity: () => journal.changes.identity() } }
-  await store.importBatch({ calls: [], answers: [], readings: [], steps: [], position: '999999999' })
+  await store.importBatch({
+    calls: [],
+    answers: [],
+    readings: [],
+    steps: [],
+    position: '999999999',
+    read: [],
+    readAt: 0,
+    failovers: [],
+  })
   await expect(sync(older)).rejects.toThrow('restored from an older state')
 })
 

@@ -205,7 +205,7 @@ test('calls of a queue that came late are no sign of a clock that was set back',
     // Its worker was lost, and that was noticed twenty seconds later.
     calls: [call(1, noon + 30_000, 'answered'), call(2, noon + 10_000, 'ambiguous')],
     readings: [reading(0, noon), reading(1, noon + 20_000), reading(2, noon + 40_000)],
-    ...{ answers: [], steps: [], position: '1' },
+    ...{ answers: [], steps: [], position: '1', read: [], readAt: noon, failovers: [] },
   })
   const { spans } = verifyLedger(store.readings('k'), store.charges('k'))
   expect(spans).toMatchObject([

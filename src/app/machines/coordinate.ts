@@ -123,6 +123,27 @@ interface Joined {
 function machinesOf(joined: Joined): Machines {
   const { store, clock, notify, reached, waitingFor, read, sync, coordination, key, life } = joined
   const { id, leaseMs } = joined.coordinator
+
+  /** Plan, chunks and the right to coordinate may be lost with a server that failed over: begins again with what is known here. */
+  const throughFailovers = async <T>(
+    work: () => Promise<T>,
+    runs: readonly Run[],
+    signal: AbortSignal,
+  ): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      const hasFailedOver =
+        error instanceof FailedOver || (error instanceof CoordinationLost && (await sync(signal)).failedOver)
+      if (!hasFailedOver) throw error
+      notify(
+        'The server of the queue failed over to another one. What is known here and was lost there has been written again; the run goes on.',
+      )
+      await coordination.take(runs.map(({ job }) => job))
+      return await throughFailovers(work, runs, signal)
+    }
+  }
+
   return {
     begin: async (jobs) => {
       const taken = async (): Promise<void> => {
@@ -151,13 +172,20 @@ function machinesOf(joined: Joined): Machines {
     collect: (options, runs) => {
       const signal = AbortSignal.any([life, options.stop.signal])
       const journal = waitingFor(signal, longestWaitMs)
-      const shared = { store, journal, coordinator: id, sync: () => sync(signal) }
+      const syncHere = async (): Promise<SyncResult> => {
+        const came = await sync(signal)
+        if (came.failedOver) throw new FailedOver('the server of the queue failed over')
+        return came
+      }
+      const shared = { store, journal, coordinator: id, sync: syncHere }
       coordination.giveUpAfter(options.stop.signal)
-      return explained(collectOnMachines({ ...options, ...shared }, runs), leaseMs)
+      const collected = () => collectOnMachines({ ...options, ...shared }, runs)
+      return explained(throughFailovers(collected, runs, signal), leaseMs)
     },
     finished: (runs) => {
       const journal = waitingFor(life, farewellMs)
-      return explained(finishOnMachines({ store, journal, coordinator: id }, runs), leaseMs)
+      const finished = () => finishOnMachines({ store, journal, coordinator: id }, runs)
+      return explained(throughFailovers(finished, runs, life), leaseMs)
     },
     knowsAllCalls: async (since) => {
       try {
@@ -177,6 +205,11 @@ function begunWithOtherKey({ id, job }: Run, keyHash: string, isOfOthers: boolea
   return isOfOthers
     ? `${begun}: continue it on the host that has that key`
     : `${begun}; if the key of this host took its place, move the job to it: rankline queue rekey --job ${shellWord(job)} --from ${former} (or begin anew with --fresh)`
+}
+
+/** Thrown where the server of the journal has failed over since it was read before. */
+class FailedOver extends Error {
+  override readonly name = 'FailedOver'
 }
 
 /** What is said where the journal cannot be reached for a while. */

@@ -295,7 +295,7 @@ export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 export async function syncDatabase(
   settings: SyncSettings,
   clock: Clock = systemClock,
-): Promise<Omit<SyncResult, 'unread'>> {
+): Promise<Omit<SyncResult, 'unread' | 'failedOver'>> {
   const { url, database, keepMs, forgetAfterMs, ownKey, notice, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)

@@ -3,10 +3,12 @@ import {
   type ChunkLease,
   LeaseLost,
   type NewSharedCall,
+  type SharedCall,
   type SharedCalls,
   type StoredAnswer,
   type TaskEnded,
 } from '../shared/calls.ts'
+import type { LostChanges } from '../shared/changes.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { groupWriter } from './group-writer.ts'
 
@@ -102,6 +104,72 @@ WITH given AS (
   FROM allowed g ON CONFLICT (id) DO NOTHING
 )
 SELECT id FROM allowed`
+
+/**
+ * Calls of which the queue lost the intent when its server failed over, and that came to an end all the same: they stand as if they were in
+ * flight, in the newest chunk that has their query, until their end is written.
+ */
+const insertLostIntents = `
+INSERT INTO rankline.calls (id, run_id, query, page, chunk_id, key_hash, operation, credits, sent_at)
+SELECT g.id, g.run, decode(g.query, 'hex'), g.page,
+  (SELECT c.id FROM rankline.chunks c WHERE c.run_id = g.run AND decode(g.query, 'hex') = ANY (c.queries) ORDER BY c.id DESC LIMIT 1),
+  g.key_hash, g.operation, g.credits, g.sent_at
+FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, credits bigint, sent_at bigint,
+  key_hash text)
+ON CONFLICT DO NOTHING`
+
+async function writeLostIntents(statements: Statements, calls: readonly NewSharedCall[]): Promise<void> {
+  const given = calls.map((call) => ({
+    ...taskFields(call),
+    id: call.id,
+    operation: call.operation,
+    credits: call.credits,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
+  }))
+  await statements.query(insertLostIntents, [JSON.stringify(given)])
+}
+
+/** Writes what a reader has read before the server failed over. What the journal has is left as it is, or settled. */
+export async function putBack(statements: Statements, lost: LostChanges): Promise<void> {
+  await writeLostIntents(
+    statements,
+    lost.calls.filter(({ credits }) => credits > 0),
+  )
+  const answers = new Map(lost.answers.map(({ answer }) => [answer.call, answer]))
+  const entries = lost.calls.map((call): Entry => {
+    const settled = settledAgain(call)
+    const answer = answers.get(call.id)
+    return answer === undefined ? { settled } : { settled, answer }
+  })
+  await writeEntries(statements, entries)
+  const ends = lost.ends.map((ended, number) => endFields({ lease: noLease, ended }, number))
+  await statements.query(insertLostEnds, [JSON.stringify(ends)])
+  for (const { reading, run } of lost.readings) {
+    const { keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
+    await statements.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
+  }
+}
+
+/** Readers get asynchronous jobs when they are over. */
+function settledAgain(call: SharedCall): SettledCall {
+  const settlement = call.settlement as Settlement
+  const isJob = settlement.outcome === 'accepted'
+  return {
+    call,
+    settlement,
+    jobId: null,
+    job: isJob ? { billed: settlement.billed, at: settlement.finishedAt } : null,
+  }
+}
+
+const noLease: ChunkLease = { chunk: '0', run: '', fence: 0 }
+
+const insertLostEnds = `
+INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, cause, paging)
+SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.cause, e.paging
+FROM jsonb_to_recordset($1::jsonb) AS e(number integer, run uuid, query text, page integer, call uuid, reused boolean, cause text, paging text)
+ORDER BY e.number ON CONFLICT DO NOTHING`
 
 const uniqueViolation = '23505'
 
@@ -202,7 +270,7 @@ WITH given AS (
   UPDATE rankline.chunks c SET spent = c.spent + m.spent, in_doubt = c.in_doubt + m.in_doubt
   FROM (SELECT chunk_id, sum(spent) AS spent, sum(in_doubt) AS in_doubt FROM money GROUP BY 1) m WHERE c.id = m.chunk_id
 )
-SELECT id, fence FROM leased`
+SELECT l.id, l.fence, k.known FROM (SELECT count(*)::int AS known FROM before) k LEFT JOIN leased l ON true`
 
 /** Free lookups come with their settlement. */
 const insertLookups = `
@@ -224,14 +292,21 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
   )
   const ends = batch.flatMap((entry, number) => ('ended' in entry ? [endFields(entry, number)] : []))
   if (records.length + answers.length + ends.length === 0) return batch.map(() => true)
-  const rows = await statements.query<{ id: number; fence: number }>(writeRecords, [
-    JSON.stringify(records.map(recordFields)),
-    records.map(({ call }) => call.id),
-    JSON.stringify(ends),
-    JSON.stringify(answerFields(answers)),
-    // One value is sent as its bytes, a list of them as a text twice as long.
-    Buffer.concat(answers.map(({ body }) => body)),
-  ])
+  const write = () =>
+    statements.query<{ id: number | null; fence: number; known: number }>(writeRecords, [
+      JSON.stringify(records.map(recordFields)),
+      records.map(({ call }) => call.id),
+      JSON.stringify(ends),
+      JSON.stringify(answerFields(answers)),
+      // One value is sent as its bytes, a list of them as a text twice as long.
+      Buffer.concat(answers.map(({ body }) => body)),
+    ])
+  let rows = await write()
+  const calls = new Map(records.map(({ call }) => [call.id, call]))
+  if ((rows[0]?.known ?? 0) < calls.size) {
+    await writeLostIntents(statements, [...calls.values()])
+    rows = await write()
+  }
   const leased = new Set(rows.map(({ id, fence }) => `${id}:${fence}`))
   return batch.map((entry) => 'settled' in entry || leased.has(`${entry.lease.chunk}:${entry.lease.fence}`))
 }

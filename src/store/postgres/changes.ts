@@ -5,16 +5,17 @@ import type { SharedCall } from '../shared/calls.ts'
 import {
   type BlockingTransaction,
   type ChangeBatch,
-  hasReached,
   type JournalChange,
   type JournalPosition,
   JournalWentBack,
+  readPosition,
   type SharedChanges,
   type UnreadChanges,
 } from '../shared/changes.ts'
 import type { PlanPart } from '../shared/plans.ts'
+import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { epochMs } from './expressions.ts'
+import { epochMs, timeline } from './expressions.ts'
 import { unpack } from './packing.ts'
 import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
 
@@ -30,17 +31,21 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
       const [row] = await postgres.query<{ journal: string }>('SELECT journal FROM rankline.version')
       return row?.journal as string
     },
-    after: (position, mostRows) =>
-      postgres.transaction((statements) => changesAfter(statements, position, mostRows)),
+    after: (position, mostRows, reader) =>
+      postgres.transaction((statements) => changesAfter(statements, position, mostRows, reader)),
     plan: (run, version) => planOf(postgres, run, version),
     isNoted: async () => (await rights()).mayNote,
-    reached: async ({ id, name }, position) => {
+    reached: async ({ id, name }, position, lastChange) => {
       if (!(await rights()).mayNote) return
       await postgres.query(
-        `INSERT INTO rankline.readers VALUES ($1, $2, $3::xid8, clock_timestamp())
-        ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at`,
-        [id, name, position],
+        `INSERT INTO rankline.readers (id, name, position, seen_at, changes_read) VALUES ($1, $2, $3::xid8, clock_timestamp(), $4)
+        ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at,
+          changes_read = excluded.changes_read`,
+        [id, name, String(readPosition(position).transaction), lastChange],
       )
+    },
+    putBack: async (lost) => {
+      if ((await rights()).mayNote) await postgres.transaction((statements) => putBack(statements, lost))
     },
     dropRead: async (keepMs, forgetAfterMs) => {
       if (!(await rights()).mayDrop) return 0
@@ -68,14 +73,35 @@ async function changesAfter(
   statements: Statements,
   position: JournalPosition | null,
   mostRows: number,
+  reader: string | undefined,
 ): Promise<ChangeBatch> {
   await statements.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
-  const from = position ?? '0'
-  const { upper: readable, newest } = await readableUntil(statements)
-  if (!hasReached(newest, from))
-    throw new JournalWentBack('the queue is in an older state than this database has read')
+  const now = await stateOf(statements)
+  const positionAt = (transaction: string): JournalPosition => `${now.timeline}/${transaction}`
+  const at = readPosition(position ?? positionAt('0'))
+  const wentBack = new JournalWentBack('the queue is in an older state than this database has read')
+  if (at.timeline !== null && at.timeline > now.timeline) throw wentBack
+  if (at.timeline !== null && at.timeline < now.timeline) {
+    const [own] = await statements.query<{ position: string; read: number }>(
+      'SELECT position, changes_read AS read FROM rankline.readers WHERE id = $1',
+      [reader],
+    )
+    const kept = own?.position ?? '0'
+    if (BigInt(kept) < at.transaction)
+      return {
+        changes: [],
+        position: positionAt(kept),
+        more: true,
+        unread: null,
+        kept: { lastChange: own?.read ?? 0 },
+        failovers: now.failovers,
+      }
+  }
+  const { upper: readable, newest } = await readableUntil(statements, now)
+  if (BigInt(newest) < at.transaction) throw wentBack
   // One that was foreign before, and comes to its end just now, counts: all until the position was read all the same.
-  const upper = hasReached(readable, from) ? readable : from
+  const upper = BigInt(readable) < at.transaction ? String(at.transaction) : readable
+  const from = String(at.transaction)
   const [next] = await statements.query<{ until: string | null }>(nextTransactions, [from, mostRows, upper])
   const until = next?.until ?? upper
   const span = [from, until]
@@ -96,10 +122,31 @@ async function changesAfter(
       ),
       ...inOrder(events, ends),
     ],
-    position: until,
+    position: positionAt(until),
     more: next?.until != null,
-    unread: await unreadFrom(statements, upper, newest),
+    unread: await unreadFrom(statements, positionAt(upper), positionAt(newest)),
+    kept: null,
+    failovers: now.failovers,
   }
+}
+
+interface JournalState {
+  /** The first transaction that had not begun. */
+  readonly newest: string
+  readonly underWay: readonly string[]
+  readonly timeline: number
+  readonly failovers: readonly number[]
+}
+
+/** The first timeline that was noticed is that of the server at the beginning. A standby writes no log. */
+async function stateOf(statements: Statements): Promise<JournalState> {
+  const [state] = await statements.query<JournalState>(
+    `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay",
+      CASE WHEN pg_is_in_recovery() THEN (SELECT max(timeline) FROM rankline.timelines) ELSE ${timeline} END AS timeline,
+      ARRAY(SELECT ${epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers
+    FROM pg_current_snapshot() s`,
+  )
+  return state as JournalState
 }
 
 /**
@@ -112,18 +159,15 @@ async function changesAfter(
  */
 async function readableUntil(
   statements: Statements,
+  { newest, underWay }: JournalState,
 ): Promise<{ readonly upper: string; readonly newest: string }> {
-  const [now] = await statements.query<{ newest: string; underWay: readonly string[] }>(
-    `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay" FROM pg_current_snapshot() s`,
-  )
-  const { newest, underWay } = now as NonNullable<typeof now>
   if (underWay.length === 0) return { upper: newest, newest }
   const withoutLock = await statements.query<{ id: string }>(transactionsWithoutLock, [underWay])
   const foreign = await statements.query<{ id: string }>(stillUnderWay, [withoutLock.map(({ id }) => id)])
   const passed = new Set(foreign.map(({ id }) => id))
   const upper = underWay
     .filter((id) => !passed.has(id))
-    .reduce((least, id) => (hasReached(id, least) ? least : id), newest)
+    .reduce((least, id) => (BigInt(id) < BigInt(least) ? id : least), newest)
   return { upper, newest }
 }
 
@@ -139,15 +183,20 @@ WHERE NOT EXISTS (
 
 const stillUnderWay = `SELECT id FROM unnest($1::text[]) AS t(id) WHERE pg_xact_status(id::xid8) = 'in progress'`
 
-async function unreadFrom(statements: Statements, id: string, newest: string): Promise<UnreadChanges | null> {
-  if (id === newest) return null
+async function unreadFrom(
+  statements: Statements,
+  from: JournalPosition,
+  until: JournalPosition,
+): Promise<UnreadChanges | null> {
+  if (from === until) return null
+  const id = String(readPosition(from).transaction)
   const kept = await statements.query<object>(
     `SELECT 1 FROM (${fromEach('changed >= $1::xid8 LIMIT 1')}) changes LIMIT 1`,
     [id],
   )
   if (kept.length === 0) return null
   const [blocker] = await statements.query<BlockingTransaction>(describeTransaction, [id])
-  return { from: id, until: newest, blockedBy: blocker as BlockingTransaction }
+  return { from, until, blockedBy: blocker as BlockingTransaction }
 }
 
 /** What is told of others depends on the rights of the user: often neither since when they run, nor what. */

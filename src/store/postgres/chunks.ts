@@ -3,7 +3,7 @@ import type { ChunkLease } from '../shared/calls.ts'
 import type { ChunkEnd, LeasedChunk, OpenSharedJob, ReusableAnswer, SharedChunks } from '../shared/chunks.ts'
 import type { ChunkQuery, SharedRun } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { epochMs } from './expressions.ts'
+import { epochMs, timeline } from './expressions.ts'
 import { unpack } from './packing.ts'
 import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
 
@@ -42,12 +42,18 @@ interface ChunkRow extends RunRow {
   readonly closed_at: number | null
 }
 
+/** More than a chunk is ever leased. */
+const fencesOfTimeline = 100_000
+
+/** A failover may lose leases, and with them their fences: those of a new timeline are higher than all of the ones before. */
+const nextFence = `greatest(c.fence, (${timeline} - 1) * ${fencesOfTimeline}) + 1`
+
 const leaseChunks = `
 WITH next AS (
   SELECT id FROM rankline.chunks WHERE key_hash = ANY ($2) AND state = 'released'
   ORDER BY priority DESC, id LIMIT $3 FOR UPDATE SKIP LOCKED
 ), leased AS (
-  UPDATE rankline.chunks c SET state = 'leased', fence = c.fence + 1, worker = $1,
+  UPDATE rankline.chunks c SET state = 'leased', fence = ${nextFence}, worker = $1,
     leased_until = clock_timestamp() + $4 * interval '1 millisecond'
   FROM next WHERE c.id = next.id RETURNING c.*
 )

@@ -1,7 +1,7 @@
 import type { QueueOperations, QueueStatus, WorkerRow } from '../shared/operations.ts'
 import type { ChunkState, SharedJob } from '../shared/plans.ts'
 import type { Postgres } from './connection.ts'
-import { chunksByState, epochMs, reservedOf } from './expressions.ts'
+import { chunksByState, epochMs, noteTimeline, reservedOf } from './expressions.ts'
 import { versionOf, whyTooNew } from './layout.ts'
 import { rekey } from './rekey.ts'
 
@@ -14,6 +14,7 @@ export function queueOperations(postgres: Postgres): QueueOperations {
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms`,
         [id, name, version, keys, startedAt, clockOffsetMs],
       )
+      await postgres.query(noteTimeline)
       return whyTooNew(await versionOf(postgres))
     },
     // One that was killed cannot say that it is gone: it is forgotten after a day.

@@ -9,7 +9,7 @@ import {
 } from '../shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdJob, holdRuns, holdUncoordinated } from './coordination.ts'
-import { chunksByState, reservedOf } from './expressions.ts'
+import { chunksByState, noteTimeline, reservedOf } from './expressions.ts'
 import { pack } from './packing.ts'
 
 /** Plans and who coordinates them, in Postgres. */
@@ -135,6 +135,7 @@ async function coordinate(
   { id, name, leaseMs }: Parameters<SharedPlans['coordinate']>[1],
 ): Promise<readonly (SharedJob & { readonly heldBy: string })[]> {
   const wanted = asJson(jobs)
+  await statements.query(noteTimeline)
   await statements.query(
     `INSERT INTO rankline.jobs (key_hash, job) SELECT key_hash, job FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)
     ORDER BY key_hash, job ON CONFLICT DO NOTHING`,

@@ -1,6 +1,6 @@
 import type { SharedRates } from '../shared/rates.ts'
 import type { Postgres } from './connection.ts'
-import { epochMs } from './expressions.ts'
+import { epochMs, timeline } from './expressions.ts'
 
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and they travel for different times. Measured with
@@ -75,27 +75,31 @@ const instant = (epoch: string): string => `to_timestamp(${epoch}::double precis
 
 /**
  * After a refusal slots begin when the hold is over, one at a time until a call has passed: that one probes. Only slots of the next moments
- * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out.
+ * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out. After
+ * a failover that may be slots that lie further ahead.
  *
  * A clock of the server that was set back takes the instants that are written down back with it: all would wait for them else.
  */
 const leaseSlots = `
 WITH written AS (
   SELECT k.*, clock_timestamp() AS now, pg_postmaster_start_time() AS started,
-    greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing
+    greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing, ${timeline} AS timeline_now
   FROM rankline.keys k WHERE k.key_hash = $1 FOR UPDATE
 ), setting AS (
   SELECT written.*, CASE WHEN leased_at > now + $8::double precision * interval '1 millisecond' THEN leased_at - now
     ELSE interval '0' END AS back FROM written
 ), key AS (
   SELECT key_hash, now, spacing, server_started, started, held_until - back AS held_until, server_started <> started AS is_new,
+    timeline_now, timeline <> timeline_now AS has_failed_over,
     least(next_slot - back, now + $9::double precision * spacing * interval '1 millisecond') AS next_slot
   FROM setting
 ), slot AS (
   SELECT key.*, CASE WHEN key.held_until IS NULL THEN $2::integer ELSE 1 END AS given,
     greatest(key.next_slot, key.now + $3 * interval '1 millisecond', key.held_until + $7 * interval '1 millisecond',
       CASE WHEN key.is_new
-        THEN least(key.now, key.started) + ($5 + $6::double precision) * interval '1 millisecond' END) AS first
+        THEN least(key.now, key.started) + ($5 + $6::double precision) * interval '1 millisecond' END,
+      CASE WHEN key.has_failed_over
+        THEN key.now + ($3 + $5 + $6::double precision + 2 * coalesce(key.spacing, 0)) * interval '1 millisecond' END) AS first
   FROM key
 ), next AS (
   SELECT slot.*, CASE WHEN spacing IS NULL AND held_until IS NULL THEN next_slot
@@ -104,7 +108,8 @@ WITH written AS (
     ELSE first + given * spacing * interval '1 millisecond' END AS after
   FROM slot
 )
-UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started, held_until = s.held_until, leased_at = s.now
+UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started, held_until = s.held_until, leased_at = s.now,
+  timeline = s.timeline_now
 FROM next s WHERE k.key_hash = s.key_hash
 RETURNING ${epochMs('s.first')}::double precision AS first, s.given AS slots, ${epochMs('s.now')}::double precision AS now,
   s.held_until IS NOT NULL AS probe,

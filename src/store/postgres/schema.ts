@@ -1,3 +1,5 @@
+import { timeline } from './expressions.ts'
+
 /**
  * The tables of the shared journal, in the schema `rankline`. Instants are epoch milliseconds, as in SQLite; leases, which are compared with the
  * clock of the database, are timestamps. `changed` is the transaction that wrote a row last: readers take rows of transactions that are
@@ -224,6 +226,14 @@ CREATE INDEX calls_jobs ON rankline.calls (run_id, query) WHERE job_over = false
 
 -- When the last slot was leased, by the clock of the server: where that goes back, it shows by how much.
 ALTER TABLE rankline.keys ADD COLUMN leased_at timestamptz;
+
+-- A standby that takes the place of its server goes on as a new timeline, maybe without the newest transactions of the old one.
+CREATE TABLE rankline.timelines (timeline integer PRIMARY KEY, since timestamptz NOT NULL DEFAULT clock_timestamp());
+INSERT INTO rankline.timelines (timeline) VALUES (${timeline});
+-- The timeline when the last slot was leased.
+ALTER TABLE rankline.keys ADD COLUMN timeline integer;
+-- The number of the last change that a reader had read when it noted its position: what it read later may be lost here.
+ALTER TABLE rankline.readers ADD COLUMN changes_read bigint NOT NULL DEFAULT 0;
 `
 
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */

@@ -18,6 +18,14 @@ export type JournalChange =
   | { readonly kind: 'answer'; readonly run: string; readonly answer: StoredAnswer }
   | { readonly kind: 'task-end'; readonly ended: TaskEnded }
 
+/** What a reader has and the journal may have lost. */
+export interface LostChanges {
+  readonly calls: readonly SharedCall[]
+  readonly answers: readonly { readonly run: string; readonly answer: StoredAnswer }[]
+  readonly readings: readonly { readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }[]
+  readonly ends: readonly TaskEnded[]
+}
+
 export interface ChangeBatch {
   readonly changes: readonly JournalChange[]
   readonly position: JournalPosition
@@ -25,6 +33,18 @@ export interface ChangeBatch {
   readonly more: boolean
   /** What is there and cannot be read yet; null where nothing is. */
   readonly unread: UnreadChanges | null
+  /**
+   * Where the server failed over, and what this reader has read since it noted its position may be lost: no changes come, and the position
+   * is the one up to which nothing is lost.
+   */
+  readonly kept: KeptByFailover | null
+  /** When the server failed over, as far as that was noticed: epoch milliseconds. */
+  readonly failovers: readonly number[]
+}
+
+export interface KeptByFailover {
+  /** The number of the reader's last change that is certainly not lost. */
+  readonly lastChange: number
 }
 
 /** Changes between two positions, which cannot be read before a transaction is over that began before them. */
@@ -48,9 +68,24 @@ export interface BlockingTransaction {
   readonly since: number | null
 }
 
-/** Whether all is before a position that is before another one. */
+/** A position is a transaction of a timeline of the server; null where it was noted before timelines were. */
+export function readPosition(position: JournalPosition) {
+  const [transaction, timeline = null] = position.split('/').reverse() as [string, string?]
+  return { timeline: timeline === null ? null : Number(timeline), transaction: BigInt(transaction) }
+}
+
+/** Whether the server failed over between two positions. */
+export function isNewTimeline(before: JournalPosition | null, after: JournalPosition): boolean {
+  const known = before === null ? null : readPosition(before).timeline
+  return known !== null && readPosition(after).timeline !== known
+}
+
+/** Whether a position lies behind another one, or is the same. */
 export function hasReached(position: JournalPosition, wanted: JournalPosition): boolean {
-  return BigInt(position) >= BigInt(wanted)
+  const [here, there] = [readPosition(position), readPosition(wanted)]
+  if (here.timeline !== null && there.timeline !== null && here.timeline !== there.timeline)
+    return here.timeline > there.timeline
+  return here.transaction >= there.transaction
 }
 
 /** A database that follows the journal. */
@@ -69,14 +104,16 @@ export class JournalWentBack extends Error {
 export interface SharedChanges {
   /** Names this journal, unlike all others. */
   identity(): Promise<string>
-  /** What was committed after a position (null for the beginning), so much of it at most. Skips nothing that a slow transaction commits later. Rejected with `JournalWentBack`. */
-  after(position: JournalPosition | null, mostRows: number): Promise<ChangeBatch>
+  /** What was committed after a position (null for the beginning) and the reader lacks, so much of it at most. Skips nothing that a slow transaction commits later. Rejected with `JournalWentBack`. */
+  after(position: JournalPosition | null, mostRows: number, reader?: string): Promise<ChangeBatch>
   /** The parts of that version of the plan of a run, in order. */
   plan(run: string, version: number): AsyncIterable<PlanPart>
   /** Whether this user may note in the journal how far a reader is. */
   isNoted(): Promise<boolean>
-  /** Notes how far a reader is: what all readers have may be dropped. Without the right to do so, nothing is noted. */
-  reached(reader: JournalReader, position: JournalPosition): Promise<void>
+  /** Notes how far a reader is, and the number of the last change that it read: what all readers have may be dropped. Without the right to do so, nothing is noted. */
+  reached(reader: JournalReader, position: JournalPosition, lastChange: number): Promise<void>
+  /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
+  putBack(lost: LostChanges): Promise<void>
   /**
    * Where this user has the right to do so, drops bodies that are older than `keepMs` and that all readers have; readers that were not seen for `forgetAfterMs` do not count.
    * How many were dropped.

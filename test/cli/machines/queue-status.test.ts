@@ -37,8 +37,8 @@ test('queue status tells problems first, then runs, workers and readers; queue r
   )
   await journal.rates.refused(keyHash, Date.now(), 3_600_000)
   const { position } = await journal.changes.after(null, 1_000)
-  await journal.changes.reached({ id: randomUUID(), name: 'host: /new.db' }, '0')
-  await journal.changes.reached({ id: randomUUID(), name: 'host: /old.db' }, position)
+  await journal.changes.reached({ id: randomUUID(), name: 'host: /new.db' }, '0', 0)
+  await journal.changes.reached({ id: randomUUID(), name: 'host: /old.db' }, position, 0)
 
   const lines = (await ask('status')).split('\n').map((line) => line.trim().split(/ {2,}/))
   expect(lines.slice(0, 3)).toEqual([

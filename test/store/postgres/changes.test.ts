@@ -224,8 +224,8 @@ test('bodies are dropped when they are old and all readers have them; forgotten 
   const [quick, slow] = ['quick', 'slow'].map((name) => ({ id: randomUUID(), name }))
   expect(await dropped()).toBe(0)
   const { position } = await readAll(journal, 100)
-  await journal.changes.reached(quick as { id: string; name: string }, position)
-  await journal.changes.reached(slow as { id: string; name: string }, '0')
+  await journal.changes.reached(quick as { id: string; name: string }, position, 0)
+  await journal.changes.reached(slow as { id: string; name: string }, '0', 0)
   expect(await dropped()).toBe(0)
   await journal.sql(`UPDATE rankline.readers SET seen_at = seen_at - interval '2 hours' WHERE name = 'slow'`)
 

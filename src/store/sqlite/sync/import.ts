@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
-import { and, asc, eq, lte, max, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lt, lte, max, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { JobSettings } from '../../../model/job.ts'
 import { inOneSpelling } from '../../../model/query.ts'
 import type { SharedCall, StoredAnswer } from '../../shared/calls.ts'
-import type { ImportBatch, SyncStep, SyncStore } from '../../sync.ts'
+import type { ImportBatch, ReadChange, SyncStep, SyncStore } from '../../sync.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { callSettler } from '../ledger/calls.ts'
 import { answers, calls, queries, rawAnswers, runs, tasks, usageReadings } from '../schema.ts'
 import { followJob, jobsCollectedHere, nameHere, namesOfOthers, ownJob } from './job-names.ts'
-import { journalReader, sharedCalls, sharedRuns, syncSteps } from './schema.ts'
+import { journalReader, queueFailovers, readChanges, sharedCalls, sharedRuns, syncSteps } from './schema.ts'
 
 /** What this database knows of a shared journal, and how that gets in. */
 export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): SyncStore {
@@ -50,6 +50,9 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
     ownJobs: async () => jobsCollectedHere(db),
     jobsOfOthers: async () => namesOfOthers(db),
     importBatch: (batch) => writer.write(() => importAll(batch)),
+    lastChange: async () => lastChange.one(db).id ?? 0,
+    changesRead: async (after, most) => changesAfter.all(db, { after, most }),
+    queueFailovers: async () => failovers.all(db).map(({ at }) => at),
     syncSteps: async (most) => nextSteps.all(db, { most }),
     stepsApplied: (upTo) => writer.write(() => void forgetSteps.run(db, { upTo })),
     sharedTask: async ({ run, query, page, call }) => {
@@ -137,6 +140,34 @@ const addStep = prepared(($: Values<{ step: SyncStep }>) => orm.insert(syncSteps
 const forgetSteps = prepared(($: Values<{ upTo: number }>) =>
   orm.delete(syncSteps).where(lte(syncSteps.id, $.upTo)),
 )
+
+/** So long a standby may be behind whose server fails. */
+const keptReadMs = 3_600_000
+
+const lastChange = prepared(() => orm.select({ id: max(readChanges.id) }).from(readChanges))
+const changesAfter = prepared(($: Values<{ after: number; most: number }>) =>
+  orm
+    .select({ number: readChanges.id, change: readChanges.change })
+    .from(readChanges)
+    .where(gt(readChanges.id, $.after))
+    .orderBy(asc(readChanges.id))
+    .limit($.most),
+)
+const addChange = prepared(($: Values<{ change: ReadChange; readAt: number }>) =>
+  orm.insert(readChanges).values({ change: $.change, readAt: $.readAt }),
+)
+// The last one stays, for its number.
+const forgetChanges = prepared(($: Values<{ before: number }>) =>
+  orm
+    .delete(readChanges)
+    .where(
+      and(lt(readChanges.readAt, $.before), sql`${readChanges.id} < (SELECT max(id) FROM ${readChanges})`),
+    ),
+)
+const addFailover = prepared(($: Values<{ at: number }>) =>
+  orm.insert(queueFailovers).values({ at: $.at }).onConflictDoNothing(),
+)
+const failovers = prepared(() => orm.select({ at: queueFailovers.at }).from(queueFailovers))
 
 /** The number of a query here. Journals of before may name one by the key of a former spelling. */
 const idOfKey = (key: Placeholder): SQL =>
@@ -296,12 +327,15 @@ function batchImporter(db: Database, keys: ApiKeyIds): (batch: ImportBatch) => v
     noteAnswer.run(db, { id, answerId })
   }
 
-  return ({ calls: made, answers: stored, readings, steps, position }) => {
+  return ({ calls: made, answers: stored, readings, steps, position, read, readAt, failovers: noticed }) => {
     for (const call of made) importCall(call)
     for (const { run, answer } of stored) importAnswer(run, answer)
     for (const { reading, run } of readings)
       addReading.run(db, { ...reading, runId: run === null ? null : runHere(run) })
     for (const step of steps) addStep.run(db, { step })
+    for (const change of read) addChange.run(db, { change, readAt })
+    if (read.length > 0) forgetChanges.run(db, { before: readAt - keptReadMs })
+    for (const at of noticed) addFailover.run(db, { at: Math.round(at) })
     moveTo.run(db, { position })
   }
 }

@@ -1,5 +1,5 @@
 import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { SyncStep } from '../../sync.ts'
+import type { ReadChange, SyncStep } from '../../sync.ts'
 
 /** This database as a reader of a shared journal, and how far it has read: one row. */
 export const journalReader = sqliteTable('journal_reader', {
@@ -47,3 +47,17 @@ export const syncSteps = sqliteTable('sync_steps', {
   id: integer().primaryKey({ autoIncrement: true }),
   step: text({ mode: 'json' }).$type<SyncStep>().notNull(),
 })
+
+/** What was read lately, in its order: a queue whose server fails over may have lost it. */
+export const readChanges = sqliteTable(
+  'read_changes',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    readAt: integer('read_at').notNull(),
+    change: text({ mode: 'json' }).$type<ReadChange>().notNull(),
+  },
+  (table) => [index('read_changes_at').on(table.readAt)],
+)
+
+/** When the server of the queue failed over, as far as that was noticed. */
+export const queueFailovers = sqliteTable('queue_failovers', { at: integer().primaryKey() })

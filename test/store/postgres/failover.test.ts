@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { syncJournal } from '../../../src/machines/sync.ts'
+import { systemClock } from '../../../src/model/time.ts'
+import type { JournalChange } from '../../../src/store/shared/changes.ts'
+import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
+import { testPostgres } from '../../support/postgres.ts'
+import { aStore, noon } from '../build.ts'
+import { aCall, coordinator, ended, leased, openTestJournal, type TestJournal, theAnswer } from './journal.ts'
+
+test('what a failover lost is written again by a database that has read it, and no lease of before is given out twice', async () => {
+  await using server = await testPostgres()
+  const url = await server.database()
+  const first = await openTestJournal(url)
+  const { lease, run, worker } = await leased(first)
+  await first.plans.publish(coordinator, run, async function* () {
+    yield { queries: lease.queries, leftOut: [] }
+  })
+  const calls = [1, 2, 3].map((page) => aCall(lease, { page }))
+  const [kept, lost, unread] = calls as [(typeof calls)[0], (typeof calls)[0], (typeof calls)[0]]
+  const end = (call: typeof kept) => ({
+    task: call.task as NonNullable<typeof call.task>,
+    end: { call: call.id, reused: false },
+    paging: null,
+  })
+  const buy = async (journal: TestJournal, call: typeof kept) => {
+    await journal.calls.begin(lease, call)
+    await journal.calls.answer(call, ended('answered'), theAnswer(call))
+    await journal.calls.endTask(lease, end(call))
+  }
+  const { store } = await aStore()
+  const sync = (journal: TestJournal, into = store) =>
+    syncJournal({ journal, store: into, clock: systemClock, name: 'reader' })
+  await buy(first, kept)
+  await sync(first)
+  const standby = await server.addStandby()
+  await caughtUp(first)
+  standby.cut()
+  await buy(first, lost)
+  await first.calls.saveUsage({
+    ...{
+      run: null,
+      keyHash: run.keyHash,
+      askedAt: noon,
+      readAt: noon,
+      remaining: 10,
+      totalUsed: 5,
+      record: '{}',
+    },
+  })
+  await sync(first)
+  await buy(first, unread)
+  // The chunk goes to another worker, and that is lost as well.
+  await first.sql(`UPDATE rankline.chunks SET leased_until = clock_timestamp() - interval '1 ms'`)
+  await first.chunks.takeBack(10)
+  const [other] = await first.chunks.take(randomUUID(), [run.keyHash], 1, 60_000)
+
+  await standby.promote()
+
+  await first[Symbol.asyncDispose]()
+  await using journal = await openTestJournal(url.replace(/:\d+\//, `:${server.port}/`))
+  expect(await journal.sql('SELECT id FROM rankline.calls')).toEqual([{ id: kept.id }])
+  await journal.operations.seen({
+    ...{ id: worker, name: 'w', version: '1', keys: [run.keyHash], startedAt: noon, clockOffsetMs: 0 },
+  })
+  expect(await sync(journal)).toMatchObject({ failedOver: true })
+  expect(await sync(journal)).toMatchObject({ failedOver: false, calls: 0 })
+  expect(await store.queueFailovers()).toHaveLength(1)
+  // The worker comes with what it has in flight.
+  await journal.calls.answer(unread, ended('answered'), theAnswer(unread))
+
+  expect(await journal.sql('SELECT id, billed, outcome FROM rankline.calls ORDER BY page')).toEqual(
+    calls.map(({ id }) => ({ id, billed: 1, outcome: 'answered' })),
+  )
+  expect(await journal.sql('SELECT spent::int FROM rankline.chunks')).toEqual([{ spent: 3 }])
+  expect(await journal.sql('SELECT sum(spent)::int AS spent FROM rankline.spending')).toEqual([{ spent: 3 }])
+  expect(await journal.sql('SELECT page FROM rankline.task_ends ORDER BY page')).toEqual([
+    { page: 1 },
+    { page: 2 },
+  ])
+  expect(await journal.sql('SELECT total_used::int AS used FROM rankline.readings')).toEqual([{ used: 5 }])
+  const changes = (await journal.changes.after(null, 10_000)).changes
+  const answersOf = (all: readonly JournalChange[]) =>
+    all.flatMap((change) => (change.kind === 'answer' ? [change.answer.call] : []))
+  expect(answersOf(changes).sort()).toEqual(calls.map(({ id }) => id).sort())
+  // Leases of before are worth nothing.
+  await journal.sql(`UPDATE rankline.chunks SET leased_until = clock_timestamp() - interval '1 ms'`)
+  await journal.chunks.takeBack(10)
+  const [newest] = await journal.chunks.take(randomUUID(), [run.keyHash], 1, 60_000)
+  const begun = (by: LeasedChunk | undefined) =>
+    journal.calls.begin(by as LeasedChunk, aCall(lease)).then(
+      () => 'begun',
+      (error: Error) => error.name,
+    )
+  expect(await Promise.all([lease, other, newest].map(begun))).toEqual(['LeaseLost', 'LeaseLost', 'begun'])
+})
+
+/** Fulfilled when the standby has all that is there. */
+async function caughtUp({ sql }: TestJournal): Promise<void> {
+  for (;;) {
+    const [row] = await sql<{ is: boolean }>(
+      `SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_lsn()), false) AS is FROM pg_stat_replication`,
+    )
+    if (row?.is === true) return
+    await pause(20)
+  }
+}
