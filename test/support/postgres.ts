@@ -25,6 +25,8 @@ export interface TestPostgres extends Databases, AsyncDisposable {
   crash(): Promise<void>
   /** Starts again after `stop` or `crash`, at the same port. */
   start(): Promise<void>
+  /** What it and its standbys have written into their logs so far. */
+  log(): string
   /** Makes a copy that follows it, and is a little behind. Ends every connection. */
   addStandby(): Promise<Standby>
 }
@@ -81,8 +83,11 @@ export async function testPostgres(settings: readonly string[] = []): Promise<Te
       ...['-D', place, '-p', String(at), '-k', '', '-h', '127.0.0.1', '-F'],
       ...['max_connections=200', ...settings].flatMap((setting) => ['-c', setting]),
     ]
-    return startServer(programs.postgres, flags, { ...user, cwd: folder })
+    return startServer(programs.postgres, flags, { ...user, cwd: folder }, (text) => {
+      log += text
+    })
   }
+  let log = ''
   let current = { data, port }
   let running: ChildProcess | null = null
   let made = 0
@@ -139,6 +144,7 @@ export async function testPostgres(settings: readonly string[] = []): Promise<Te
     stop: () => end('SIGINT'),
     crash: () => end('SIGQUIT'),
     start,
+    log: () => log,
     addStandby,
     [Symbol.asyncDispose]: async () => {
       await end('SIGQUIT')
@@ -210,6 +216,7 @@ async function startServer(
   postgres: string,
   flags: readonly string[],
   options: { readonly uid?: number; readonly gid?: number; readonly cwd: string },
+  onLog: (text: string) => void,
 ): Promise<ChildProcess> {
   const server = spawn('sh', ['-c', guarded, options.cwd, postgres, ...flags], {
     ...options,
@@ -223,6 +230,7 @@ async function startServer(
     server.once('error', reject)
     server.once('exit', () => reject(new Error(`the Postgres server of the test does not start: ${log}`)))
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      onLog(text)
       log = (log + text).slice(-10_000)
       if (/database system is ready to accept (read-only )?connections/.test(log)) resolve(server)
     })

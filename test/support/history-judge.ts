@@ -1,0 +1,164 @@
+import { queryKey } from '../../src/model/query.ts'
+import type { Sandbox } from '../../src/sandbox/server.ts'
+import type { Postgres } from '../../src/store/postgres/connection.ts'
+import type { Ended, Workspace } from './rankline.ts'
+
+type Problems = readonly string[]
+
+/** The service of one key: what it allows, how many pages were wanted there, and the key in the journal. */
+export interface KeyOfHistory {
+  readonly service: Sandbox
+  readonly keyHash: string
+  readonly perSecond: number
+  readonly wanted: number
+}
+
+/** Codes with which a process may end before its time, and null where it was killed; the last end of each is judged by itself. */
+const passingCodes = {
+  // The queue could not be reached for long, or another process coordinated the job still.
+  coordinator: [null, 0, 6, 7],
+  worker: [null, 0],
+} as const
+
+/** What is wrong with the ends of processes. */
+export function endFaults(who: keyof typeof passingCodes, ends: readonly Ended[]): Problems {
+  const passing: readonly (number | null)[] = passingCodes[who]
+  return ends.flatMap(({ code, stderr }) =>
+    passing.includes(code) ? [] : [`a ${who} ended with ${code}: ${stderr}`],
+  )
+}
+
+/** What is wrong with ends after which nothing more comes. */
+export function lastEndFaults(who: string, ends: readonly Ended[]): Problems {
+  return ends.flatMap(({ code, stderr }) =>
+    code === 0 ? [] : [`a ${who} ended with ${code} at last: ${stderr}`],
+  )
+}
+
+/**
+ * What stands in the shared ledger for a key, and what its service has charged and refused.
+ *
+ * @param failedOver whether calls may be gone with a server: their pages were bought again
+ */
+export async function keyFaults(
+  postgres: Postgres,
+  key: KeyOfHistory,
+  failedOver: boolean,
+): Promise<Problems> {
+  const { faults, charged, billed, ambiguous } = await moneyFaults(postgres, key)
+  const { faults: missing, again } = callFaults(await boughtTasks(postgres, key), key)
+  if (again > (failedOver ? charged - billed : 0))
+    faults.push(`pages were bought again ${again} times without a lost call of theirs that is listed`)
+  if (charged < billed || charged > billed + ambiguous + again)
+    faults.push(`the service charged ${charged}, the journal has ${billed} and ${ambiguous} in doubt`)
+  return [...faults, ...missing, ...rateFaults(key)]
+}
+
+async function moneyFaults(postgres: Postgres, { keyHash, service }: KeyOfHistory) {
+  const [sums] = await postgres.query<{
+    billed: number
+    ambiguous: number
+    open: number
+    spent: number
+    doubt: number
+    quarters: number
+  }>(
+    `SELECT (SELECT coalesce(sum(credits), 0)::int FROM rankline.calls WHERE key_hash = $1 AND billed = 1) AS billed,
+      (SELECT coalesce(sum(credits), 0)::int FROM rankline.calls WHERE key_hash = $1 AND billed IS NULL) AS ambiguous,
+      (SELECT count(*)::int FROM rankline.calls WHERE key_hash = $1 AND outcome IS NULL) AS open,
+      (SELECT coalesce(sum(spent), 0)::int FROM rankline.chunks WHERE key_hash = $1) AS spent,
+      (SELECT coalesce(sum(in_doubt), 0)::int FROM rankline.chunks WHERE key_hash = $1) AS doubt,
+      (SELECT coalesce(sum(spent + in_doubt), 0)::int FROM rankline.spending WHERE key_hash = $1) AS quarters`,
+    [keyHash],
+  )
+  if (sums === undefined) throw new Error('there are no sums')
+  const { billed, ambiguous, open, spent, doubt, quarters } = sums
+  const { charged } = service.ledger
+  const faults: string[] = []
+  if (open > 0) faults.push(`${open} calls never ended`)
+  if (spent !== billed || doubt !== ambiguous || quarters !== billed + ambiguous)
+    faults.push(`chunks: ${spent} and ${doubt}, quarters: ${quarters}, calls: ${billed} and ${ambiguous}`)
+  return { faults, charged, billed, ambiguous }
+}
+
+interface BoughtTask {
+  /** Its key in hexadecimal digits. */
+  readonly query: string
+  readonly page: number
+  /** Calls whose worker was lost before they were settled. */
+  readonly lost: number
+}
+
+async function boughtTasks(
+  postgres: Postgres,
+  { keyHash }: KeyOfHistory,
+): Promise<ReadonlyMap<string, BoughtTask>> {
+  const tasks = await postgres.query<BoughtTask>(
+    `SELECT encode(query, 'hex') AS query, page, count(lost_at)::int AS lost
+    FROM rankline.calls WHERE key_hash = $1 AND credits > 0 GROUP BY query, page`,
+    [keyHash],
+  )
+  return new Map(tasks.map((task) => [`${task.query} ${task.page}`, task]))
+}
+
+/** Each page is bought; how often one was bought again although no worker was lost before it had settled its call. */
+function callFaults(tasks: ReadonlyMap<string, BoughtTask>, { service, wanted }: KeyOfHistory) {
+  const bought = new Map<string, number>()
+  for (const { params, page, charged } of service.ledger.requests) {
+    const query = queryKey({ operation: 'alpha.search', text: String(params.query), params: {} })
+    const task = `${query.toString('hex')} ${String(page ?? 1)}`
+    if (charged > 0) bought.set(task, (bought.get(task) ?? 0) + 1)
+  }
+  const again = [...bought].map(([task, times]) => Math.max(0, times - 1 - (tasks.get(task)?.lost ?? 0)))
+  const isWhole = tasks.size === wanted && bought.size === wanted
+  return {
+    faults: isWhole
+      ? []
+      : [`${tasks.size} pages in the journal, ${bought.size} at the service, ${wanted} wanted`],
+    again: again.reduce((sum, times) => sum + times, 0),
+  }
+}
+
+/** A call that the service refused for its rate came too early. */
+function rateFaults({ service: { ledger }, perSecond }: KeyOfHistory): Problems {
+  const worst = ledger.maxInWindow(1_000)
+  if (ledger.refusals === 0 && worst <= perSecond) return []
+  return [
+    `${ledger.refusals} calls were refused for their rate; ${worst} in the worst second, ${perSecond} allowed`,
+  ]
+}
+
+/** What reports read, without the numbers and names of jobs that each database gives for itself. */
+export function readFaults(places: readonly Workspace[]): Problems {
+  const [first, ...others] = places.map(whatIsRead)
+  const found = others.flatMap((other, index) => {
+    const lacking = first?.filter((row) => !other.includes(row)) ?? []
+    const more = other.filter((row) => !first?.includes(row))
+    if (lacking.length + more.length === 0) return []
+    return [
+      `database ${index + 2} lacks ${lacking.length} rows of the first and has ${more.length} others, such as: ${lacking[0]}, ${more[0]}`,
+    ]
+  })
+  const runs = (places[0] as Workspace).sql<{
+    finish_reason: string
+    tasks_planned: number
+    tasks_done: number
+  }>('SELECT finish_reason, tasks_planned, tasks_done FROM runs')
+  const unfinished = runs.filter(
+    ({ finish_reason, tasks_planned, tasks_done }) =>
+      finish_reason !== 'completed' || tasks_planned !== tasks_done,
+  )
+  return [...found, ...unfinished.map((run) => `not completed: ${JSON.stringify(run)}`)]
+}
+
+function whatIsRead(place: Workspace): readonly string[] {
+  const sharedName = '(SELECT s.job || s.key_hash FROM shared_jobs s WHERE s.name = v.job)'
+  const views = [
+    'query, page, rank, position, link, title FROM organic_results',
+    'query, target, date, state, rank, exactness, depth, observed_at FROM rankings',
+    'finish_reason, tasks_planned, tasks_done, tasks_failed, credits_spent, credits_ambiguous FROM runs',
+  ]
+  return views.flatMap((view) =>
+    place.sql(`SELECT ${sharedName} AS job, ${view} v`).map((row) => JSON.stringify(row)),
+  )
+}
