@@ -184,10 +184,10 @@ export interface TrackingStore {
   /** Texts of queries that some run asked. */
   queries(ids: readonly number[]): readonly QueryText[]
   links(ids: readonly number[]): readonly string[]
-  /** Distinct results of a query of a run down to a rank, the best first. */
-  firstResults(look: ResultsFilter): readonly FirstResult[]
-  /** Distinct results of a query of a run that were checked without a gap; infinite where the results ended. */
-  unbrokenDepth(run: number, query: number): number
+  /** The distinct results of each result page down to its rank, the best first. All are read at once. */
+  firstResults(looks: readonly ResultsLook[]): readonly (readonly FirstResult[])[]
+  /** How many distinct results of each were checked without a gap; infinite where the results ended, 0 where nothing is known. */
+  unbrokenDepths(looks: readonly Pick<ResultsLook, 'run' | 'query'>[]): readonly number[]
   /** What the first pages of a run had beside their results; without pages that have no answer. */
   featuresIn(run: number): readonly FoundFeatures[]
   runQuality(run: number): RunQuality
@@ -263,7 +263,8 @@ export function isRanked(row: ObservedRow): row is RankedRow {
   return row[2] !== null
 }
 
-export interface ResultsFilter {
+/** The results of a query in a run. */
+export interface ResultsLook {
   readonly run: number
   readonly query: number
   readonly kind: ResultKind

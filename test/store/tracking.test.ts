@@ -141,7 +141,7 @@ function expectFirstResults({ sql, store }: TempStore, look: { run: number; quer
       AND rank <= ? GROUP BY rank HAVING page = min(page) ORDER BY rank`,
     ...[look.run, look.query, look.query, look.top],
   )
-  const first = store.firstResults({ ...look, kind: 'organic' })
+  const [first = []] = store.firstResults([{ ...look, kind: 'organic' }])
   expect(first.map(({ rank, link }) => ({ rank, link }))).toEqual(
     rows.map(({ rank, link }) => ({ rank, link })),
   )

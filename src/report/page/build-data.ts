@@ -1,5 +1,5 @@
 import { addDays } from '../../model/time.ts'
-import type { FirstResult } from '../../store/reports.ts'
+import type { FirstResult, ResultsLook, TrackingStore } from '../../store/reports.ts'
 import { featureHistory } from '../history/feature-history.ts'
 import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
@@ -54,7 +54,11 @@ export function citationsIn(source: ReportSource): readonly Citation[] {
   const { compare } = source.ranked
   const { days, keywords } = builtHistory(source).history
   const wanted = serpDays(days, compare, keywords.length, {})
-  return readSerps(source, wanted, ({ kind }) => kind === 'reference').citations
+  return readSerps(source, wanted, isReference).citations
+}
+
+function isReference({ kind }: Keyword): boolean {
+  return kind === 'reference'
 }
 
 /** The first results of keywords, all by default. */
@@ -70,48 +74,76 @@ function readSerps(
   for (const { id, date } of ranked.runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
   const seriesOf: RankSeries[][] = history.keywords.map(() => [])
   for (const one of history.series) seriesOf[one.keyword]?.push(one)
+  const looksAt = (keyword: number, day: number): readonly ResultsLook[] => {
+    const { kind } = history.keywords[keyword] as Keyword
+    const top = kind === 'reference' ? mostReferences : shownResults
+    const query = queryIds[keyword] as number
+    return (runsOn.get(history.days[day] as string) ?? []).map((run) => ({ run, query, kind, top }))
+  }
   const serps: PageSerp[] = []
   const citations: Citation[] = []
-  for (const { keyword, day, isOffered } of serpsToShow(seriesOf, wanted)) {
-    const asked = history.keywords[keyword] as Keyword
-    if (!isWanted(asked)) continue
-    const query = queryIds[keyword] as number
-    const { kind } = asked
-    const checked = (runsOn.get(history.days[day] as string) ?? [])
-      .map((id) => ({ run: id, depth: store.unbrokenDepth(id, query) }))
-      .find(({ depth }) => depth > 0)
-    if (checked === undefined) continue
-    const { run, depth } = checked
-    const targetsOf = targetsByLink(history, seriesOf[keyword] ?? [], day)
-    const top = kind === 'reference' ? mostReferences : shownResults
-    const results = store.firstResults({ run, query, kind, top })
-    // Days that are only offered for comparison do not belong to the history of citations.
-    if (kind === 'reference' && !isOffered)
-      citations.push({ keyword, day, ...citationOf(results, targetsOf) })
-    serps.push({
-      keyword,
-      day,
-      depth: Math.min(shownResults, depth),
-      results: results
-        .slice(0, shownResults)
-        .map((one) => [
-          one.rank,
-          texts.indexOf(one.title),
-          links.indexOf(one.link),
-          sites.indexOf(one.site),
-          targetsOf(one.link),
-        ]),
-    })
+  const shown = serpsToShow(seriesOf, wanted).filter(({ keyword }) =>
+    isWanted(history.keywords[keyword] as Keyword),
+  )
+  for (let from = 0; from < shown.length; from += readAtOnce) {
+    const some = shown.slice(from, from + readAtOnce)
+    const read = readTogether(
+      store,
+      some.map(({ keyword, day }) => looksAt(keyword, day)),
+    )
+    for (const [place, { keyword, day, isOffered }] of some.entries()) {
+      const found = read[place]
+      if (found == null) continue
+      const { depth, results } = found
+      const targetsOf = targetsByLink(history, seriesOf[keyword] ?? [], day)
+      // Days that are only offered for comparison do not belong to the history of citations.
+      if (isReference(history.keywords[keyword] as Keyword) && !isOffered)
+        citations.push({ keyword, day, ...citationOf(results, targetsOf) })
+      serps.push({
+        keyword,
+        day,
+        depth: Math.min(shownResults, depth),
+        results: results
+          .slice(0, shownResults)
+          .map((one) => [
+            one.rank,
+            texts.indexOf(one.title),
+            links.indexOf(one.link),
+            sites.indexOf(one.site),
+            targetsOf(one.link),
+          ]),
+      })
+    }
   }
   return { serps, citations, texts: texts.strings, links: links.strings, sites: sites.strings }
 }
 
+/** A statement for each SERP would take longer than what it reads, and all of them together would take memory. */
+const readAtOnce = 500
+
+/** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Null where none has. */
+function readTogether(
+  store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepths'>,
+  serps: readonly (readonly ResultsLook[])[],
+) {
+  const depths = store.unbrokenDepths(serps.flat())[Symbol.iterator]()
+  const checked = serps.map(
+    (looks) =>
+      looks.map((look) => ({ look, depth: depths.next().value as number })).find(({ depth }) => depth > 0) ??
+      null,
+  )
+  const results = store.firstResults(checked.flatMap((one) => one?.look ?? []))[Symbol.iterator]()
+  return checked.map((one) =>
+    one === null ? null : { depth: one.depth, results: results.next().value as readonly FirstResult[] },
+  )
+}
+
 /** Each keyword with its days that are known. */
-function* serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
-  for (const [keyword, series] of seriesOf.entries()) {
+function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
+  return seriesOf.flatMap((series, keyword) => {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
-    for (const one of serpDaysOf(wanted, isKnown)) yield { keyword, ...one }
-  }
+    return [...serpDaysOf(wanted, isKnown)].map((one) => ({ keyword, ...one }))
+  })
 }
 
 function citationOf(
@@ -131,6 +163,8 @@ function citationOf(
 /** The targets that a link ranked for, own ones first; empty for other sites. */
 export type TargetsByLink = (link: string | null) => readonly number[]
 
+const none: readonly number[] = []
+
 /** Finds the targets of the results of a keyword on a day. */
 export function targetsByLink(
   { links }: RankHistory,
@@ -143,7 +177,7 @@ export function targetsByLink(
       const name = links[link] as string
       byLink.set(name, [...(byLink.get(name) ?? []), one.target])
     }
-  return (link) => (link === null ? [] : (byLink.get(link) ?? []))
+  return (link) => (link === null ? none : (byLink.get(link) ?? none))
 }
 
 function linksOn(series: RankSeries, day: number): readonly number[] {

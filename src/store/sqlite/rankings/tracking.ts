@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, type Placeholder, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { kindCodes } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
-import type { AskedTarget, FirstResult, ObservedRow, TrackingStore } from '../../reports.ts'
+import type { AskedTarget, FirstResult, ObservedRow, ResultsLook, TrackingStore } from '../../reports.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
@@ -74,12 +74,21 @@ const observedInRun = prepared(
     FROM ${o} WHERE ${o.runId} = ${$.run}`,
 )
 
+/** What is asked of several pages, as rows; the limit keeps SQLite from reading its JSON again for every result. */
+function looksIn(looks: Placeholder) {
+  return sql`(SELECT key, value ->> 0 AS run, value ->> 1 AS query, value ->> 2 AS kind, value ->> 3 AS top
+    FROM json_each(${looks}) LIMIT -1) look`
+}
+
 const deepest = prepared(
-  ($: Values<{ run: number; query: number }>) =>
-    sql<{ depth: number | null }>`SELECT max(CASE WHEN ${ended} THEN 1e999 ELSE ${unbrokenDepth} END) AS depth
-    FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${$.query}
-      AND NOT EXISTS (SELECT 1 FROM ${tasks} JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
-        WHERE ${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query} AND ${answers.prunedAt} IS NOT NULL)`,
+  ($: Values<{ looks: string }>) =>
+    sql<{ depths: string }>`SELECT json_group_array(coalesce((
+        SELECT max(CASE WHEN ${ended} THEN 1e999 ELSE ${unbrokenDepth} END)
+        FROM ${o} WHERE ${o.runId} = look.run AND ${o.queryId} = look.query
+          AND NOT EXISTS (SELECT 1 FROM ${tasks} JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
+            WHERE ${tasks.runId} = look.run AND ${tasks.queryId} = look.query AND ${answers.prunedAt} IS NOT NULL)), 0)
+        ORDER BY look.key) AS depths
+      FROM ${looksIn($.looks)}`,
 )
 
 const partial = prepared(($: Values<{ job: string }>) =>
@@ -136,22 +145,36 @@ const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
     JOIN ordered t ON t.target_id = rt.target_id
   WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
 
-/** A result that repeats an earlier one has its rank. */
-const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number }>) =>
-  orm
-    .select({
-      rank: rankOf,
-      position: results.position,
-      title: results.title,
-      link: links.link,
-      site: sql<string | null>`coalesce(${hosts.site}, ${hosts.host})`,
-    })
-    .from(tasks)
-    .innerJoin(results, and(eq(results.answerId, tasks.answerId), eq(results.kind, $.kind)))
-    .leftJoin(links, eq(links.id, results.linkId))
-    .leftJoin(hosts, eq(hosts.id, links.hostId))
-    .where(and(eq(tasks.runId, $.run), eq(tasks.queryId, $.query), eq(tasks.state, 'done')))
-    .orderBy(tasks.page, results.place),
+/** All results as one text, in any order and with the numbers of their links. A result that repeats an earlier one has its rank. */
+const resultsOf = prepared(
+  ($: Values<{ looks: string }>) =>
+    sql<{ rows: string }>`SELECT json_group_array(json_array(look.key, ${tasks.page}, ${results.place},
+        ${rankOf}, ${results.position}, ${results.title}, ${results.linkId})) AS rows
+      FROM ${looksIn($.looks)}
+      CROSS JOIN ${tasks} ON ${tasks.runId} = look.run AND ${tasks.queryId} = look.query
+        AND ${tasks.state} = 'done' AND ${tasks.rankBase} < look.top
+      CROSS JOIN ${results} ON ${results.answerId} = ${tasks.answerId} AND ${results.kind} = look.kind
+      WHERE ${rankOf} <= look.top`,
+)
+
+type ResultRow = readonly [
+  look: number,
+  page: number,
+  place: number,
+  rank: number,
+  position: number | null,
+  title: string | null,
+  linkId: number | null,
+]
+
+/** Links and their sites in the order of their numbers in the list, as one text: days repeat the links of the days before. */
+const sitesOf = prepared(
+  ($: Values<{ ids: string }>) =>
+    sql<{
+      found: string
+    }>`SELECT json_group_array((SELECT json_array(${links.link}, coalesce(${hosts.site}, ${hosts.host}))
+        FROM ${links} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId} WHERE ${links.id} = value)
+      ORDER BY key) AS found FROM json_each(${$.ids})`,
 )
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
@@ -177,21 +200,36 @@ export function trackingStore(db: Database): TrackingStore {
     observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
     queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
     links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),
-    firstResults: ({ run, query, kind, top }) => {
-      const first = new Map<number, FirstResult>()
-      for (const one of resultsOf.each(db, { run, query, kind: kindCodes[kind] })) {
-        // Ranks rise from result to result, except those of repeats.
-        if (one.rank > top) break
-        if (!first.has(one.rank)) first.set(one.rank, one)
-      }
-      return [...first.values()]
+    firstResults: (looks) => firstResults(db, looks),
+    unbrokenDepths: (looks) => {
+      const asked = looks.map(({ run, query }) => [run, query])
+      return JSON.parse(deepest.one(db, { looks: JSON.stringify(asked) }).depths) as number[]
     },
-    unbrokenDepth: (run, query) => deepest.one(db, { run, query }).depth ?? 0,
     featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
     suspicionOf: (run) => runSuspicion(db, run),
   }
 }
+
+function firstResults(db: Database, looks: readonly ResultsLook[]): readonly (readonly FirstResult[])[] {
+  const asked = looks.map(({ run, query, kind, top }) => [run, query, kindCodes[kind], top])
+  const rows = JSON.parse(resultsOf.one(db, { looks: JSON.stringify(asked) }).rows) as ResultRow[]
+  rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+  const ids = [...new Set(rows.map(([, , , , , , linkId]) => linkId))]
+  const sites = JSON.parse(sitesOf.one(db, { ids: JSON.stringify(ids) }).found) as (LinkedSite | null)[]
+  const linked = new Map(ids.map((id, place) => [id, sites[place]]))
+  const first = looks.map((): FirstResult[] => [])
+  for (const [look, , , rank, position, title, linkId] of rows) {
+    const ofLook = first[look] as FirstResult[]
+    // Ranks rise from result to result, except those of repeats.
+    if (rank <= (ofLook.at(-1)?.rank ?? 0)) continue
+    const [link = null, site = null] = linked.get(linkId) ?? []
+    ofLook.push({ rank, position, title, link, site })
+  }
+  return first
+}
+
+type LinkedSite = readonly [link: string, site: string | null]
 
 export function runQuality(db: Database, run: number): RunQuality {
   const { planned, done, failed, ...about } = totalsOf.one(db, { run })
