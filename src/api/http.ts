@@ -95,7 +95,6 @@ export async function openDispatcher(
   options: Pick<HttpClientOptions, 'origin' | 'connections' | 'timeoutMs' | 'proxy' | 'keepAlive'>,
 ): Promise<Dispatcher> {
   const { origin, connections, timeoutMs, proxy, keepAlive = defaultKeepAlive } = options
-  const { Pool, ProxyAgent } = await import('undici')
   const limits = {
     connections,
     pipelining: 1,
@@ -107,7 +106,11 @@ export async function openDispatcher(
     keepAliveMaxTimeout: keepAlive.longestMs,
   }
   const connect = { timeout: connectTimeoutMs }
-  if (proxy == null) return new Pool(origin, { ...limits, connect })
+  if (proxy == null) {
+    const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
+    return new Pool(origin, { ...limits, connect })
+  }
+  const { ProxyAgent } = await import('undici')
   return new ProxyAgent({
     ...limits,
     uri: proxy.origin,
