@@ -135,7 +135,7 @@ export async function collectAndFinish(
   return {
     before: collected.balanceBefore,
     after: collected.balanceAfter,
-    unexplained: isWhole ? unexplained(earlier, readings, charges) : null,
+    unexplained: isWhole ? unexplained(earlier, readings, charges, await store.queueFailovers()) : null,
     leftOut: collected.leftOut,
     reached: collected.reached,
   }

@@ -25,9 +25,10 @@ export function unexplained(
   earlier: readonly UsageCount[],
   readings: readonly UsageCount[],
   charges: () => Iterable<Charge>,
+  failovers: readonly number[] = [],
 ): Unexplained | null {
   const later = new Set(readings.slice(1))
-  const known = explainSpans([...earlier, ...readings], charges()).spans.filter(
+  const known = explainSpans([...earlier, ...readings], charges(), failovers).spans.filter(
     ({ span }) => span.used !== null,
   )
   const spans = settled(known.map(({ span }) => span)).filter((_, index) => {

@@ -16,6 +16,8 @@ export interface UsageInterval {
   readonly ambiguousBilled: number
   /** What none of our calls explains: spent by others with the same key. */
   readonly spentByOthers: number
+  /** What none of our calls explains where the queue failed over meanwhile: spent in calls that it lost. */
+  readonly lostByFailover: number
   /** What we booked and the service did not count (yet). */
   readonly notCounted: number
   /**
@@ -55,15 +57,24 @@ interface Unsettled {
  *
  * @param readings in the order in which they were taken
  * @param charges in the order in which they were sent
+ * @param failovers when the server of the queue failed over, and may have lost calls of shortly before
  */
-export function verifyLedger(readings: Iterable<UsageCount>, charges: Iterable<Charge>): Verification {
-  const { spans, unverified } = explainSpans(readings, charges)
+export function verifyLedger(
+  readings: Iterable<UsageCount>,
+  charges: Iterable<Charge>,
+  failovers: readonly number[] = [],
+): Verification {
+  const { spans, unverified } = explainSpans(readings, charges, failovers)
   const explained = spans.map(({ span }) => span)
   return { spans: explained, total: together(explained), unverified }
 }
 
 /** The spans between readings, each with the reading that ends it. */
-export function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<Charge>) {
+export function explainSpans(
+  readings: Iterable<UsageCount>,
+  charges: Iterable<Charge>,
+  failovers: readonly number[] = [],
+) {
   const next = peekable(charges)
   const spans: { readonly end: UsageCount; readonly span: UsageInterval }[] = []
   let start: UsageCount | null = null
@@ -88,7 +99,7 @@ export function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<C
     let open = sums.ambiguous + carried
     if (start === null) before = sums.billed + sums.ambiguous
     else {
-      const span = explain(start, reading, sums, carried)
+      const span = withoutLost(explain(start, reading, sums, carried), failovers)
       spans.push({ end: reading, span })
       open -= span.ambiguousBilled
     }
@@ -103,6 +114,15 @@ export function explainSpans(readings: Iterable<UsageCount>, charges: Iterable<C
   }
   for (let charge = next.peek(); charge !== null; charge = next.peek()) take(charge)
   return { spans, unverified: { before, after: sums.billed + sums.ambiguous } }
+}
+
+/** So much older than the failover that is noticed may a call be that it lost. */
+const lostBeforeMs = 60_000
+
+/** What others may have spent as well is taken for lost: of that it is known that it happened. */
+function withoutLost(span: UsageInterval, failovers: readonly number[]): UsageInterval {
+  const isLost = failovers.some((at) => span.from <= at && span.until >= at - lostBeforeMs)
+  return isLost ? { ...span, spentByOthers: 0, lostByFailover: span.spentByOthers } : span
 }
 
 /** @param carried ambiguous credits of before, which the service may have counted only now */
@@ -123,6 +143,7 @@ function explain(
     ambiguous,
     ambiguousBilled,
     spentByOthers: Math.max(0, rest - ambiguousBilled),
+    lostByFailover: 0,
     notCounted: Math.max(0, -rest),
     refunded: 0,
   }
@@ -183,6 +204,7 @@ function together(spans: readonly UsageInterval[]): UsageInterval | null {
       ambiguous: total.ambiguous + span.ambiguous,
       ambiguousBilled: total.ambiguousBilled + span.ambiguousBilled,
       spentByOthers: total.spentByOthers + span.spentByOthers,
+      lostByFailover: total.lostByFailover + span.lostByFailover,
       notCounted: total.notCounted + span.notCounted,
       refunded: total.refunded + span.refunded,
     }),

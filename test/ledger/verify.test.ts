@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { unexplained } from '../../src/ledger/others.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { billed, lost, read, slowRead, verified } from './build.ts'
 
@@ -13,6 +15,20 @@ function spansAre(cases: Readonly<Record<string, Case>>): void {
     expect(verified(readings, charges).spans).toEqual(spans)
   })
 }
+
+test('what nothing explains while the queue fails over was spent in calls that it lost, not by others', () => {
+  const readings = [read(0, 100), read(100, 104), read(200, 106)]
+  const explained = (failover: number) => verifyLedger(readings, [billed(1, 2)], [failover]).spans
+  expect(explained(100_500)).toMatchObject([
+    { spentByOthers: 0, lostByFailover: 3 },
+    { spentByOthers: 0, lostByFailover: 2 },
+  ])
+  expect(explained(180_000)).toMatchObject([
+    { spentByOthers: 3, lostByFailover: 0 },
+    { spentByOthers: 0, lostByFailover: 2 },
+  ])
+  expect(unexplained([], readings, () => [billed(1, 2)], [180_000])).toMatchObject({ credits: 3 })
+})
 
 describe('between two readings', () => {
   spansAre({

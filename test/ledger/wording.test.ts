@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { verify } from '../../src/cli/commands/account/ledger.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
-import type { LedgerStore } from '../../src/store/ledger.ts'
 import { billed, lost, read } from './build.ts'
 
 /** What is printed of one key, with readings and charges that begin on a day of November, and the exit code. */
@@ -19,7 +18,8 @@ async function printed(readings: readonly UsageCount[], charges: readonly Charge
         from: start + one.from,
         until: one.until === null ? null : start + one.until,
       })),
-  } as Partial<Record<keyof LedgerStore, unknown>> as LedgerStore
+    queueFailovers: async () => [],
+  } as Partial<Record<keyof Parameters<typeof verify>[0], unknown>> as Parameters<typeof verify>[0]
   let text = ''
   const terminal = {
     write: async (more: string | Uint8Array) => {

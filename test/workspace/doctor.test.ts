@@ -211,7 +211,15 @@ test('what others spent more than a week ago is not told any more', () => {
     from: now - (daysAgo + 1) * day,
     until: now - daysAgo * day,
     spentByOthers,
-    ...{ used: spentByOthers, billed: 0, ambiguous: 0, ambiguousBilled: 0, notCounted: 0, refunded: 0 },
+    ...{
+      used: spentByOthers,
+      billed: 0,
+      ambiguous: 0,
+      ambiguousBilled: 0,
+      notCounted: 0,
+      refunded: 0,
+      lostByFailover: 0,
+    },
   })
   expect(spentByOthersLately([span(8, 5), span(7, 5), span(6, 3), span(2, 4), span(1, 0)], now)).toEqual({
     credits: 7,

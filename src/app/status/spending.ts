@@ -26,5 +26,5 @@ export async function unexplainedSince(
   instant: number,
 ): Promise<number | null> {
   const { earlier, readings, charges } = await store.ledgerSince(keyHash, await store.markAt(instant))
-  return unexplained(earlier, readings, charges)?.credits ?? null
+  return unexplained(earlier, readings, charges, await store.queueFailovers())?.credits ?? null
 }

@@ -252,10 +252,15 @@ WITH given AS (
   ON CONFLICT DO NOTHING
 ), leased AS (
   SELECT id, fence FROM locked WHERE state = 'leased'
+), unanswered AS (
+  -- A failover has lost the answer: the task is open again.
+  SELECT e.number FROM ends e WHERE e.cause IS NULL AND NOT EXISTS (SELECT 1 FROM rankline.answers a WHERE a.call_id = e.call)
+    AND NOT EXISTS (SELECT 1 FROM jsonb_to_recordset($4::jsonb) AS a(call uuid) WHERE a.call = e.call)
 ), ended AS (
   INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, cause, paging)
   SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.cause, e.paging
-  FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence ORDER BY e.number
+  FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence
+  WHERE e.number NOT IN (SELECT number FROM unanswered) ORDER BY e.number
   ON CONFLICT DO NOTHING
 ), money AS (
   SELECT chunk_id, run_id, locked.key_hash, sent_at / 900000 AS quarter,
@@ -270,7 +275,8 @@ WITH given AS (
   UPDATE rankline.chunks c SET spent = c.spent + m.spent, in_doubt = c.in_doubt + m.in_doubt
   FROM (SELECT chunk_id, sum(spent) AS spent, sum(in_doubt) AS in_doubt FROM money GROUP BY 1) m WHERE c.id = m.chunk_id
 )
-SELECT l.id, l.fence, k.known FROM (SELECT count(*)::int AS known FROM before) k LEFT JOIN leased l ON true`
+SELECT l.id, l.fence, k.known, ARRAY(SELECT number FROM unanswered) AS unanswered
+FROM (SELECT count(*)::int AS known FROM before) k LEFT JOIN leased l ON true`
 
 /** Free lookups come with their settlement. */
 const insertLookups = `
@@ -281,6 +287,16 @@ SELECT g.id, g.run, decode(g.query, 'hex'), g.page, g.key_hash, g.operation, 0, 
 FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, sent_at bigint, key_hash text,
   outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer, error text)
 ON CONFLICT DO NOTHING`
+
+interface WrittenRow {
+  /** A chunk that is leased, and the fence of its lease; null where none of them is. */
+  readonly id: number | null
+  readonly fence: number | null
+  /** How many of the calls the queue had. */
+  readonly known: number
+  /** Ends of tasks, by their number, that name an answer which the queue lacks. */
+  readonly unanswered: readonly number[]
+}
 
 async function writeEntries(statements: Statements, batch: readonly Entry[]): Promise<readonly boolean[]> {
   const settled = batch.flatMap((entry) => ('settled' in entry ? [entry.settled] : []))
@@ -293,7 +309,7 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
   const ends = batch.flatMap((entry, number) => ('ended' in entry ? [endFields(entry, number)] : []))
   if (records.length + answers.length + ends.length === 0) return batch.map(() => true)
   const write = () =>
-    statements.query<{ id: number | null; fence: number; known: number }>(writeRecords, [
+    statements.query<WrittenRow>(writeRecords, [
       JSON.stringify(records.map(recordFields)),
       records.map(({ call }) => call.id),
       JSON.stringify(ends),
@@ -308,7 +324,12 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
     rows = await write()
   }
   const leased = new Set(rows.map(({ id, fence }) => `${id}:${fence}`))
-  return batch.map((entry) => 'settled' in entry || leased.has(`${entry.lease.chunk}:${entry.lease.fence}`))
+  const unanswered = new Set(rows[0]?.unanswered)
+  return batch.map(
+    (entry, number) =>
+      'settled' in entry ||
+      (leased.has(`${entry.lease.chunk}:${entry.lease.fence}`) && !unanswered.has(number)),
+  )
 }
 
 type Lookup = SettledCall & { readonly settlement: Settlement }

@@ -67,7 +67,8 @@ test('what a failover lost is written again by a database that has read it, and 
   expect(await sync(journal)).toMatchObject({ failedOver: true })
   expect(await sync(journal)).toMatchObject({ failedOver: false, calls: 0 })
   expect(await store.queueFailovers()).toHaveLength(1)
-  // The worker comes with what it has in flight.
+  // The worker comes with an end whose answer is lost, and with what it has in flight.
+  await expect(journal.calls.endTask(lease, end(unread))).rejects.toThrow()
   await journal.calls.answer(unread, ended('answered'), theAnswer(unread))
 
   expect(await journal.sql('SELECT id, billed, outcome FROM rankline.calls ORDER BY page')).toEqual(

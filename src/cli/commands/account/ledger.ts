@@ -10,6 +10,7 @@ import { utcMinute } from '../../../model/time.ts'
 import { formatTable, type TableColumn } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { LedgerFilter, LedgerStore } from '../../../store/ledger.ts'
+import type { SyncStore } from '../../../store/sync.ts'
 import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
@@ -134,11 +135,15 @@ function rows(sums: readonly LedgerSum[]): readonly (readonly string[])[] {
 }
 
 /** Sets the ledger against the readings of the service's own count, for every key; answers the exit code. */
-export async function verify(store: LedgerStore, json: boolean, terminal: Terminal): Promise<number> {
+export async function verify(
+  store: LedgerStore & Pick<SyncStore, 'queueFailovers'>,
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
   const keys = await Promise.all(
     (await store.keysRead()).map(async (hash) => ({
       key: await nameOf(store, hash),
-      verification: verifyLedger(store.readings(hash), store.charges(hash)),
+      verification: verifyLedger(store.readings(hash), store.charges(hash), await store.queueFailovers()),
     })),
   )
   if (json) await terminal.write(`${JSON.stringify(keys.map(verifyDocument), null, 2)}\n`)
@@ -181,6 +186,7 @@ function spanDocument(interval: UsageInterval) {
     ambiguous,
     ambiguous_billed: interval.ambiguousBilled,
     by_others: interval.spentByOthers,
+    ...(interval.lostByFailover === 0 ? {} : { lost_by_failover: interval.lostByFailover }),
     not_counted: interval.notCounted,
     ...(interval.refunded === 0 ? {} : { refunded: interval.refunded }),
   }
@@ -222,13 +228,17 @@ function verdict(spans: readonly UsageInterval[], total: UsageInterval | null): 
 /** What the count is made of; nothing where all of it is billed. */
 function explained(total: UsageInterval | null): readonly string[] {
   if (total === null) return []
-  const { billed, ambiguous, ambiguousBilled, spentByOthers, notCounted, refunded } = total
+  const { billed, ambiguous, ambiguousBilled, spentByOthers, lostByFailover, notCounted, refunded } = total
   const parts = [
     [
       ambiguous + ambiguousBilled,
       `${partOf(ambiguousBilled, ambiguous)} ambiguous (it was not known whether they were billed)`,
     ],
     [spentByOthers, `${grouped(spentByOthers)} spent by others with the same key`],
+    [
+      lostByFailover,
+      `${grouped(lostByFailover)} spent in calls that the queue lost when its server failed over`,
+    ],
     [refunded, `${grouped(refunded)} in this ledger that the service gave back, or never counted`],
     [
       notCounted - refunded,
