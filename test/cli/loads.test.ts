@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
-import { loadedBy } from '../support/loaded.ts'
+import { filesLoadedBy, loadedBy, sourcesIn } from '../support/loaded.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { collectedJob, type Stage } from '../support/stage.ts'
 import { testTable } from '../support/test-table.ts'
@@ -84,9 +84,12 @@ test('a report loads neither what calls nor what reads files, nor the forms that
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 
-test('without a queue nothing of many machines is loaded', async () => {
+test('without a queue nothing of many machines is loaded, and of the HTTP client the pool alone', async () => {
   const machines = /^pg$|^src\/(machines|app\/machines|store\/(postgres|shared))\//
-  const loaded = await loadedBy(place, ['run', 'job.csv', '--fresh'])
+  const files = await filesLoadedBy(place, ['run', 'job.csv', '--fresh'])
+  const client = files.flatMap((file) => file.match(/undici\/(lib\/dispatcher\/pool|index)\.js$/)?.[1] ?? [])
+  expect([...new Set(client)]).toEqual(['lib/dispatcher/pool'])
+  const loaded = await sourcesIn(files)
   expect(loaded).toContain('src/collect/collect.ts')
   expect([...loaded].filter((name) => machines.test(name))).toEqual([])
   const withQueue = await loadedBy(place, ['queue', 'status', '--queue', 'postgres://127.0.0.1:1/none'])

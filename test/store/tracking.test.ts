@@ -80,8 +80,10 @@ test('a history says of each day what the views say of its runs', async () => {
       expect(history.keywords.map(({ query }) => query)).toEqual([...(days.at(-1)?.queries ?? [])].sort())
       expect(history.series).toHaveLength(history.keywords.length * targets.length)
       for (const series of history.series) expectAsViewed(series, history, temp)
-      for (const { id } of runs)
-        for (const query of queryIds) expectFirstResults(temp, { run: id, query, top: 10 })
+      expectFirstResults(
+        temp,
+        runs.flatMap(({ id }) => queryIds.map((query) => ({ run: id, query, top: 10 }))),
+      )
       await temp.store[Symbol.asyncDispose]()
     }),
     { numRuns: 40 },
@@ -134,17 +136,23 @@ function expectAsViewed(series: RankSeries, history: RankHistory, { sql }: TempS
   }
 }
 
-function expectFirstResults({ sql, store }: TempStore, look: { run: number; query: number; top: number }) {
-  const rows = sql<{ rank: number; title: string; link: string; site: string }>(
-    `SELECT rank, title, link, site FROM organic_results
-    WHERE run_id = ? AND params = (SELECT params FROM queries WHERE id = ?) AND query = (SELECT text FROM queries WHERE id = ?)
-      AND rank <= ? GROUP BY rank HAVING page = min(page) ORDER BY rank`,
-    ...[look.run, look.query, look.query, look.top],
+/** All are read at once, each as its own view says. */
+function expectFirstResults(
+  { sql, store }: TempStore,
+  looks: readonly { readonly run: number; readonly query: number; readonly top: number }[],
+) {
+  const viewed = looks.map(({ run, query, top }) =>
+    sql<{ rank: number; title: string; link: string; site: string }>(
+      `SELECT rank, title, link, site FROM organic_results
+      WHERE run_id = ? AND params = (SELECT params FROM queries WHERE id = ?) AND query = (SELECT text FROM queries WHERE id = ?)
+        AND rank <= ? GROUP BY rank HAVING page = min(page) ORDER BY rank`,
+      ...[run, query, query, top],
+    ),
   )
-  const [first = []] = store.firstResults([{ ...look, kind: 'organic' }])
-  expect(first.map(({ rank, link }) => ({ rank, link }))).toEqual(
-    rows.map(({ rank, link }) => ({ rank, link })),
-  )
+  const first = store.firstResults(looks.map((look) => ({ ...look, kind: 'organic' })))
+  const named = (all: readonly { readonly rank: number; readonly link: string | null }[]) =>
+    all.map(({ rank, link }) => ({ rank, link }))
+  expect(first.map(named)).toEqual(viewed.map(named))
 }
 
 test('the quality of a run is what the view of runs says', async () => {

@@ -19,9 +19,17 @@ function dataUrl(script: string): string {
 
 /** What a command of the built program loads: sources by their path from the top, packages by their names. */
 export async function loadedBy(place: Workspace, args: readonly string[]): Promise<ReadonlySet<string>> {
+  return await sourcesIn(await filesLoadedBy(place, args))
+}
+
+/** The paths of all files that a command of the built program loads. */
+export async function filesLoadedBy(place: Workspace, args: readonly string[]): Promise<readonly string[]> {
   const list = join(place.folder, `loaded-${args.join('-').replaceAll(/\W/g, '-')}`)
   await place.run(args, { NODE_OPTIONS: `--import ${tracer(list)}` })
-  const files = (await readFile(list, 'utf8')).trim().split('\n')
+  return (await readFile(list, 'utf8')).trim().split('\n')
+}
+
+export async function sourcesIn(files: readonly string[]): Promise<ReadonlySet<string>> {
   const sources = await Promise.all(files.map(sourcesOf))
   return new Set(sources.flat())
 }
