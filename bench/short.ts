@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 const small: Readonly<Record<string, readonly number[]>> = {
   rate: [3, 10],
   machines: [2, 40, 100, 1, 40, 1, 1],
+  growth: [200, 2],
   million: [500],
   throughput: [200, 1],
   'keep-alive': [20, 2],

@@ -208,7 +208,7 @@ test('a damaged database is an error that says what to do', async () => {
   await place.file('acme.yaml', queries)
   await place.call(['run', 'acme.yaml'])
   await breakPage(join(place.folder, 'data/rankline.db'), 'answers', 'overflow').catch(() =>
-    breakPage(join(place.folder, 'data/rankline.db'), 'results'),
+    breakPage(join(place.folder, 'data/rankline.db'), 'items'),
   )
   const { code, stdout } = await place.call(['status'])
   expect(code).toBe(6)

@@ -91,8 +91,10 @@ export interface StoreCache {
   readonly keys: ApiKeyIds
   readonly targets: RunTargets
   readonly items: PageItems
-  /** Forgets what another connection may have changed; to be called in each change before that is used. */
+  /** Forgets what another connection may have changed; to be called in each change before that is used. Others change nothing meanwhile. */
   refresh(): void
+  /** A change is over: others may change something until the next one. */
+  expire(): void
   /** Forgets everything, after a rollback. */
   forget(): void
 }
@@ -103,19 +105,26 @@ export function storeCache(db: Database, items = pageItems(db)): StoreCache {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
   let seen = version.get()
   const changeable = [targets, items]
+  let isCurrent = false
   return {
     dictionary: texts,
     keys: keyIds,
     targets,
     items,
     refresh: () => {
+      if (isCurrent && db.inTransaction) return
+      isCurrent = db.inTransaction
       const now = version.get()
       if (now === seen) return
       for (const one of changeable) one.forget()
       texts.refresh()
       seen = now
     },
+    expire: () => {
+      isCurrent = false
+    },
     forget: () => {
+      isCurrent = false
       for (const one of [texts, keyIds, ...changeable]) one.forget()
     },
   }

@@ -19,8 +19,8 @@ import { openSnapshot, reportStore } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
 import { passingItems, passingResultWriter } from './results/passing-results.ts'
-import { type ResultWriter, resultRecorder } from './results/query-state.ts'
-import { resultWriter } from './results/write-results.ts'
+import { resultRecorder } from './results/query-state.ts'
+import { type ResultWriter, resultWriter } from './results/write-results.ts'
 import { runStore } from './runs.ts'
 import { syncStore } from './sync/import.ts'
 import { alertStore } from './unattended/alerts.ts'
@@ -73,9 +73,11 @@ export async function openCopy(path: string): Promise<Store> {
   }
 }
 
+type WriterOfResults = (db: Database.Database, memory: StoreCache) => ResultWriter
+
 interface WritingOptions {
   readonly memory?: StoreCache
-  readonly results?: ResultWriter
+  readonly results?: WriterOfResults
   readonly closed?: () => void
 }
 
@@ -96,6 +98,7 @@ function writingStore(
     makeRoom: space.giveUp,
     lacksRoom: space.lacksRoom,
     committed: () => {
+      memory.expire()
       // Before the log is written back into it.
       file.isLost()
       log.writeBack()
@@ -138,7 +141,7 @@ interface StoreParts {
   readonly db: Database.Database
   readonly path: string
   readonly memory: StoreCache
-  readonly results: ResultWriter
+  readonly results: WriterOfResults
   readonly space: DiskSpace
   readonly file: DatabaseFile
   readonly writer: GroupCommit

@@ -206,7 +206,7 @@ export const tasks = sqliteTable(
     runId: integer('run_id').notNull(),
     queryId: integer('query_id').notNull(),
     page: integer().notNull(),
-    /** pending, leased, sent, accepted (an asynchronous job), answered (stored, not yet understood), done, failed, skipped (paging ended before it). */
+    /** pending, leased (also sent: then it has a call without an end), accepted (an asynchronous job), answered (stored, not yet understood), done, failed, skipped (paging ended before it). */
     state: text().$type<TaskState>().notNull(),
     /** Whether the pages before it are settled, so that it may be sent. */
     ready: integer().notNull(),
@@ -226,7 +226,7 @@ export const tasks = sqliteTable(
   },
   (table) => [
     uniqueIndex('tasks_query_page').on(table.runId, table.queryId, table.page),
-    // A task changes its state four times on its way: while it is in flight it is in neither of these two.
+    // A task changes its state three times on its way: while it is in flight it is in neither of these two.
     index('tasks_next')
       .on(table.runId, table.ready, table.round, sql`${table.priority} desc`, table.id)
       .where(sql`state = 'pending'`),

@@ -141,6 +141,10 @@ const dated = `, x.displayed_link AS displayed_link, x.matched AS snippet_matche
 /** The answer of a task. With the query, a search by query starts from its answers, which is quicker than from its tasks. */
 const ofTask = 'a.id = t.answer_id AND a.query_id = t.query_id'
 
+/** Whether a paid call of a task is in the air: one of a few. */
+const inTheAir =
+  'EXISTS (SELECT 1 FROM calls_ c WHERE c.outcome IS NULL AND c.task_id = t.id AND c.credits > 0)'
+
 /** Every result of the target with its rank, as a JSON list; null where none ranks. */
 const places = `CASE
       WHEN o.places IS NOT NULL THEN (
@@ -184,7 +188,9 @@ export const views: Readonly<Record<string, string>> = {
 
   tasks: select(
     `t.id AS task_id, t.run_id, q.text AS query, q.operation, t.page,
-      CASE t.state WHEN 'leased' THEN 'pending' ELSE t.state END AS state, t.cause,
+      CASE t.state
+        WHEN 'leased' THEN CASE WHEN ${inTheAir} THEN 'sent' ELSE 'pending' END
+        ELSE t.state END AS state, t.cause,
       t.priority, t.credits, t.reused, q.params`,
     'tasks_ t JOIN queries q ON q.id = t.query_id',
   ),

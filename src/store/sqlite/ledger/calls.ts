@@ -119,8 +119,6 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
     operationsUnusable: async () => operationsUnusable(db),
     beginCall: (call: NewCall) =>
       writer.write(() => {
-        // A poll changes nothing of its task.
-        if (call.taskId !== null && call.credits > 0) setState.run('sent', call.taskId)
         const { runId, taskId, operation, sentAt, credits, keyHash } = call
         const row = insertCall.run(runId, taskId, operation, sentAt, credits, keys.idOf(keyHash))
         return Number(row.lastInsertRowid)
@@ -140,7 +138,7 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
     endJob: (job, billed, now, again) =>
       writer.writePaid(() => {
         settleJob(db, job, billed, now)
-        if (again === null) setState.run('sent', job.taskId)
+        if (again === null) setState.run('leased', job.taskId)
         else requeue(again, 'the asynchronous job failed')
       }),
     acceptedJobs: async (runIds) =>

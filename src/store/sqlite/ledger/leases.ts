@@ -146,7 +146,9 @@ export function cheapestPending(
 
 /** Lets through what comes first and is covered, over several runs, cheaper tasks where a dearer one is not covered. */
 export function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
-  const lease = db.prepare(raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'leased' WHERE ${tasks.id} = ?`)
+  const lease = db.prepare(
+    raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'leased' WHERE ${tasks.id} IN (SELECT value FROM json_each(?))`,
+  )
 
   return ({ operations, runs, limits = [], limit, calls, credits, shared, rooms = new Map() }) => {
     const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
@@ -187,9 +189,9 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
       const room = roomLeft.get(row.operation)
       if (cost > 0 && room === 0) continue
       if (cost > 0 && room !== undefined) roomLeft.set(row.operation, room - 1)
-      lease.run(row.id)
       taken.push(row)
     }
+    if (taken.length > 0) lease.run(JSON.stringify(taken.map(({ id }) => id)))
     return taken
   }
 }

@@ -69,7 +69,7 @@ const observed = prepared(($: Values<{ run: number; query: number }>) =>
 
 /** Derives the results of a query again, with the ranks and observations of its runs. Inside a transaction. */
 export function deriver(db: Database, memory: StoreCache): Derive {
-  const keepResults = resultWriter(db, memory)
+  const { keep: keepResults } = resultWriter(db, memory)
   const dropResults = resultRemover(db, memory)
   const readQuery = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)

@@ -16,6 +16,8 @@ export interface Dictionary {
   links(links: readonly (string | null)[]): readonly (Link | null)[]
   /** What these results say, in their order. */
   items(results: readonly Result[]): readonly Item[]
+  /** Looks all of these up together, so that each is at hand when it is asked for. What was before is at hand no more. */
+  prepare(texts: readonly (string | null)[], results: readonly Result[]): void
   /** Another connection may have stored more. */
   refresh(): void
   /** Clears its memory, after a rollback. */
@@ -48,6 +50,8 @@ export interface ItemTexts {
 const remembered = { texts: 12_000, links: 6_000, hosts: 1_500 }
 /** Longer texts are not remembered: they seldom return, take the memory of many others, and are found in the database soon enough. */
 const longestRemembered = 256
+/** Texts up to this length are looked up together, and compared here. */
+const longestRead = 4_000
 
 /**
  * The dictionary of a database; for use inside transactions only.
@@ -58,7 +62,14 @@ export function dictionary(db: Database, newest?: number): Dictionary {
   const knownTexts = new QuickLRU<string, number>({ maxSize: remembered.texts })
   const knownLinks = new QuickLRU<string, Link>({ maxSize: remembered.links })
   const hosts = new QuickLRU<string, number>({ maxSize: remembered.hosts })
-  // Texts are compared where they lie: read into JavaScript, long ones would take most of the time.
+  const textsByHash = once(() =>
+    db
+      .prepare<[string], readonly [id: number, text: string]>(
+        'SELECT t.id, t.text FROM json_each(?) wanted CROSS JOIN texts t ON t.hash = wanted.value',
+      )
+      .raw(),
+  )
+  // Longer ones are compared where they lie: read into JavaScript, they would take most of the time.
   const findText = db
     .prepare<[number, string], number>('SELECT id FROM texts WHERE hash = ? AND text = ?')
     .pluck()
@@ -160,18 +171,27 @@ export function dictionary(db: Database, newest?: number): Dictionary {
     return added
   }
 
-  const textsOf = lookup<number>(knownTexts, (wanted) => {
+  const textsAtHand = new Map<string | null, number>()
+  const itemsAtHand = new Map<Result, Item>()
+  const textsOf = lookup<number>(knownTexts, textsAtHand, (wanted) => {
     const known = new Map<string, number>()
+    const short: number[] = []
     for (const [text, hash] of wanted) {
-      const id = findText.get(hash, text)
-      if (id !== undefined) known.set(text, id)
+      if (text.length <= longestRead) short.push(hash)
+      else {
+        const id = findText.get(hash, text)
+        if (id !== undefined) known.set(text, id)
+      }
     }
+    if (short.length > 0)
+      for (const [id, text] of textsByHash().all(JSON.stringify(short)))
+        if (wanted.has(text)) known.set(text, id)
     const fresh = [...wanted].filter(([text]) => !known.has(text))
     const ids = addTexts(fresh.map(([text, hash]) => [hash, text]))
     for (const [index, [text]] of fresh.entries()) known.set(text, ids[index] as number)
     return known
   })
-  const linksOf = lookup<Link>(knownLinks, (wanted) => {
+  const linksOf = lookup<Link>(knownLinks, null, (wanted) => {
     const stored = storedLinks(wanted)
     if (stored.size === wanted.size) return stored
     const fresh = new Map([...wanted].filter(([link]) => !stored.has(link)))
@@ -200,20 +220,33 @@ export function dictionary(db: Database, newest?: number): Dictionary {
     return unchecked.length > 0 && mendPages() ? linksOf(links) : found
   }
   const saidItems = itemStore(db, newest)
+  const itemsOf = (results: readonly Result[]): readonly Item[] => {
+    newLinks.clear()
+    return saidItems.of(results, checkedLinks(results.map(({ link }) => link)), newLinks)
+  }
 
   return {
     texts: textsOf,
     links: checkedLinks,
     items: (results) => {
-      newLinks.clear()
-      return saidItems.of(results, checkedLinks(results.map(({ link }) => link)), newLinks)
+      const atHand = results.flatMap((one) => itemsAtHand.get(one) ?? [])
+      return atHand.length === results.length ? atHand : itemsOf(results)
+    },
+    prepare: (texts, results) => {
+      textsAtHand.clear()
+      itemsAtHand.clear()
+      for (const [index, id] of textsOf(texts).entries()) {
+        const text = texts[index]
+        if (text != null && id !== null) textsAtHand.set(text, id)
+      }
+      for (const [index, item] of itemsOf(results).entries()) itemsAtHand.set(results[index] as Result, item)
     },
     refresh: () => {
       linkIndex.refresh()
       saidItems.refresh()
     },
     forget: () => {
-      for (const one of [knownTexts, knownLinks, hosts]) one.clear()
+      for (const one of [knownTexts, knownLinks, hosts, textsAtHand, itemsAtHand]) one.clear()
       unchecked.length = 0
       linkIndex.forget()
       saidItems.forget()
@@ -341,10 +374,11 @@ export function itemHash(
 /** Makes a lookup of entries: from memory; all others are found or added together, given with their hashes. */
 function lookup<Entry extends number | Link>(
   known: QuickLRU<string, Entry>,
+  atHand: ReadonlyMap<string | null, Entry> | null,
   findOrAdd: (wanted: ReadonlyMap<string, number>) => ReadonlyMap<string, Entry>,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
   const recall = (text: string): Entry | undefined =>
-    text.length <= longestRemembered ? known.get(text) : undefined
+    atHand?.get(text) ?? (text.length <= longestRemembered ? known.get(text) : undefined)
   return (texts) => {
     let missing: Map<string, number> | null = null
     const entries = texts.map((any) => {

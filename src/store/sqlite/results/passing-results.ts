@@ -3,7 +3,7 @@ import { pageAddress } from '../../../model/url.ts'
 import type { ReadAnswer } from '../../results.ts'
 import type { PageItems, StoreCache, StoredItem } from '../cache.ts'
 import { updateOrFail } from '../connection/statements.ts'
-import { rankedInOrder } from './write-results.ts'
+import { type ResultWriter, rankedInOrder } from './write-results.ts'
 
 /** The results of a store that is gone with its chunk: every one of them is remembered, and nothing else has them. */
 export function passingItems(): PageItems {
@@ -20,10 +20,7 @@ export function passingItems(): PageItems {
  * Keeps of an answer what decides on the pages after it, for a store that is gone with its chunk: its results are stored by those who
  * read the shared journal. Counterpart of `resultWriter`.
  */
-export function passingResultWriter(
-  db: Database,
-  { items: known }: Pick<StoreCache, 'items'>,
-): (read: ReadAnswer) => void {
+export function passingResultWriter(db: Database, { items: known }: Pick<StoreCache, 'items'>): ResultWriter {
   const writeFacts = db.prepare(
     `${updateOrFail} answers_ SET normaliser = ?, has_next_page = ?, next_page = ?, echo_mismatch = ? WHERE id = ?`,
   )
@@ -34,7 +31,7 @@ export function passingResultWriter(
     numbers.set(page, number)
     return number
   }
-  return ({ answerId, normaliser, says: { results, facts, echoMismatch } }) => {
+  const keep = ({ answerId, normaliser, says: { results, facts, echoMismatch } }: ReadAnswer): void => {
     const hasNext = facts.hasNextPage === null ? null : Number(facts.hasNextPage)
     const mismatch = echoMismatch === null ? null : JSON.stringify(echoMismatch)
     writeFacts.run(normaliser, hasNext, facts.nextPage, mismatch, answerId)
@@ -46,4 +43,5 @@ export function passingResultWriter(
     }))
     known.remember(answerId, items)
   }
+  return { prepare: () => {}, keep }
 }

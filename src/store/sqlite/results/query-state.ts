@@ -9,10 +9,20 @@ import type { ResultRecorder } from '../../journal.ts'
 import type { AnswerRecord, ReadAnswer, TaskCountChange } from '../../results.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
+import {
+  insertFrom,
+  lazy,
+  once,
+  orm,
+  prepared,
+  raw,
+  updateOrFail,
+  type Values,
+} from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
 import { unobserved } from '../rankings/observations.ts'
 import { answers, runQueries as rq, runs, observations as seen, tasks, unusableMark } from '../schema.ts'
+import type { ResultWriter } from './write-results.ts'
 
 /** The state of a query of a run, with the rows that it was read from. */
 interface StoredQueryState {
@@ -49,6 +59,7 @@ type PageList = readonly [
   mismatched: number | null,
   /** 1 where retention dropped its results. */
   pruned: number | null,
+  ...paging: PagingList | readonly [maxPages: null, ...unknown[]],
 ]
 
 type PageRow = ReturnType<typeof pageRow>
@@ -64,6 +75,8 @@ type PagingList = readonly [
 ]
 
 type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
+
+const pagingColumns = "rq.pages, rq.page_size, rq.depth, rq.paging_end, rq.paging_kind, rq.targets <> '[]'"
 
 const unplanned: PagingList = [1, null, null, null, null, 1]
 
@@ -91,8 +104,7 @@ export function queryStateReader(
   // The driver returns arrays here: objects would double the time.
   const paging = db
     .prepare<[number, number], PagingList>(
-      `SELECT pages, page_size, depth, paging_end, paging_kind, targets <> '[]' FROM run_queries
-      WHERE run_id = ? AND query_id = ?`,
+      `SELECT ${pagingColumns} FROM run_queries rq WHERE rq.run_id = ? AND rq.query_id = ?`,
     )
     .raw()
   const watchedBy = (which: string): string =>
@@ -111,8 +123,10 @@ export function queryStateReader(
   const pages = db
     .prepare<[number, number], PageList>(
       `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0,
-        a.echo_mismatch IS NOT NULL, a.pruned_at IS NOT NULL
-      FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
+        a.echo_mismatch IS NOT NULL, a.pruned_at IS NOT NULL, ${pagingColumns}
+      FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id
+        LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+      WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
     )
     .raw()
   const readPage = (row: PageRow, done: number | null): Page => {
@@ -130,8 +144,12 @@ export function queryStateReader(
   }
   return (runId, queryId, done = null) => {
     refresh()
-    const [maxPages, pageSize, depth, because, kind, hasTargets] = paging.get(runId, queryId) ?? unplanned
-    const rows = pages.all(runId, queryId).map(pageRow)
+    const lists = pages.all(runId, queryId)
+    const [first] = lists
+    // Each page has what its query has, so that one statement reads all of it.
+    const planned = first === undefined ? paging.get(runId, queryId) : pagingOf(first)
+    const [maxPages, pageSize, depth, because, kind, hasTargets] = planned ?? unplanned
+    const rows = lists.map(pageRow)
     const isStrict =
       rows.some(({ mismatched }) => mismatched === 1) && strictEcho.get(db, { run: runId })?.value === 1
     return {
@@ -155,6 +173,11 @@ export function queryStateReader(
       },
     }
   }
+}
+
+function pagingOf(page: PageList): PagingList | undefined {
+  const planned = page.slice(-unplanned.length) as unknown as PagingList | [null]
+  return planned[0] === null ? undefined : (planned as PagingList)
 }
 
 function pageRow([
@@ -234,28 +257,38 @@ function targetHistories(
   )
 }
 
-/** Writes what answers say, inside a transaction. */
-export type ResultWriter = (db: Database, memory: StoreCache) => (read: ReadAnswer) => void
+/** Answers whose content is looked up together. */
+const together = 128
 
 /** Records the content of answers. */
 export function resultRecorder(
   db: Database,
   writer: GroupCommit,
   memory: StoreCache,
-  results: ResultWriter,
+  results: (db: Database, memory: StoreCache) => ResultWriter,
 ): ResultRecorder {
-  const record = lazy(() => answerRecorder(db, memory, results(db, memory)))
+  const writerOf = once(() => results(db, memory))
+  const record = lazy(() => answerRecorder(db, memory, writerOf().keep))
+  /** Handed over, and not looked up yet, in their order. */
+  const waiting: ReadAnswer[] = []
+  const recordRead = (change: AnswerRecord, read: ReadAnswer): TaskCountChange => {
+    // The first of those that share a change looks up for all.
+    const own = waiting.indexOf(read)
+    if (own >= 0) writerOf().prepare(waiting.splice(0, Math.max(own + 1, together)))
+    return record(change)
+  }
   return {
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
     // A lost failure would be paid for again; the content of an answer can be derived again.
-    recordAnswer: (change) =>
-      isFailure(change) ? writer.writePaid(() => record(change)) : writer.writeDerived(() => record(change)),
+    recordAnswer: (change) => {
+      const { outcome } = change
+      if (outcome === 'as-stored') return writer.writeDerived(() => record(change))
+      if ('failed' in outcome) return writer.writePaid(() => record(change))
+      waiting.push(outcome.done)
+      return writer.writeDerived(() => recordRead(change, outcome.done))
+    },
   }
-}
-
-function isFailure({ outcome }: AnswerRecord): boolean {
-  return outcome !== 'as-stored' && 'failed' in outcome
 }
 
 const failTask = prepared(($: Values<{ task: number; cause: string }>) =>

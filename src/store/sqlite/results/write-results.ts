@@ -13,14 +13,21 @@ interface Placed {
   readonly result: Result
 }
 
+/** Writes what answers say, inside a transaction. */
+export interface ResultWriter {
+  /** Looks up together what several answers say, before each of them is kept. */
+  prepare(reads: readonly ReadAnswer[]): void
+  keep(read: ReadAnswer): void
+}
+
 /**
  * Stores the results and facts of an answer, inside a transaction. They replace those of an older normaliser; with `anew` also
  * those of the same one.
  */
 export function resultWriter(
   db: Database,
-  { dictionary, items: known }: Pick<StoreCache, 'dictionary' | 'items'>,
-): (read: ReadAnswer, anew?: 'anew') => void {
+  { dictionary, items: known, refresh }: Pick<StoreCache, 'dictionary' | 'items' | 'refresh'>,
+): ResultWriter & { keep(read: ReadAnswer, anew?: 'anew'): void } {
   const clear = detailRemover(db)
   const derivedBy = db
     .prepare<[number], number | null>('SELECT normaliser FROM answers_ WHERE id = ?')
@@ -28,7 +35,8 @@ export function resultWriter(
   const write = answerWriter(db)
   const writeDetails = detailWriter(db, dictionary)
 
-  return (read, anew) => {
+  const keep = (read: ReadAnswer, anew?: 'anew'): void => {
+    refresh()
     const { answerId, normaliser, says } = read
     const placed = placesOf(says.results)
     const facts = dictionary.texts(textsOfFacts(says.facts))
@@ -42,6 +50,18 @@ export function resultWriter(
     }
     writeDetails(answerId, placed)
     known.remember(answerId, rankedItems(placed, items))
+  }
+
+  return {
+    prepare: (reads) => {
+      refresh()
+      const texts = reads.flatMap(({ says }) => textsOfFacts(says.facts))
+      dictionary.prepare(
+        texts,
+        reads.flatMap(({ says }) => says.results),
+      )
+    },
+    keep,
   }
 }
 
