@@ -46,9 +46,9 @@ export async function keyFaults(
   failedOver: boolean,
 ): Promise<Problems> {
   const { faults, charged, billed, ambiguous } = await moneyFaults(postgres, key)
-  const { faults: missing, again } = callFaults(await boughtTasks(postgres, key), key)
+  const { faults: missing, again, pages } = callFaults(await boughtTasks(postgres, key), key)
   if (again > (failedOver ? charged - billed : 0))
-    faults.push(`pages were bought again ${again} times without a lost call of theirs that is listed`)
+    faults.push(`bought again ${again} times without a call in doubt: ${pages.join(' | ')}`)
   if (charged < billed || charged > billed + ambiguous + again)
     faults.push(`the service charged ${charged}, the journal has ${billed} and ${ambiguous} in doubt`)
   return [...faults, ...missing, ...rateFaults(key)]
@@ -85,8 +85,10 @@ interface BoughtTask {
   /** Its key in hexadecimal digits. */
   readonly query: string
   readonly page: number
-  /** Calls whose worker was lost before they were settled. */
-  readonly lost: number
+  /** Calls that are listed as possibly billed, or whose worker was lost before they were settled. */
+  readonly inDoubt: number
+  /** All its calls, for people. */
+  readonly calls: string
 }
 
 async function boughtTasks(
@@ -94,14 +96,15 @@ async function boughtTasks(
   { keyHash }: KeyOfHistory,
 ): Promise<ReadonlyMap<string, BoughtTask>> {
   const tasks = await postgres.query<BoughtTask>(
-    `SELECT encode(query, 'hex') AS query, page, count(lost_at)::int AS lost
+    `SELECT encode(query, 'hex') AS query, page, (count(*) FILTER (WHERE lost_at IS NOT NULL OR billed IS NULL))::int AS "inDoubt",
+      string_agg(concat_ws(' ', sent_at, outcome, billed, 'lost', lost_at, 'settled', settled_at, error), '; ' ORDER BY sent_at) AS calls
     FROM rankline.calls WHERE key_hash = $1 AND credits > 0 GROUP BY query, page`,
     [keyHash],
   )
   return new Map(tasks.map((task) => [`${task.query} ${task.page}`, task]))
 }
 
-/** Each page is bought; how often one was bought again although no worker was lost before it had settled its call. */
+/** Each page is bought; how often one was bought again although no call of it was in doubt, and the calls of such pages. */
 function callFaults(tasks: ReadonlyMap<string, BoughtTask>, { service, wanted }: KeyOfHistory) {
   const bought = new Map<string, number>()
   for (const { params, page, charged } of service.ledger.requests) {
@@ -109,13 +112,17 @@ function callFaults(tasks: ReadonlyMap<string, BoughtTask>, { service, wanted }:
     const task = `${query.toString('hex')} ${String(page ?? 1)}`
     if (charged > 0) bought.set(task, (bought.get(task) ?? 0) + 1)
   }
-  const again = [...bought].map(([task, times]) => Math.max(0, times - 1 - (tasks.get(task)?.lost ?? 0)))
+  const again = [...bought].flatMap(([task, times]) => {
+    const more = times - 1 - (tasks.get(task)?.inDoubt ?? 0)
+    return more > 0 ? [{ more, calls: tasks.get(task)?.calls ?? '' }] : []
+  })
   const isWhole = tasks.size === wanted && bought.size === wanted
   return {
     faults: isWhole
       ? []
       : [`${tasks.size} pages in the journal, ${bought.size} at the service, ${wanted} wanted`],
-    again: again.reduce((sum, times) => sum + times, 0),
+    again: again.reduce((sum, { more }) => sum + more, 0),
+    pages: again.map(({ calls }) => calls),
   }
 }
 
@@ -148,7 +155,14 @@ export function readFaults(places: readonly Workspace[]): Problems {
     ({ finish_reason, tasks_planned, tasks_done }) =>
       finish_reason !== 'completed' || tasks_planned !== tasks_done,
   )
-  return [...found, ...unfinished.map((run) => `not completed: ${JSON.stringify(run)}`)]
+  const causes = places.flatMap((place) =>
+    place.sql<{ cause: string }>('SELECT DISTINCT cause FROM tasks_ WHERE cause IS NOT NULL'),
+  )
+  return [
+    ...found,
+    ...unfinished.map((run) => `not completed: ${JSON.stringify(run)}`),
+    ...causes.map(({ cause }) => `a task failed: ${cause}`),
+  ]
 }
 
 function whatIsRead(place: Workspace): readonly string[] {

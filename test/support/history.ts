@@ -136,10 +136,10 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
       if (one !== null) happened.push(one)
     }
     for (const one of workers) if (isOver(one)) start(one)
-    // Those that were killed, or could not go on, are started again: the same command goes on.
+    // Those that were killed, or could not reach the queue, are started again: the same command goes on.
     const endOf = async (one: Member): Promise<Ended> => {
       let end = await endWithin(one)
-      for (let times = 0; end.code !== 0 && end.code !== null && times < 3; times++) {
+      for (let times = 0; (end.code === 6 || end.code === 7) && times < 3; times++) {
         start(one)
         end = await endWithin(one)
       }
@@ -155,7 +155,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     const syncs: Ended[] = []
     for (const { place, env } of coordinators) syncs.push(await place.run(['sync'], env))
     const byKey: string[] = []
-    const failedOver = happened.includes('a standby takes over that lacks the newest transactions')
+    const failedOver = standby !== null && scene.standby === null
     for (const key of keys) byKey.push(...(await keyFaults(postgres, key, failedOver)))
     const faults = [
       ...coordinators.flatMap(({ ends: all }) => endFaults('coordinator', all)),
