@@ -39,7 +39,12 @@ export async function summaryLines(
       ...(onScreen ? next.map((line) => `  ${line}`) : []),
     ]
   })
-  return [...(await Promise.all(blocks)).flat(), ...otherPrograms(documents), ...balanceNotRead(documents)]
+  return [
+    ...(await Promise.all(blocks)).flat(),
+    ...otherPrograms(documents),
+    ...lostByFailover(documents),
+    ...balanceNotRead(documents),
+  ]
 }
 
 /** That a whole run is suspect, which is said before all else; nothing where it is not. */
@@ -74,6 +79,16 @@ function otherPrograms(documents: readonly RunDocument[]): readonly string[] {
   return [
     `  Another program uses this key: ${count(others.credits, 'credit')} ${when} ${others.credits === 1 ? 'is' : 'are'} in no call of this database.${refused} ${shareQueue}`,
   ]
+}
+
+/** What was paid while the queue failed over and is in no call. Runs of one command share what is known of it. */
+function lostByFailover(documents: readonly RunDocument[]): readonly string[] {
+  const lost = documents.find(({ lost_by_failover: credits }) => credits !== undefined)?.lost_by_failover
+  return lost === undefined
+    ? []
+    : [
+        `  ${count(lost, 'credit')} ${lost === 1 ? 'was' : 'were'} spent in calls that the queue lost when its server failed over.`,
+      ]
 }
 
 /** One line that says what happened in a run. */

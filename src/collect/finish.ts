@@ -59,6 +59,8 @@ export interface RunDocument {
   }
   /** What others spent with the key while it was collected, at least, and between which readings; only where they did. */
   readonly spent_by_others?: { readonly credits: number; readonly from: string; readonly until: string }
+  /** Credits of calls that the queue lost when its server failed over; only where there are any. */
+  readonly lost_by_failover?: number
   /** Calls that the service refused for their rate, which others with the key use up, too; only where there are any. */
   readonly throttled_calls?: number
   readonly results: RunTotals['results']
@@ -105,6 +107,9 @@ export function runDocument(
       unexplained: unexplained?.credits ?? null,
     },
     ...(unexplained?.others == null ? {} : { spent_by_others: othersDocument(unexplained.others) }),
+    ...(unexplained == null || unexplained.lostByFailover === 0
+      ? {}
+      : { lost_by_failover: unexplained.lostByFailover }),
     ...(tally.throttled === 0 ? {} : { throttled_calls: tally.throttled }),
     results: tally.results,
     ...(tally.malformed === 0 ? {} : { malformed_items: tally.malformed }),

@@ -14,6 +14,8 @@ export interface Unexplained {
   readonly credits: number
   /** Null where it counted no more than our calls explain. */
   readonly others: OthersSpending | null
+  /** Credits of calls that the queue lost when its server failed over. */
+  readonly lostByFailover: number
 }
 
 /**
@@ -47,7 +49,7 @@ export function unexplainedIn(spans: readonly UsageInterval[]): Unexplained {
     credits <= 0 || first === undefined || last === undefined
       ? null
       : { credits, from: first.from, until: last.until }
-  return { credits, others }
+  return { credits, others, lostByFailover: spans.reduce((sum, span) => sum + span.lostByFailover, 0) }
 }
 
 /** In less time hardly anything is spent; after more it is not known whether it goes on. */

@@ -78,6 +78,16 @@ testTable<[string, readonly RunDocument[], readonly string[]]>([
   )
 })
 
+test('the summary says once what the queue lost when its server failed over', async () => {
+  const lines = await summaryLines({ failureCauses: async () => [] }, [
+    says({ lost_by_failover: 3 }),
+    says({ lost_by_failover: 3 }),
+  ])
+  expect(lines.filter((line) => line.includes('failed over'))).toEqual([
+    '  3 credits were spent in calls that the queue lost when its server failed over.',
+  ])
+})
+
 /** What `doctor` says of the sharing of the key, and how often it read the account. */
 async function sharing(place: Workspace, sandbox: Sandbox) {
   const readings = (): number => sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length

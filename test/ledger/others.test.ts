@@ -117,14 +117,22 @@ testTable<[string, Ledger, Said]>([
 ])(
   'where %s, what no call explains is said and no more',
   (_, { earlier = [], readings, charges = [] }, said) => {
-    const { others, ...found } = unexplained(earlier, readings, () => charges) ?? {}
+    const { others, lostByFailover, ...found } = unexplained(earlier, readings, () => charges) ?? {}
     const wanted = said === null ? {} : { credits: said.credits }
     expect(found).toEqual(wanted)
+    expect(lostByFailover ?? 0).toBe(0)
     expect(others == null ? null : [others.credits, others.from, others.until]).toEqual(
       said?.others == null ? null : [said.others[0], s(said.others[1]), s(said.others[2])],
     )
   },
 )
+
+test('what a failover lost is not said to be spent by others', () => {
+  const said = (failovers: readonly number[]) =>
+    unexplained([], [read(0, 4), read(10, 7)], () => [], failovers)
+  expect(said([])).toMatchObject({ credits: 3, others: { credits: 3 }, lostByFailover: 0 })
+  expect(said([s(5)])).toMatchObject({ credits: 0, others: null, lostByFailover: 3 })
+})
 
 test('nobody is said to spend where nobody else has the key, whatever was lost and wherever a run begins', () => {
   fc.assert(

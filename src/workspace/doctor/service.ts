@@ -43,7 +43,7 @@ export async function serviceFacts(
   try {
     await using app = await connectFreely(flags, { stored: isSound(database) ? 'read' : 'left-alone' })
     const service = await askService(app)
-    const sharing = sharingFacts(app)
+    const sharing = await sharingFacts(app)
     const isUsed = 'account' in service && service.account.totalUsed !== 0
     const perMinute = isAlone && isUsed ? await paceNow(app) : null
     return { service, sharing: { ...sharing, perMinute } }
@@ -70,12 +70,13 @@ async function askService(app: App): Promise<ServiceFacts> {
   }
 }
 
-function spansOf({ store, keyHash }: App): readonly UsageInterval[] {
-  return settled(verifyLedger(store.readings(keyHash), store.charges(keyHash)).spans)
+async function spansOf({ store, keyHash }: App): Promise<readonly UsageInterval[]> {
+  const failovers = await store.queueFailovers()
+  return settled(verifyLedger(store.readings(keyHash), store.charges(keyHash), failovers).spans)
 }
 
-function sharingFacts(app: App): Pick<SharingFacts, 'isKnown' | 'lately'> {
-  const spans = spansOf(app)
+async function sharingFacts(app: App): Promise<Pick<SharingFacts, 'isKnown' | 'lately'>> {
+  const spans = await spansOf(app)
   return { isKnown: spans.length > 0, lately: spentByOthersLately(spans, app.clock.wall()) }
 }
 
@@ -84,11 +85,11 @@ const secondLookMs = 1_500
 
 /** What others spend a minute now; the account is read a second time where the readings that are there do not tell. */
 async function paceNow(app: App): Promise<number | null> {
-  const known = paceOfOthers(spansOf(app), app.clock.wall())
+  const known = paceOfOthers(await spansOf(app), app.clock.wall())
   if (known !== null) return known
   await sleep(app.clock, secondLookMs)
   await accountOf(app)
-  return paceOfOthers(spansOf(app), app.clock.wall())
+  return paceOfOthers(await spansOf(app), app.clock.wall())
 }
 
 const weekMs = 7 * dayMs
