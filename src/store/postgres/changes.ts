@@ -103,7 +103,7 @@ async function changesAfter(
   const upper = BigInt(readable) < at.transaction ? String(at.transaction) : readable
   const from = String(at.transaction)
   const [next] = await statements.query<{ until: string | null }>(nextTransactions, [from, mostRows, upper])
-  const until = next?.until ?? upper
+  const until = next?.until ?? (await behindLastChange(statements, from, upper))
   const span = [from, until]
   const [events, readings, calls, answers, ends] = [
     await statements.query<RunEvent>(runEvents, span),
@@ -218,6 +218,19 @@ WITH last AS (
 SELECT (SELECT later.changed FROM (
   ${fromEach('changed > (SELECT changed FROM last) AND changed < $3::xid8 ORDER BY 1 LIMIT 1')}
 ) later ORDER BY 1 LIMIT 1) AS until`
+
+/**
+ * The end of what is there between two transactions. A position lies behind a change, which is durable: numbers of transactions that changed
+ * nothing may be given out again after a crash, and what is written under them then would be missed.
+ */
+async function behindLastChange(statements: Statements, from: string, upper: string): Promise<string> {
+  const [last] = await statements.query<{ changed: string }>(lastTransaction, [from, upper])
+  return last === undefined ? from : String(BigInt(last.changed) + 1n)
+}
+
+const lastTransaction = `
+SELECT changed FROM (${fromEach('changed >= $1::xid8 AND changed < $2::xid8 ORDER BY 1 DESC LIMIT 1')}) changes
+ORDER BY 1 DESC LIMIT 1`
 
 /** Transactions of the rows of each table that readers take. */
 function fromEach(condition: string): string {

@@ -97,6 +97,28 @@ test('what a failover lost is written again by a database that has read it, and 
   expect(await Promise.all([lease, other, newest].map(begun))).toEqual(['LeaseLost', 'LeaseLost', 'begun'])
 })
 
+test('a crash gives the numbers of transactions that changed nothing to others, whose changes no reader misses', async () => {
+  await using server = await testPostgres()
+  const url = await server.database()
+  const reading = (keyHash: string) => ({
+    ...{ run: null, keyHash, askedAt: noon, readAt: noon, remaining: 10, totalUsed: 5, record: '{}' },
+  })
+  const before = await openTestJournal(url)
+  await before.calls.saveUsage(reading('before'))
+  for (let count = 0; count < 20; count++) await before.sql('SELECT pg_current_xact_id()')
+  const { position } = await before.changes.after(null, 100)
+  await before[Symbol.asyncDispose]()
+
+  await server.crash()
+  await server.start()
+
+  await using journal = await openTestJournal(url)
+  await journal.calls.saveUsage(reading('after'))
+  expect((await journal.changes.after(position, 100)).changes).toMatchObject([
+    { reading: { keyHash: 'after' } },
+  ])
+})
+
 /** Fulfilled when the standby has all that is there. */
 async function caughtUp({ sql }: TestJournal): Promise<void> {
   for (;;) {
