@@ -16,7 +16,7 @@ interface Asked {
   readonly asked?: ReportSource['asked']
 }
 
-/** What a report of a history is made of; the message reads nothing from the store. */
+/** What a report of a history is made of; the store has no result pages. */
 export function sourceOf({ history = sample, presentation = {}, asked }: Asked = {}): ReportSource {
   const period = asked ?? { period: null, compare: null }
   const found = reportPeriod(history.days, period)
@@ -30,6 +30,7 @@ export function sourceOf({ history = sample, presentation = {}, asked }: Asked =
       ...{ period: found, compare: found?.compare ?? null },
       runs: [],
     },
+    store: { unbrokenDepths: () => [], firstResults: () => [] },
     measure: { curve: defaultCurve },
     asked: period,
     presentation: { ...plainPresentation, ...presentation },
