@@ -37,11 +37,14 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
     isNoted: async () => (await rights()).mayNote,
     reached: async ({ id, name }, position, lastChange) => {
       if (!(await rights()).mayNote) return
+      const { timeline: read, transaction } = readPosition(position)
       await postgres.query(
-        `INSERT INTO rankline.readers (id, name, position, seen_at, changes_read) VALUES ($1, $2, $3::xid8, clock_timestamp(), $4)
+        // A note of what was read from a server that is gone would pass for one that the failover has kept.
+        `INSERT INTO rankline.readers (id, name, position, seen_at, changes_read)
+        SELECT $1, $2, $3::xid8, clock_timestamp(), $4 WHERE coalesce($5::integer, ${timeline}) = ${timeline}
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at,
           changes_read = excluded.changes_read`,
-        [id, name, String(readPosition(position).transaction), lastChange],
+        [id, name, String(transaction), lastChange, read],
       )
     },
     putBack: async (lost) => {

@@ -9,6 +9,10 @@ import { testPostgres } from '../../support/postgres.ts'
 import { aStore, noon } from '../build.ts'
 import { aCall, coordinator, ended, leased, openTestJournal, type TestJournal, theAnswer } from './journal.ts'
 
+const aReading = (keyHash: string) => ({
+  ...{ run: null, keyHash, askedAt: noon, readAt: noon, remaining: 10, totalUsed: 5, record: '{}' },
+})
+
 test('what a failover lost is written again by a database that has read it, and no lease of before is given out twice', async () => {
   await using server = await testPostgres()
   const url = await server.database()
@@ -100,11 +104,8 @@ test('what a failover lost is written again by a database that has read it, and 
 test('a crash gives the numbers of transactions that changed nothing to others, whose changes no reader misses', async () => {
   await using server = await testPostgres()
   const url = await server.database()
-  const reading = (keyHash: string) => ({
-    ...{ run: null, keyHash, askedAt: noon, readAt: noon, remaining: 10, totalUsed: 5, record: '{}' },
-  })
   const before = await openTestJournal(url)
-  await before.calls.saveUsage(reading('before'))
+  await before.calls.saveUsage(aReading('before'))
   for (let count = 0; count < 20; count++) await before.sql('SELECT pg_current_xact_id()')
   const { position } = await before.changes.after(null, 100)
   await before[Symbol.asyncDispose]()
@@ -113,10 +114,32 @@ test('a crash gives the numbers of transactions that changed nothing to others, 
   await server.start()
 
   await using journal = await openTestJournal(url)
-  await journal.calls.saveUsage(reading('after'))
+  await journal.calls.saveUsage(aReading('after'))
   expect((await journal.changes.after(position, 100)).changes).toMatchObject([
     { reading: { keyHash: 'after' } },
   ])
+})
+
+test('what was read from the server that is gone is not noted at the one that took its place', async () => {
+  await using server = await testPostgres()
+  const url = await server.database()
+  const first = await openTestJournal(url)
+  const reader = { id: randomUUID(), name: 'reader' }
+  await first.calls.saveUsage(aReading('kept'))
+  const kept = await first.changes.after(null, 100, reader.id)
+  await first.changes.reached(reader, kept.position, 1)
+  const standby = await server.addStandby()
+  await caughtUp(first)
+  standby.cut()
+  await first.calls.saveUsage(aReading('lost'))
+  const { position } = await first.changes.after(kept.position, 100, reader.id)
+  await first[Symbol.asyncDispose]()
+  await standby.promote()
+
+  await using journal = await openTestJournal(url.replace(/:\d+\//, `:${server.port}/`))
+  await journal.changes.reached(reader, position, 2)
+
+  expect(await journal.changes.after(position, 100, reader.id)).toMatchObject({ kept: { lastChange: 1 } })
 })
 
 /** Fulfilled when the standby has all that is there. */
