@@ -93,6 +93,22 @@ test('a file has at most 600 lines', () => {
   expect(long).toEqual([])
 })
 
+test('objects are written out, not packed', () => {
+  const packed = files.filter(({ text }) => text.includes('...{')).map(({ name }) => name)
+  expect(packed).toEqual([])
+})
+
+test('a type has a name of its own', () => {
+  const places = new Map<string, string[]>()
+  for (const { name, text } of files)
+    for (const match of text.matchAll(/^\s*(?:export )?(?:interface (\w+)|type (\w+)(?:<[^=]*>)? =)/gm)) {
+      const type = match[1] ?? (match[2] as string)
+      places.set(type, [...(places.get(type) ?? []), name])
+    }
+  expect(places.size).toBeGreaterThan(700)
+  expect([...places].filter(([, names]) => names.length > 1)).toEqual([])
+})
+
 test('files that the page names are there', () => {
   const named = [...page.matchAll(/`([a-z][a-z/-]*\/[a-z-]+)(\.[a-z]+)?`/g)].map(
     (match) => match[1] as string,

@@ -25,7 +25,7 @@ export interface FinishedCall {
   readonly sentAt: number
   readonly settlement: Settlement
   readonly body: Buffer
-  readonly headers: Headers
+  readonly headers: ResponseHeaders
   /** Milliseconds for which the service asked not to be called, as far as they are waited for. */
   readonly namedMs?: number | null
   /** Only another setting helps: waiting does not. */
@@ -35,7 +35,7 @@ export interface FinishedCall {
 /** A call that is to be sent now, with this service's key. */
 type PlannedCall = Omit<NewCall, 'sentAt' | 'keyHash'>
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
 export interface ApiClient {
@@ -84,13 +84,13 @@ export interface ClientOptions {
   readonly clock: Clock
   /** Names the key without giving it away. */
   readonly keyHash: string
-  readonly patience: Patience
+  readonly patience: ServicePatience
   /** Asked right before a request leaves, when its call was written: what allowed it may have ended while it waited for its turn. */
   readonly mayStillLeave?: (() => boolean) | undefined
 }
 
 /** How long delays that the service names are waited for; then it is called again. */
-export interface Patience {
+export interface ServicePatience {
   /** With a rate-limit response. */
   readonly throttledMs: number
   /** With a 503, 408 or 425. */
@@ -139,8 +139,13 @@ export function apiClient(options: ClientOptions): ApiClient {
     const wrongSetting = isWrongSetting(response, outcome, request)
     if ('failure' in response) return { callId, sentAt, settlement, body: noBody, headers: {}, wrongSetting }
     return {
-      ...{ callId, sentAt, settlement, namedMs, wrongSetting },
-      ...{ body: response.body, headers: response.headers },
+      callId,
+      sentAt,
+      settlement,
+      namedMs,
+      wrongSetting,
+      body: response.body,
+      headers: response.headers,
     }
   }
 

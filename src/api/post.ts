@@ -77,7 +77,10 @@ function exchange(
     const late = setTimeout(() => end(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
     pool.dispatch(
       {
-        ...{ method: 'POST', origin, path: `${pathname}${search}`, body },
+        method: 'POST',
+        origin,
+        path: `${pathname}${search}`,
+        body,
         headers: { 'user-agent': userAgent, ...authorization, ...headers },
       },
       {

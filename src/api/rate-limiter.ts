@@ -44,7 +44,7 @@ export interface RateLimiterOptions {
   readonly before?: (limiter: RateLimiter) => Promise<void>
 }
 
-interface Waiting {
+interface WaitingPermit {
   readonly urgent: boolean
   readonly grant: (permit: Permit) => void
   readonly isAborted: () => boolean
@@ -56,7 +56,7 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
   const windows = slidingWindows(clock, marginMs)
   if (limits !== undefined) windows.setLimits(limits)
   const pause = throttlePause(clock)
-  const waiting: Waiting[] = []
+  const waiting: WaitingPermit[] = []
   let cancelTimer: (() => void) | null = null
   let prepared: Promise<void> | null = null
   let granted = 0
@@ -67,7 +67,7 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
     cancelTimer?.()
     cancelTimer = null
     while (waiting.length > 0) {
-      const next = waiting[0] as Waiting
+      const next = waiting[0] as WaitingPermit
       if (!next.isAborted()) {
         const ms = waitMs()
         // What ends an infinite wait calls `admit` itself.

@@ -77,7 +77,7 @@ export interface IngestOptions {
 type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
 /** A stored body as it came. */
-interface StoredBody {
+interface BodyToRead {
   readonly body: Buffer
   readonly fetchedAt: number
 }
@@ -134,7 +134,7 @@ export function answerIngest(
   }
 
   /** A stored body; null where it is damaged or missing. */
-  const storedBody = async (answerId: number): Promise<StoredBody | null> => {
+  const storedBody = async (answerId: number): Promise<BodyToRead | null> => {
     const raw = await store.rawAnswer(answerId)
     const body = raw === null ? null : unpackSound(raw)
     return raw === null || body === null ? null : { body, fetchedAt: raw.fetchedAt }

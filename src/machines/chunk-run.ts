@@ -60,13 +60,17 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
   const store = journaledStore({ memory, calls, lease: chunk, queries: chunk.queries, known, onLost })
   const { limits } = await collect(
     {
-      ...{ random: options.random, keyHash: options.keyHash, concurrency: options.concurrency },
-      ...{
-        maxOutageMs: options.maxOutageMs,
-        maxThrottlingMs: options.maxThrottlingMs,
-        notice: options.notice,
-      },
-      ...{ store, clock, stop, fitBalance: false, onProgress: options.onBegun },
+      random: options.random,
+      keyHash: options.keyHash,
+      concurrency: options.concurrency,
+      maxOutageMs: options.maxOutageMs,
+      maxThrottlingMs: options.maxThrottlingMs,
+      notice: options.notice,
+      store,
+      clock,
+      stop,
+      fitBalance: false,
+      onProgress: options.onBegun,
       // What is reserved for a chunk is no limit of its job.
       reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
       service: options.serviceFor(store, options.isHeld),
@@ -173,7 +177,10 @@ function paidBefore(
   return {
     id: call,
     task: { run: chunk.run, query, page },
-    ...{ operation, credits: 0, sentAt: fetchedAt, keyHash },
+    operation,
+    credits: 0,
+    sentAt: fetchedAt,
+    keyHash,
     settlement: {
       outcome: 'answered',
       httpStatus: 200,

@@ -313,8 +313,12 @@ async function statesOf(journal: SharedJournal, runs: readonly string[]): Promis
   const sum = (state: keyof SharedProgress['chunks']) =>
     all.reduce((total, { chunks }) => total + chunks[state], 0)
   return {
-    ...{ planned: sum('planned'), released: sum('released'), leased: sum('leased') },
-    ...{ done: sum('done'), cancelled: sum('cancelled'), dead: sum('dead') },
+    planned: sum('planned'),
+    released: sum('released'),
+    leased: sum('leased'),
+    done: sum('done'),
+    cancelled: sum('cancelled'),
+    dead: sum('dead'),
   }
 }
 

@@ -55,7 +55,18 @@ export function decideRelease(waiting: readonly WaitingChunk[], state: ReleaseSt
 /** A chunk is reserved for as if it were one task. */
 function asTask({ id, tags, priority }: WaitingChunk, runId: number, credits: number): Task {
   return {
-    ...{ id: Number(id), runId, queryId: 0, operation: '', text: '', params: {}, page: 1 },
-    ...{ priority, credits, tries: 0, cause: null, reusable: null, tags },
+    id: Number(id),
+    runId,
+    queryId: 0,
+    operation: '',
+    text: '',
+    params: {},
+    page: 1,
+    priority,
+    credits,
+    tries: 0,
+    cause: null,
+    reusable: null,
+    tags,
   }
 }

@@ -127,7 +127,9 @@ export function releaser(
       await inTurn(0, async (_, standings) => {
         const { budget, quotaLeft: calls } = await stateFrom(standings)
         const own = runs.map(({ id, settings }) => ({
-          ...{ runId: id, budget: budget.budgetLeft(id), keep: settings.budget.keep ?? 0 },
+          runId: id,
+          budget: budget.budgetLeft(id),
+          keep: settings.budget.keep ?? 0,
           fresh: freshSpan(settings.freshnessMs, clock.wall()),
         }))
         funds = { runs: own, credits: budget.availableCredits(), calls }

@@ -39,7 +39,7 @@ const firstLeadMs = 4
 const longestLeadMs = 200
 const forgottenPart = 0.02
 
-interface Waiting {
+interface WaitingCall {
   readonly urgent: boolean
   /** @param limited whether it needs a slot to leave in */
   readonly letThrough: (limited: boolean) => void
@@ -61,7 +61,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   /** Monotonic instants, the next one first. */
   let slots: number[] = []
   let unlimitedUntil = Number.NEGATIVE_INFINITY
-  const waiting: Waiting[] = []
+  const waiting: WaitingCall[] = []
   const ready: Ready[] = []
   /** Calls that were let through and have not left. */
   let underWay = 0
@@ -193,7 +193,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
         cancelTimer?.()
         cancelTimer = null
       }
-      const entry: Waiting = {
+      const entry: WaitingCall = {
         urgent,
         letThrough: (limited) => {
           signal?.removeEventListener('abort', abort)

@@ -88,7 +88,9 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   let heardAt = clock.monotonic()
   let calledAt = clock.monotonic()
   using farewell = abandonWhenSilent({
-    ...{ journal, clock, signal: stop.signal },
+    journal,
+    clock,
+    signal: stop.signal,
     // It hears of the journal, and has calls whose answers are to be written down.
     lastSign: () => {
       if (limiter.busy() > 0) calledAt = clock.monotonic()

@@ -140,7 +140,10 @@ export interface TaskHere {
 /** The step of a task that ended. */
 export function taskStep({ task, end, paging }: TaskEnded): TaskStep {
   return {
-    ...{ kind: 'task', run: task.run, query: task.query.toString('hex'), page: task.page },
+    kind: 'task',
+    run: task.run,
+    query: task.query.toString('hex'),
+    page: task.page,
     ...('cause' in end ? { call: end.call, reused: false, cause: end.cause } : { ...end, cause: null }),
     paging,
   }

@@ -1,4 +1,4 @@
-import type { ApiClient, Patience } from '../../api/client.ts'
+import type { ApiClient, ServicePatience } from '../../api/client.ts'
 import type { CollectOptions, CollectResult } from '../../collect/collect.ts'
 import type { Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
@@ -13,7 +13,7 @@ export interface App extends AsyncDisposable {
   readonly database: string
   readonly service: ApiClient
   /** The same service, waited for as long as that. */
-  readonly serviceWith: (patience: Patience) => ApiClient
+  readonly serviceWith: (patience: ServicePatience) => ApiClient
   readonly keyHash: string
   readonly clock: Clock
   /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type ApiClient, apiClient, type Patience } from '../../api/client.ts'
+import { type ApiClient, apiClient, type ServicePatience } from '../../api/client.ts'
 import { type RateLimiter, rateLimiter } from '../../api/rate-limiter.ts'
 import { usage } from '../../catalog/operations/lookups.ts'
 import { aheadOf, parseUsage } from '../../collect/account.ts'
@@ -123,7 +123,7 @@ export async function createApp(
   // Not before the first request: others may send while this process waits for its turn.
   const limiter = rateLimiter({ clock, coldRequests: 64, before: countEarlierCalls })
   const { baseUrl } = settings
-  const serviceWith = (patience: Patience): ApiClient =>
+  const serviceWith = (patience: ServicePatience): ApiClient =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
   const service = serviceWith(lookupPatience)
   return {

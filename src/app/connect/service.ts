@@ -1,4 +1,4 @@
-import type { Patience } from '../../api/client.ts'
+import type { ServicePatience } from '../../api/client.ts'
 import type { HttpClient } from '../../api/http.ts'
 import { type HttpProxy, proxyFor } from '../../api/proxy.ts'
 import { UsageError } from '../../model/errors.ts'
@@ -19,7 +19,7 @@ const defaultTimeoutSeconds = 120
 const longestTimeoutSeconds = 3_600
 
 /** How long free lookups of a command wait where the service asks to be left alone. */
-export const lookupPatience: Patience = { throttledMs: 90_000, unavailableMs: 10_000 }
+export const lookupPatience: ServicePatience = { throttledMs: 90_000, unavailableMs: 10_000 }
 
 /** Checks what says where the service is, and how long a call may take. */
 export function readServiceFlags(

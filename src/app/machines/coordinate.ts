@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { apiClient, type Patience } from '../../api/client.ts'
+import { apiClient, type ServicePatience } from '../../api/client.ts'
 import type { HttpClient } from '../../api/http.ts'
 import { collectOnMachines, finishOnMachines } from '../../machines/coordinator.ts'
 import { databaseClock } from '../../machines/database-clock.ts'
@@ -61,13 +61,17 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   await explained(syncClock(journal, clock, {}), leaseMs)
   const hash = keyHash(service)
   const limiter = slotLimiter({
-    ...{ rates: journal.rates, keyHash: hash, clock, concurrency: lookupsAtOnce, coldRequests },
+    rates: journal.rates,
+    keyHash: hash,
+    clock,
+    concurrency: lookupsAtOnce,
+    coldRequests,
     signal: life.signal,
     onError: (error) => turn.notify(`The queue refuses a slot (${error})`),
   })
   const coordinator = { id: randomUUID(), name: processName(), leaseMs }
   const { baseUrl } = service
-  const serviceWith = (patience: Patience) =>
+  const serviceWith = (patience: ServicePatience) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
   const read = (from: SharedJournal) => readJournal(from, { store, database, clock, ownKey: hash })
   const sync = (signal: AbortSignal): Promise<SyncResult> =>
@@ -88,8 +92,17 @@ export async function openWithMachines(opened: Opened): Promise<App> {
     clockCheck: checked === null ? unchecked : clockCheck({ service: lookups, store, clock, flags: checked }),
     outgoing: outgoing(service.allowHttp === true),
     machines: machinesOf({
-      ...{ store, clock, reached, waitingFor, read, sync, coordination, coordinator, key: hash },
-      ...{ life: life.signal, notify: turn.notify },
+      store,
+      clock,
+      reached,
+      waitingFor,
+      read,
+      sync,
+      coordination,
+      coordinator,
+      key: hash,
+      life: life.signal,
+      notify: turn.notify,
     }),
     [Symbol.asyncDispose]: async () => {
       life.abort()

@@ -82,19 +82,37 @@ export async function runWorker(
     const clock = databaseClock(local)
     const hash = keyHash(service)
     const limiter = slotLimiter({
-      ...{ rates: journal.rates, keyHash: hash, clock, concurrency: settings.concurrency, coldRequests },
+      rates: journal.rates,
+      keyHash: hash,
+      clock,
+      concurrency: settings.concurrency,
+      coldRequests,
       signal: life.signal,
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
     const patience = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
     const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
       apiClient({
-        ...{ baseUrl: service.baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash },
-        ...{ patience, mayStillLeave },
+        baseUrl: service.baseUrl,
+        http,
+        rateLimiter: limiter,
+        store,
+        clock,
+        keyHash: hash,
+        patience,
+        mayStillLeave,
       })
     const options = {
-      ...{ ...settings, journal, limiter, clock, serviceFor, keyHash: hash, random: Math.random },
-      ...{ name: processName(), version, openMemory: openScratchStore },
+      ...settings,
+      journal,
+      limiter,
+      clock,
+      serviceFor,
+      keyHash: hash,
+      random: Math.random,
+      name: processName(),
+      version,
+      openMemory: openScratchStore,
     }
     // Nothing is at stake yet: a queue that says nothing is not waited for.
     stop.signal.addEventListener('abort', journal.abandon, { once: true })

@@ -361,7 +361,10 @@ function settlementFields(settlement: Settlement) {
 function lookupFields({ call, settlement }: Lookup) {
   return {
     ...taskFields(call),
-    ...{ id: call.id, operation: call.operation, sent_at: call.sentAt, key_hash: call.keyHash },
+    id: call.id,
+    operation: call.operation,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
     ...settlementFields(settlement),
   }
 }
@@ -383,8 +386,13 @@ function answerFields(answers: readonly (Omit<StoredAnswer, 'call'> & { readonly
     const place = { start, length: body.length }
     start += body.length
     return {
-      ...{ call: call.id, run: call.task?.run, query: query.toString('hex'), page },
-      ...{ fetched_at: fetchedAt, encoding, ...place },
+      call: call.id,
+      run: call.task?.run,
+      query: query.toString('hex'),
+      page,
+      fetched_at: fetchedAt,
+      encoding,
+      ...place,
     }
   })
 }
@@ -392,14 +400,12 @@ function answerFields(answers: readonly (Omit<StoredAnswer, 'call'> & { readonly
 function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, number: number) {
   const { task, end, paging } = ended
   return {
-    ...{
-      number,
-      chunk: lease.chunk,
-      fence: lease.fence,
-      run: task.run,
-      query: task.query.toString('hex'),
-      page: task.page,
-    },
+    number,
+    chunk: lease.chunk,
+    fence: lease.fence,
+    run: task.run,
+    query: task.query.toString('hex'),
+    page: task.page,
     ...('cause' in end
       ? { call: end.call, reused: false, cause: storable(end.cause) }
       : { call: end.call, reused: end.reused }),

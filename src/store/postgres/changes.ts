@@ -325,10 +325,17 @@ function callChange(row: ChangedCall): JournalChange {
   const call: SharedCall = {
     id: row.id,
     task: run_id === null || query === null || page === null ? null : { run: run_id, query, page },
-    ...{ operation: row.operation, credits: row.credits, sentAt: row.sent_at, keyHash: row.key_hash },
+    operation: row.operation,
+    credits: row.credits,
+    sentAt: row.sent_at,
+    keyHash: row.key_hash,
     settlement: {
-      ...{ outcome: row.outcome, httpStatus: row.http_status, billed: row.billed, error: row.error },
-      ...{ finishedAt: row.finished_at, latencyMs: row.latency_ms ?? 0 },
+      outcome: row.outcome,
+      httpStatus: row.http_status,
+      billed: row.billed,
+      error: row.error,
+      finishedAt: row.finished_at,
+      latencyMs: row.latency_ms ?? 0,
     },
   }
   return { kind: 'call', call }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { UsageError } from '../../model/errors.ts'
 import { JournalAbandoned, JournalUnreachable } from '../shared/journal.ts'
-import { failureOf, isConflict, type Place, type Purpose, sqlState } from './failures.ts'
+import { type DatabasePlace, failureOf, isConflict, type Purpose, sqlState } from './failures.ts'
 
 /** What runs statements: the database, or a transaction in it. */
 export interface Statements {
@@ -25,7 +25,7 @@ export interface Postgres extends Statements, AsyncDisposable {
   transaction<T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T>
   /** Ends every connection at once. What is under way, and what is asked later, is rejected with `JournalAbandoned`. */
   breakOff(): void
-  readonly place: Place
+  readonly place: DatabasePlace
   readonly host: string
   readonly port: number
 }
@@ -140,7 +140,9 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
     })
 
   return {
-    ...{ place, host, port },
+    place,
+    host,
+    port,
     query: (text, values) => unlessBroken(() => untilNoConflict(() => run(pool, text, values))),
     transaction: (work, pace) =>
       unlessBroken(() => untilNoConflict(() => transact(work, pace === 'unhurried'))),

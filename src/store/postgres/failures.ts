@@ -11,7 +11,7 @@ export interface Purpose {
 }
 
 /** Which database it is, for people: no password is in it. */
-export interface Place {
+export interface DatabasePlace {
   /** Host and port. */
   readonly server: string
   readonly database: string
@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** Server and database. */
-export function placeName({ server, database }: Place): string {
+export function placeName({ server, database }: DatabasePlace): string {
   return `${server}/${database}`
 }
 
@@ -30,7 +30,7 @@ export function placeName({ server, database }: Place): string {
  * What an error of the driver or of the database means: `JournalUnreachable` where waiting may cure it, `UsageError` where people must
  * do something first, and the error as it is where it is a mistake of ours.
  */
-export function failureOf(error: unknown, place: Place): unknown {
+export function failureOf(error: unknown, place: DatabasePlace): unknown {
   const failure = ofPooler(error as Failure)
   const outage = outageOf(failure, place)
   if (outage !== null) return new JournalUnreachable(outage, { cause: error })
@@ -96,7 +96,10 @@ const byNetwork: Readonly<Record<string, (server: string) => string>> = {
 }
 
 /** Why the database cannot be reached now; null where it is something else. */
-function outageOf({ code = '', message, syscall, errors }: Failure, { server }: Place): string | null {
+function outageOf(
+  { code = '', message, syscall, errors }: Failure,
+  { server }: DatabasePlace,
+): string | null {
   if (sqlState({ code }) !== null) return passing.test(code) ? `${server} says: ${message}` : null
   const [first] = errors ?? []
   const asked = syscall ?? first?.syscall ?? ''
@@ -113,7 +116,7 @@ function broken(server: string): string {
 }
 
 /** What people must do before the database can be used; null where it is something else. */
-function refusalOf({ code = '', message }: Failure, place: Place): string | null {
+function refusalOf({ code = '', message }: Failure, place: DatabasePlace): string | null {
   const { server, database, user, hasPassword } = place
   const { address, grant } = place.purpose
   if (code === '3D000')

@@ -25,12 +25,12 @@ export function groupWriter<Entry, Result>(
   postgres: Postgres,
   writeGroup: (statements: Statements, group: readonly Entry[]) => Promise<readonly Result[]>,
 ): GroupWriter<Entry, Result> {
-  interface Waiting {
+  interface WaitingEntry {
     readonly entry: Entry
     readonly resolve: (result: Result) => void
     readonly reject: (error: unknown) => void
   }
-  let waiting: Waiting[] = []
+  let waiting: WaitingEntry[] = []
   let most = mostInGroup
   let writing: Promise<void> | null = null
   /** Whether any of what waits is to be written at once. */
@@ -42,7 +42,7 @@ export function groupWriter<Entry, Result>(
     // What else comes in this turn of the event loop belongs to the same group.
     await new Promise((resolve) => setImmediate(resolve))
     while (isUrgent) {
-      let group: readonly Waiting[] = []
+      let group: readonly WaitingEntry[] = []
       const writeNext = (): Promise<readonly Result[]> => {
         group = waiting.slice(0, most)
         isUrgent = waiting.length > group.length

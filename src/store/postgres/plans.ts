@@ -52,8 +52,12 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         await holdRuns(statements, coordinator, [run])
         const packed = await Promise.all(chunks.map(({ queries }) => pack(queries)))
         const rows = chunks.map(({ priority, tags, queries, mostCredits, leastCredits }, index) => ({
-          ...{ priority, tags, encoding: packed[index]?.encoding, place: index + 1 },
-          ...{ most: mostCredits, least: leastCredits },
+          priority,
+          tags,
+          encoding: packed[index]?.encoding,
+          place: index + 1,
+          most: mostCredits,
+          least: leastCredits,
           queries: queries.map(({ key }) => key.toString('hex')),
         }))
         const bodies = packed.map(({ body }) => body)

@@ -32,7 +32,10 @@ export async function rekey(
     const own = new Set(runs.filter((run) => run.job === job && run.before === keyHash).map(({ id }) => id))
     const ownChunks = chunks.filter(({ run }) => own.has(run))
     return {
-      ...{ keyHash, job, runs: own.size, chunks: ownChunks.length },
+      keyHash,
+      job,
+      runs: own.size,
+      chunks: ownChunks.length,
       leased: ownChunks.filter(({ state }) => state === 'leased').length,
     }
   })

@@ -15,7 +15,12 @@ export interface RunRow {
 
 export function runFromRow({ id, group_id, key_hash, job, date, settings, started_at }: RunRow): SharedRun {
   return {
-    ...{ id, groupId: group_id, keyHash: key_hash, job, date, startedAt: started_at },
+    id,
+    groupId: group_id,
+    keyHash: key_hash,
+    job,
+    date,
+    startedAt: started_at,
     settings: JSON.parse(settings) as JobSettings,
   }
 }

@@ -26,8 +26,12 @@ const targetId = prepared(($: Values<{ site: string; match: Match; also: string 
 const targetsOfRun = prepared(($: Values<{ run: number }>) =>
   orm
     .select({
-      ...{ id: targets.id, site: targets.site, match: targets.match, also: targets.also },
-      ...{ label: watched.label, own: watched.own },
+      id: targets.id,
+      site: targets.site,
+      match: targets.match,
+      also: targets.also,
+      label: watched.label,
+      own: watched.own,
     })
     .from(watched)
     .innerJoin(targets, eq(targets.id, watched.targetId))

@@ -5,7 +5,12 @@ import { storedPositions } from './results/write-results.ts'
 import { answers, items, links, texts } from './schema.ts'
 
 /** A row of the table of results of before: its place, and the numbers of its link and of its texts. */
-type ResultRow = readonly [answer: number, kind: number, position: number | null, ...names: (number | null)[]]
+type ResultRowOfBefore = readonly [
+  answer: number,
+  kind: number,
+  position: number | null,
+  ...names: (number | null)[],
+]
 
 /** How many of its columns are the numbers of what it says. */
 const names = 6
@@ -18,7 +23,7 @@ const portion = 2_000
  */
 export function moveResults(db: Database): void {
   const read = db
-    .prepare<[number, number], ResultRow>(
+    .prepare<[number, number], ResultRowOfBefore>(
       `SELECT answer_id, kind, position, link_id, title_id, snippet_id, source_id, displayed_link_id, matched_id FROM results
       WHERE answer_id > ? AND answer_id <= ? ORDER BY answer_id, kind, place`,
     )
@@ -32,7 +37,7 @@ export function moveResults(db: Database): void {
   const known = itemsByNames()
   const addItem = itemAdder(db)
 
-  const move = (rows: readonly ResultRow[]): void => {
+  const move = (rows: readonly ResultRowOfBefore[]): void => {
     const [[answer] = [0]] = rows
     const before = listsOf.get(answer)
     const moved = before == null ? null : (JSON.parse(before) as Record<string, number[]>)

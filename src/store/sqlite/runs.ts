@@ -19,7 +19,7 @@ import { runSuspicion } from './rankings/suspicion.ts'
 import { answers, calls, jobs, queries, runs, tasks } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
-type RunRow = typeof runs.$inferSelect
+type StoredRunRow = typeof runs.$inferSelect
 
 const runOfId = prepared(($: Values<{ id: number }>) => orm.select().from(runs).where(eq(runs.id, $.id)))
 
@@ -130,7 +130,7 @@ export function runReads(db: Database): RunReads {
 const defaults = fieldsOf(jobSettings, {})
 const noBudget = fieldsOf(jobSettings.budget.value, {})
 
-function runFromRow({ planNumber: _, settings, ...row }: RunRow): Run {
+function runFromRow({ planNumber: _, settings, ...row }: StoredRunRow): Run {
   const targets = settings.targets.map((target) => ({ also: [], ...target }))
   return {
     ...row,

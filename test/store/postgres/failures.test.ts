@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres, type Statements } from '../../../src/store/postgres/connection.ts'
-import { failureOf, type Place } from '../../../src/store/postgres/failures.ts'
+import { type DatabasePlace, failureOf } from '../../../src/store/postgres/failures.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 import { openPromise } from '../../support/open-promise.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 
-const place: Place = {
+const place: DatabasePlace = {
   ...{ server: 'db:5432', database: 'queue', user: 'me', hasPassword: true },
   purpose: { address: 'the address of the queue', grant: 'Ask someone' },
 }

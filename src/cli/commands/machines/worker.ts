@@ -58,15 +58,22 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   using interrupts = listenForInterrupts(terminal)
   const upSince = new Date(systemClock.wall()).toISOString()
   let state: WorkerState = { chunks: 0, done: 0, isConnected: true }
-  const health = (): object & { readonly status: 'ok' | 'failing' } => ({
-    status: state.isConnected ? 'ok' : 'failing',
-    ...{ version, up_since: upSince, chunks: state.chunks, chunks_done: state.done },
+  const health = () => ({
+    status: state.isConnected ? ('ok' as const) : ('failing' as const),
+    version,
+    up_since: upSince,
+    chunks: state.chunks,
+    chunks_done: state.done,
   })
   await using served = port === undefined ? null : await serveHealth(port, health)
   const where = served === null ? '' : ` Health: ${served.url}`
   const metrics = metricsWriter(flags['metrics-file'], terminal)
   const cause = await runWorker(flags, {
-    ...{ url, leaseMs, maxOutageMs, maxThrottlingMs: maxOutageMs, once: flags.once === true },
+    url,
+    leaseMs,
+    maxOutageMs,
+    maxThrottlingMs: maxOutageMs,
+    once: flags.once === true,
     concurrency: concurrency ?? usualConcurrency,
     stop: interrupts.stop,
     notice: (line) => terminal.log(line),

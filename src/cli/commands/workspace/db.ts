@@ -20,7 +20,7 @@ import { refuseFolder } from '../../../store/sqlite/connection/database.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/backup.ts'
-import { checkDatabase, type Finding } from '../../../store/sqlite/maintenance/check.ts'
+import { checkDatabase, type Damage } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import { type Command, chosenWork, type TypedFlags } from '../../flags.ts'
@@ -118,7 +118,7 @@ async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
   return whole ? 0 : brokenExitCode
 }
 
-function findingLine({ what, count: n, first }: Finding): string {
+function findingLine({ what, count: n, first }: Damage): string {
   return `  ${what}: ${grouped(n)}${first === null ? '' : `, first ${sanitize(first)}`}.`
 }
 

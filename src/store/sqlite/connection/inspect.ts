@@ -166,12 +166,12 @@ function stamp(file: string): string {
 }
 
 /** A place for a copy that other users may not read. */
-interface Place {
+interface CopyPlace {
   readonly path: string
   remove(): void
 }
 
-function newPlace(): Place {
+function newPlace(): CopyPlace {
   const folder = mkdtempSync(join(tmpdir(), 'rankline-copy-'))
   return {
     path: join(folder, 'copy.db'),
@@ -180,7 +180,7 @@ function newPlace(): Place {
 }
 
 /** Copies a database, as it is at one instant, to a place of its own, where it may be changed. */
-export function copyToChange(path: string): Place {
+export function copyToChange(path: string): CopyPlace {
   const reading = openToRead(path)
   const place = newPlace()
   try {

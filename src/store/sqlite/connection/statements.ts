@@ -76,7 +76,7 @@ interface Field {
 export function prepared<V extends object, Query extends SQLWrapper>(
   build: ($: Values<V>) => Query,
 ): Prepared<V, RowOf<Query>> {
-  type Row = RowOf<Query>
+  type QueryRow = RowOf<Query>
   let built: Built | null = null
   const known = new WeakMap<Database, Statement>()
   const textOf = (): Built => {
@@ -100,20 +100,20 @@ export function prepared<V extends object, Query extends SQLWrapper>(
       const value = (values as Record<string, unknown>)[name]
       return encode === null || value === null ? value : encode(value)
     })
-  const named = (row: unknown): Row => {
+  const named = (row: unknown): QueryRow => {
     const { fields } = textOf()
-    return (fields === null ? row : rowOf(fields, row as readonly unknown[])) as Row
+    return (fields === null ? row : rowOf(fields, row as readonly unknown[])) as QueryRow
   }
-  const get = (db: Database, values?: object): Row | undefined => {
+  const get = (db: Database, values?: object): QueryRow | undefined => {
     const row = statementOf(db).get(...bound(values))
     return row === undefined ? undefined : named(row)
   }
   return {
     get: (db, ...[values]) => get(db, values),
-    one: (db, ...[values]) => get(db, values) as Row,
+    one: (db, ...[values]) => get(db, values) as QueryRow,
     all: (db, ...[values]) => {
       const rows = statementOf(db).all(...bound(values))
-      return textOf().fields === null ? (rows as Row[]) : rows.map(named)
+      return textOf().fields === null ? (rows as QueryRow[]) : rows.map(named)
     },
     *each(db, ...[values]) {
       const own = statementOf(db)
@@ -198,7 +198,7 @@ export const insertOrFail = 'INSERT OR FAIL'
 
 type Value = string | number | null
 /** Values in the order of the columns. */
-export type Row = readonly Value[]
+export type ColumnValues = readonly Value[]
 
 /** Rows that one statement takes at most. */
 const together = 10
@@ -211,7 +211,7 @@ export function batchInsert(
   db: Database,
   table: string,
   columns: readonly string[],
-): (rows: readonly Row[]) => void {
+): (rows: readonly ColumnValues[]) => void {
   const known = new Map<number, Statement>()
   const statementOf = (shape: number, count: number): Statement => {
     const key = shape * (together + 1) + count
@@ -247,7 +247,7 @@ export function batchInsert(
 }
 
 /** The columns that have a value, one bit each. */
-function shapeOf(row: Row): number {
+function shapeOf(row: ColumnValues): number {
   let shape = 0
   for (let index = 0; index < row.length; index++) if (row[index] !== null) shape |= 1 << index
   return shape
@@ -286,9 +286,9 @@ export function withSortMemory<T>(db: Database, work: () => T): T {
   }
 }
 /** A value of a column: of another table, an expression, or a literal. */
-type Source = SQLWrapper | string | number | null
+type ColumnSource = SQLWrapper | string | number | null
 type Sources<T extends SQLiteTable> = {
-  readonly [Column in keyof T['$inferInsert']]?: Source | undefined
+  readonly [Column in keyof T['$inferInsert']]?: ColumnSource | undefined
 }
 
 /**

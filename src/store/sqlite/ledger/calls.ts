@@ -42,7 +42,9 @@ const sendAgain = prepared(
     orm
       .update(tasks)
       .set({
-        ...{ state: 'pending', tries: sql`${$.tries}`, cause: sql`${$.cause}` },
+        state: 'pending',
+        tries: sql`${$.tries}`,
+        cause: sql`${$.cause}`,
         round: sql`${tasks.round} + ${$.nextRound}`,
       })
       .where(eq(tasks.id, $.taskId)),
@@ -50,7 +52,10 @@ const sendAgain = prepared(
 
 const insertJob = prepared(($: Values<AcceptedJob>) =>
   orm.insert(asyncJobs).values({
-    ...{ taskId: $.taskId, callId: $.callId, jobId: $.jobId, acceptedAt: $.acceptedAt },
+    taskId: $.taskId,
+    callId: $.callId,
+    jobId: $.jobId,
+    acceptedAt: $.acceptedAt,
   }),
 )
 

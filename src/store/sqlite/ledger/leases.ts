@@ -22,9 +22,18 @@ import { answers, queries, runQueries, runs, tasks } from '../schema.ts'
 const [a, own] = [alias(answers, 'a'), alias(runs, 'own')]
 
 export const taskColumns = {
-  ...{ id: tasks.id, runId: tasks.runId, queryId: tasks.queryId, page: tasks.page, credits: tasks.credits },
-  ...{ tries: tasks.tries, round: tasks.round, priority: tasks.priority, cause: tasks.cause },
-  ...{ operation: queries.operation, text: queries.text, params: queries.params },
+  id: tasks.id,
+  runId: tasks.runId,
+  queryId: tasks.queryId,
+  page: tasks.page,
+  credits: tasks.credits,
+  tries: tasks.tries,
+  round: tasks.round,
+  priority: tasks.priority,
+  cause: tasks.cause,
+  operation: queries.operation,
+  text: queries.text,
+  params: queries.params,
 }
 
 const isReady = and(eq(tasks.state, 'pending'), eq(tasks.ready, 1))

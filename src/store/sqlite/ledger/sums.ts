@@ -106,8 +106,13 @@ const sentByTag = prepared(
 
 const keepReading = prepared(($: Values<UsageReading>) =>
   orm.insert(u).values({
-    ...{ runId: $.runId, keyHash: $.keyHash, askedAt: $.askedAt, readAt: $.readAt },
-    ...{ remaining: $.remaining, totalUsed: $.totalUsed, record: $.record },
+    runId: $.runId,
+    keyHash: $.keyHash,
+    askedAt: $.askedAt,
+    readAt: $.readAt,
+    remaining: $.remaining,
+    totalUsed: $.totalUsed,
+    record: $.record,
   }),
 )
 
@@ -332,7 +337,9 @@ const chargesIn = (number: SQL, ...order: SQL[]) =>
     const { callId, taskId, acceptedAt } = asyncJobs
     return orm
       .select({
-        ...{ id, from: sentAt, credits },
+        id,
+        from: sentAt,
+        credits,
         certain: sql<0 | 1>`${billed} IS 1`,
         latencyMs: calls.latencyMs,
         until: sql<

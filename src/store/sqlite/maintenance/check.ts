@@ -12,14 +12,14 @@ import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '
 import { type Invariant, invariants } from './invariants.ts'
 
 /** A kind of damage. */
-export interface Finding {
+export interface Damage {
   readonly what: string
   readonly count: number
   /** The first case, for instance `task 17`, or a message of SQLite. */
   readonly first: string | null
 }
 
-type Check = () => readonly Finding[]
+type Check = () => readonly Damage[]
 
 /** The first damage that SQLite's quick check sees; null for none. Changes nothing. */
 export async function quickCheck(path: string): Promise<string | null> {
@@ -61,7 +61,7 @@ export async function checkDatabase(path: string) {
   })
 }
 
-function runChecks(checks: readonly Check[]): readonly Finding[] {
+function runChecks(checks: readonly Check[]): readonly Damage[] {
   const found = checks.map(unlessDamaged)
   const unfinished = found.filter((one) => one === null).length
   const what = 'Checks that the damage kept from finishing'
@@ -81,7 +81,7 @@ function unlessDamaged<T>(look: () => T): T | null {
   }
 }
 
-function checkFile(db: Database.Database): readonly Finding[] {
+function checkFile(db: Database.Database): readonly Damage[] {
   const damage = integrityErrors(db)
   const what = 'Places where SQLite finds the file damaged'
   return damage.length === 0 ? [] : [{ what, count: damage.length, first: damage[0] ?? null }]
@@ -102,7 +102,7 @@ function breaking(db: Database.Database, rows: SQL): Found {
   return prepared(() => sql<Found>`SELECT count(*) AS count, min(id) AS first FROM (${rows})`).one(db)
 }
 
-function finding({ broken, of }: Broken, { count, first }: Found): readonly Finding[] {
+function finding({ broken, of }: Broken, { count, first }: Found): readonly Damage[] {
   return count === 0 ? [] : [{ what: broken, count, first: `${of} ${first}` }]
 }
 
@@ -120,7 +120,7 @@ interface ChecksummedTable extends Broken {
 type Query = Pick<typeof queries.$inferSelect, 'key' | 'operation' | 'text'> & { readonly params: string }
 
 /** What a result says, with its link and its checksum. */
-type StoredItem = ItemTexts & {
+type CheckedItem = ItemTexts & {
   readonly hash: number
   readonly size: number
   readonly link: string | null
@@ -153,17 +153,16 @@ export const checksummedTables: readonly ChecksummedTable[] = [
     of: 'item',
     id: items.id,
     columns: {
-      ...{
-        hash: items.hash,
-        size: items.size,
-        title: items.title,
-        snippet: items.snippet,
-        source: items.source,
-      },
-      ...{ displayedLink: items.displayedLink, matched: items.matched },
+      hash: items.hash,
+      size: items.size,
+      title: items.title,
+      snippet: items.snippet,
+      source: items.source,
+      displayedLink: items.displayedLink,
+      matched: items.matched,
       link: sql`(SELECT ${links.link} FROM ${links} WHERE ${links.id} = ${items.linkId})`,
     },
-    isSound: ({ hash, size, link, ...said }: StoredItem) =>
+    isSound: ({ hash, size, link, ...said }: CheckedItem) =>
       hash === itemHash(link, said) && size === sizeOf(said),
   },
   {
@@ -171,7 +170,9 @@ export const checksummedTables: readonly ChecksummedTable[] = [
     of: 'query',
     id: queries.id,
     columns: {
-      ...{ key: queries.key, operation: queries.operation, text: queries.text },
+      key: queries.key,
+      operation: queries.operation,
+      text: queries.text,
       params: sql`${queries.params}`,
     },
     isSound: ({ key, operation, text, params }: Query) =>

@@ -24,7 +24,7 @@ export interface PrunedResults {
   readonly kept: number
 }
 
-type Total = { -readonly [K in keyof PrunedResults]: PrunedResults[K] }
+type OldResultsTotal = { -readonly [K in keyof PrunedResults]: PrunedResults[K] }
 
 /** What would be dropped; changes nothing. */
 export async function countOldResults(path: string, request: PruneRequest): Promise<PrunedResults> {
@@ -59,7 +59,7 @@ export async function dropOldResults(path: string, request: PruneRequest): Promi
   })
 }
 
-function note(total: Total, isKept: boolean, dropped: number): void {
+function note(total: OldResultsTotal, isKept: boolean, dropped: number): void {
   if (isKept) total.kept += 1
   else {
     total.answers += 1
@@ -120,8 +120,15 @@ const forgetResults = prepared(($: Values<{ id: number; now: number }>) =>
   orm
     .update(answers)
     .set({
-      ...{ notice: null, searchParameters: null, knowledgeGraph: null, aiMarkdown: null, aiBlocks: null },
-      ...{ malformed: null, prunedAt: sql`${$.now}`, items: null, positions: null },
+      notice: null,
+      searchParameters: null,
+      knowledgeGraph: null,
+      aiMarkdown: null,
+      aiBlocks: null,
+      malformed: null,
+      prunedAt: sql`${$.now}`,
+      items: null,
+      positions: null,
     })
     .where(eq(answers.id, $.id)),
 )

@@ -31,7 +31,7 @@ export interface Room {
   readonly freeBytes: number
 }
 
-type Total = { -readonly [K in keyof Pruned]: Pruned[K] }
+type PrunedTotal = { -readonly [K in keyof Pruned]: Pruned[K] }
 
 /** Answers that are read at once. */
 export const portion = 256
@@ -125,7 +125,7 @@ export function* portions(
 }
 
 /** Whether a body may be dropped, counted either way. */
-function note(total: Total, judge: MustKeep, id: number): boolean {
+function note(total: PrunedTotal, judge: MustKeep, id: number): boolean {
   const judged = judge(id)
   if (judged === undefined || judged.bytes === null) return false
   if (judged.mustKeep === 1) {
@@ -142,7 +142,7 @@ export const dropBody = prepared(($: Values<{ id: number }>) =>
 )
 
 /** Drops what may be dropped of these bodies, in as many changes as that takes. */
-function dropper(db: Database.Database, judging: () => MustKeep, total: Total) {
+function dropper(db: Database.Database, judging: () => MustKeep, total: PrunedTotal) {
   // Decided inside the change: a task may take an answer at any time.
   return inSteps<number>(db, () => {
     const judge = judging()

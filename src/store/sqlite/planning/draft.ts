@@ -138,8 +138,14 @@ function groupOf(db: Database, jobs: readonly PlannedJob[]): number {
 const newRun = prepared(
   ($: Values<{ job: string; groupId: number; settings: JobSettings; date: string; now: number }>) =>
     orm.insert(runs).values({
-      ...{ job: $.job, groupId: $.groupId, settings: $.settings, date: $.date, startedAt: $.now },
-      ...{ planNumber: 1, plannedMin: 0, plannedMax: 0 },
+      job: $.job,
+      groupId: $.groupId,
+      settings: $.settings,
+      date: $.date,
+      startedAt: $.now,
+      planNumber: 1,
+      plannedMin: 0,
+      plannedMax: 0,
     }),
 )
 
@@ -155,7 +161,9 @@ const reopen = prepared(($: Values<{ run: number; groupId: number; settings: Job
       groupId: sql`${$.groupId}`,
       settings: sql`${sql.param($.settings, runs.settings)}`,
       planNumber: sql`${runs.planNumber} + 1`,
-      ...{ finishedAt: null, finishReason: null, durationMs: null },
+      finishedAt: null,
+      finishReason: null,
+      durationMs: null,
     })
     .where(eq(runs.id, $.run)),
 )
@@ -209,8 +217,15 @@ function addQueries(db: Database, run: number, { table, lists }: Staged): void {
   const { depth, pages, pageSize, volume, url, tags, labels } = rest
   const numbered = sql`(SELECT ${lists.numbers} FROM ${lists} WHERE ${lists.id} = ${table.targets})`
   const planned = {
-    ...{ depth, pages, pageSize, volume, url, tags, labels },
-    ...{ targets: sql`coalesce(${numbered}, '[]')`, planNumber: runs.planNumber },
+    depth,
+    pages,
+    pageSize,
+    volume,
+    url,
+    tags,
+    labels,
+    targets: sql`coalesce(${numbered}, '[]')`,
+    planNumber: runs.planNumber,
   }
   const { depth: newDepth, pages: newPages, ...more } = excluded(runQueries, planned)
   const isEnded = sql`${runQueries.pagingKind} IN ${sql.raw(finalKinds)} OR (${newPages} <= ${runQueries.pages}
@@ -222,7 +237,10 @@ function addQueries(db: Database, run: number, { table, lists }: Staged): void {
       sql`FROM ${table} JOIN ${asked} ON ${asked.id} = ${table.id} JOIN ${runs} ON ${runs.id} = ${run}
         WHERE true ORDER BY ${table.id}`,
       {
-        ...{ depth: newDepth, pages: newPages, ...more, plannedTargets: null },
+        depth: newDepth,
+        pages: newPages,
+        ...more,
+        plannedTargets: null,
         pagingEnd: sql`CASE WHEN ${isEnded} THEN ${runQueries.pagingEnd} END`,
       },
     ),
@@ -264,8 +282,13 @@ function addTasks(db: Database, run: number, table: Staged['table'], allPages: b
     insertFrom(
       tasks,
       {
-        ...{ runId: sql`${run}`, queryId: asked.queryId, page: numbers.page },
-        ...{ state: 'pending', ready: sql`${numbers.page} = 1`, priority, credits },
+        runId: sql`${run}`,
+        queryId: asked.queryId,
+        page: numbers.page,
+        state: 'pending',
+        ready: sql`${numbers.page} = 1`,
+        priority,
+        credits,
       },
       sql`FROM ${table} JOIN ${asked} ON ${asked.id} = ${table.id} JOIN ${numbers} ON ${numbers.page} <= ${last}
         WHERE true ORDER BY ${table.id}, ${numbers.page} ON CONFLICT DO NOTHING`,
@@ -384,7 +407,8 @@ const track = prepared(($: Values<typeof runTargets.$inferInsert>) =>
     .onConflictDoUpdate({
       target: [runTargets.runId, runTargets.targetId],
       set: {
-        ...{ label: sql`excluded.label`, own: sql`excluded.own` },
+        label: sql`excluded.label`,
+        own: sql`excluded.own`,
         everywhere: sql`max(${runTargets.everywhere}, excluded.everywhere)`,
       },
     }),

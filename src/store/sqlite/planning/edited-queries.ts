@@ -110,11 +110,11 @@ function pairs(db: Database): EditedQueries['pairs'] {
   })
 }
 
-type OfJob = { run: number; job: string }
+type RunOfJob = { run: number; job: string }
 
 /** Queries of a run that go on with no other query yet. */
 const unlinked = prepared(
-  ($: Values<OfJob>) => sql<{ id: number; operation: string; text: string; params: string }>`
+  ($: Values<RunOfJob>) => sql<{ id: number; operation: string; text: string; params: string }>`
     SELECT ${queries.id} AS id, ${queries.operation} AS operation, ${queries.text} AS text, ${queries.params} AS params
     FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id} AND ${runQueries.planNumber} = ${runs.planNumber}
       JOIN ${queries} ON ${queries.id} = ${runQueries.queryId}

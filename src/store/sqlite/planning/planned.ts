@@ -8,11 +8,21 @@ import { restingQueries } from '../unattended/schema.ts'
 
 /** Every query has a task for its first page, in the order of the file. */
 const columns = {
-  ...{ taskId: tasks.id, queryId: tasks.queryId, priority: tasks.priority, credits: tasks.credits },
-  ...{ key: queries.key, operation: queries.operation, text: queries.text },
+  taskId: tasks.id,
+  queryId: tasks.queryId,
+  priority: tasks.priority,
+  credits: tasks.credits,
+  key: queries.key,
+  operation: queries.operation,
+  text: queries.text,
   params: sql<string>`${queries.params}`,
-  ...{ pages: runQueries.pages, pageSize: runQueries.pageSize, depth: runQueries.depth },
-  ...{ volume: runQueries.volume, url: runQueries.url, tags: runQueries.tags, labels: runQueries.labels },
+  pages: runQueries.pages,
+  pageSize: runQueries.pageSize,
+  depth: runQueries.depth,
+  volume: runQueries.volume,
+  url: runQueries.url,
+  tags: runQueries.tags,
+  labels: runQueries.labels,
   ownTargets: runQueries.targets,
   settled: sql<number>`(SELECT count(*) FROM ${tasks} one WHERE one.run_id = ${tasks.runId} AND one.query_id = ${tasks.queryId}
     AND one.state IN ('done', 'failed', 'skipped'))`,
@@ -56,8 +66,11 @@ const openPage = prepared(($: Values<{ run: number; priority: number; after: num
 const targetsOf = prepared(($: Values<{ run: number; ids: string }>) =>
   orm
     .select({
-      ...{ site: targets.site, match: targets.match, also: targets.also },
-      ...{ label: runTargets.label, own: runTargets.own },
+      site: targets.site,
+      match: targets.match,
+      also: targets.also,
+      label: runTargets.label,
+      own: runTargets.own,
     })
     .from(runTargets)
     .innerJoin(targets, eq(targets.id, runTargets.targetId))
@@ -87,9 +100,9 @@ export function plannedReads(db: Database): PlannedReads {
   }
 }
 
-type Row = ReturnType<typeof plannedPage.all>[number]
+type PlannedPageRow = ReturnType<typeof plannedPage.all>[number]
 
-function plannedRow(db: Database, run: number, row: Row): PlannedRow {
+function plannedRow(db: Database, run: number, row: PlannedPageRow): PlannedRow {
   const { taskId, queryId, settled, ownTargets, ...query } = row
   const targets = ownTargets.length === 0 ? [] : ownTargetsOf(db, run, ownTargets)
   return { taskId, queryId, settledPages: settled, query: { ...query, targets } }

@@ -86,7 +86,7 @@ function given(tests: readonly Condition[]) {
   return { conditions: asked.map(([test]) => test), values: asked.map(([, value]) => value) }
 }
 
-type Row = readonly Cell[]
+type RankingCells = readonly Cell[]
 
 const newestCall = prepared(() =>
   orm.select({ id: sql<number>`coalesce(max(${callDeliveries.id}), 0)` }).from(callDeliveries),
@@ -144,8 +144,8 @@ function* callRows(db: Database, columns: readonly string[], { after, ...filter 
   yield* rawRows<unknown[]>(db, text).iterate(...values, ...(after === 0 ? [] : [after]))
 }
 
-function rawRows<Values extends unknown[]>(db: Database, text: string): Statement<Values, Row> {
-  return db.prepare<Values, Row>(text).raw() as Statement<Values, Row>
+function rawRows<Values extends unknown[]>(db: Database, text: string): Statement<Values, RankingCells> {
+  return db.prepare<Values, RankingCells>(text).raw() as Statement<Values, RankingCells>
 }
 
 /** Columns that are equal in all results of a task. */
@@ -167,7 +167,7 @@ function* resultRows(db: Database, view: ExportView, columns: readonly string[],
   for (const task of tasksOf(db, filter)) {
     const rows = ownOf.all(task)
     if (rows.length === 0) continue
-    const same = sharedOf.get(task) as Row
+    const same = sharedOf.get(task) as RankingCells
     for (const row of rows)
       yield places.map((place) => (place < own.length ? row[place] : same[place - own.length]) as Cell)
   }

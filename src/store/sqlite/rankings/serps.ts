@@ -86,10 +86,17 @@ const queriesLooked = prepared(($: Values<{ job: string; text: string; until: st
         AND ${tasks.state} IN ('done', 'failed'))))`
   return orm
     .select({
-      ...{ run: runs.id, job: runs.job, date: runs.date },
-      ...{ queryId: queries.id, operation: queries.operation, text: queries.text },
-      ...{ maxPages: runQueries.pages, pageSize: runQueries.pageSize, params: queries.params },
-      ...{ because: runQueries.pagingEnd, kind: runQueries.pagingKind },
+      run: runs.id,
+      job: runs.job,
+      date: runs.date,
+      queryId: queries.id,
+      operation: queries.operation,
+      text: queries.text,
+      maxPages: runQueries.pages,
+      pageSize: runQueries.pageSize,
+      params: queries.params,
+      because: runQueries.pagingEnd,
+      kind: runQueries.pagingKind,
     })
     .from(runs)
     .innerJoin(runQueries, eq(runQueries.runId, runs.id))
@@ -144,11 +151,17 @@ const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: nu
 const observedTargets = prepared(($: Values<{ run: number; query: number }>) =>
   orm
     .select({
-      ...{ site: tg.site, match: tg.match, label: rt.label, state: observations.state },
-      ...{ rank: observations.rank, exactness: observations.exactness },
-      ...{ depth: observations.depth, page: observations.page },
+      site: tg.site,
+      match: tg.match,
+      label: rt.label,
+      state: observations.state,
+      rank: observations.rank,
+      exactness: observations.exactness,
+      depth: observations.depth,
+      page: observations.page,
       unbrokenDepth: sql<number>`coalesce(${observations.unbrokenDepth}, ${observations.depth})`,
-      ...{ own: rt.own, also: tg.also },
+      own: rt.own,
+      also: tg.also,
     })
     .from(observations)
     .innerJoin(tg, eq(tg.id, observations.targetId))

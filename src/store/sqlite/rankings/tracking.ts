@@ -117,8 +117,14 @@ const totalsOf = prepared(($: Values<{ run: number }>) =>
 const keywordsOf = prepared(($: Values<{ run: number }>) =>
   orm
     .select({
-      ...{ id: queries.id, query: queries.text, operation: queries.operation, params: queries.params },
-      ...{ volume: rq.volume, url: rq.url, tags: rq.tags, labels: rq.labels },
+      id: queries.id,
+      query: queries.text,
+      operation: queries.operation,
+      params: queries.params,
+      volume: rq.volume,
+      url: rq.url,
+      tags: rq.tags,
+      labels: rq.labels,
     })
     // Cross joins keep their order: SQLite would read all queries of the database first.
     .from(

@@ -104,8 +104,11 @@ export function deriver(db: Database, memory: StoreCache): Derive {
 const askedQueries = prepared(($: Values<{ job: string }>) =>
   orm
     .select({
-      ...{ runId: rq.runId, startedAt: runs.startedAt },
-      ...{ queryId: rq.queryId, operation: queries.operation, text: queries.text },
+      runId: rq.runId,
+      startedAt: runs.startedAt,
+      queryId: rq.queryId,
+      operation: queries.operation,
+      text: queries.text,
     })
     .from(rq)
     .innerJoin(runs, eq(runs.id, rq.runId))
@@ -145,8 +148,11 @@ const queriesToDerive = prepared(($: Values<DeriveFilter & { after: number; limi
 const bodiesOf = prepared(($: Values<DeriveFilter & { query: number }>) =>
   orm
     .select({
-      ...{ answerId: answers.id, page: answers.page, fetchedAt: answers.fetchedAt },
-      ...{ encoding: rawAnswers.encoding, body: rawAnswers.body },
+      answerId: answers.id,
+      page: answers.page,
+      fetchedAt: answers.fetchedAt,
+      encoding: rawAnswers.encoding,
+      body: rawAnswers.body,
     })
     .from(answers)
     .innerJoin(rawAnswers, eq(rawAnswers.answerId, answers.id))

@@ -124,8 +124,14 @@ const link = prepared(($: Values<{ runId: number; id: string; groupId: string; p
 const newRun = prepared(
   ($: Values<{ job: string; group: number; settings: JobSettings; date: string; startedAt: number }>) =>
     orm.insert(runs).values({
-      ...{ job: $.job, groupId: $.group, settings: $.settings, date: $.date, startedAt: $.startedAt },
-      ...{ planNumber: 0, plannedMin: 0, plannedMax: 0 },
+      job: $.job,
+      groupId: $.group,
+      settings: $.settings,
+      date: $.date,
+      startedAt: $.startedAt,
+      planNumber: 0,
+      plannedMin: 0,
+      plannedMax: 0,
     }),
 )
 
@@ -184,8 +190,13 @@ type TaskKey = { run: number; key: Buffer; page: number }
 const taskOf = prepared(($: Values<TaskKey>) =>
   orm
     .select({
-      ...{ taskId: tasks.id, runId: tasks.runId, queryId: tasks.queryId, page: tasks.page },
-      ...{ operation: queries.operation, text: queries.text, params: queries.params },
+      taskId: tasks.id,
+      runId: tasks.runId,
+      queryId: tasks.queryId,
+      page: tasks.page,
+      operation: queries.operation,
+      text: queries.text,
+      params: queries.params,
       hasFailed: sql<boolean>`${tasks.state} = 'failed'`.mapWith(Boolean),
     })
     .from(tasks)
@@ -236,8 +247,12 @@ type CallRow = {
 }
 const insertCall = prepared(($: Values<CallRow>) =>
   orm.insert(calls).values({
-    ...{ runId: $.runId, taskId: $.taskId, operation: $.operation, sentAt: $.sentAt },
-    ...{ credits: $.credits, keyId: $.keyId },
+    runId: $.runId,
+    taskId: $.taskId,
+    operation: $.operation,
+    sentAt: $.sentAt,
+    credits: $.credits,
+    keyId: $.keyId,
   }),
 )
 const endJob = prepared(($: Values<{ callId: number; at: number }>) =>
@@ -246,10 +261,14 @@ const endJob = prepared(($: Values<{ callId: number; at: number }>) =>
     .set({ jobEndedAt: sql`${$.at}` })
     .where(eq(calls.id, $.callId)),
 )
-type AnswerRow = { queryId: number; page: number; runId: number; callId: number; fetchedAt: number }
-const insertAnswer = prepared(($: Values<AnswerRow>) =>
+type ImportedAnswer = { queryId: number; page: number; runId: number; callId: number; fetchedAt: number }
+const insertAnswer = prepared(($: Values<ImportedAnswer>) =>
   orm.insert(answers).values({
-    ...{ queryId: $.queryId, page: $.page, runId: $.runId, callId: $.callId, fetchedAt: $.fetchedAt },
+    queryId: $.queryId,
+    page: $.page,
+    runId: $.runId,
+    callId: $.callId,
+    fetchedAt: $.fetchedAt,
   }),
 )
 const insertBody = prepared(($: Values<{ answerId: number; encoding: string; body: Buffer }>) =>

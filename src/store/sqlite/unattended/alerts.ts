@@ -129,9 +129,20 @@ type Inserted = Omit<NewAlert, 'told'> & {
 
 const open = prepared(($: Values<Inserted>) =>
   orm.insert(alerts).values({
-    ...{ id: $.id, identity: $.identity, job: $.job, when: $.when, queryId: $.queryId, target: $.target },
-    ...{ state: 'open', openedAt: $.openedAt, openedRun: $.openedRun, before: $.before, now: $.now },
-    ...{ text: $.text, mutedUntil: $.mutedUntil, told: $.told },
+    id: $.id,
+    identity: $.identity,
+    job: $.job,
+    when: $.when,
+    queryId: $.queryId,
+    target: $.target,
+    state: 'open',
+    openedAt: $.openedAt,
+    openedRun: $.openedRun,
+    before: $.before,
+    now: $.now,
+    text: $.text,
+    mutedUntil: $.mutedUntil,
+    told: $.told,
   }),
 )
 
@@ -148,7 +159,9 @@ const end = prepared(
     orm
       .update(alerts)
       .set({
-        ...{ state: 'over', overAt: sql`${$.at}`, overRun: sql`${$.run}` },
+        state: 'over',
+        overAt: sql`${$.at}`,
+        overRun: sql`${$.run}`,
         now: sql`coalesce(${$.now}, ${alerts.now})`,
         text: sql`coalesce(${$.text}, ${alerts.text})`,
       })

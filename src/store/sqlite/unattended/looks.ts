@@ -44,8 +44,11 @@ const queriesOf = prepared(($: Values<{ run: number }>) =>
 const targetsOf = prepared(($: Values<{ run: number }>) =>
   orm
     .select({
-      ...{ id: targets.id, site: targets.site, match: targets.match },
-      ...{ label: runTargets.label, own: runTargets.own },
+      id: targets.id,
+      site: targets.site,
+      match: targets.match,
+      label: runTargets.label,
+      own: runTargets.own,
     })
     .from(runTargets)
     .innerJoin(targets, eq(targets.id, runTargets.targetId))
@@ -113,7 +116,9 @@ const runsOf = prepared(($: Values<{ run: number; job: string; query: number; mo
 const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number; top: number }>) =>
   orm
     .select({
-      ...{ page: tasks.page, rank: rankOf, link: links.link },
+      page: tasks.page,
+      rank: rankOf,
+      link: links.link,
       site: sql<string>`coalesce(${hosts.site}, ${hosts.host})`,
     })
     .from(tasks)

@@ -6,9 +6,9 @@ import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { outbox, workspaces } from './schema.ts'
 
-type Row = typeof outbox.$inferSelect
+type OutboxRow = typeof outbox.$inferSelect
 
-type NewRow = Omit<Row, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>
+type NewRow = Omit<OutboxRow, 'id' | 'state' | 'attempts' | 'lastError' | 'sentAt'>
 
 const insertion = ($: Values<NewRow>) =>
   orm.insert(outbox).values({
@@ -172,6 +172,6 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
 }
 
 /** Kind and message were put in together. */
-function fromRow(row: Row): OutboxMessage {
+function fromRow(row: OutboxRow): OutboxMessage {
   return row as OutboxMessage
 }
