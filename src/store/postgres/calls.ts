@@ -249,6 +249,8 @@ WITH given AS (
   SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, substr($5::bytea, a.start, a.length)
   FROM jsonb_to_recordset($4::jsonb) AS a(call uuid, run uuid, query text, page integer, fetched_at bigint, encoding text,
     start integer, length integer)
+  -- Not before its call: readers would find nothing that it answers.
+  WHERE EXISTS (SELECT 1 FROM before b WHERE b.id = a.call)
   ON CONFLICT DO NOTHING
 ), leased AS (
   SELECT id, fence FROM locked WHERE state = 'leased'

@@ -89,6 +89,9 @@ test('what a failover lost is written again by a database that has read it, and 
   const answersOf = (all: readonly JournalChange[]) =>
     all.flatMap((change) => (change.kind === 'answer' ? [change.answer.call] : []))
   expect(answersOf(changes).sort()).toEqual(calls.map(({ id }) => id).sort())
+  const early =
+    'SELECT 1 FROM rankline.answers a JOIN rankline.calls c ON c.id = a.call_id WHERE a.changed < c.changed'
+  expect(await journal.sql(early)).toEqual([])
   // Leases of before are worth nothing.
   await journal.sql(`UPDATE rankline.chunks SET leased_until = clock_timestamp() - interval '1 ms'`)
   await journal.chunks.takeBack(10)
