@@ -46,7 +46,7 @@ export async function keyFaults(
   failedOver: boolean,
 ): Promise<Problems> {
   const { faults, charged, billed, ambiguous } = await moneyFaults(postgres, key)
-  const { faults: missing, again, pages } = callFaults(await boughtTasks(postgres, key), key)
+  const { faults: missing, again, pages } = callFaults(await boughtTasks(postgres, key), key, failedOver)
   if (again > (failedOver ? charged - billed : 0))
     faults.push(`bought again ${again} times without a call in doubt: ${pages.join(' | ')}`)
   if (charged < billed || charged > billed + ambiguous + again)
@@ -87,6 +87,8 @@ interface BoughtTask {
   readonly page: number
   /** Calls that are listed as possibly billed, or whose worker was lost before they were settled. */
   readonly inDoubt: number
+  /** Calls that were billed or may have been: after a failover a page may be bought again, and its first call written again later. */
+  readonly listed: number
   /** All its calls, for people. */
   readonly calls: string
 }
@@ -97,6 +99,7 @@ async function boughtTasks(
 ): Promise<ReadonlyMap<string, BoughtTask>> {
   const tasks = await postgres.query<BoughtTask>(
     `SELECT encode(query, 'hex') AS query, page, (count(*) FILTER (WHERE lost_at IS NOT NULL OR billed IS NULL))::int AS "inDoubt",
+      (count(*) FILTER (WHERE billed IS DISTINCT FROM 0))::int AS listed,
       string_agg(concat_ws(' ', sent_at, outcome, billed, 'lost', lost_at, 'settled', settled_at, error), '; ' ORDER BY sent_at) AS calls
     FROM rankline.calls WHERE key_hash = $1 AND credits > 0 GROUP BY query, page`,
     [keyHash],
@@ -105,7 +108,11 @@ async function boughtTasks(
 }
 
 /** Each page is bought; how often one was bought again although no call of it was in doubt, and the calls of such pages. */
-function callFaults(tasks: ReadonlyMap<string, BoughtTask>, { service, wanted }: KeyOfHistory) {
+function callFaults(
+  tasks: ReadonlyMap<string, BoughtTask>,
+  { service, wanted }: KeyOfHistory,
+  failedOver: boolean,
+) {
   const bought = new Map<string, number>()
   for (const { params, page, charged } of service.ledger.requests) {
     const query = queryKey({ operation: 'alpha.search', text: String(params.query), params: {} })
@@ -113,8 +120,9 @@ function callFaults(tasks: ReadonlyMap<string, BoughtTask>, { service, wanted }:
     if (charged > 0) bought.set(task, (bought.get(task) ?? 0) + 1)
   }
   const again = [...bought].flatMap(([task, times]) => {
-    const more = times - 1 - (tasks.get(task)?.inDoubt ?? 0)
-    return more > 0 ? [{ more, calls: tasks.get(task)?.calls ?? '' }] : []
+    const { inDoubt = 0, listed = 1, calls = '' } = tasks.get(task) ?? {}
+    const more = times - (failedOver ? listed : 1 + inDoubt)
+    return more > 0 ? [{ more, calls }] : []
   })
   const isWhole = tasks.size === wanted && bought.size === wanted
   return {
