@@ -40,6 +40,8 @@ interface ChunkRow extends RunRow {
   readonly body: Buffer
   readonly credits: number
   readonly closed_at: number | null
+  /** The time of the database, epoch ms. */
+  readonly now: number
 }
 
 /** More than a chunk is ever leased. */
@@ -57,7 +59,7 @@ WITH next AS (
     leased_until = clock_timestamp() + $4 * interval '1 millisecond'
   FROM next WHERE c.id = next.id RETURNING c.*
 )
-SELECT l.id AS chunk_id, l.fence, l.encoding, l.body, l.granted - l.spent - l.in_doubt AS credits, r.*
+SELECT l.id AS chunk_id, l.fence, l.encoding, l.body, l.granted - l.spent - l.in_doubt AS credits, ${epochMs('clock_timestamp()')}::bigint AS now, r.*
 FROM leased l JOIN rankline.runs r ON r.id = l.run_id ORDER BY l.priority DESC, l.id`
 
 /** Rows are locked in the order of their numbers, as everywhere. */
@@ -98,7 +100,7 @@ async function leasedChunk(statements: Statements, row: ChunkRow): Promise<Lease
     answers: (await statements.query<AnswerRow>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
     ended: (await statements.query<EndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
     openJobs: (await statements.query<JobRow>(openJobs, [sharedRun.id, keys])).map(jobFromRow),
-    reusable: await reusableAnswers(statements, sharedRun, queries),
+    reusable: await reusableAnswers(statements, sharedRun, keys, row.now),
   }
 }
 
@@ -133,13 +135,10 @@ ORDER BY a.query, a.page, a.fetched_at DESC`
 async function reusableAnswers(
   statements: Statements,
   { id, groupId, keyHash, settings }: SharedRun,
-  queries: readonly ChunkQuery[],
+  keys: readonly Buffer[],
+  now: number,
 ): Promise<readonly ReusableAnswer[]> {
-  const [clock] = await statements.query<{ now: number }>(
-    `SELECT ${epochMs('clock_timestamp()')}::bigint AS now`,
-  )
-  const fresh = freshSpan(settings.freshnessMs, clock?.now ?? 0)
-  const keys = queries.map(({ key }) => key)
+  const fresh = freshSpan(settings.freshnessMs, now)
   const given = [id, keys, groupId, keyHash, fresh?.from ?? null, fresh?.until ?? null]
   const rows = await statements.query<AnswerRow & { readonly of_group: boolean }>(reusable, given)
   return rows.map((row) => ({ ...answerFromRow(row), isOfGroup: row.of_group }))
