@@ -12,7 +12,7 @@ import { type AlertChange, type AlertFacts, allRules, evaluate, ruleOf } from '.
 import type { WatchedQuery } from './rules/facts.ts'
 
 /** What is known of a job's alerts before it is judged. */
-export interface KnownOfJob {
+export interface JudgementContext {
   readonly open: readonly StoredAlert[]
   /** Ids of open alerts about queries that the job no longer has: they end without a word. */
   readonly gone: ReadonlySet<string>
@@ -55,7 +55,7 @@ interface ToldAlert {
  * Judges a run and decides what is told of it. What is muted is stored and not sent: an alert that began so is told when it is muted no
  * longer, if it is not over by then; its end is sent only where its beginning was.
  */
-export function judge(facts: AlertFacts, known: KnownOfJob): Judgement {
+export function judge(facts: AlertFacts, known: JudgementContext): Judgement {
   const { open: all, gone, muted: identities, mutes, channels, client, run, now, describe } = known
   const open = all.filter(({ id }) => !gone.has(id))
   const { changes, dropped: ofNoRule } = evaluate(facts, open)
@@ -107,7 +107,7 @@ function isMutedBy({ job, tag, when }: Mute, { rule, query }: AlertChange, ofJob
   )
 }
 
-function openedBy(change: AlertChange, muted: KnownOfJob['muted']): NewAlert {
+function openedBy(change: AlertChange, muted: JudgementContext['muted']): NewAlert {
   const { id, identity, rule, query, target, before, now, text } = change
   const mutedUntil = muted.get(identity) ?? null
   return {
@@ -124,7 +124,7 @@ function openedBy(change: AlertChange, muted: KnownOfJob['muted']): NewAlert {
   }
 }
 
-function newsOf(change: AlertChange, describe: KnownOfJob['describe']): ToldAlert {
+function newsOf(change: AlertChange, describe: JudgementContext['describe']): ToldAlert {
   const { id, rule, state, query, target, before, now, text } = change
   const { details, share } = (query && describe?.(change, query)) ?? undescribed
   const news = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
@@ -183,7 +183,12 @@ function byStake(a: ToldAlert, b: ToldAlert): number {
  */
 function messagesOf(
   told: readonly ToldAlert[],
-  { job, client, run, channels }: Pick<AlertMessage, 'job' | 'run'> & Pick<KnownOfJob, 'client' | 'channels'>,
+  {
+    job,
+    client,
+    run,
+    channels,
+  }: Pick<AlertMessage, 'job' | 'run'> & Pick<JudgementContext, 'client' | 'channels'>,
 ): readonly { readonly channel: string; readonly message: AlertMessage }[] {
   return [...new Set([...channels, ...told.flatMap(({ to }) => to ?? [])])].flatMap((channel) => {
     const here = told.filter(({ to }) => (to === null ? channels.includes(channel) : to.includes(channel)))

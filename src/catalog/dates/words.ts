@@ -1,5 +1,5 @@
 /** The words for dates that Intl does not know. */
-type DateWords =
+type WordField =
   /** Locales whose words the language uses; by default the language itself. */
   | 'locales'
   /** Words that make the number of an age inexact and keep its unit. */
@@ -109,6 +109,6 @@ function readRow(row: string): [language: string, fields: Partial<Record<string,
 export const languages: readonly string[] = [...table.keys()]
 
 /** The words of a language in the table; undefined if it has none of the kind. */
-export function wordsOf(language: string, field: DateWords): readonly string[] | undefined {
+export function wordsOf(language: string, field: WordField): readonly string[] | undefined {
   return table.get(language)?.[field]
 }
