@@ -107,15 +107,27 @@ SELECT id FROM allowed`
 
 /**
  * Calls of which the queue lost the intent when its server failed over, and that came to an end all the same: they stand as if they were in
- * flight, in the newest chunk that has their query, until their end is written.
+ * flight, in the newest chunk that has their query, until their end is written. Where the queue lost that chunk, too, a cancelled one
+ * without queries keeps their credits.
  */
 const insertLostIntents = `
 INSERT INTO rankline.calls (id, run_id, query, page, chunk_id, key_hash, operation, credits, sent_at)
 SELECT g.id, g.run, decode(g.query, 'hex'), g.page,
-  (SELECT c.id FROM rankline.chunks c WHERE c.run_id = g.run AND decode(g.query, 'hex') = ANY (c.queries) ORDER BY c.id DESC LIMIT 1),
+  coalesce(
+    (SELECT c.id FROM rankline.chunks c WHERE c.run_id = g.run AND decode(g.query, 'hex') = ANY (c.queries) ORDER BY c.id DESC LIMIT 1),
+    (SELECT c.id FROM rankline.chunks c WHERE c.added_with = g.run AND c.place = 0)),
   g.key_hash, g.operation, g.credits, g.sent_at
 FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, credits bigint, sent_at bigint,
   key_hash text)
+ON CONFLICT DO NOTHING`
+
+/** At most one for a run: it counts as added with the run itself. */
+const insertChunksOfLostIntents = `
+INSERT INTO rankline.chunks (run_id, key_hash, added_with, place, priority, tags, state, encoding, body, queries, most_credits, least_credits)
+SELECT DISTINCT g.run, g.key_hash, g.run, 0, 0, ARRAY[]::text[], 'cancelled', '', ''::bytea, ARRAY[]::bytea[], 0, 0
+FROM jsonb_to_recordset($1::jsonb) AS g(run uuid, query text, key_hash text)
+WHERE g.run IS NOT NULL AND NOT EXISTS
+  (SELECT 1 FROM rankline.chunks c WHERE c.run_id = g.run AND decode(g.query, 'hex') = ANY (c.queries))
 ON CONFLICT DO NOTHING`
 
 async function writeLostIntents(statements: Statements, calls: readonly NewSharedCall[]): Promise<void> {
@@ -127,6 +139,7 @@ async function writeLostIntents(statements: Statements, calls: readonly NewShare
     sent_at: call.sentAt,
     key_hash: call.keyHash,
   }))
+  await statements.query(insertChunksOfLostIntents, [JSON.stringify(given)])
   await statements.query(insertLostIntents, [JSON.stringify(given)])
 }
 

@@ -126,7 +126,7 @@ UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt 
 FROM (
   SELECT chunk_id, sum(credits) AS credits FROM rankline.calls
   WHERE run_id = $1 AND outcome = 'accepted' AND job_over = false GROUP BY 1
-) o WHERE c.id = o.chunk_id AND c.state <> 'leased'`
+) o WHERE c.id = o.chunk_id AND c.state <> 'leased' AND c.queries <> '{}'`
 
 function asJson(jobs: readonly SharedJob[]): string {
   return JSON.stringify(jobs.map(({ keyHash, job }) => ({ key_hash: keyHash, job })))

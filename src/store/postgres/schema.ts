@@ -234,6 +234,8 @@ INSERT INTO rankline.timelines (timeline) VALUES (${timeline});
 ALTER TABLE rankline.keys ADD COLUMN timeline integer;
 -- The number of the last change that a reader had read when it noted its position: what it read later may be lost here.
 ALTER TABLE rankline.readers ADD COLUMN changes_read bigint NOT NULL DEFAULT 0;
+-- What a failover lost comes back bit by bit: the credits of a run may be here before the run is.
+ALTER TABLE rankline.chunks DROP CONSTRAINT chunks_run_id_fkey;
 `
 
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */

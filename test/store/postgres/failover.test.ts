@@ -104,6 +104,30 @@ test('what a failover lost is written again by a database that has read it, and 
   expect(await Promise.all([lease, other, newest].map(begun))).toEqual(['LeaseLost', 'LeaseLost', 'begun'])
 })
 
+test.each([
+  ['its chunk', 'DELETE FROM rankline.chunks'],
+  [
+    'its run',
+    'DELETE FROM rankline.chunks; DELETE FROM rankline.plan_parts; DELETE FROM rankline.run_events; DELETE FROM rankline.runs',
+  ],
+])('a paid call of which the queue lost %s is in the sums of its job', async (_, loss) => {
+  await using server = await testPostgres()
+  await using journal = await openTestJournal(await server.database())
+  const { lease, run } = await leased(journal)
+  const calls = [1, 2].map((page) => aCall(lease, { page }))
+  for (const statement of loss.split('; ')) await journal.sql(statement)
+
+  for (const call of calls) await journal.calls.answer(call, ended('answered'), theAnswer(call))
+
+  const sum = calls.reduce((credits, call) => credits + call.credits, 0)
+  expect(await journal.sql('SELECT run_id AS run, spent::int AS spent, state FROM rankline.chunks')).toEqual([
+    { run: run.id, spent: sum, state: 'cancelled' },
+  ])
+  expect(
+    await journal.sql('SELECT run_id AS run, sum(spent)::int AS spent FROM rankline.spending GROUP BY 1'),
+  ).toEqual([{ run: run.id, spent: sum }])
+})
+
 test('a crash gives the numbers of transactions that changed nothing to others, whose changes no reader misses', async () => {
   await using server = await testPostgres()
   const url = await server.database()
