@@ -39,7 +39,7 @@ const forBrowsers = {
   outdir: 'dist',
   logLevel: 'warning',
 }
-const page = 'src/report/page/client'
+const page = 'src/page/client'
 /** What the words of each language are called. */
 const words = { en: 'english', de: 'german' }
 
@@ -63,8 +63,8 @@ if (process.argv.includes('--bench')) {
   await build({
     entryPoints: [
       { in: `${page}/style/page.css`, out: 'report-page' },
-      { in: 'src/report/page/portfolio/client/main.ts', out: 'portfolio-page' },
-      { in: 'src/report/page/portfolio/client/portfolio.css', out: 'portfolio-page' },
+      { in: 'src/page/portfolio/client/main.ts', out: 'portfolio-page' },
+      { in: 'src/page/portfolio/client/portfolio.css', out: 'portfolio-page' },
     ],
     ...forBrowsers,
   })

@@ -9,8 +9,8 @@ const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
 
 /** What only these files may touch. */
 const effects: readonly (readonly [effect: RegExp, RegExp])[] = [
-  [/\bprocess\.env\b/, /^app\/config\.ts$/],
-  [/\bprocess\.(exit\b|exitCode|stdout|stderr)/, /^(app\/config|cli\/(start|terminal|interrupts))\.ts$/],
+  [/\bprocess\.env\b/, /^run\/config\.ts$/],
+  [/\bprocess\.(exit\b|exitCode|stdout|stderr)/, /^(run\/config|cli\/(start|terminal|interrupts))\.ts$/],
   [/\bconsole\./, /^$/],
 ]
 
@@ -150,12 +150,12 @@ test('what runs in a browser takes from reports and the model alone, and nothing
     reached.add(file.name)
     for (const { path } of local(file)) walk(byName.get(path) as SourceFile)
   }
-  for (const file of files) if (file.name.startsWith('report/page/client/')) walk(file)
+  for (const file of files) if (file.name.startsWith('page/client/')) walk(file)
   expect(reached.size).toBeGreaterThan(30)
   const wrong = [...reached].flatMap((name) => {
     const { imports } = byName.get(name) as SourceFile
     const packages = imports.filter(({ path }) => !path.startsWith('.'))
-    return /^(report|model)\//.test(name) ? packages.map(({ path }) => `${name} uses ${path}`) : [name]
+    return /^(page|report|model)\//.test(name) ? packages.map(({ path }) => `${name} uses ${path}`) : [name]
   })
   expect(wrong).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { decodedText, nearlyNamed, serviceSettings } from '../src/app/config.ts'
 import { UsageError } from '../src/model/errors.ts'
+import { decodedText, nearlyNamed, serviceSettings } from '../src/run/config.ts'
 import { testTable } from './support/test-table.ts'
 
 describe('a base URL', () => {

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { operations } from '../src/catalog/index.ts'
 import { reportCommand } from '../src/cli/commands/report/report-command.ts'
+import { reportFormats } from '../src/cli/report-formats.ts'
 import { type ExportColumn, exportKinds, tableKey } from '../src/export/kinds.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
 import { workspaceJsonSchema } from '../src/jobfile/workspace.ts'
+import { columnTypes } from '../src/machines/postgres/export/cells.ts'
 import { exitCodes } from '../src/model/run.ts'
-import { reportFormats } from '../src/report/formats/index.ts'
-import { columnTypes } from '../src/store/postgres/export/cells.ts'
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openPostgres } from '../../src/store/postgres/connection.ts'
+import { openPostgres } from '../../src/machines/postgres/connection.ts'
 import { type Measured, measured, measuredScript } from '../measured.ts'
 import type { Seen, Service } from './seen.ts'
 

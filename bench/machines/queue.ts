@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts'
+import { openPostgres, type Postgres } from '../../src/machines/postgres/connection.ts'
 import { testPostgres } from '../../test/support/postgres.ts'
 
 /** A Postgres server that counts what it does. */

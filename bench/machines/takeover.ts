@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts'
+import { openPostgres, type Postgres } from '../../src/machines/postgres/connection.ts'
 import { endWorkers, runJob, startService, startWorkers } from './fleet.ts'
 import { type CountingPostgres, urlFor } from './queue.ts'
 import type { Service } from './seen.ts'

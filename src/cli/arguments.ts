@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import type { Comparison } from '../app/reports/rank-report.ts'
 import { findOperation } from '../catalog/index.ts'
 import { jobFileNamed } from '../jobfile/upward.ts'
 import { UsageError } from '../model/errors.ts'
@@ -11,9 +10,10 @@ import type { ReadResult } from '../model/values.ts'
 import type { CsvForm } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { reportFormats } from '../report/formats/index.ts'
+import type { Comparison } from '../report/requests/rank-report.ts'
 import type { Store } from '../store/store.ts'
 import type { compareFlags, globalFlags, outputFlags } from './flags.ts'
+import { reportFormats } from './report-formats.ts'
 
 type FormatFlags = FlagsOf<ReturnType<typeof outputFlags> & typeof globalFlags>
 

@@ -1,12 +1,12 @@
 import type { Argv, Options } from 'yargs'
 import yargs from 'yargs'
-import { logFormat, version, workAt } from '../app/config.ts'
-import { showsPassword } from '../app/connect/postgres-address.ts'
 import { jobFileNamed } from '../jobfile/upward.ts'
 import { describeLimit, OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import type { Flag, Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
+import { logFormat, version, workAt } from '../run/config.ts'
+import { showsPassword } from '../run/connect/postgres-address.ts'
 import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
 import { commandOf, commands } from './commands/index.ts'
 import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from './flags.ts'
@@ -25,7 +25,7 @@ export async function main(words: readonly string[], given: Terminal): Promise<n
   try {
     const meant = await meantCommand(words)
     // Before the rest is read, so that mistakes in it are written in this format, too.
-    if (isJsonLog(meant)) terminal = (await import('../app/json-log.ts')).jsonTerminal(given)
+    if (isJsonLog(meant)) terminal = (await import('../run/json-log.ts')).jsonTerminal(given)
     args = meant.args
     const perform = await chosenCommand(meant, terminal.columns)
     return perform === null ? 0 : await perform(terminal)

@@ -1,9 +1,9 @@
-import type { JobRead, PlanEvents } from '../app/job-files.ts'
 import type { Progress } from '../collect/collect.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
 import { liveEveryMs, type StatusLine, statusLine } from '../output/status-line.ts'
 import { isScreen, note, type Terminal } from '../output/terminal.ts'
+import type { JobRead, PlanEvents } from '../run/job-files.ts'
 
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000

@@ -1,13 +1,13 @@
+import { type Flags, switchFlag } from '../model/flag.ts'
+import { note, type Terminal } from '../output/terminal.ts'
 import {
   databasePath,
   makeDefaultFolder,
   ownKeyHash,
   type QueueFlags,
   type SettingFlags,
-} from '../app/config.ts'
-import { waitForLocks } from '../app/lock.ts'
-import { type Flags, switchFlag } from '../model/flag.ts'
-import { note, type Terminal } from '../output/terminal.ts'
+} from '../run/config.ts'
+import { waitForLocks } from '../run/lock.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import { queueFlags } from './flags.ts'
 
@@ -22,7 +22,7 @@ export async function syncFirst(
   terminal: Terminal,
 ): Promise<void> {
   if (flags.sync !== true) return
-  const { keptAnswers, neededQueue, syncDatabase } = await import('../app/machines/queue.ts')
+  const { keptAnswers, neededQueue, syncDatabase } = await import('../machines/queue.ts')
   const url = neededQueue(flags)
   const database = databasePath(flags)
   makeDefaultFolder(database)

@@ -1,7 +1,7 @@
-import { outputSettings } from '../app/config.ts'
 import { OutputClosed, RanklineError } from '../model/errors.ts'
 import { wrapLines } from '../output/table.ts'
 import { escapeControls, type Terminal } from '../output/terminal.ts'
+import { outputSettings } from '../run/config.ts'
 
 /** Of a terminal that says it is 0 wide, as those of containers and of some editors do. */
 const usualColumns = 80

@@ -1,11 +1,11 @@
-import { type AlertFacts, evaluate, type KnownAlert } from '../../src/alerts/rules/evaluate.ts'
+import type { AlertRule } from '../../src/model/settings/alert.ts'
+import { type AlertFacts, evaluate, type KnownAlert } from '../../src/unattended/alerts/evaluate.ts'
 import type {
   AlertTarget,
   AnsweredObservation,
   RunHealth,
   WatchedQuery,
-} from '../../src/alerts/rules/facts.ts'
-import type { AlertRule } from '../../src/model/settings/alert.ts'
+} from '../../src/unattended/alerts/facts.ts'
 
 export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
   return {

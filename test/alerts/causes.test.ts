@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Cause, causesOfRun, causesOfStart, changeCauses } from '../../src/alerts/causes.ts'
-import { letterOf } from '../../src/alerts/channels/letter.ts'
-import type { RunHealth } from '../../src/alerts/rules/facts.ts'
 import type { StopCause } from '../../src/model/run.ts'
 import type { AlertMessage, AlertRule } from '../../src/model/settings/alert.ts'
 import { dayMs } from '../../src/model/time.ts'
 import type { CauseAlert } from '../../src/store/alerts.ts'
 import type { NewMessage } from '../../src/store/outbox.ts'
+import { type Cause, causesOfRun, causesOfStart, changeCauses } from '../../src/unattended/alerts/causes.ts'
+import type { RunHealth } from '../../src/unattended/alerts/facts.ts'
+import { letterOf } from '../../src/unattended/channels/letter.ts'
 import { aRule, aRun } from './build.ts'
 
 const rules = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { judge } from '../../src/alerts/judgement.ts'
-import { alertIdentity } from '../../src/alerts/rules/evaluate.ts'
 import type { Mute, StoredAlert } from '../../src/store/alerts.ts'
+import { alertIdentity } from '../../src/unattended/alerts/evaluate.ts'
+import { judge } from '../../src/unattended/alerts/judgement.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, looksOf } from './build.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { confirmedBeginning } from '../../src/alerts/rules/confirm.ts'
-import type { AnsweredObservation } from '../../src/alerts/rules/facts.ts'
-import { judgeRank } from '../../src/alerts/rules/ranks.ts'
+import { confirmedBeginning } from '../../src/unattended/alerts/confirm.ts'
+import type { AnsweredObservation } from '../../src/unattended/alerts/facts.ts'
+import { judgeRank } from '../../src/unattended/alerts/ranks.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aWatchedQuery, looksOf, rankStory, told } from './build.ts'
 

@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
-import type { ChannelContext, ChannelMessage } from '../../src/alerts/channels/channel.ts'
 import { addressMistake, poster } from '../../src/api/post.ts'
 import type { AlertMessage, AlertNews } from '../../src/model/settings/alert.ts'
+import type { ChannelContext, ChannelMessage } from '../../src/unattended/channels/channel.ts'
 
 export interface Received {
   readonly path: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { alertId, alertIdentity, evaluate } from '../../src/alerts/rules/evaluate.ts'
-import type { RunHealth, SiteList } from '../../src/alerts/rules/facts.ts'
+import { alertId, alertIdentity, evaluate } from '../../src/unattended/alerts/evaluate.ts'
+import type { RunHealth, SiteList } from '../../src/unattended/alerts/facts.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, looksOf, story, told } from './build.ts'
 

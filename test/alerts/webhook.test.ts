@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { openChannel } from '../../src/alerts/channels/index.ts'
+import { openChannel } from '../../src/unattended/channels/index.ts'
 import { testTable } from '../support/test-table.ts'
 import { aMessage, anAlert, aReceiver, around, hostile } from './receivers.ts'
 

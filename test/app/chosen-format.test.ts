@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { chosenFormat, isJsonAsked } from '../../src/cli/arguments.ts'
 import { chosenReportFormat } from '../../src/cli/commands/report/report.ts'
+import { reportFormats } from '../../src/cli/report-formats.ts'
 import { UsageError } from '../../src/model/errors.ts'
 import { rowFormats } from '../../src/output/formats/index.ts'
-import { reportFormats } from '../../src/report/formats/index.ts'
 import { testTable } from '../support/test-table.ts'
 
 const report = Object.keys(reportFormats)

@@ -2,8 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { clockGate } from '../../src/app/connect/clock-check.ts'
-import { type JobForm, watchJobFiles } from '../../src/app/scheduler/job-files.ts'
+import { StopRequested } from '../../src/collect/stop.ts'
+import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
+import type { JobSettings } from '../../src/model/job.ts'
+import { clockGate } from '../../src/run/connect/clock-check.ts'
+import { type JobForm, watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
 import {
   type CheckResult,
   type CollectDue,
@@ -12,10 +15,7 @@ import {
   runScheduler,
   type ScheduledJobState,
   type When,
-} from '../../src/app/scheduler/scheduler.ts'
-import { StopRequested } from '../../src/collect/stop.ts'
-import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
-import type { JobSettings } from '../../src/model/job.ts'
+} from '../../src/unattended/scheduler/scheduler.ts'
 import { type SimulatedClock, simulatedClock, type TimedEvent } from '../support/simulated-clock.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { chmod, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tryCollectorLock } from '../../src/app/lock.ts'
+import type { Examined } from '../../src/check/doctor/examine.ts'
+import { tryCollectorLock } from '../../src/run/lock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
-import type { Examined } from '../../src/workspace/doctor/examine.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
 let sandbox: Sandbox

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { keyHash } from '../../src/app/config.ts'
-import { tryCollectorLock } from '../../src/app/lock.ts'
+import { keyHash } from '../../src/run/config.ts'
+import { tryCollectorLock } from '../../src/run/lock.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 import { aReceiver } from '../alerts/receivers.ts'
 import { isBillable } from '../support/judge.ts'

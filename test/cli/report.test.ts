@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { unpacked } from '../../src/report/page/packed.ts'
+import { unpacked } from '../../src/page/packed.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'

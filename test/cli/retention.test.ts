@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { JobForm } from '../../src/app/scheduler/job-files.ts'
-import { pruneDaily, withRetention } from '../../src/app/scheduler/retention.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
+import type { JobForm } from '../../src/unattended/scheduler/job-files.ts'
+import { pruneDaily, withRetention } from '../../src/unattended/scheduler/retention.ts'
 import { callAt, staged } from './staged.ts'
 
 const day = 24 * 3_600_000

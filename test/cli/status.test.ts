@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tryCollectorLock } from '../../src/app/lock.ts'
+import { tryCollectorLock } from '../../src/run/lock.ts'
 import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
 import { breakPage } from '../store/damage.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'

@@ -8,7 +8,7 @@ const src = fileURLToPath(new URL('../../src', import.meta.url))
 /** What a report as a page works with, where it is shown. */
 const entries = [
   'report/history/filter-history.ts',
-  'report/page/data.ts',
+  'report/data.ts',
   'report/summary.ts',
   'report/headline.ts',
   'report/daily.ts',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { chosenReportFormat, rowOrder } from '../../src/cli/commands/report/report.ts'
+import { type ReportFormatName, reportFormats } from '../../src/cli/report-formats.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
-import { type ReportFormatName, reportFormats } from '../../src/report/formats/index.ts'
 
 const screen: Terminal = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }
 const pipe: Terminal = { ...screen, columns: Number.POSITIVE_INFINITY }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { recentSpending } from '../../src/app/status/spending.ts'
 import { countLimits, limitsOf } from '../../src/ledger/period-limits.ts'
 import { quotaUsage } from '../../src/ledger/quotas.ts'
 import type { Account } from '../../src/model/call.ts'
+import { recentSpending } from '../../src/unattended/status/spending.ts'
 import { settlement } from './answers.ts'
 import { aStore, type TempStore } from './build.ts'
 

@@ -1,6 +1,6 @@
+import type { Postgres } from '../../src/machines/postgres/connection.ts'
 import { queryKey } from '../../src/model/query.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
-import type { Postgres } from '../../src/store/postgres/connection.ts'
 import type { Ended, Workspace } from './rankline.ts'
 
 type Problems = readonly string[]

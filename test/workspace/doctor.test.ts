@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { type CheckState, checks, exitCodeOfFindings } from '../../src/check/doctor/checks.ts'
+import type { AccountFacts, DatabaseCondition, InstallationFacts } from '../../src/check/doctor/facts.ts'
+import { spentByOthersLately } from '../../src/check/doctor/service.ts'
 import { clockDifference } from '../../src/model/trusted-time.ts'
-import { type CheckState, checks, exitCodeOfFindings } from '../../src/workspace/doctor/checks.ts'
-import type { AccountFacts, DatabaseCondition, InstallationFacts } from '../../src/workspace/doctor/facts.ts'
-import { spentByOthersLately } from '../../src/workspace/doctor/service.ts'
 import { testTable } from '../support/test-table.ts'
 
 const now = Date.UTC(2026, 10, 23, 6)

@@ -1,4 +1,6 @@
 import { asStream } from '../../output/formats/format.ts'
+import { reportPageData } from '../build-data.ts'
+import type { PageData } from '../data.ts'
 import { type ComparedFigure, definitionOf } from '../headline.ts'
 import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import { hasClicks, historyOfParts, type Part, partKey, partOf } from '../history/parts.ts'
@@ -15,8 +17,6 @@ import { serpShareOfVoice } from '../metrics/share-of-voice.ts'
 import { discoverCompetitors } from '../metrics/site-shares.ts'
 import { volatility } from '../metrics/turnover.ts'
 import { urlSwaps } from '../metrics/url-swaps.ts'
-import { reportPageData } from '../page/build-data.ts'
-import type { PageData } from '../page/data.ts'
 import type { ReportFormat } from '../report.ts'
 import {
   type PartSummary,

@@ -3,6 +3,7 @@ import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
 import { asciiSigns, colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
+import { citationsIn } from '../build-data.ts'
 import {
   between,
   changeText,
@@ -25,7 +26,6 @@ import { buckets, top } from '../metrics/distribution.ts'
 import type { HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
-import { citationsIn } from '../page/build-data.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
 import { type Segment, segments } from '../segments.ts'

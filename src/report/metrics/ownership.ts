@@ -1,5 +1,5 @@
+import type { Citation, PageSerp } from '../data.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import type { Citation, PageSerp } from '../page/data.ts'
 import { coverageOf, type Figure, figure, type MetricDefinition } from './figure.ts'
 import { firstResults } from './serps.ts'
 

@@ -1,8 +1,8 @@
 import { pageAddress } from '../../model/url.ts'
+import type { PageSerp, SerpResult } from '../data.ts'
 import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { Keyword, RankHistory, RankSeries } from '../history/rank-history.ts'
-import type { PageSerp, SerpResult } from '../page/data.ts'
 
 /**
  * For each link the place of the first link of the same page. So pages are compared by number, and each link is parsed once.

@@ -1,6 +1,6 @@
+import type { PageSerp } from '../data.ts'
 import { hasClicks } from '../history/parts.ts'
 import type { RankHistory } from '../history/rank-history.ts'
-import type { PageSerp } from '../page/data.ts'
 import {
   type CtrCurve,
   coverageOf,

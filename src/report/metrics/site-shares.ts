@@ -1,5 +1,5 @@
+import type { PageSerp, SerpResult } from '../data.ts'
 import type { RankHistory } from '../history/rank-history.ts'
-import type { PageSerp, SerpResult } from '../page/data.ts'
 import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
 import { firstResults, keywordsOf, type SerpPair, weightsOf } from './serps.ts'
 

@@ -1,4 +1,4 @@
-import type { PageSerp } from '../page/data.ts'
+import type { PageSerp } from '../data.ts'
 import type { MetricDefinition } from './figure.ts'
 import { firstResults, type SerpPair } from './serps.ts'
 

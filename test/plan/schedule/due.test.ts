@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { QueryHistory } from '../../../src/model/query.ts'
-import { everyOfQuery, isDue, lookBack } from '../../../src/plan/schedule/due.ts'
-import { every, everyOf } from '../../../src/plan/schedule/every.ts'
+import { everyOfQuery, isDue, lookBack } from '../../../src/schedule/due.ts'
+import { every, everyOf } from '../../../src/schedule/every.ts'
 import { testTable } from '../../support/test-table.ts'
 
 const never: QueryHistory = { answeredAt: null, failures: [] }

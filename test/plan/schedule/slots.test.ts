@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { latestSlot, nextSlot, slotsBetween } from '../../../src/plan/schedule/slots.ts'
+import { latestSlot, nextSlot, slotsBetween } from '../../../src/schedule/slots.ts'
 import { testTable } from '../../support/test-table.ts'
 import { slotsByWalking, walk } from './wall-clock.ts'
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { addDays } from '../../../src/model/time.ts'
+import type { PageData, PageSerp } from '../../../src/report/data.ts'
 import type {
   DayValue,
   Keyword,
@@ -9,7 +10,6 @@ import type {
 } from '../../../src/report/history/rank-history.ts'
 import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
-import type { PageData, PageSerp } from '../../../src/report/page/data.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'puppeteer-core'
 import puppeteer from 'puppeteer-core'
-import type { PageData } from '../../../src/report/page/data.ts'
-import { reportAssets, reportPage } from '../../../src/report/page/html.ts'
+import { reportAssets, reportPage } from '../../../src/page/html.ts'
+import type { PageData } from '../../../src/report/data.ts'
 
 const places = [
   process.env.CHROMIUM_PATH,

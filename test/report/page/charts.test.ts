@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { eventsWithin, eventTexts, markersAt } from '../../../src/report/page/client/chart/events.ts'
-import { dayLabels, timeAxis } from '../../../src/report/page/client/chart/frame.ts'
-import { endGutter, spread } from '../../../src/report/page/client/chart/line-chart.ts'
-import { type Fit, fittedScale, type Scale } from '../../../src/report/page/client/chart/scale.ts'
+import { eventsWithin, eventTexts, markersAt } from '../../../src/page/client/chart/events.ts'
+import { dayLabels, timeAxis } from '../../../src/page/client/chart/frame.ts'
+import { endGutter, spread } from '../../../src/page/client/chart/line-chart.ts'
+import { type Fit, fittedScale, type Scale } from '../../../src/page/client/chart/scale.ts'
 import { testTable } from '../../support/test-table.ts'
 import { march } from '../metrics/history.ts'
 

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PageData } from '../../../src/report/page/data.ts'
+import type { PageData } from '../../../src/report/data.ts'
 import { chromium, type Look, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'

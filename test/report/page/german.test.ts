@@ -1,7 +1,7 @@
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultCurve } from '../../../src/report/ctr.ts'
-import type { PageData } from '../../../src/report/page/data.ts'
+import type { PageData } from '../../../src/report/data.ts'
 import { chromium, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
 

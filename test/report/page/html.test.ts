@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PageData } from '../../../src/report/page/data.ts'
-import { jsonPieces, reportPage } from '../../../src/report/page/html.ts'
-import { unpacked } from '../../../src/report/page/packed.ts'
+import { jsonPieces, reportPage } from '../../../src/page/html.ts'
+import { unpacked } from '../../../src/page/packed.ts'
+import type { PageData } from '../../../src/report/data.ts'
 import { firstDayPage, hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 

@@ -1,5 +1,5 @@
+import type { PageData } from '../../../src/report/data.ts'
 import { absentCell, type RankSeries } from '../../../src/report/history/rank-history.ts'
-import type { PageData } from '../../../src/report/page/data.ts'
 import { samplePage } from './sample-page.ts'
 
 /** Texts that mean harm, or are only hard to show. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PageSerp, SerpResult } from '../../../src/report/page/data.ts'
-import { packed, unpacked } from '../../../src/report/page/packed.ts'
+import { packed, unpacked } from '../../../src/page/packed.ts'
+import type { PageSerp, SerpResult } from '../../../src/report/data.ts'
 import { aHistory, aPageOf, histories } from '../metrics/history.ts'
 import { samplePage } from './sample-page.ts'
 

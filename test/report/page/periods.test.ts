@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { addDays } from '../../../src/model/time.ts'
-import { reportPeriod } from '../../../src/report/history/period.ts'
 import {
   knownComparison,
   knownPeriod,
   periodOf,
   periodsIn,
   rangeOf,
-} from '../../../src/report/page/client/controls/periods.ts'
+} from '../../../src/page/client/controls/periods.ts'
+import { reportPeriod } from '../../../src/report/history/period.ts'
 import { testTable } from '../../support/test-table.ts'
 
 /** Every second day of a year, so that some days have no run. */

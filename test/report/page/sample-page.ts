@@ -1,5 +1,6 @@
 import type { RunQuality } from '../../../src/model/run.ts'
 import { addDays } from '../../../src/model/time.ts'
+import type { Citation, PageData, PageSerp, SerpResult } from '../../../src/report/data.ts'
 import type { KeywordFeatures } from '../../../src/report/history/features.ts'
 import { reportPeriod } from '../../../src/report/history/period.ts'
 import {
@@ -10,7 +11,6 @@ import {
   rankedCell,
   type TrackedTarget,
 } from '../../../src/report/history/rank-history.ts'
-import type { Citation, PageData, PageSerp, SerpResult } from '../../../src/report/page/data.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
 

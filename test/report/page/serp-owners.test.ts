@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { targetsByLink } from '../../../src/report/page/build-data.ts'
+import { targetsByLink } from '../../../src/report/build-data.ts'
 import { aHistory } from '../metrics/history.ts'
 
 const links = ['https://acme.com/', 'https://acme.com/shop/desk', 'https://rival.example/']

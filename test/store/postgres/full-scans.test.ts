@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { sharedCalls } from '../../../src/machines/postgres/calls.ts'
+import { sharedChunks } from '../../../src/machines/postgres/chunks.ts'
+import type { Postgres, Statements } from '../../../src/machines/postgres/connection.ts'
+import { sharedPlans } from '../../../src/machines/postgres/plans.ts'
+import { sharedSpending } from '../../../src/machines/postgres/spending.ts'
 import { dayMs as day } from '../../../src/model/time.ts'
-import { sharedCalls } from '../../../src/store/postgres/calls.ts'
-import { sharedChunks } from '../../../src/store/postgres/chunks.ts'
-import type { Postgres, Statements } from '../../../src/store/postgres/connection.ts'
-import { sharedPlans } from '../../../src/store/postgres/plans.ts'
-import { sharedSpending } from '../../../src/store/postgres/spending.ts'
 import { hour, noon } from '../build.ts'
 import {
   aCall,

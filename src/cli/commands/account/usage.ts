@@ -1,5 +1,3 @@
-import { connectFreely } from '../../../app/connect/open-app.ts'
-import { accountOf } from '../../../app/planning/plan-jobs.ts'
 import { asFields, number, text } from '../../../catalog/fields.ts'
 import {
   type AccountReading,
@@ -15,6 +13,8 @@ import type { Flags } from '../../../model/flag.ts'
 import { grouped } from '../../../model/text.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { connectFreely } from '../../../run/connect/create-app.ts'
+import { accountOf } from '../../../run/planning/plan-jobs.ts'
 import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
 import { accountExits } from '../../help.ts'
 

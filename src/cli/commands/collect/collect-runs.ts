@@ -1,16 +1,3 @@
-import { afterRuns } from '../../../app/after-run.ts'
-import type { MetricsFile } from '../../../app/config.ts'
-import type { App } from '../../../app/connect/app.ts'
-import { mostConnections } from '../../../app/connect/service.ts'
-import { pingStarts, type RunPings, reasonOf } from '../../../app/messages/ping.ts'
-import {
-  type CollectRequest,
-  collectAndFinish,
-  defaultOutageMs,
-  documentsOf,
-  type ListedRun,
-} from '../../../app/run-jobs.ts'
-import { metricsFileToWrite, writeMetrics } from '../../../app/status/metrics.ts'
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -20,6 +7,19 @@ import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
+import type { MetricsFile } from '../../../run/config.ts'
+import type { App } from '../../../run/connect/app.ts'
+import { mostConnections } from '../../../run/connect/service.ts'
+import {
+  type CollectRequest,
+  collectAndFinish,
+  defaultOutageMs,
+  documentsOf,
+  type ListedRun,
+} from '../../../run/run-jobs.ts'
+import { afterRuns } from '../../../unattended/after-run.ts'
+import { pingStarts, type RunPings, reasonOf } from '../../../unattended/messages/ping.ts'
+import { metricsFileToWrite, writeMetrics } from '../../../unattended/metrics.ts'
 import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'

@@ -1,5 +1,3 @@
-import { dueJobFiles, yamlJobFiles } from '../../../app/planning/due-files.ts'
-import { selectionFlags } from '../../../app/planning/selection.ts'
 import { isFolder, jobFileNamed } from '../../../jobfile/upward.ts'
 import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -7,6 +5,8 @@ import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { noFile } from '../../../model/job.ts'
 import { jobFlags } from '../../../model/settings/job-settings.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
+import { dueJobFiles, yamlJobFiles } from '../../../run/planning/due-files.ts'
+import { selectionFlags } from '../../../run/planning/selection.ts'
 
 /** What a job file says can be said, and overruled, by flags. */
 export const jobFileFlags = {

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
-import type { Hindrance } from '../../../app/alerts/judge.ts'
-import { alertSkippedJobs, causeOfMistakes, causeOfSettings } from '../../../app/alerts/skipped.ts'
-import { databasePath, type SettingFlags } from '../../../app/config.ts'
-import { outgoing } from '../../../app/messages/outgoing.ts'
-import { pingNotStarted, reasonOf } from '../../../app/messages/ping.ts'
 import { formatProblem } from '../../../jobfile/source.ts'
 import { busyExitCode, RanklineError, WrongClock } from '../../../model/errors.ts'
 import { noFile, type Problem } from '../../../model/job.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { isScreen, type Terminal } from '../../../output/terminal.ts'
+import { databasePath, type SettingFlags } from '../../../run/config.ts'
+import { outgoing } from '../../../run/connect/outgoing.ts'
+import type { Hindrance } from '../../../unattended/alerts/judge.ts'
+import { alertSkippedJobs, causeOfMistakes, causeOfSettings } from '../../../unattended/alerts/skipped.ts'
+import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
 
 interface NotStartedFlags extends SettingFlags {
   readonly job: readonly string[]

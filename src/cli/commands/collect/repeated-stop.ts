@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { ListedRun } from '../../../app/run-jobs.ts'
 import type { FinishReason } from '../../../model/run.ts'
 import { isScreen, type Terminal } from '../../../output/terminal.ts'
+import type { ListedRun } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/store.ts'
 
 /** How far a run was: the same twice where a command changed nothing. */

@@ -1,8 +1,8 @@
-import { openApp } from '../../../app/connect/open-app.ts'
-import { collectorLock } from '../../../app/lock.ts'
-import { planRuns } from '../../../app/run-jobs.ts'
+import { openApp } from '../../../machines/open-app.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
+import { collectorLock } from '../../../run/lock.ts'
+import { planRuns } from '../../../run/run-jobs.ts'
 import {
   type Command,
   clockFlags,

@@ -1,10 +1,10 @@
-import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../app/machines/queue.ts'
+import { printedLayout } from '../../../machines/postgres/layout.ts'
+import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../machines/queue.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { count, grouped, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { printedLayout } from '../../../store/postgres/layout.ts'
 import type { MovedJob, QueueStatus } from '../../../store/shared/operations.ts'
 import { type Command, chosenWork, queueFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
 

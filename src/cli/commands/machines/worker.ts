@@ -1,13 +1,13 @@
-import { leaseOf, version } from '../../../app/config.ts'
-import { neededQueue, runWorker } from '../../../app/machines/queue.ts'
-import { serveHealth } from '../../../app/scheduler/health.ts'
-import { metricsFileToWrite, writeWorkerMetrics } from '../../../app/status/metrics.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
+import { neededQueue, runWorker } from '../../../machines/queue.ts'
 import type { WorkerState } from '../../../machines/worker.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
+import { leaseOf, version } from '../../../run/config.ts'
+import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/metrics.ts'
+import { serveHealth } from '../../../unattended/scheduler/health.ts'
 import {
   type Command,
   collectFlags,

@@ -1,6 +1,3 @@
-import { databasePath } from '../../../app/config.ts'
-import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../app/reports/rank-report.ts'
-import { askedQueries, comparer, type Fits, type MakeDiff, ordered } from '../../../app/reports/serp-diff.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
 import { normalText } from '../../../model/spelling.ts'
@@ -9,6 +6,15 @@ import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { diffTable, diffText } from '../../../report/diff/text.ts'
+import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
+import {
+  askedQueries,
+  comparer,
+  type Fits,
+  type MakeDiff,
+  ordered,
+} from '../../../report/requests/serp-diff.ts'
+import { databasePath } from '../../../run/config.ts'
 import type { SerpQuery } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'

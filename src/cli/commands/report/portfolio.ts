@@ -1,9 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { databasePath } from '../../../app/config.ts'
-import { searchJob } from '../../../app/job-files.ts'
-import { type PortfolioJob, portfolioRows } from '../../../app/reports/portfolio.ts'
-import { gatherStatus } from '../../../app/status/gather.ts'
+import { type StatusDocument, statusDocument } from '../../../check/status/document.ts'
+import { gatherStatus } from '../../../check/status/gather.ts'
 import { isFolder } from '../../../jobfile/upward.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { comparison, period } from '../../../model/settings/period.ts'
@@ -14,19 +12,21 @@ import { asStream, type CsvForm, cellsOf } from '../../../output/formats/format.
 import { rowFormats } from '../../../output/formats/index.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
+import { pageFormat, portfolioAssets } from '../../../page/html.ts'
+import { portfolioPage } from '../../../page/portfolio/page.ts'
 import { fileNames } from '../../../report/formats/portfolio/file-names.ts'
 import { commonLanguage, inOrder, type PortfolioRow } from '../../../report/formats/portfolio/row.ts'
 import { portfolioCells, portfolioColumns } from '../../../report/formats/portfolio/rows.ts'
 import { portfolioTable } from '../../../report/formats/portfolio/table.ts'
-import { pageFormat, portfolioAssets } from '../../../report/page/html.ts'
-import { portfolioPage } from '../../../report/page/portfolio/page.ts'
 import type { ReportSource } from '../../../report/report.ts'
+import { browserPlaces, databasePath } from '../../../run/config.ts'
+import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { type StatusDocument, statusDocument } from '../../../workspace/status/document.ts'
 import { chosenFormat, csvForm, findJob, valueFlag } from '../../arguments.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 import { syncFirst } from '../../sync-first.ts'
+import { type PortfolioJob, portfolioRows } from './portfolio-rows.ts'
 import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
 import { problemText } from './status.ts'
 
@@ -52,6 +52,7 @@ export async function portfolio(
     audience: audienceOf(flags),
     look: { width: fileColumns, color: false, ascii: false },
     format: {},
+    browsers: browserPlaces(),
   }
   const database = databasePath(flags)
   await syncFirst(flags, terminal)
@@ -68,7 +69,7 @@ export async function portfolio(
   await using copy = withNew.length > 0 ? await openCopy(database) : null
   const store = copy ?? reader
   for (const { settings } of withNew) {
-    const { backfillAndNotify } = await import('../../../app/backfill.ts')
+    const { backfillAndNotify } = await import('../../../run/backfill.ts')
     if (settings !== null) await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
   if (folder !== null) makeFolder(folder)

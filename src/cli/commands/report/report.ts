@@ -1,8 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { databasePath } from '../../../app/config.ts'
-import { lookSettings, presentationOf } from '../../../app/reports/presentation.ts'
-import { notYetRun } from '../../../app/reports/rank-report.ts'
-import { reportSource } from '../../../app/reports/report-source.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
 import type { ResultKind } from '../../../model/result.ts'
@@ -14,7 +10,6 @@ import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { defaultCurve, parseCtr } from '../../../report/ctr.ts'
-import { figureFormats, type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
 import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/parts.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
@@ -28,11 +23,16 @@ import {
   type ReportFormat,
   type ReportFormatEntry,
 } from '../../../report/report.ts'
+import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'
+import { notYetRun } from '../../../report/requests/rank-report.ts'
+import { reportSource } from '../../../report/requests/report-source.ts'
+import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { chosenFormat, csvForm, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
 import { compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { figureFormats, type ReportFormatName, reportFormats } from '../../report-formats.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 export const reportFlags = {
@@ -93,7 +93,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   await using copy = hasNew ? await openCopy(database) : null
   const store = copy ?? reader
   if (hasNew) {
-    const { backfillAndNotify } = await import('../../../app/backfill.ts')
+    const { backfillAndNotify } = await import('../../../run/backfill.ts')
     await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
   const look = lookOf(flags, terminal)
@@ -107,7 +107,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       : plainPresentation
   const { ranked, chunks } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
-      const { explainQuery } = await import('../../../app/reports/explain.ts')
+      const { explainQuery } = await import('../../../report/requests/explain.ts')
       const asked = { job, text: normalText(flags.explain), date }
       const text = await explainQuery(store, asked, { json, width: look.width })
       return { ranked: null, chunks: asStream(text) }
@@ -125,6 +125,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       presentation,
       serpDays: days,
       paper,
+      browsers: browserPlaces(),
       filter: { tags: flags.tag, targets: flags.target },
       csv,
     })

@@ -1,9 +1,9 @@
-import { databasePath } from '../../../app/config.ts'
 import { operations } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flag, type Flags, switchFlag } from '../../../model/flag.ts'
 import { closestMatch } from '../../../model/text.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
+import { databasePath } from '../../../run/config.ts'
 import { flagNamed } from '../../argv.ts'
 import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from '../../flags.ts'
 

@@ -1,21 +1,14 @@
 import { existsSync } from 'node:fs'
-import { databasePath } from '../../../app/config.ts'
-import { judgeClock } from '../../../app/connect/clock-check.ts'
-import { serviceAhead } from '../../../app/connect/open-app.ts'
-import { tryCollectorLock } from '../../../app/lock.ts'
-import {
-  applyRetention,
-  countRetention,
-  type Keep,
-  type Retained,
-  timeOfAges,
-} from '../../../app/scheduler/retention.ts'
-import { openWorkspace } from '../../../app/workspace.ts'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { databasePath } from '../../../run/config.ts'
+import { judgeClock } from '../../../run/connect/clock-check.ts'
+import { serviceAhead } from '../../../run/connect/create-app.ts'
+import { tryCollectorLock } from '../../../run/lock.ts'
+import { openWorkspace } from '../../../run/workspace.ts'
 import { refuseFolder } from '../../../store/sqlite/connection/database.ts'
 import { needsMigration, requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
@@ -23,6 +16,13 @@ import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/ba
 import { checkDatabase, type Damage } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
+import {
+  applyRetention,
+  countRetention,
+  type Keep,
+  type Retained,
+  timeOfAges,
+} from '../../../unattended/scheduler/retention.ts'
 import { type Command, chosenWork, type TypedFlags } from '../../flags.ts'
 
 const works = { backup, restore, check, migrate, prune }

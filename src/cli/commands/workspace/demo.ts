@@ -5,12 +5,6 @@ import { rm } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { makeDataFolder } from '../../../app/config.ts'
-import type { App } from '../../../app/connect/app.ts'
-import { createApp } from '../../../app/connect/open-app.ts'
-import { lookSettings, presentationOf } from '../../../app/reports/presentation.ts'
-import { reportSource } from '../../../app/reports/report-source.ts'
-import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../app/run-jobs.ts'
 import { stopSignal } from '../../../collect/stop.ts'
 import { exportKinds } from '../../../export/kinds.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -24,13 +18,19 @@ import { writeCsv } from '../../../output/formats/csv.ts'
 import { cellsOf } from '../../../output/formats/format.ts'
 import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
-import { type ReportFormatName, reportFormats } from '../../../report/formats/index.ts'
 import { conclusionsFormat, periodFiguresFormat } from '../../../report/formats/table.ts'
 import type { ReportFormat } from '../../../report/report.ts'
+import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'
+import { reportSource } from '../../../report/requests/report-source.ts'
+import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
+import type { App } from '../../../run/connect/app.ts'
+import { createApp } from '../../../run/connect/create-app.ts'
+import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../run/run-jobs.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
+import { type ReportFormatName, reportFormats } from '../../report-formats.ts'
 import { metricOptions } from '../report/report.ts'
 
 const jobFile = fileURLToPath(new URL('../jobs/rank-tracking.yaml', import.meta.url))
@@ -99,7 +99,17 @@ async function printDemo(
   const presentation = await presentationOf({ ...settings, notes })
   const measure = metricOptions({})
   const written = async (format: ReportFormat) =>
-    format.chunks(await reportSource(store, { job, settings: null, format, measure, look, presentation }))
+    format.chunks(
+      await reportSource(store, {
+        job,
+        settings: null,
+        format,
+        measure,
+        look,
+        presentation,
+        browsers: browserPlaces(),
+      }),
+    )
   const inFormat = async (name: ReportFormatName) => await written(await reportFormats[name].load())
   for await (const chunk of await written(periodFiguresFormat)) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')

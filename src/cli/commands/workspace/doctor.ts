@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
+import { type CheckState, exitCodeOfFindings } from '../../../check/doctor/checks.ts'
+import { type Examined, examine } from '../../../check/doctor/examine.ts'
 import type { Flags } from '../../../model/flag.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { type CheckState, exitCodeOfFindings } from '../../../workspace/doctor/checks.ts'
-import { type Examined, examine } from '../../../workspace/doctor/examine.ts'
 import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, foundText } from '../../output.ts'
 

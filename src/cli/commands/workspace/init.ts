@@ -1,11 +1,4 @@
 import { join, relative, resolve } from 'node:path'
-import { mistakePrinter } from '../../../jobfile/source.ts'
-import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
-import { count } from '../../../model/text.ts'
-import type { ReadResult } from '../../../model/values.ts'
-import { wrapLines } from '../../../output/table.ts'
-import { note, type Terminal } from '../../../output/terminal.ts'
 import {
   questions,
   readPlace,
@@ -13,8 +6,8 @@ import {
   readTime,
   usualAnswers,
   type WorkspaceAnswers,
-} from '../../../workspace/init/answers.ts'
-import { readClients } from '../../../workspace/init/clients.ts'
+} from '../../../check/init/answers.ts'
+import { readClients } from '../../../check/init/clients.ts'
 import {
   clientFiles,
   jobFile,
@@ -22,8 +15,15 @@ import {
   sandboxCommand,
   schemaFiles,
   workspaceFiles,
-} from '../../../workspace/init/files.ts'
-import { type LaidOut, layOut } from '../../../workspace/init/lay-out.ts'
+} from '../../../check/init/files.ts'
+import { type LaidOut, layOut } from '../../../check/init/lay-out.ts'
+import { mistakePrinter } from '../../../jobfile/source.ts'
+import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { count } from '../../../model/text.ts'
+import type { ReadResult } from '../../../model/values.ts'
+import { wrapLines } from '../../../output/table.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 
 const flags = {

@@ -1,0 +1,44 @@
+import { type Clock, systemClock } from '../model/time.ts'
+import {
+  databasePath,
+  leaseOf,
+  makeDefaultFolder,
+  type QueueFlags,
+  queueUrl,
+  type ServiceFlags,
+} from '../run/config.ts'
+import type { App, Turn } from '../run/connect/app.ts'
+import type { ClockFlags } from '../run/connect/clock-check.ts'
+import { createApp } from '../run/connect/create-app.ts'
+import { openHttp, readServiceFlags } from '../run/connect/service.ts'
+
+/** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
+export async function openApp(
+  flags: ServiceFlags & QueueFlags & ClockFlags,
+  turn: Turn,
+  clock: Clock = systemClock,
+): Promise<App> {
+  const { settings, timeoutMs } = readServiceFlags(flags, clock)
+  const database = databasePath(flags)
+  makeDefaultFolder(database)
+  const { needsMigration } = await import('../store/sqlite/connection/inspect.ts')
+  const { openStore } = await import('../store/sqlite/open.ts')
+  if (needsMigration(database)) await turn.acquire()
+  const store = await openStore(database)
+  const queue = queueUrl(flags)
+  // A clock of its own tells no time of this machine.
+  const checked = clock === systemClock ? flags : null
+  if (queue === null) return createApp({ store, database }, settings, timeoutMs, clock, checked)
+  const { openWithMachines } = await import('./coordinate.ts')
+  return await openWithMachines({
+    store,
+    database,
+    http: await openHttp(settings, timeoutMs),
+    service: settings,
+    queue,
+    leaseMs: leaseOf(flags),
+    turn,
+    clock,
+    checked,
+  })
+}

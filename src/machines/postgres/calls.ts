@@ -1,0 +1,429 @@
+import type { Settlement } from '../../model/call.ts'
+import {
+  type ChunkLease,
+  LeaseLost,
+  type NewSharedCall,
+  type SharedCall,
+  type SharedCalls,
+  type StoredAnswer,
+  type TaskEnded,
+} from '../../store/shared/calls.ts'
+import type { LostChanges } from '../../store/shared/changes.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { groupWriter } from './group-writer.ts'
+
+/** A call to be written before it is sent. */
+interface Intent {
+  readonly lease: ChunkLease
+  readonly call: NewSharedCall
+}
+
+/** What became of a call, what it brought, or how a task ended: written together. */
+type Entry =
+  | { readonly settled: SettledCall; readonly answer?: StoredAnswer }
+  | { readonly lease: ChunkLease; readonly ended: TaskEnded }
+
+interface SettledCall {
+  readonly call: NewSharedCall
+  /** Null where only the asynchronous job of a call ended. */
+  readonly settlement: Settlement | null
+  readonly jobId: string | null
+  readonly job: { readonly billed: 0 | 1 | null; readonly at: number } | null
+}
+
+/**
+ * The shared ledger of one worker. Intents and all other entries are two groups, each written by one statement at a time: what comes
+ * while that is under way waits for the next. How tasks ended goes with answers that come a little later.
+ */
+export function sharedCalls(postgres: Postgres): SharedCalls {
+  const intents = groupWriter<Intent, boolean>(postgres, writeIntents)
+  const entries = groupWriter<Entry, boolean>(postgres, writeEntries)
+  const settle = async (settled: SettledCall, answer?: StoredAnswer): Promise<void> => {
+    await entries.write(answer === undefined ? { settled } : { settled, answer })
+  }
+  const byLease = async (chunk: string, written: Promise<boolean>): Promise<void> => {
+    if (!(await written)) throw new LeaseLost(`chunk ${chunk} was given to another worker`)
+  }
+
+  return {
+    begin: (lease, call) => byLease(lease.chunk, intents.write({ lease, call })),
+    settle: (call, settlement) => settle({ call, settlement, jobId: null, job: null }),
+    answer: (call, settlement, answer) =>
+      settle(
+        {
+          call,
+          settlement,
+          jobId: null,
+          job: settlement === null ? { billed: 1, at: answer.fetchedAt } : null,
+        },
+        answer,
+      ),
+    acceptJob: (call, settlement, jobId) => settle({ call, settlement, jobId, job: null }),
+    endJob: (call, billed, at) => settle({ call, settlement: null, jobId: null, job: { billed, at } }),
+    endTask: (lease, ended) => byLease(lease.chunk, entries.writeLater({ lease, ended })),
+    saveUsage: async (reading) => {
+      const { run, keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
+      await postgres.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
+    },
+    flush: async () => {
+      await Promise.all([intents.idle(), entries.idle()])
+    },
+    abandon: () => {
+      intents.abandon()
+      entries.abandon()
+    },
+  }
+}
+
+/** A reading that a lost connection has written twice is one reading. */
+const insertReading = `
+INSERT INTO rankline.readings (key_hash, run_id, asked_at, read_at, remaining, total_used, record)
+SELECT $1, $2, $3, $4, $5, $6, $7
+WHERE NOT EXISTS (SELECT 1 FROM rankline.readings WHERE key_hash = $1 AND asked_at = $3 AND read_at = $4)`
+
+/**
+ * The lock on the chunk's row (FOR SHARE) excludes the takeover, which changes that row: an intent is there before the takeover looks for
+ * open ones, or it is refused. An intent that stands already was written by the same worker, whose connection was lost meanwhile; if the
+ * lease was lost meanwhile, too, it has been made ambiguous, and its call must not be sent.
+ */
+const insertIntents = `
+WITH given AS (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, chunk bigint, fence integer, run uuid, query text, page integer,
+    operation text, credits bigint, sent_at bigint, key_hash text)
+), leased AS (
+  SELECT c.id, c.fence, c.worker FROM rankline.chunks c
+  WHERE c.id = ANY ($2::bigint[]) AND c.state = 'leased' ORDER BY c.id FOR SHARE OF c
+), allowed AS (
+  SELECT g.*, l.worker FROM given g JOIN leased l ON l.id = g.chunk AND l.fence = g.fence
+), written AS (
+  INSERT INTO rankline.calls (id, run_id, query, page, attempt, chunk_id, fence, worker, key_hash, operation, credits, sent_at)
+  SELECT g.id, g.run, decode(g.query, 'hex'), g.page,
+    1 + (SELECT count(*) FROM rankline.calls b WHERE b.run_id = g.run AND b.query = decode(g.query, 'hex') AND b.page = g.page
+      AND b.attempt IS NOT NULL),
+    g.chunk, g.fence, g.worker, g.key_hash, g.operation, g.credits, g.sent_at
+  FROM allowed g ON CONFLICT (id) DO NOTHING
+)
+SELECT id FROM allowed`
+
+/**
+ * Calls of which the queue lost the intent when its server failed over, and that came to an end all the same: they stand as if they were in
+ * flight, in the newest chunk that has their query, until their end is written. Where the queue lost that chunk, too, a cancelled one
+ * without queries keeps their credits.
+ */
+const insertLostIntents = `
+INSERT INTO rankline.calls (id, run_id, query, page, chunk_id, key_hash, operation, credits, sent_at)
+SELECT g.id, g.run, decode(g.query, 'hex'), g.page,
+  coalesce(
+    (SELECT c.id FROM rankline.chunks c WHERE c.run_id = g.run AND decode(g.query, 'hex') = ANY (c.queries) ORDER BY c.id DESC LIMIT 1),
+    (SELECT c.id FROM rankline.chunks c WHERE c.added_with = g.run AND c.place = 0)),
+  g.key_hash, g.operation, g.credits, g.sent_at
+FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, credits bigint, sent_at bigint,
+  key_hash text)
+ON CONFLICT DO NOTHING`
+
+/** At most one for a run: it counts as added with the run itself. */
+const insertChunksOfLostIntents = `
+INSERT INTO rankline.chunks (run_id, key_hash, added_with, place, priority, tags, state, encoding, body, queries, most_credits, least_credits)
+SELECT DISTINCT g.run, g.key_hash, g.run, 0, 0, ARRAY[]::text[], 'cancelled', '', ''::bytea, ARRAY[]::bytea[], 0, 0
+FROM jsonb_to_recordset($1::jsonb) AS g(run uuid, query text, key_hash text)
+WHERE g.run IS NOT NULL AND NOT EXISTS
+  (SELECT 1 FROM rankline.chunks c WHERE c.run_id = g.run AND decode(g.query, 'hex') = ANY (c.queries))
+ON CONFLICT DO NOTHING`
+
+async function writeLostIntents(statements: Statements, calls: readonly NewSharedCall[]): Promise<void> {
+  const given = calls.map((call) => ({
+    ...taskFields(call),
+    id: call.id,
+    operation: call.operation,
+    credits: call.credits,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
+  }))
+  await statements.query(insertChunksOfLostIntents, [JSON.stringify(given)])
+  await statements.query(insertLostIntents, [JSON.stringify(given)])
+}
+
+/** Writes what a reader has read before the server failed over. What the journal has is left as it is, or settled. */
+export async function putBack(statements: Statements, lost: LostChanges): Promise<void> {
+  await writeLostIntents(
+    statements,
+    lost.calls.filter(({ credits }) => credits > 0),
+  )
+  const answers = new Map(lost.answers.map(({ answer }) => [answer.call, answer]))
+  const entries = lost.calls.map((call): Entry => {
+    const settled = settledAgain(call)
+    const answer = answers.get(call.id)
+    return answer === undefined ? { settled } : { settled, answer }
+  })
+  await writeEntries(statements, entries)
+  const ends = lost.ends.map((ended, number) => endFields({ lease: noLease, ended }, number))
+  await statements.query(insertLostEnds, [JSON.stringify(ends)])
+  for (const { reading, run } of lost.readings) {
+    const { keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
+    await statements.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
+  }
+}
+
+/** Readers get asynchronous jobs when they are over. */
+function settledAgain(call: SharedCall): SettledCall {
+  const settlement = call.settlement as Settlement
+  const isJob = settlement.outcome === 'accepted'
+  return {
+    call,
+    settlement,
+    jobId: null,
+    job: isJob ? { billed: settlement.billed, at: settlement.finishedAt } : null,
+  }
+}
+
+const noLease: ChunkLease = { chunk: '0', run: '', fence: 0 }
+
+const insertLostEnds = `
+INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, cause, paging)
+SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.cause, e.paging
+FROM jsonb_to_recordset($1::jsonb) AS e(number integer, run uuid, query text, page integer, call uuid, reused boolean, cause text, paging text)
+ORDER BY e.number ON CONFLICT DO NOTHING`
+
+const uniqueViolation = '23505'
+
+async function writeIntents(statements: Statements, batch: readonly Intent[]): Promise<readonly boolean[]> {
+  const given = batch.map(({ lease, call }) => ({
+    id: call.id,
+    chunk: lease.chunk,
+    fence: lease.fence,
+    ...taskFields(call),
+    operation: call.operation,
+    credits: call.credits,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
+  }))
+  const insert = () =>
+    statements.query<{ id: string }>(insertIntents, [
+      JSON.stringify(given),
+      [...new Set(batch.map(({ lease }) => lease.chunk))],
+    ])
+  const rows = await insert().catch((error: unknown) => {
+    if ((error as { readonly code?: string }).code !== uniqueViolation) throw error
+    // What a broken connection had asked for was still being written; now it stands.
+    return insert()
+  })
+  const written = new Set(rows.map(({ id }) => id))
+  return batch.map(({ call }) => written.has(call.id))
+}
+
+/**
+ * What a call counts for in the budget. In flight, and while its asynchronous job is not over, it is within what is reserved for its
+ * chunk; then it was billed, free, or that is not known.
+ */
+const counts = (call: string): string => `CASE
+  WHEN ${call}.outcome IS NULL OR (${call}.outcome = 'accepted' AND ${call}.job_over IS NOT TRUE) THEN 'reserved'
+  WHEN ${call}.billed = 1 THEN 'spent' WHEN ${call}.billed = 0 THEN 'free' ELSE 'in_doubt' END`
+
+/**
+ * Settlements change only calls that are in flight, or ambiguous because their lease was lost. Credits are added up in the same
+ * transaction, by what each call counted for before and after. Rows of chunks are locked before those of their calls, in the order of
+ * their numbers, as everywhere: so none of those who change them ever wait for each other. Days and months go by the key that the job
+ * has, which is not always the one that paid.
+ *
+ * The statement is planned anew each time. Calls are looked up in a list of ids: of a list it is known how short it is, and that the index
+ * finds them; of rows in JSON it is not, and all calls would be read.
+ */
+const writeRecords = `
+WITH given AS (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, outcome text, http_status integer, billed smallint, finished_at bigint,
+    latency_ms integer, error text, job_id text, job_over boolean, job_billed smallint, job_at bigint)
+), ends AS (
+  SELECT * FROM jsonb_to_recordset($3::jsonb) AS e(number integer, chunk bigint, fence integer, run uuid, query text, page integer,
+    call uuid, reused boolean, cause text, paging text)
+), locked AS (
+  SELECT c.id, c.fence, c.state, c.key_hash FROM rankline.chunks c
+  WHERE c.id = ANY (ARRAY(SELECT chunk FROM ends UNION ALL SELECT b.chunk_id FROM rankline.calls b WHERE b.id = ANY ($2::uuid[])))
+  ORDER BY c.id FOR NO KEY UPDATE OF c
+), before AS (
+  SELECT c.id, ${counts('c')} AS counted FROM rankline.calls c
+  WHERE c.id = ANY ($2::uuid[]) AND (SELECT count(*) FROM locked) >= 0 ORDER BY c.id FOR UPDATE OF c
+), changed AS (
+  UPDATE rankline.calls c SET
+    outcome = coalesce(g.outcome, c.outcome),
+    http_status = coalesce(g.http_status, c.http_status),
+    billed = CASE WHEN g.job_over THEN g.job_billed ELSE g.billed END,
+    finished_at = coalesce(g.job_at, g.finished_at),
+    latency_ms = coalesce(g.latency_ms, c.latency_ms),
+    error = coalesce(g.error, CASE WHEN g.outcome IS NULL THEN c.error END),
+    job_id = coalesce(g.job_id, c.job_id),
+    job_over = CASE WHEN g.job_over THEN true WHEN g.job_id IS NOT NULL THEN false ELSE c.job_over END,
+    settled_at = clock_timestamp(), changed = pg_current_xact_id()
+  FROM given g JOIN before b ON b.id = g.id
+  WHERE c.id = ANY ($2::uuid[]) AND c.id = g.id
+    AND (c.outcome IS NULL OR c.outcome = 'ambiguous' OR (g.job_over AND (c.job_over IS NOT TRUE OR c.billed IS NULL)))
+  RETURNING c.chunk_id, c.run_id, c.sent_at, c.credits, b.counted AS counted_before, ${counts('c')} AS counts_now
+), stored AS (
+  INSERT INTO rankline.answers (call_id, run_id, query, page, fetched_at, encoding, body)
+  SELECT a.call, a.run, decode(a.query, 'hex'), a.page, a.fetched_at, a.encoding, substr($5::bytea, a.start, a.length)
+  FROM jsonb_to_recordset($4::jsonb) AS a(call uuid, run uuid, query text, page integer, fetched_at bigint, encoding text,
+    start integer, length integer)
+  -- Not before its call: readers would find nothing that it answers.
+  WHERE EXISTS (SELECT 1 FROM before b WHERE b.id = a.call)
+  ON CONFLICT DO NOTHING
+), leased AS (
+  SELECT id, fence FROM locked WHERE state = 'leased'
+), unanswered AS (
+  -- A failover has lost the answer: the task is open again.
+  SELECT e.number FROM ends e WHERE e.cause IS NULL AND NOT EXISTS (SELECT 1 FROM rankline.answers a WHERE a.call_id = e.call)
+    AND NOT EXISTS (SELECT 1 FROM jsonb_to_recordset($4::jsonb) AS a(call uuid) WHERE a.call = e.call)
+), ended AS (
+  INSERT INTO rankline.task_ends (run_id, query, page, call_id, reused, cause, paging)
+  SELECT e.run, decode(e.query, 'hex'), e.page, e.call, e.reused, e.cause, e.paging
+  FROM ends e JOIN leased l ON l.id = e.chunk AND l.fence = e.fence
+  WHERE e.number NOT IN (SELECT number FROM unanswered) ORDER BY e.number
+  ON CONFLICT DO NOTHING
+), money AS (
+  SELECT chunk_id, run_id, locked.key_hash, sent_at / 900000 AS quarter,
+    sum(credits * ((counts_now = 'spent')::int - (counted_before = 'spent')::int)) AS spent,
+    sum(credits * ((counts_now = 'in_doubt')::int - (counted_before = 'in_doubt')::int)) AS in_doubt
+  FROM changed JOIN locked ON locked.id = chunk_id WHERE credits > 0 GROUP BY 1, 2, 3, 4
+), by_quarter AS (
+  INSERT INTO rankline.spending (chunk_id, quarter, key_hash, run_id, spent, in_doubt)
+  SELECT chunk_id, quarter, key_hash, run_id, spent, in_doubt FROM money WHERE spent <> 0 OR in_doubt <> 0
+  ON CONFLICT (chunk_id, quarter) DO UPDATE SET spent = spending.spent + excluded.spent, in_doubt = spending.in_doubt + excluded.in_doubt
+), of_chunk AS (
+  UPDATE rankline.chunks c SET spent = c.spent + m.spent, in_doubt = c.in_doubt + m.in_doubt
+  FROM (SELECT chunk_id, sum(spent) AS spent, sum(in_doubt) AS in_doubt FROM money GROUP BY 1) m WHERE c.id = m.chunk_id
+)
+SELECT l.id, l.fence, k.known, ARRAY(SELECT number FROM unanswered) AS unanswered
+FROM (SELECT count(*)::int AS known FROM before) k LEFT JOIN leased l ON true`
+
+/** Free lookups come with their settlement. */
+const insertLookups = `
+INSERT INTO rankline.calls (id, run_id, query, page, key_hash, operation, credits, sent_at, finished_at, http_status, outcome, billed,
+  latency_ms, error, settled_at)
+SELECT g.id, g.run, decode(g.query, 'hex'), g.page, g.key_hash, g.operation, 0, g.sent_at, g.finished_at, g.http_status, g.outcome,
+  g.billed, g.latency_ms, g.error, clock_timestamp()
+FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page integer, operation text, sent_at bigint, key_hash text,
+  outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer, error text)
+ON CONFLICT DO NOTHING`
+
+interface WrittenRow {
+  /** A chunk that is leased, and the fence of its lease; null where none of them is. */
+  readonly id: number | null
+  readonly fence: number | null
+  /** How many of the calls the queue had. */
+  readonly known: number
+  /** Ends of tasks, by their number, that name an answer which the queue lacks. */
+  readonly unanswered: readonly number[]
+}
+
+async function writeEntries(statements: Statements, batch: readonly Entry[]): Promise<readonly boolean[]> {
+  const settled = batch.flatMap((entry) => ('settled' in entry ? [entry.settled] : []))
+  const lookups = settled.filter(isLookup)
+  if (lookups.length > 0) await statements.query(insertLookups, [JSON.stringify(lookups.map(lookupFields))])
+  const records = settled.filter((one) => !isLookup(one))
+  const answers = batch.flatMap((entry) =>
+    'settled' in entry && entry.answer !== undefined ? [{ ...entry.answer, call: entry.settled.call }] : [],
+  )
+  const ends = batch.flatMap((entry, number) => ('ended' in entry ? [endFields(entry, number)] : []))
+  if (records.length + answers.length + ends.length === 0) return batch.map(() => true)
+  const write = () =>
+    statements.query<WrittenRow>(writeRecords, [
+      JSON.stringify(records.map(recordFields)),
+      records.map(({ call }) => call.id),
+      JSON.stringify(ends),
+      JSON.stringify(answerFields(answers)),
+      // One value is sent as its bytes, a list of them as a text twice as long.
+      Buffer.concat(answers.map(({ body }) => body)),
+    ])
+  let rows = await write()
+  const calls = new Map(records.map(({ call }) => [call.id, call]))
+  if ((rows[0]?.known ?? 0) < calls.size) {
+    await writeLostIntents(statements, [...calls.values()])
+    rows = await write()
+  }
+  const leased = new Set(rows.map(({ id, fence }) => `${id}:${fence}`))
+  const unanswered = new Set(rows[0]?.unanswered)
+  return batch.map(
+    (entry, number) =>
+      'settled' in entry ||
+      (leased.has(`${entry.lease.chunk}:${entry.lease.fence}`) && !unanswered.has(number)),
+  )
+}
+
+type Lookup = SettledCall & { readonly settlement: Settlement }
+
+function isLookup(one: SettledCall): one is Lookup {
+  return one.call.credits === 0 && one.settlement !== null
+}
+
+/** Postgres takes neither a zero byte in a text nor half of a character, and one such text would keep all others of its group out. */
+function storable(text: string | null): string | null {
+  return text?.replaceAll('\0', '\ufffd').toWellFormed() ?? null
+}
+
+function taskFields({ task }: NewSharedCall) {
+  return task === null ? {} : { run: task.run, query: task.query.toString('hex'), page: task.page }
+}
+
+function settlementFields(settlement: Settlement) {
+  return {
+    outcome: settlement.outcome,
+    http_status: settlement.httpStatus,
+    billed: settlement.billed,
+    finished_at: settlement.finishedAt,
+    latency_ms: settlement.latencyMs,
+    error: storable(settlement.error),
+  }
+}
+
+function lookupFields({ call, settlement }: Lookup) {
+  return {
+    ...taskFields(call),
+    id: call.id,
+    operation: call.operation,
+    sent_at: call.sentAt,
+    key_hash: call.keyHash,
+    ...settlementFields(settlement),
+  }
+}
+
+/** Fields that are not named are null. */
+function recordFields({ call, settlement, jobId, job }: SettledCall) {
+  return {
+    id: call.id,
+    ...(settlement === null ? {} : settlementFields(settlement)),
+    ...(jobId === null ? {} : { job_id: jobId }),
+    ...(job === null ? {} : { job_over: true, job_billed: job.billed, job_at: job.at }),
+  }
+}
+
+/** With the place of each body among all of them; bytes of Postgres are counted from 1. */
+function answerFields(answers: readonly (Omit<StoredAnswer, 'call'> & { readonly call: NewSharedCall })[]) {
+  let start = 1
+  return answers.map(({ call, query, page, fetchedAt, encoding, body }) => {
+    const place = { start, length: body.length }
+    start += body.length
+    return {
+      call: call.id,
+      run: call.task?.run,
+      query: query.toString('hex'),
+      page,
+      fetched_at: fetchedAt,
+      encoding,
+      ...place,
+    }
+  })
+}
+
+function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, number: number) {
+  const { task, end, paging } = ended
+  return {
+    number,
+    chunk: lease.chunk,
+    fence: lease.fence,
+    run: task.run,
+    query: task.query.toString('hex'),
+    page: task.page,
+    ...('cause' in end
+      ? { call: end.call, reused: false, cause: storable(end.cause) }
+      : { call: end.call, reused: end.reused }),
+    paging: paging === null ? null : JSON.stringify(paging),
+  }
+}

@@ -1,0 +1,367 @@
+import type { Outcome } from '../../model/call.ts'
+import type { FinishReason } from '../../model/run.ts'
+import type { UsageReading } from '../../store/ledger.ts'
+import type { SharedCall } from '../../store/shared/calls.ts'
+import {
+  type BlockingTransaction,
+  type ChangeBatch,
+  type JournalChange,
+  type JournalPosition,
+  JournalWentBack,
+  readPosition,
+  type SharedChanges,
+  type UnreadChanges,
+} from '../../store/shared/changes.ts'
+import type { PlanPart } from '../../store/shared/plans.ts'
+import { putBack } from './calls.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { epochMs, timeline } from './expressions.ts'
+import { unpack } from './packing.ts'
+import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
+
+/** The journal for readers, in Postgres. */
+export function sharedChanges(postgres: Postgres): SharedChanges {
+  let known: Rights | null = null
+  const rights = async (): Promise<Rights> => {
+    known ??= (await postgres.query<Rights>(rightsOfReader))[0] as Rights
+    return known
+  }
+  return {
+    identity: async () => {
+      const [row] = await postgres.query<{ journal: string }>('SELECT journal FROM rankline.version')
+      return row?.journal as string
+    },
+    after: (position, mostRows, reader) =>
+      postgres.transaction((statements) => changesAfter(statements, position, mostRows, reader)),
+    plan: (run, version) => planOf(postgres, run, version),
+    isNoted: async () => (await rights()).mayNote,
+    reached: async ({ id, name }, position, lastChange) => {
+      if (!(await rights()).mayNote) return
+      const { timeline: read, transaction } = readPosition(position)
+      await postgres.query(
+        // A note of what was read from a server that is gone would pass for one that the failover has kept.
+        `INSERT INTO rankline.readers (id, name, position, seen_at, changes_read)
+        SELECT $1, $2, $3::xid8, clock_timestamp(), $4 WHERE coalesce($5::integer, ${timeline}) = ${timeline}
+        ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at,
+          changes_read = excluded.changes_read`,
+        [id, name, String(transaction), lastChange, read],
+      )
+    },
+    putBack: async (lost) => {
+      if ((await rights()).mayNote) await postgres.transaction((statements) => putBack(statements, lost))
+    },
+    dropRead: async (keepMs, forgetAfterMs) => {
+      if (!(await rights()).mayDrop) return 0
+      const rows = await postgres.query<object>(dropBodies, [forgetAfterMs, keepMs])
+      return rows.length
+    },
+  }
+}
+
+/** What a user may do who reads the journal. Who may read only, reads all the same. */
+interface Rights {
+  readonly mayNote: boolean
+  readonly mayDrop: boolean
+}
+
+const rightsOfReader = `
+SELECT has_table_privilege('rankline.readers', 'INSERT') AND has_table_privilege('rankline.readers', 'UPDATE') AS "mayNote",
+  has_table_privilege('rankline.answers', 'UPDATE') AS "mayDrop"`
+
+/**
+ * Reads whole transactions: from the position on, up to the oldest one under way that may change the journal. The transaction reads one
+ * snapshot, for it is REPEATABLE READ.
+ */
+async function changesAfter(
+  statements: Statements,
+  position: JournalPosition | null,
+  mostRows: number,
+  reader: string | undefined,
+): Promise<ChangeBatch> {
+  await statements.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+  const now = await stateOf(statements)
+  const positionAt = (transaction: string): JournalPosition => `${now.timeline}/${transaction}`
+  const at = readPosition(position ?? positionAt('0'))
+  const wentBack = new JournalWentBack('the queue is in an older state than this database has read')
+  if (at.timeline !== null && at.timeline > now.timeline) throw wentBack
+  if (at.timeline !== null && at.timeline < now.timeline) {
+    const [own] = await statements.query<{ position: string; read: number }>(
+      'SELECT position, changes_read AS read FROM rankline.readers WHERE id = $1',
+      [reader],
+    )
+    const kept = own?.position ?? '0'
+    if (BigInt(kept) < at.transaction)
+      return {
+        changes: [],
+        position: positionAt(kept),
+        more: true,
+        unread: null,
+        kept: { lastChange: own?.read ?? 0 },
+        failovers: now.failovers,
+      }
+  }
+  const { upper: readable, newest } = await readableUntil(statements, now)
+  if (BigInt(newest) < at.transaction) throw wentBack
+  // One that was foreign before, and comes to its end just now, counts: all until the position was read all the same.
+  const upper = BigInt(readable) < at.transaction ? String(at.transaction) : readable
+  const from = String(at.transaction)
+  const [next] = await statements.query<{ until: string | null }>(nextTransactions, [from, mostRows, upper])
+  const until = next?.until ?? (await behindLastChange(statements, from, upper))
+  const span = [from, until]
+  const [events, readings, calls, answers, ends] = [
+    await statements.query<RunEvent>(runEvents, span),
+    await statements.query<ChangedReading>(changedReadings, span),
+    await statements.query<ChangedCall>(changedCalls, span),
+    await statements.query<ChangedAnswer>(changedAnswers, span),
+    await statements.query<EndRow & Changed>(changedEnds, span),
+  ]
+  return {
+    changes: [
+      ...events.flatMap(planChange),
+      ...readings.map(readingChange),
+      ...calls.map(callChange),
+      ...answers.map(
+        (row): JournalChange => ({ kind: 'answer', run: row.run_id, answer: answerFromRow(row) }),
+      ),
+      ...inOrder(events, ends),
+    ],
+    position: positionAt(until),
+    more: next?.until != null,
+    unread: await unreadFrom(statements, positionAt(upper), positionAt(newest)),
+    kept: null,
+    failovers: now.failovers,
+  }
+}
+
+interface JournalState {
+  /** The first transaction that had not begun. */
+  readonly newest: string
+  readonly underWay: readonly string[]
+  readonly timeline: number
+  readonly failovers: readonly number[]
+}
+
+/** The first timeline that was noticed is that of the server at the beginning. A standby writes no log. */
+async function stateOf(statements: Statements): Promise<JournalState> {
+  const [state] = await statements.query<JournalState>(
+    `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay",
+      CASE WHEN pg_is_in_recovery() THEN (SELECT max(timeline) FROM rankline.timelines) ELSE ${timeline} END AS timeline,
+      ARRAY(SELECT ${epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers
+    FROM pg_current_snapshot() s`,
+  )
+  return state as JournalState
+}
+
+/**
+ * The transaction before which no more changes of the journal can come, and the first one that had not begun. The oldest one under way on
+ * the server may be anybody's, in any database, for hours: only those count that may have changed the journal.
+ *
+ * A transaction of ours has its number only after it locked a table of the journal to write there, and keeps lock and number to its
+ * end. So one that was under way in the snapshot, holds no such lock later, and is still under way after that was looked at, is foreign. One
+ * that came to its end meanwhile may have released its lock already: it counts, and will be over in the next snapshot.
+ */
+async function readableUntil(
+  statements: Statements,
+  { newest, underWay }: JournalState,
+): Promise<{ readonly upper: string; readonly newest: string }> {
+  if (underWay.length === 0) return { upper: newest, newest }
+  const withoutLock = await statements.query<{ id: string }>(transactionsWithoutLock, [underWay])
+  const foreign = await statements.query<{ id: string }>(stillUnderWay, [withoutLock.map(({ id }) => id)])
+  const passed = new Set(foreign.map(({ id }) => id))
+  const upper = underWay
+    .filter((id) => !passed.has(id))
+    .reduce((least, id) => (BigInt(id) < BigInt(least) ? id : least), newest)
+  return { upper, newest }
+}
+
+/** Those that hold a lock to read may not write later under a number that they have already: whoever writes locks first. */
+const transactionsWithoutLock = `
+WITH locks AS MATERIALIZED (SELECT * FROM pg_locks)
+SELECT t.id FROM unnest($1::text[]) AS t(id)
+JOIN locks own ON own.locktype = 'transactionid' AND own.mode = 'ExclusiveLock' AND own.granted AND own.transactionid = t.id::xid8::xid
+WHERE NOT EXISTS (
+  SELECT 1 FROM locks l JOIN pg_class c ON c.oid = l.relation AND c.relnamespace = 'rankline'::regnamespace
+  WHERE l.virtualtransaction = own.virtualtransaction AND l.locktype = 'relation' AND l.mode <> 'AccessShareLock'
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+
+const stillUnderWay = `SELECT id FROM unnest($1::text[]) AS t(id) WHERE pg_xact_status(id::xid8) = 'in progress'`
+
+async function unreadFrom(
+  statements: Statements,
+  from: JournalPosition,
+  until: JournalPosition,
+): Promise<UnreadChanges | null> {
+  if (from === until) return null
+  const id = String(readPosition(from).transaction)
+  const kept = await statements.query<object>(
+    `SELECT 1 FROM (${fromEach('changed >= $1::xid8 LIMIT 1')}) changes LIMIT 1`,
+    [id],
+  )
+  if (kept.length === 0) return null
+  const [blocker] = await statements.query<BlockingTransaction>(describeTransaction, [id])
+  return { from, until, blockedBy: blocker as BlockingTransaction }
+}
+
+/** What is told of others depends on the rights of the user: often neither since when they run, nor what. */
+const describeTransaction = `
+SELECT t.id, a.pid, p.gid AS prepared, a.application_name AS application, coalesce(a.usename, p.owner) AS user,
+  coalesce(a.datname, p.database) AS database, ${epochMs('coalesce(a.xact_start, p.prepared)')}::bigint AS since
+FROM (SELECT $1::text AS id) t
+LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted AND l.transactionid = t.id::xid8::xid
+LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+LEFT JOIN pg_prepared_xacts p ON p.transaction = l.transactionid
+LIMIT 1`
+
+/** `until` is null where all that is there fits: it is the transaction before which the rows of a batch lie. */
+const nextTransactions = `
+WITH last AS (
+  SELECT changed FROM (${fromEach('changed >= $1::xid8 AND changed < $3::xid8 ORDER BY 1 LIMIT $2')}) changes
+  ORDER BY 1 OFFSET $2 - 1 LIMIT 1
+)
+SELECT (SELECT later.changed FROM (
+  ${fromEach('changed > (SELECT changed FROM last) AND changed < $3::xid8 ORDER BY 1 LIMIT 1')}
+) later ORDER BY 1 LIMIT 1) AS until`
+
+/**
+ * The end of what is there between two transactions. A position lies behind a change, which is durable: numbers of transactions that changed
+ * nothing may be given out again after a crash, and what is written under them then would be missed.
+ */
+async function behindLastChange(statements: Statements, from: string, upper: string): Promise<string> {
+  const [last] = await statements.query<{ changed: string }>(lastTransaction, [from, upper])
+  return last === undefined ? from : String(BigInt(last.changed) + 1n)
+}
+
+const lastTransaction = `
+SELECT changed FROM (${fromEach('changed >= $1::xid8 AND changed < $2::xid8 ORDER BY 1 DESC LIMIT 1')}) changes
+ORDER BY 1 DESC LIMIT 1`
+
+/** Transactions of the rows of each table that readers take. */
+function fromEach(condition: string): string {
+  return ['run_events', 'readings', 'calls', 'answers', 'task_ends']
+    .map((table) => `(SELECT changed FROM rankline.${table} WHERE ${condition})`)
+    .join(' UNION ALL ')
+}
+
+const inSpan = 'changed >= $1::xid8 AND changed < $2::xid8'
+
+/** The transaction that wrote a row. */
+interface Changed {
+  readonly changed: string
+}
+
+type RunEvent = RunRow &
+  Changed & {
+    readonly kind: 'published' | 'finished' | 'closed'
+    readonly plan_version: number
+    readonly at: number
+    readonly duration_ms: number | null
+    readonly finish_reason: FinishReason
+  }
+
+const runEvents = `
+SELECT r.id, r.key_hash, r.job, r.group_id, r.date, r.settings, r.started_at,
+  e.kind, e.plan_version, e.at, e.duration_ms, e.finish_reason, e.changed
+FROM rankline.run_events e JOIN rankline.runs r ON r.id = e.run_id
+WHERE e.changed >= $1::xid8 AND e.changed < $2::xid8 ORDER BY e.changed, e.id`
+
+function planChange(row: RunEvent): readonly JournalChange[] {
+  return row.kind === 'published' ? [{ kind: 'plan', run: runFromRow(row), version: row.plan_version }] : []
+}
+
+function endChange(row: RunEvent): readonly JournalChange[] {
+  const { id: run, kind, plan_version: version, at, duration_ms: durationMs, finish_reason: reason } = row
+  if (kind === 'closed') return [{ kind: 'run-closed', run, at }]
+  if (kind === 'finished')
+    return [{ kind: 'run-end', run, version, end: { reason, finishedAt: at, durationMs } }]
+  return []
+}
+
+/** Ends of runs and of their tasks as they came: a run that goes on after its end has more of them. */
+function inOrder(events: readonly RunEvent[], ends: readonly (EndRow & Changed)[]): readonly JournalChange[] {
+  const found = [
+    ...ends.map((row) => ({
+      changed: row.changed,
+      changes: [{ kind: 'task-end', ended: endFromRow(row) }] as const,
+    })),
+    ...events.map((row) => ({ changed: row.changed, changes: endChange(row) })),
+  ]
+  const byTransaction = found.sort((a, b) => Number(BigInt(a.changed) - BigInt(b.changed)))
+  return byTransaction.flatMap(({ changes }) => changes)
+}
+
+type ChangedReading = Omit<UsageReading, 'runId'> & { readonly run: string | null }
+
+const changedReadings = `
+SELECT run_id AS run, key_hash AS "keyHash", asked_at AS "askedAt", read_at AS "readAt", remaining, total_used AS "totalUsed", record
+FROM rankline.readings WHERE ${inSpan} ORDER BY changed, id`
+
+function readingChange({ run, ...reading }: ChangedReading): JournalChange {
+  return { kind: 'reading', reading, run }
+}
+
+interface ChangedCall {
+  readonly id: string
+  readonly run_id: string | null
+  readonly query: Buffer | null
+  readonly page: number | null
+  readonly key_hash: string
+  readonly operation: string
+  readonly credits: number
+  readonly sent_at: number
+  readonly finished_at: number
+  readonly http_status: number | null
+  readonly outcome: Outcome
+  readonly billed: 0 | 1 | null
+  readonly latency_ms: number | null
+  readonly error: string | null
+}
+
+/** A call in flight, and one whose asynchronous job is not over, comes when it is. */
+const changedCalls = `
+SELECT * FROM rankline.calls WHERE ${inSpan} AND outcome IS NOT NULL AND job_over IS NOT FALSE ORDER BY changed, sent_at, id`
+
+function callChange(row: ChangedCall): JournalChange {
+  const { run_id, query, page } = row
+  const call: SharedCall = {
+    id: row.id,
+    task: run_id === null || query === null || page === null ? null : { run: run_id, query, page },
+    operation: row.operation,
+    credits: row.credits,
+    sentAt: row.sent_at,
+    keyHash: row.key_hash,
+    settlement: {
+      outcome: row.outcome,
+      httpStatus: row.http_status,
+      billed: row.billed,
+      error: row.error,
+      finishedAt: row.finished_at,
+      latencyMs: row.latency_ms ?? 0,
+    },
+  }
+  return { kind: 'call', call }
+}
+
+type ChangedAnswer = AnswerRow & { readonly run_id: string }
+
+const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
+
+const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
+
+async function* planOf(postgres: Postgres, run: string, version: number): AsyncIterable<PlanPart> {
+  for (let part = 1; ; part++) {
+    const [row] = await postgres.query<{ encoding: string; body: Buffer }>(
+      'SELECT encoding, body FROM rankline.plan_parts WHERE run_id = $1 AND version = $2 AND part = $3',
+      [run, version, part],
+    )
+    if (row === undefined) return
+    yield unpack<PlanPart>(row)
+  }
+}
+
+/** Without any reader, nothing is dropped. */
+const dropBodies = `
+UPDATE rankline.answers SET body = NULL
+WHERE body IS NOT NULL AND fetched_at < ${epochMs('clock_timestamp()')} - $2::double precision
+  AND changed < (SELECT position FROM rankline.readers
+    WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond' ORDER BY 1 LIMIT 1)
+RETURNING call_id`

@@ -1,0 +1,75 @@
+import { UsageError } from '../../model/errors.ts'
+import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
+import { sharedCalls } from './calls.ts'
+import { sharedChanges } from './changes.ts'
+import { sharedChunks } from './chunks.ts'
+import { openPostgres, type Postgres } from './connection.ts'
+import { isOtherServer } from './failures.ts'
+import { makeReady, migrate, schemaVersion } from './layout.ts'
+import { queueOperations } from './operations.ts'
+import { sharedPlans } from './plans.ts'
+import { sharedRates } from './rates.ts'
+import { sharedSpending } from './spending.ts'
+
+/**
+ * Opens the journal of many machines. To `collect` with it, it is laid out where the database is empty, and brought up to date where it is
+ * older; to `operate` it, it must be there. Rejected with `JournalUnreachable` where waiting may help, and else with one sentence.
+ *
+ * @param signal ends the attempt at once
+ */
+export async function openJournal(
+  url: string,
+  use: 'collect' | 'operate' = 'collect',
+  signal?: AbortSignal,
+): Promise<SharedJournal> {
+  const postgres = await connected(url, (opened) => makeReady(opened, use), signal)
+  const calls = sharedCalls(postgres)
+  return {
+    plans: sharedPlans(postgres),
+    chunks: sharedChunks(postgres),
+    calls,
+    rates: sharedRates(postgres),
+    spending: sharedSpending(postgres),
+    changes: sharedChanges(postgres),
+    operations: queueOperations(postgres),
+    abandon: () => {
+      calls.abandon()
+      postgres.breakOff()
+    },
+    [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose](),
+  }
+}
+
+/** Lays out the journal, or brings it up to date; its version before and now. */
+export async function layOut(url: string): Promise<{ readonly before: number | null; readonly now: number }> {
+  let before: number | null = null
+  await using _ = await connected(url, async (postgres) => {
+    before = await migrate(postgres)
+  })
+  return { before, now: schemaVersion }
+}
+
+/** Opens the database and does the first thing with it. */
+async function connected(
+  url: string,
+  first: (postgres: Postgres) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<Postgres> {
+  const postgres = await openPostgres(url)
+  try {
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', postgres.breakOff, { once: true })
+    await first(postgres)
+    return postgres
+  } catch (error) {
+    await postgres[Symbol.asyncDispose]()
+    if (signal?.aborted !== true && error instanceof JournalUnreachable && (await isOtherServer(postgres)))
+      throw new UsageError(
+        `What answers at ${postgres.place.server} is no Postgres server. Check host and port in the address of the queue`,
+        { cause: error },
+      )
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', postgres.breakOff)
+  }
+}

@@ -1,0 +1,254 @@
+import {
+  type ChunkState,
+  CoordinationLost,
+  type SharedJob,
+  type SharedPage,
+  type SharedPlans,
+  type SharedProgress,
+  type SharedRun,
+} from '../../store/shared/plans.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { holdJob, holdRuns, holdUncoordinated } from './coordination.ts'
+import { chunksByState, noteTimeline, reservedOf } from './expressions.ts'
+import { pack } from './packing.ts'
+
+/** Plans and who coordinates them, in Postgres. */
+export function sharedPlans(postgres: Postgres): SharedPlans {
+  return {
+    coordinate: (jobs, coordinator) =>
+      postgres.transaction((statements) => coordinate(statements, jobs, coordinator)),
+    leave: async (jobs, coordinator) => {
+      await postgres.query(
+        `UPDATE rankline.jobs j SET coordinator = NULL, coordinator_name = NULL, coordinated_until = NULL
+        FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)
+        WHERE j.key_hash = g.key_hash AND j.job = g.job AND j.coordinator = $2`,
+        [asJson(jobs), coordinator],
+      )
+    },
+    publish: async (coordinator, run, plan) => {
+      const held = <T>(work: (statements: Statements) => Promise<T>): Promise<T> =>
+        postgres.transaction(async (statements) => {
+          await holdJob(statements, coordinator, run)
+          return await work(statements)
+        })
+      const version = 1 + (await held((statements) => versionBefore(statements, run)))
+      let part = 0
+      for await (const one of plan()) {
+        part += 1
+        const { encoding, body } = await pack(one)
+        const row = [run.id, version, part, encoding, body]
+        await held((statements) => statements.query(writePart, row))
+      }
+      await held(async (statements) => {
+        if ((await publishRun(statements, run)) !== version)
+          throw new CoordinationLost(`another process has planned ${run.job} meanwhile`)
+        await cancelChunks(statements, [run.id])
+        await statements.query(addEvent, [run.id, 'published', null, null, null])
+      })
+      return version
+    },
+    addChunks: (coordinator, run, { id, chunks }) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
+        const packed = await Promise.all(chunks.map(({ queries }) => pack(queries)))
+        const rows = chunks.map(({ priority, tags, queries, mostCredits, leastCredits }, index) => ({
+          priority,
+          tags,
+          encoding: packed[index]?.encoding,
+          place: index + 1,
+          most: mostCredits,
+          least: leastCredits,
+          queries: queries.map(({ key }) => key.toString('hex')),
+        }))
+        const bodies = packed.map(({ body }) => body)
+        await statements.query(insertChunks, [run, JSON.stringify(rows), bodies, id])
+      }),
+    cancelChunks: (coordinator, runs) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, runs)
+        await cancelChunks(statements, runs)
+      }),
+    queriesInWork: async (runs) => {
+      const rows = await postgres.query<{ query: Buffer }>(
+        `SELECT DISTINCT unnest(queries) AS query FROM rankline.chunks
+        WHERE run_id = ANY ($1::uuid[]) AND state IN ('planned', 'released', 'leased')`,
+        [runs],
+      )
+      return rows.map(({ query }) => query)
+    },
+    failedPages: (run) =>
+      postgres.query<SharedPage>(
+        'SELECT query, page FROM rankline.task_ends WHERE run_id = $1 AND cause IS NOT NULL',
+        [run],
+      ),
+    buyAgain: (coordinator, run, pages) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
+        const given = pages.map(({ query, page }) => ({ query: query.toString('hex'), page }))
+        await statements.query(forgetFailures, [run, JSON.stringify(given)])
+      }),
+    progress: (run) => progress(postgres, run),
+    finish: (coordinator, run, { reason, finishedAt, durationMs }) =>
+      postgres.transaction(async (statements) => {
+        await holdRuns(statements, coordinator, [run])
+        await statements.query(
+          'UPDATE rankline.runs SET finish_reason = $2, finished_at = $3, duration_ms = $4 WHERE id = $1',
+          [run, reason, finishedAt, durationMs],
+        )
+        await cancelChunks(statements, [run])
+        await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
+      }),
+    keyOf: async (run) => {
+      const [row] = await postgres.query<{ key: string }>(
+        'SELECT key_hash AS key FROM rankline.runs WHERE id = $1',
+        [run],
+      )
+      return row?.key ?? null
+    },
+    close: (coordinator, run, now) =>
+      postgres.transaction(async (statements) => {
+        await holdUncoordinated(statements, coordinator, run)
+        const closed = await statements.query<object>(
+          'UPDATE rankline.runs SET closed_at = $2 WHERE id = $1 AND closed_at IS NULL RETURNING id',
+          [run, now],
+        )
+        if (closed.length === 0) return
+        await cancelChunks(statements, [run])
+        await statements.query(releaseOpenJobs, [run])
+        await statements.query(addEvent, [run, 'closed', now, null, null])
+      }),
+  }
+}
+
+/** What was submitted before a run was closed is polled to its end. */
+const releaseOpenJobs = `
+UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + o.credits, takeovers = 0
+FROM (
+  SELECT chunk_id, sum(credits) AS credits FROM rankline.calls
+  WHERE run_id = $1 AND outcome = 'accepted' AND job_over = false GROUP BY 1
+) o WHERE c.id = o.chunk_id AND c.state <> 'leased' AND c.queries <> '{}'`
+
+function asJson(jobs: readonly SharedJob[]): string {
+  return JSON.stringify(jobs.map(({ keyHash, job }) => ({ key_hash: keyHash, job })))
+}
+
+/** Takes the jobs in the order of their names, so that two processes never wait for each other. */
+async function coordinate(
+  statements: Statements,
+  jobs: readonly SharedJob[],
+  { id, name, leaseMs }: Parameters<SharedPlans['coordinate']>[1],
+): Promise<readonly (SharedJob & { readonly heldBy: string })[]> {
+  const wanted = asJson(jobs)
+  await statements.query(noteTimeline)
+  await statements.query(
+    `INSERT INTO rankline.jobs (key_hash, job) SELECT key_hash, job FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)
+    ORDER BY key_hash, job ON CONFLICT DO NOTHING`,
+    [wanted],
+  )
+  const rows = await statements.query<{ key_hash: string; job: string; name: string | null; held: boolean }>(
+    `SELECT j.key_hash, j.job, j.coordinator_name AS name,
+      j.coordinator IS NOT NULL AND j.coordinator <> $2 AND j.coordinated_until > clock_timestamp() AS held
+    FROM rankline.jobs j JOIN jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)
+      ON j.key_hash = g.key_hash AND j.job = g.job ORDER BY j.key_hash, j.job FOR UPDATE OF j`,
+    [wanted, id],
+  )
+  const held = rows.filter((row) => row.held)
+  if (held.length > 0)
+    return held.map(({ key_hash, job, name: heldBy }) => ({ keyHash: key_hash, job, heldBy: heldBy ?? '' }))
+  await statements.query(
+    `UPDATE rankline.jobs j SET coordinator = $2, coordinator_name = $3, drained = j.drained AND j.coordinator IS NOT DISTINCT FROM $2::uuid,
+      coordinated_until = clock_timestamp() + $4 * interval '1 millisecond'
+    FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text) WHERE j.key_hash = g.key_hash AND j.job = g.job`,
+    [wanted, id, name, leaseMs],
+  )
+  return []
+}
+
+/**
+ * A plan may be large, and readers wait for transactions that are under way: its parts are written one by one under the next version, and
+ * nobody sees them before a last transaction makes that the version of the run. A run without a plan has version 0. What a
+ * process left behind that died meanwhile is dropped.
+ */
+async function versionBefore(statements: Statements, run: SharedRun): Promise<number> {
+  const { id, keyHash, job, groupId, date, settings, startedAt } = run
+  await statements.query(
+    `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT DO NOTHING`,
+    [id, keyHash, job, groupId, date, JSON.stringify(settings), startedAt],
+  )
+  const [row] = await statements.query<{ version: number }>(
+    'SELECT plan_version AS version FROM rankline.runs WHERE id = $1 AND key_hash = $2',
+    [id, keyHash],
+  )
+  if (row === undefined) throw new CoordinationLost(`a run of ${job} goes on with another key`)
+  const { version } = row
+  await statements.query('DELETE FROM rankline.plan_parts WHERE run_id = $1 AND version > $2', [id, version])
+  return version
+}
+
+/** One that a lost connection has written already stands. A plan that another process has published meanwhile gets none of ours. */
+const writePart = `
+INSERT INTO rankline.plan_parts (run_id, version, part, encoding, body)
+SELECT id, $2::integer, $3::integer, $4::text, $5::bytea FROM rankline.runs WHERE id = $1 AND plan_version = $2 - 1 ON CONFLICT DO NOTHING`
+
+/** A run that is published again has a newer plan and goes on. Answers the version of its plan. */
+async function publishRun(
+  statements: Statements,
+  { id, keyHash, job, groupId, settings }: SharedRun,
+): Promise<number> {
+  const [row] = await statements.query<{ version: number }>(
+    `UPDATE rankline.runs SET job = $5, group_id = $3, settings = $4, plan_version = plan_version + 1,
+      finished_at = NULL, finish_reason = NULL, duration_ms = NULL
+    WHERE id = $1 AND key_hash = $2 RETURNING plan_version AS version`,
+    [id, keyHash, groupId, JSON.stringify(settings), job],
+  )
+  if (row === undefined) throw new CoordinationLost(`a run of ${job} goes on with another key`)
+  return row.version
+}
+
+const addEvent = `
+INSERT INTO rankline.run_events (run_id, kind, plan_version, at, duration_ms, finish_reason)
+SELECT id, $2, plan_version, $3::bigint, $4::bigint, $5 FROM rankline.runs WHERE id = $1`
+
+const insertChunks = `
+INSERT INTO rankline.chunks (run_id, key_hash, added_with, place, priority, tags, encoding, body, queries, most_credits, least_credits)
+SELECT r.id, r.key_hash, $4, g.place, g.priority, ARRAY(SELECT jsonb_array_elements_text(g.tags)), g.encoding, ($3::bytea[])[g.place],
+  ARRAY(SELECT decode(key, 'hex') FROM jsonb_array_elements_text(g.queries) AS key), g.most, g.least
+FROM jsonb_to_recordset($2::jsonb) AS g(priority integer, tags jsonb, encoding text, place integer, queries jsonb, most bigint, least bigint)
+JOIN rankline.runs r ON r.id = $1 ORDER BY g.place
+ON CONFLICT (added_with, place) DO NOTHING`
+
+const forgetFailures = `
+WITH failed AS (
+  DELETE FROM rankline.task_ends e USING jsonb_to_recordset($2::jsonb) AS g(query text, page integer)
+  WHERE e.run_id = $1 AND e.query = decode(g.query, 'hex') AND e.page = g.page AND e.cause IS NOT NULL RETURNING e.call_id
+)
+UPDATE rankline.answers a SET given_up = true FROM failed WHERE a.call_id = failed.call_id`
+
+async function cancelChunks(statements: Statements, runs: readonly string[]): Promise<void> {
+  await statements.query(
+    `UPDATE rankline.chunks SET state = 'cancelled' WHERE run_id = ANY ($1::uuid[]) AND state IN ('planned', 'released', 'dead')`,
+    [runs],
+  )
+}
+
+async function progress(statements: Statements, run: string): Promise<SharedProgress> {
+  const rows = await statements.query<{
+    state: ChunkState
+    chunks: number
+    spent: number
+    in_doubt: number
+    reserved: number
+  }>(
+    `SELECT state, count(*)::int AS chunks, sum(spent)::bigint AS spent, sum(in_doubt)::bigint AS in_doubt,
+      sum(${reservedOf('chunks')})::bigint AS reserved
+    FROM rankline.chunks WHERE run_id = $1 GROUP BY state`,
+    [run],
+  )
+  return {
+    chunks: chunksByState(rows),
+    spent: rows.reduce((sum, row) => sum + row.spent, 0),
+    inDoubt: rows.reduce((sum, row) => sum + row.in_doubt, 0),
+    reserved: rows.reduce((sum, row) => sum + row.reserved, 0),
+  }
+}

@@ -1,0 +1,316 @@
+import { daysBetween } from '../../../model/time.ts'
+import { paramsApart, valueRank } from '../../../report/cells.ts'
+import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
+import { groupOf } from '../../../report/history/movement.ts'
+import type { DayValue, Keyword, RankSeries } from '../../../report/history/rank-history.ts'
+import { bestRank } from '../../../report/metrics/best-rank.ts'
+import { clicksOf } from '../../../report/metrics/clicks.ts'
+import type { CtrCurve } from '../../../report/metrics/figure.ts'
+import { byWorthOfMovement } from '../../../report/metrics/movements.ts'
+import { rankingLink } from '../../../report/metrics/serps.ts'
+import { comparedDays } from '../../../report/summary.ts'
+import { spark } from '../chart/sparkline.ts'
+import { html, twoLines } from '../dom.ts'
+import { month, number, pathOf, shortDay } from '../format.ts'
+import { say } from '../language.ts'
+import { type GridView, grid, type PaperChoice } from '../table/grid.ts'
+import type { GridColumn, SortOrder } from '../table/simple-table.ts'
+import type { TakenColumn } from '../table/take-away.ts'
+import { localeOf, movementLabel, rankMark, shortStatusChange } from '../text.ts'
+import { hasCompared, type View } from '../view.ts'
+import { noMatch, noValue } from './section.ts'
+
+export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
+
+export interface KeywordOrder {
+  /** As it stands in the address: a column, with a minus for the greatest first; empty for the usual order. */
+  readonly sort: string
+  readonly onSort: (sort: string) => void
+}
+
+/** Every keyword of the chosen target. */
+export function keywordTable(
+  view: View,
+  open: OpenKeyword,
+  { sort, onSort }: KeywordOrder,
+): Omit<GridView<KeywordStatus>, 'sort'> & { readonly sort: (sort: string) => void } {
+  const columns = columnsOf(view)
+  const table = grid<KeywordStatus>({
+    label: say.keywords.label,
+    columns,
+    open,
+    empty: noMatch(),
+    choice: mostChanged(view.data.measure.curve, (status) => status),
+    order: orderIn(sort, columns),
+    onOrder: ({ by, descending }) =>
+      onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),
+  })
+  return { ...table, sort: (next) => table.sort(orderIn(next, columns)) }
+}
+
+function orderIn(sort: string, columns: readonly GridColumn<KeywordStatus>[]): SortOrder {
+  const by = sort.replace('-', '')
+  return columns.some(({ key, value }) => key === by && value !== undefined)
+    ? { by, descending: sort.startsWith('-') }
+    : { by: 'rank', descending: false }
+}
+
+interface KeywordLook {
+  readonly withOperation: boolean
+  /** What tells it from others with the same query. */
+  readonly apart: (keyword: Keyword) => readonly string[]
+}
+
+/** A query with its locale and what else tells it apart, and its operation and tags if they are shown. */
+export function keywordCell(
+  keyword: Keyword,
+  { withOperation, apart }: KeywordLook,
+  tags: readonly string[] = [],
+): HTMLElement {
+  const { query, operation } = keyword
+  const about = [localeOf(keyword), withOperation ? operation : '', ...apart(keyword)].filter(
+    (part) => part !== '',
+  )
+  const chips = tags.flatMap((tag) => [html('span', { class: 'tag', dir: 'auto' }, tag), ' '])
+  return twoLines(html('bdi', { title: query }, query), html('span', 'tags', ...chips, about.join(' · ')))
+}
+
+/** Ranks first, then absent keywords by the checked depth. */
+export function rankOrder(status: KeywordStatus | undefined): number | null {
+  if (status === undefined) return null
+  const { state, rank, depth } = status.current
+  return state === 'absent' ? 1e6 + (depth ?? 0) : rank
+}
+
+type KeywordColumn = GridColumn<KeywordStatus>
+
+function columnsOf(view: View): readonly KeywordColumn[] {
+  const { history, statuses, shown } = view
+  const words = say.keywords
+  const { days, keywords } = history
+  const hasVolume = keywords.some(({ volume }) => volume !== null)
+  const columns: readonly KeywordColumn[] = [
+    keywordColumn(keywords),
+    {
+      key: 'rank',
+      title: words.rank,
+      class: 'figure',
+      value: rankOrder,
+      cell: ({ current }) => rankMark(current),
+      taken: ({ current }) => takenRank(current),
+    },
+    {
+      key: 'change',
+      title: words.change,
+      class: 'figure changed',
+      descends: true,
+      value: changeOrder,
+      cell: shortStatusChange,
+      taken: ({ change }) => change.change ?? movementLabel(groupOf(change)),
+    },
+    beforeColumn(view),
+    {
+      key: 'trend',
+      title: words.trend,
+      class: 'trend',
+      cell: ({ series }) =>
+        spark(
+          series.cells
+            .slice(shown.start, shown.end)
+            .map((cell) => (cell !== null && cell > 0 ? Math.trunc(cell) : null)),
+        ),
+      taken: [],
+    },
+    {
+      key: 'best',
+      title: words.best,
+      class: 'figure dated wide',
+      value: ({ series }) => bestRank(series.cells)?.rank ?? null,
+      cell: ({ series }) => {
+        const best = bestRank(series.cells)
+        if (best === null) return noValue(words.neverRanked)
+        return twoLines(html('span', '', number(best.rank)), nearDay(days[best.day] as string, days))
+      },
+      taken: [
+        { title: words.best, of: ({ series }) => bestRank(series.cells)?.rank ?? null },
+        { title: words.bestDay, of: ({ series }) => dayAt(days, bestRank(series.cells)?.day) },
+      ],
+    },
+    ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
+    pageColumn(view),
+  ]
+  const empty = [
+    ...(days.length < 2 ? ofSeveralDays : hasCompared(view) ? [] : ofTwoDays),
+    ...(statuses.some(({ series }) => hasRanked(series)) ? [] : ofRanks),
+  ]
+  return columns.filter(({ key }) => !empty.includes(key))
+}
+
+/** A day of the last ten months, or the month and year of an earlier one. */
+function nearDay(day: string, days: readonly string[]): string {
+  return daysBetween(day, days.at(-1) as string) < 300 ? shortDay(day) : month(day)
+}
+
+/** Columns in which nothing can stand without a compared day, and on the first day of a job. */
+const ofTwoDays = ['change', 'before']
+const ofSeveralDays = [...ofTwoDays, 'trend', 'best']
+/** Columns in which nothing can stand if no keyword ever ranked. */
+const ofRanks = [...ofSeveralDays, 'clicks', 'page']
+
+export function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
+  return cells.some((cell) => cell !== null && cell > 0)
+}
+
+function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
+  const words = say.keywords
+  const hasTags = keywords.some(({ tags }) => tags.length > 0)
+  const look = { withOperation: differ(keywords, operationOf), apart: paramsApart(keywords) }
+  return {
+    key: 'keyword',
+    title: words.keyword,
+    class: 'keyword',
+    value: ({ keyword }) => keyword.query,
+    cell: ({ keyword }) => keywordCell(keyword, look, keyword.tags),
+    taken: [
+      ...takenKeyword<KeywordStatus>(keywords, ({ keyword }) => keyword),
+      ...(hasTags
+        ? [{ title: words.tags, of: ({ keyword }: KeywordStatus) => keyword.tags.join('; ') }]
+        : []),
+    ],
+  }
+}
+
+/** The text of a keyword, and in columns of their own what tells those of the same text apart. */
+export function takenKeyword<Row>(
+  keywords: readonly Keyword[],
+  keywordOf: (row: Row) => Keyword,
+): readonly TakenColumn<Row>[] {
+  const words = say.keywords
+  const taken = (title: string, of: (keyword: Keyword) => string): TakenColumn<Row> => ({
+    title,
+    of: (row) => of(keywordOf(row)),
+  })
+  const apart = paramsApart(keywords)
+  const place = (keyword: Keyword): string =>
+    [localeOf(keyword), ...apart(keyword)].filter((part) => part !== '').join(' · ')
+  return [
+    taken(words.keyword, ({ query }) => query),
+    ...(differ(keywords, place) ? [taken(words.locale, place)] : []),
+    ...(differ(keywords, operationOf) ? [taken(words.operation, operationOf)] : []),
+  ]
+}
+
+function operationOf({ operation }: Keyword): string {
+  return operation
+}
+
+function differ(keywords: readonly Keyword[], of: (keyword: Keyword) => string): boolean {
+  return new Set(keywords.map(of)).size > 1
+}
+
+/** The compared day is the head of the column; below each rank where keywords have several. */
+function beforeColumn({ history, statuses }: View): KeywordColumn {
+  const words = say.keywords
+  const [day, ...others] = comparedDays(history, statuses)
+  const isOneDay = day !== undefined && others.length === 0
+  return {
+    key: 'before',
+    title: isOneDay ? words.on(shortDay(day)) : words.before,
+    class: `figure wide mid ${isOneDay ? 'before' : 'dated'}`,
+    value: ({ baseline }) => baseline?.value.rank ?? null,
+    cell: ({ baseline }) => {
+      if (baseline === null) return noValue(words.notCompared)
+      const rank = rankMark(baseline.value)
+      return isOneDay ? rank : twoLines(rank, shortDay(history.days[baseline.day] as string))
+    },
+    taken: [
+      { title: words.before, of: ({ baseline }) => (baseline === null ? null : takenRank(baseline.value)) },
+      { title: words.comparedDay, of: ({ baseline }) => dayAt(history.days, baseline?.day) },
+    ],
+  }
+}
+
+function volumeColumn(): KeywordColumn {
+  const words = say.keywords
+  return {
+    key: 'volume',
+    title: words.volume,
+    class: 'figure wide mid volume',
+    descends: true,
+    value: ({ keyword }) => keyword.volume,
+    cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : number(keyword.volume)),
+    taken: ({ keyword }) => keyword.volume,
+  }
+}
+
+/** The clicks a month by the curve of the report. */
+function clicksColumn({ data: { measure } }: View): KeywordColumn {
+  const words = say.keywords
+  const clicks = ({ keyword, current }: KeywordStatus): number | null =>
+    clicksOf(keyword, current, measure.curve)
+  return {
+    key: 'clicks',
+    title: words.clicks,
+    class: 'figure wide mid',
+    descends: true,
+    value: clicks,
+    cell: (status) => {
+      const own = clicks(status)
+      return own === null ? noValue(words.noClicks) : number(own)
+    },
+    taken: (status) => {
+      const own = clicks(status)
+      return own === null ? null : Math.round(own)
+    },
+  }
+}
+
+function pageColumn({ history: { days, links } }: View): KeywordColumn {
+  const words = say.keywords
+  const linkOf = ({ series }: KeywordStatus): string | null => {
+    const link = rankingLink(series, days.length - 1)
+    return link === null ? null : (links[link] as string)
+  }
+  return {
+    key: 'page',
+    title: words.page,
+    class: 'page wide',
+    value: linkOf,
+    cell: (status) => {
+      const link = linkOf(status)
+      return link === null
+        ? noValue(status.current.state === 'absent' ? words.noPage : say.ranks.notKnown)
+        : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
+    },
+    taken: linkOf,
+  }
+}
+
+/** A number where there is one: `>30` stays text. */
+export function takenRank(value: DayValue): number | string {
+  return value.rank ?? valueRank(value)
+}
+
+function dayAt(days: readonly string[], place: number | undefined): string | null {
+  return place === undefined ? null : (days[place] ?? null)
+}
+
+/** The greatest gain first. A keyword that entered gained more than any that improved, one that left lost more than any other. */
+function changeOrder({ change: { movement, change } }: KeywordStatus): number | null {
+  if (movement === 'entered') return 1e6
+  if (movement === 'left') return -1e6
+  return movement === 'same' ? 0 : change
+}
+
+/** Of many keywords those whose clicks changed most are printed, then those with the most searches. */
+export function mostChanged<Row>(curve: CtrCurve, statusOf: (row: Row) => KeywordStatus): PaperChoice<Row> {
+  return (all, most) => {
+    const rows = new Map(all.map((row) => [statusOf(row), row]))
+    const { ordered, moved } = byWorthOfMovement([...rows.keys()], curve)
+    const hasVolume = ordered.some(({ keyword }) => keyword.volume !== null)
+    return {
+      chosen: ordered.slice(0, most).map((status) => rows.get(status) as Row),
+      lead: say.tables.mostChanged(most, all.length, { moved: Math.min(most, moved), hasVolume }),
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { serpFeatures as allFeatures } from '../../../model/features.ts'
+import { type FeatureFigures, featureFigures } from '../../../report/history/features.ts'
+import { baselineOrder } from '../../../report/history/keyword-status.ts'
+import { trendLine } from '../chart/sparkline.ts'
+import { ariaHidden, html, srOnly } from '../dom.ts'
+import { longDay, number, percent } from '../format.ts'
+import { say } from '../language.ts'
+import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
+import { inPercent, takenPart } from '../table/taken.ts'
+import { withTooltip } from '../text.ts'
+import type { View } from '../view.ts'
+import { empty, noMatch, note, panel, section } from './section.ts'
+
+/** A line needs as many days. */
+const leastDays = 3
+
+/** On how many keywords each feature of result pages is there, now and on the compared day. */
+export function serpFeatures(view: View): HTMLElement {
+  const words = say.serps.features
+  return section({ id: 'features', title: words.title, lead: words.lead }, panel(words.howOften, table(view)))
+}
+
+function table({ history, data, asked, shown }: View): HTMLElement {
+  const words = say.serps.features
+  const { days } = history
+  if (history.series.length === 0) return empty(noMatch())
+  const rows = featureFigures(data.features, days.length, baselineOrder(days, asked))
+  if (rows.length === 0) return empty(words.none)
+  const trend: SimpleColumn<FeatureFigures> = {
+    title: words.trend,
+    class: 'spark-cell',
+    cell: ({ shares }) => trendLine(shares.slice(shown.start, shown.end), false),
+    taken: [],
+  }
+  return html(
+    'div',
+    '',
+    simpleTable(words.title, rows, [
+      {
+        title: words.feature,
+        cell: ({ feature }) => withTooltip(words.names[feature], [words.meanings[feature]]),
+        taken: ({ feature }) => words.names[feature],
+      },
+      figures(
+        words.present,
+        ({ there, known }) =>
+          known === 0
+            ? words.unknown
+            : html(
+                'span',
+                'with-share',
+                words.of(there, known),
+                html('span', 'about', percent(there / known, 0)),
+              ),
+        '',
+        [
+          ...takenPart<FeatureFigures>(words.present, ({ there, known }) =>
+            known === 0 ? null : [there, known],
+          ),
+          {
+            title: `${words.present} (%)`,
+            of: ({ there, known }) => (known === 0 ? null : inPercent(there / known)),
+          },
+        ],
+      ),
+      ...(days.length < 2
+        ? []
+        : [
+            figures<FeatureFigures>(
+              words.change,
+              ({ both }) => changeOf(both),
+              '',
+              ({ both }) => both && both.now - both.before,
+            ),
+          ]),
+      ...(shown.end - shown.start < leastDays ? [] : [trend]),
+    ]),
+    note(words.basis(longDay(days.at(-1) as string), days.length > 1)),
+    // Clients have no job to change.
+    data.presentation.audience === 'team' && rows.length < allFeatures.length
+      ? html('p', 'note only-screen', words.asked)
+      : null,
+  )
+}
+
+/** So many keywords more or less. Neither is better. */
+function changeOf(both: FeatureFigures['both']): HTMLElement {
+  if (both === null) return html('span', 'none', ariaHidden('–'), srOnly(say.keyword.nothingBefore))
+  const change = both.now - both.before
+  return html(
+    'span',
+    'change still',
+    change === 0 ? '=' : `${change > 0 ? '+' : '\u2212'}${number(Math.abs(change))}`,
+  )
+}

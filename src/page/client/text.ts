@@ -1,0 +1,211 @@
+import type { Audience } from '../../model/settings/presentation.ts'
+import { localeText, paramTexts, valueRank } from '../../report/cells.ts'
+import type { KeywordStatus } from '../../report/history/keyword-status.ts'
+import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'
+import type { DayValue, Keyword, RankHistory } from '../../report/history/rank-history.ts'
+import type { MetricDefinition, MetricOptions } from '../../report/metrics/figure.ts'
+import { type MetricName, metrics } from '../../report/metrics/index.ts'
+import { lineSample } from './chart/frame.ts'
+import { ariaHidden, breakable, type Child, html, srOnly, uniqueId } from './dom.ts'
+import { capitalised, decimal, number, percent } from './format.ts'
+import { say } from './language.ts'
+
+/** A value in its unit; a dash for null. */
+export function metricText(name: MetricName, value: number | null): string {
+  if (value === null) return '–'
+  const { unit } = metrics[name]
+  if (unit === 'share') return percent(value)
+  if (unit === 'rank' || unit === 'index') return decimal(value)
+  return number(value)
+}
+
+/**
+ * A value with its change since the compared day.
+ *
+ * @param swing whether it is more than the value usually swings from day to day; else it is grey
+ */
+export function withDelta(
+  name: MetricName,
+  value: number | null,
+  delta: number | null,
+  swing: 'more' | 'usual' | 'unknown',
+): HTMLElement {
+  const change = deltaMark(name, delta)
+  if (swing === 'usual') usualMark(change)
+  if (swing === 'unknown') change?.classList.add('usual')
+  return html('span', 'with-delta', metricText(name, value), change)
+}
+
+/** The name of a target with a piece of its line in charts. */
+export function targetName({ targets }: RankHistory, target: number, badge: Child = null): HTMLElement {
+  return html('span', 'target-name', lineSample(target), breakable(targets[target]?.label ?? ''), ' ', badge)
+}
+
+/**
+ * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pts` (shares in percentage points), or `=` if the shown digits are
+ * equal. Up means better, even if the number is lower.
+ */
+export function deltaMark(
+  name: MetricName,
+  delta: number | null,
+  better = metrics[name].better,
+): HTMLElement | null {
+  if (delta === null) return null
+  const { unit } = metrics[name]
+  const size = Math.abs(delta) * (unit === 'share' ? 100 : 1)
+  const isWhole = unit === 'keywords' || unit === 'clicks a month'
+  const digits = isWhole ? number(size) : decimal(size)
+  const text = unit === 'share' ? say.ranks.points(digits) : digits
+  if (Math.round(size * (isWhole ? 1 : 10)) === 0)
+    return html('span', 'change still', ariaHidden('='), srOnly(say.ranks.unchanged))
+  const isBetter = delta > 0 === (better === 'higher')
+  return isBetter
+    ? mark('up', `▲ ${text}`, say.ranks.better(text))
+    : mark('down', `▼ ${text}`, say.ranks.worse(text))
+}
+
+/** A change without colour, because the figure usually swings as much. */
+export function usualMark(change: HTMLElement | null): HTMLElement | null {
+  if (change === null || change.classList.contains('still')) return change
+  change.classList.add('usual')
+  change.title = say.ranks.usual
+  change.append(srOnly(`, ${say.ranks.usual}`))
+  return change
+}
+
+export function metricLabel(name: MetricName): string {
+  return capitalised(say.metric(name, {}).label)
+}
+
+/** The name of a metric in narrow columns. */
+export function shortMetricLabel(name: MetricName): string {
+  const { label, shortLabel = label } = say.metric(name, {})
+  return capitalised(shortLabel)
+}
+
+/** A term with its meaning, which is shown on hover and focus. */
+export function withTooltip(text: string, meaning: readonly string[]): HTMLElement {
+  const id = uniqueId('meaning')
+  const lines = meaning.map((one) => html('span', '', one))
+  const tooltip = html('span', { class: 'tooltip', role: 'tooltip', id }, ...lines)
+  const button = html('button', { type: 'button', class: 'term', 'aria-describedby': id }, text)
+  const term = html('span', 'with-tooltip', button, tooltip)
+  // Escape hides it without moving pointer or focus.
+  term.addEventListener('keydown', ({ key }) => term.classList.toggle('dismissed', key === 'Escape'))
+  term.addEventListener('pointerenter', () => term.classList.remove('dismissed'))
+  button.addEventListener('blur', () => term.classList.remove('dismissed'))
+  return term
+}
+
+/** The definition of a metric under the options of the report, and its formula. */
+export function metricTooltip(name: MetricName, measure: Partial<MetricOptions> = {}): readonly string[] {
+  const { definition, formula } = say.metric(name, measure)
+  const { unit, byClicks }: MetricDefinition = metrics[name]
+  const { curve } = measure
+  return [
+    definition,
+    formula,
+    ...(byClicks && curve !== undefined ? [say.charts.byCurve(`${curve.name}, ${curve.version}`)] : []),
+    ...(unit === 'clicks a month' ? [say.charts.clicksAreEstimates] : []),
+  ]
+}
+
+/** A group of keywords that moved in one way, such as `new in top 30` for keywords that were checked to one depth. */
+export function movementLabel(group: MovementGroup, depth: number | null = null): string {
+  return say.ranks.group(group, depth)
+}
+
+/** The depth to which all of these keywords count as not found; null if there are several, or none. */
+export function commonDepth(statuses: readonly KeywordStatus[]): number | null {
+  const depths = new Set(
+    statuses.flatMap(({ current, baseline }) => [depthOf(current), depthOf(baseline?.value ?? null)].flat()),
+  )
+  const [depth, ...others] = depths
+  return others.length > 0 ? null : (depth ?? null)
+}
+
+function depthOf(value: DayValue | null): readonly number[] {
+  return value?.state === 'absent' && value.absentDepth !== null ? [value.absentDepth] : []
+}
+
+/** How a keyword moved since the compared day. */
+export function statusChange(status: KeywordStatus): HTMLElement {
+  return changeMark(status.change, commonDepth([status]))
+}
+
+/**
+ * A movement as an arrow and a number, or in words; never by colour alone.
+ *
+ * @param depth where the target was not found among so many results
+ */
+export function changeMark(change: RankMovement, depth: number | null = null): HTMLElement {
+  const { up, down, unchanged, changeNotKnown } = say.ranks
+  const ranks = Math.abs(change.change ?? 0)
+  const group = groupOf(change)
+  const text = movementLabel(group, depth)
+  if (group === 'improved') return mark('up', `▲ ${number(ranks)}`, up(ranks))
+  if (group === 'declined') return mark('down', `▼ ${number(ranks)}`, down(ranks))
+  if (group === 'same') return mark('still', '=', unchanged)
+  if (group === 'unranked') return mark('still', '–', text)
+  if (group === 'unknown') return mark('still', '?', changeNotKnown)
+  return mark(wordClass(group), text)
+}
+
+/** A movement in one word at most; its whole words are for the pointer, and are spoken. */
+export function shortStatusChange(status: KeywordStatus): HTMLElement {
+  const group = groupOf(status.change)
+  if (!['entered', 'left', 'new'].includes(group)) return statusChange(status)
+  const whole = movementLabel(group, commonDepth([status]))
+  const short = mark(wordClass(group), say.ranks.shortGroup(group), whole)
+  short.title = whole
+  return short
+}
+
+function wordClass(group: MovementGroup): string {
+  return group === 'entered' ? 'up word' : group === 'left' ? 'down word' : 'still word'
+}
+
+function mark(className: string, text: string, spoken = text): HTMLElement {
+  const parts = spoken === text ? [text] : [ariaHidden(text), srOnly(spoken)]
+  return html('span', `change ${className}`, ...parts)
+}
+
+/** A rank in words. */
+export function rankText(value: DayValue): string {
+  const { rank, notInTop, estimated, notKnown } = say.ranks
+  if (value.state === 'unknown') return notKnown
+  const text = value.rank === null ? notInTop(value.absentDepth ?? 0) : rank(value.rank)
+  return value.exactness === 'estimated' ? estimated(text) : text
+}
+
+/** A rank that is shown as {@link valueRank} and spoken as {@link rankText}. */
+export function rankMark(value: DayValue): HTMLElement {
+  const podium = value.rank !== null && value.rank <= 3 ? ' podium' : ''
+  return html('span', `rank ${value.state}${podium}`, ariaHidden(valueRank(value)), srOnly(rankText(value)))
+}
+
+/** The name of a tag; an empty tag stands for having none. */
+export function tagName(tag: string): string {
+  return tag === '' ? say.scorecards.noTag : tag
+}
+
+/** Keeps the direction of a name from turning the sentence around it. */
+export function isolated(name: string): string {
+  return `\u2068${name}\u2069`
+}
+
+export function localeOf({ params }: Keyword): string {
+  return localeText(params, ' · ')
+}
+
+/** What is asked for a keyword: a client knows the country and the language, but not the names of the params. */
+export function askedText(keyword: Keyword, audience: Audience): string {
+  return audience === 'team'
+    ? requestText(keyword)
+    : [keyword.operation, localeOf(keyword)].filter((part) => part !== '').join(' · ')
+}
+
+/** The operation and the params of a query. */
+function requestText({ operation, params }: Keyword): string {
+  return [operation, ...paramTexts(params)].join('  ')
+}

@@ -1,0 +1,133 @@
+import { filterPage, keepKeywords, once, type PageData } from '../../report/data.ts'
+import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../report/history/keyword-status.ts'
+import type { ComparisonDay } from '../../report/history/movement.ts'
+import { type Part, partKey, partOf, partsOf } from '../../report/history/parts.ts'
+import type { ReportPeriod } from '../../report/history/period.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../../report/history/rank-history.ts'
+import { isInView, savedView, targetsOfView } from '../../report/presentation/saved-view.ts'
+import { isListed } from './controls/listed.ts'
+import { periodOf } from './controls/periods.ts'
+import type { Filters } from './filters.ts'
+import { localeOf } from './text.ts'
+
+/** The part of the data that the filters select. */
+export interface View {
+  /**
+   * Only the selected keywords, and the days until the end of the period; places of keywords, targets, links and days are those of
+   * the whole data.
+   */
+  readonly data: PageData
+  readonly filters: Filters
+  readonly history: RankHistory
+  readonly target: TrackedTarget
+  /** Null for a page without days. */
+  readonly period: ReportPeriod | null
+  /** Places of the days of the period, which charts show: from `start` on, up to but without `end`, which is that of all days. */
+  readonly shown: { readonly start: number; readonly end: number }
+  /** The day that is compared with; it is before the period, or within it. */
+  readonly asked: ComparisonDay | null
+  /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
+  readonly statuses: readonly KeywordStatus[]
+  /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
+  readonly listed: readonly KeywordStatus[]
+  /** The statuses of every target, for the selected keywords; computed on the first call. */
+  allTargets(): readonly KeywordStatus[]
+  /** The selected parts, the one that figures are of first. */
+  readonly parts: readonly Part[]
+}
+
+export function viewOf(data: PageData, filters: Filters): View {
+  const { text, tags, operation, movement } = filters
+  const period = periodOf(data, filters)
+  const filtered = filterPage(data, {
+    text,
+    tags,
+    operations: operation === '' ? [] : [operation],
+    until: period?.until ?? '',
+    targets: targetsOfView(data.history, savedView(data, filters.view)).map(
+      (place) => data.history.targets[place]?.label ?? '',
+    ),
+  })
+  const asked = period === null ? data.compare : period.compare
+  const isFit = data.history.keywords.map(fits(data, filters))
+  const selected = keepKeywords(filtered, (keyword) => isFit[keyword] === true)
+  const { history } = selected
+  const { days } = history
+  const start = period === null ? 0 : days.findIndex((day) => day >= period.from)
+  const own = { ...history, series: history.series.filter(({ target }) => target === filters.target) }
+  const statuses = keywordStatuses(own, asked)
+  const parts = partsOf(history, data.measure.kind)
+  const chosen = parts.find((part) => partKey(part) === filters.part)
+  const inOrder = chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)]
+  return {
+    data: selected,
+    // What the part of other keywords is, no field and no print may say.
+    filters: chosen === undefined ? { ...filters, part: '' } : filters,
+    history,
+    target: data.history.targets[filters.target] as TrackedTarget,
+    period,
+    shown: { start: Math.max(0, start), end: days.length },
+    asked,
+    statuses,
+    listed: listedOf(statuses, movement, inOrder),
+    allTargets: once(() => keywordStatuses(history, asked)),
+    parts: inOrder,
+  }
+}
+
+/** Whether a keyword is of the chosen locale, and of the saved view. */
+function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword) => boolean {
+  const chosen = savedView(data, view)
+  return (keyword) => (locale === '' || localeOf(keyword) === locale) && isInView(keyword, chosen)
+}
+
+/** The view with another chosen movement; nothing else in it depends on the movement. */
+export function withMovement(view: View, movement: string): View {
+  return {
+    ...view,
+    filters: { ...view.filters, movement },
+    listed: listedOf(view.statuses, movement, view.parts),
+  }
+}
+
+/** Those that moved in a way are of the first part, as buttons and sentences count them. */
+function listedOf(
+  statuses: readonly KeywordStatus[],
+  movement: string,
+  parts: readonly Part[],
+): readonly KeywordStatus[] {
+  return movement === '' ? statuses : ofFirstPart(statuses, parts).filter((one) => isListed(movement, one))
+}
+
+/** The statuses that figures are of. */
+export function ofFirstPart(
+  statuses: readonly KeywordStatus[],
+  [first, ...others]: readonly Part[],
+): readonly KeywordStatus[] {
+  if (first === undefined || others.length === 0) return statuses
+  const key = partKey(first)
+  return statuses.filter(({ keyword }) => partKey(partOf(keyword)) === key)
+}
+
+/** Whether there is a day that keywords can be compared with. */
+export function hasCompared({ history, asked }: View): boolean {
+  return baselineOrder(history.days, asked).length > 0
+}
+
+/** The view of the first part: figures never mix parts. */
+export function countedView(view: View): View {
+  const [counted] = view.parts
+  if (counted === undefined || view.parts.length === 1) return view
+  const key = partKey(counted)
+  const isCounted = view.history.keywords.map((keyword) => partKey(partOf(keyword)) === key)
+  const data = keepKeywords(view.data, (keyword) => isCounted[keyword] === true)
+  const { parts } = view
+  return {
+    ...view,
+    data,
+    history: data.history,
+    statuses: ofFirstPart(view.statuses, parts),
+    listed: ofFirstPart(view.listed, parts),
+    allTargets: once(() => ofFirstPart(view.allTargets(), parts)),
+  }
+}

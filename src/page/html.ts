@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Language } from '../model/settings/presentation.ts'
+import { escaped } from '../output/markup.ts'
+import { reportPageData } from '../report/build-data.ts'
+import type { PageData } from '../report/data.ts'
+import type { Presentation } from '../report/presentation/presentation.ts'
+import type { ReportFormat } from '../report/report.ts'
+import { wordsOf } from '../report/words/words.ts'
+import { type PackedPage, packed } from './packed.ts'
+import { pageScriptId } from './page-names.ts'
+
+/** The HTML report, with the results of every day that it offers to compare with. */
+export const pageFormat: ReportFormat = {
+  chunks: (source) => page(reportPageData(source, { isPage: true, serpDays: source.serpDays })),
+  document: true,
+  commented: true,
+  measured: true,
+  serps: true,
+  tabs: true,
+}
+
+async function* page(data: PageData): AsyncGenerator<string> {
+  yield* reportPage(data, await reportAssets(data.presentation.language))
+}
+
+/** Made of `client/` by `npm run build`. */
+export interface PageAssets {
+  readonly script: string
+  readonly style: string
+}
+
+export interface ReportAssets extends PageAssets {
+  /** Runs first, and has `script` run when what stands in the file is seen. */
+  readonly head: string
+}
+
+/**
+ * The report as one HTML file. It opens offline, loads nothing, and runs only its own script, whatever a search result has in
+ * its title. The same data and assets give the same text.
+ */
+export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGenerator<string> {
+  const { presentation } = data
+  const { head, script } = assets
+  const style = styleOf(data, assets)
+  const say = wordsOf(presentation.language)
+  const content = packed(data)
+  yield `<!doctype html>
+<html lang="${presentation.language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [head, script], style })}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escaped(titleOf(data))}</title>
+<style>${style}</style>
+<script>${head}</script>
+</head>
+<body>
+<noscript><p>${say.brand.needsScript}</p></noscript>
+<div id="report">${await written(content, script)}</div>
+<script id="page-data" type="application/json">`
+  for (const piece of jsonPieces(content)) yield escapedJson(piece)
+  yield `</script>
+<script id="${pageScriptId}" type="text/plain">${script}</script>
+</body>
+</html>
+`
+}
+
+/** What stands in the file as elements. The first screen has nothing of result pages. */
+async function written(page: PackedPage, script: string): Promise<string> {
+  const { firstScreen } = await import('./first-screen.ts')
+  const none = { serps: [], results: [], texts: [], sites: [], links: { hosts: [], parts: [] }, features: [] }
+  return firstScreen([...jsonPieces({ ...page, ...none })].join(''), script)
+}
+
+/** The title of the file: that of the report, and for whom it is. */
+export function titleOf({ presentation: { title, client, language }, history }: PageData): string {
+  const name = [title ?? history.job, client].filter((one) => one !== null).join(' · ')
+  return wordsOf(language).brand.title(name)
+}
+
+/** The style of every page, and what is the agency's own in it. */
+export function styleOf({ presentation }: PageData, { style }: PageAssets): string {
+  return `${style}${accentRule(presentation)}`
+}
+
+/** The colours of the agency, which `style/base.css` uses where they are set. */
+function accentRule({ accent }: Presentation): string {
+  return accent === null ? '' : `:root{--brand-light:${accent.light};--brand-dark:${accent.dark}}`
+}
+
+interface Allowed {
+  readonly scripts: readonly string[]
+  readonly style: string
+}
+
+/** Allows the scripts and the style of the page only; nothing is fetched, sent or framed. */
+export function policy({ scripts, style }: Allowed): string {
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.map((script) => `'${hashOf(script)}'`).join(' ')}`,
+    `style-src '${hashOf(style)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`
+}
+
+/** Escapes `<`, which could begin an element, and the characters that end a line in scripts but not in JSON. */
+function escapedJson(text: string): string {
+  return text.replace(/[<\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Entries of a list in one piece. */
+const batch = 256
+
+/** The JSON of a value, in pieces: long lists are never one string. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  if (Array.isArray(value)) {
+    yield '['
+    for (let start = 0; start < value.length; start += batch) {
+      const part = JSON.stringify(value.slice(start, start + batch))
+      yield `${start === 0 ? '' : ','}${part.slice(1, -1)}`
+    }
+    yield ']'
+  } else if (typeof value === 'object' && value !== null) {
+    yield '{'
+    let first = true
+    for (const [key, field] of Object.entries(value)) {
+      if (field === undefined) continue
+      yield `${first ? '' : ','}${JSON.stringify(key)}:`
+      yield* jsonPieces(field)
+      first = false
+    }
+    yield '}'
+  } else yield JSON.stringify(value)
+}
+
+/**
+ * The script and the style of the report, which the build puts next to the program. The script has the words of one language.
+ *
+ * @param folder by default the folder of the program
+ */
+export async function reportAssets(language: Language, folder?: URL): Promise<ReportAssets> {
+  const [head, script, style] = await assetsOf(
+    ['report-head.js', `report-page.${language}.js`, 'report-page.css'],
+    folder,
+  )
+  return { head, script, style }
+}
+
+export async function portfolioAssets(folder?: URL): Promise<PageAssets> {
+  const [script, style] = await assetsOf(['portfolio-page.js', 'portfolio-page.css'], folder)
+  return { script, style }
+}
+
+async function assetsOf<T extends readonly string[]>(
+  files: readonly [...T],
+  folder = new URL('.', import.meta.url),
+): Promise<{ [place in keyof T]: string }> {
+  const texts = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')))
+  return texts as { [place in keyof T]: string }
+}

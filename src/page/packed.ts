@@ -1,0 +1,251 @@
+import type { PageData, PageSerp, SerpResult } from '../report/data.ts'
+import type { DayCell, Keyword, RankHistory, RankSeries } from '../report/history/rank-history.ts'
+
+/** Title, link and site of a result as places in their lists, then its targets. */
+type PackedResult = readonly [
+  title: number | null,
+  link: number | null,
+  site: number | null,
+  ...targets: number[],
+]
+
+/** Links by host: the place of the host and what follows it, over and over. */
+interface PackedLinks {
+  readonly hosts: readonly string[]
+  readonly parts: readonly (number | string)[]
+}
+
+/** The fields of an object in a fixed order, without their names. Few keywords are asked in a way of their own. */
+type PackedKeyword = readonly [
+  ...[query: Keyword['query'], asked: number],
+  ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
+  since?: string,
+]
+type PackedQuestion = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
+type PackedSeries = readonly [
+  ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
+  ...[RankSeries['absentDepths'], RankSeries['links'], readonly number[]],
+]
+
+/**
+ * The content of the HTML report as it stands in the file: nothing stands there twice, and names of fields not in every row. Most
+ * results stay from day to day.
+ */
+export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs' | 'features'> {
+  readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
+    readonly keywords: readonly PackedKeyword[]
+    /** The ways in which keywords are asked. */
+    readonly asked: readonly PackedQuestion[]
+    readonly series: readonly PackedSeries[]
+    readonly links: PackedLinks
+  }
+  readonly links: PackedLinks
+  /** Left out where there are none: the file of a client does not mention them. */
+  readonly runs?: PageData['runs']
+  /** Keyword, then its changes. */
+  readonly features: readonly (readonly number[])[]
+  readonly results: readonly PackedResult[]
+  /**
+   * Keyword, day and depth, then the first place of its results, and from there the place of each, from rank 1 on: results of a
+   * keyword stand near each other. A rank that does not follow the one before stands before its result, as a negative number.
+   */
+  readonly serps: readonly (readonly number[])[]
+}
+
+export function packed({ serps, history, links, runs, features, ...page }: PageData): PackedPage {
+  const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
+  return {
+    history: {
+      ...history,
+      keywords: history.keywords.map((keyword): PackedKeyword => {
+        const { query, operation, kind, params, tags, volume, url, labels, since } = keyword
+        const way = asked.placeOf([operation, kind, params])
+        const one = [query, way, tags, volume, url, labels] as const
+        return since === undefined ? one : [...one, since]
+      }),
+      asked: asked.all,
+      series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
+        ...([keyword, target, packedCells(cells), seen] as const),
+        ...([absentDepths, ranking, packedPlaces(places)] as const),
+      ]),
+      links: packedLinks(history.links),
+    },
+    ...page,
+    ...(runs.length === 0 ? {} : { runs }),
+    features: features.map(({ keyword, changes }) => [keyword, ...changes]),
+    links: packedLinks(links),
+    ...packedSerps(serps),
+  }
+}
+
+export function unpacked({
+  serps,
+  results,
+  history,
+  links,
+  runs = [],
+  features,
+  ...page
+}: PackedPage): PageData {
+  const { asked, ...rest } = history
+  return {
+    history: {
+      ...rest,
+      keywords: history.keywords.map(([query, way, tags, volume, url, labels, since]) => {
+        const [operation, kind, params] = asked[way] as PackedQuestion
+        const keyword = { query, operation, kind, params, tags, volume, url, labels }
+        return since === undefined ? keyword : { ...keyword, since }
+      }),
+      series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
+        keyword,
+        target,
+        cells: unpackedCells(cells),
+        seen,
+        absentDepths,
+        links: ranking,
+        places: unpackedPlaces(places),
+      })),
+      links: unpackedLinks(history.links),
+    },
+    ...page,
+    runs,
+    features: features.map(([keyword = 0, ...changes]) => ({ keyword, changes })),
+    links: unpackedLinks(links),
+    serps: serps.map((serp) => unpackedSerp(serp, results)),
+  }
+}
+
+function packedSerps(serps: readonly PageSerp[]): Pick<PackedPage, 'serps' | 'results'> {
+  const results = numbered<PackedResult>((result) => JSON.stringify(result))
+  return {
+    serps: serps.map(({ keyword, day, depth, results: own }) => {
+      const places = own.map(([, title, link, site, targets]) =>
+        results.placeOf([title, link, site, ...targets]),
+      )
+      const first = places.length === 0 ? 0 : Math.min(...places)
+      let last = 0
+      const shown = own.flatMap(([rank], index) => {
+        const isNext = rank === last + 1
+        last = rank
+        const place = (places[index] as number) - first
+        return isNext ? [place] : [-rank, place]
+      })
+      return [keyword, day, depth, first, ...shown]
+    }),
+    results: results.all,
+  }
+}
+
+function unpackedSerp(
+  [keyword = 0, day = 0, depth = 0, first = 0, ...places]: readonly number[],
+  results: readonly PackedResult[],
+): PageSerp {
+  const own: SerpResult[] = []
+  let rank = 0
+  for (const place of places)
+    if (place < 0) rank = -place - 1
+    else {
+      const [title, link, site, ...targets] = results[first + place] as PackedResult
+      own.push([++rank, title, link, site, targets])
+    }
+  return { keyword, day, depth, results: own }
+}
+
+function packedLinks(links: readonly string[]): PackedLinks {
+  const hosts = numbered<string>((host) => host)
+  const parts = links.flatMap((link) => {
+    const [host = ''] = /^[^/]*\/\/[^/]*/.exec(link) ?? []
+    return [hosts.placeOf(host), link.slice(host.length)]
+  })
+  return { hosts: hosts.all, parts }
+}
+
+function unpackedLinks({ hosts, parts }: PackedLinks): readonly string[] {
+  return Array.from(
+    { length: parts.length / 2 },
+    (_, link) => `${hosts[parts[2 * link] as number]}${parts[2 * link + 1]}`,
+  )
+}
+
+/** Distinct values in a list; they are named by their place. */
+function numbered<T>(key: (value: T) => string) {
+  const all: T[] = []
+  const places = new Map<string, number>()
+  return {
+    all,
+    placeOf: (value: T): number => {
+      const name = key(value)
+      const place = places.get(name) ?? all.push(value) - 1
+      places.set(name, place)
+      return place
+    },
+  }
+}
+
+/** The first ranks, one letter each. */
+const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const asBefore = '='
+const nothing = '.'
+
+/**
+ * The days of a series as one text: a letter for each rank, `=` for a day like the one before, `.` for a day of which nothing is known,
+ * and other numbers in brackets.
+ */
+function packedCells(cells: readonly DayCell[]): string {
+  return cells
+    .map((cell, day) => {
+      if (day > 0 && cell === cells[day - 1]) return asBefore
+      return cell === null ? nothing : (letters[cell - 1] ?? `(${cell})`)
+    })
+    .join('')
+}
+
+function unpackedCells(text: string): readonly DayCell[] {
+  const cells: DayCell[] = []
+  let last: DayCell = null
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at] as string
+    if (sign === '(') {
+      const end = text.indexOf(')', at)
+      last = Number(text.slice(at + 1, end))
+      at = end
+    } else if (sign !== asBefore) last = sign === nothing ? null : (rankOf.get(sign) ?? null)
+    cells.push(last)
+  }
+  return cells
+}
+
+const rankOf: ReadonlyMap<string, number> = new Map(
+  Array.from(letters, (letter, place) => [letter, place + 1]),
+)
+
+type PackedPlaces = RankSeries['places']
+
+/**
+ * The results of days with several: the first of their links, then each day as a number below zero, -1 for the first, and rank and
+ * link of each result. Links of a series stand near each other: they are counted from the first.
+ */
+function packedPlaces(places: PackedPlaces): readonly number[] {
+  const links = Object.values(places).flatMap((results) => results.map(([, link]) => link))
+  if (links.length === 0) return []
+  const first = links.reduce((least, link) => Math.min(least, link))
+  const numbers: number[] = [first]
+  for (const day in places) {
+    numbers.push(-1 - Number(day))
+    for (const [rank, link] of places[day] ?? []) numbers.push(rank, link - first)
+  }
+  return numbers
+}
+
+function unpackedPlaces([first = 0, ...numbers]: readonly number[]): PackedPlaces {
+  const places: Record<number, (readonly [rank: number, link: number])[]> = {}
+  let results: (readonly [rank: number, link: number])[] = []
+  for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as number
+    if (number < 0) {
+      results = []
+      places[-1 - number] = results
+    } else results.push([number, first + (numbers[++at] as number)])
+  }
+  return places
+}

@@ -1,0 +1,275 @@
+import { addDays } from '../model/time.ts'
+import type { FirstResult, ResultsLook, TrackingStore } from '../store/reports.ts'
+import type { Citation, PageData, PageSerp } from './data.ts'
+import { featureHistory } from './history/feature-history.ts'
+import { baselineOrder } from './history/keyword-status.ts'
+import type { ComparisonDay } from './history/movement.ts'
+import { type AskedPeriod, reportPeriod } from './history/period.ts'
+import type { Keyword, RankHistory, RankSeries } from './history/rank-history.ts'
+import { rankingLink } from './metrics/serps.ts'
+import { offeredComparisons, offeredPeriods } from './offered.ts'
+import type { Presentation } from './presentation/presentation.ts'
+import { builtHistory, type ReportSource, shownRuns } from './report.ts'
+import { wordsOf } from './words/words.ts'
+
+const shownResults = 10
+/** More than any AI answer has. */
+const mostReferences = 1_000
+
+/** The history with the first results of the last day, of the compared one, and of further days. */
+export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
+  const { isPage = false } = choice
+  const { ranked, measure, store, asked, presentation, featuresOf } = source
+  const { period, compare, runs } = ranked
+  const { history, queryIds } = builtHistory(source)
+  return {
+    history,
+    period,
+    compare,
+    asked,
+    presentation: withMarks(presentation, history),
+    measure,
+    runs: shownRuns(source),
+    ...readSerps(source, serpDays(history.days, compare, history.keywords.length, choice)),
+    features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],
+  }
+}
+
+/** With a note on each day on which keywords were first asked as they are now. */
+function withMarks(presentation: Presentation, { keywords }: RankHistory): Presentation {
+  const changed = new Map<string, number>()
+  for (const { since } of keywords) if (since !== undefined) changed.set(since, (changed.get(since) ?? 0) + 1)
+  if (changed.size === 0) return presentation
+  const say = wordsOf(presentation.language).findings
+  const marks = [...changed].map(([date, keywords]) => ({
+    date,
+    text: say.askedOtherwiseFrom(keywords),
+    url: null,
+  }))
+  return { ...presentation, notes: [...presentation.notes, ...marks] }
+}
+
+/** The citations of AI answers on the last and the compared day. Result pages without AI answers are not read. */
+export function citationsIn(source: ReportSource): readonly Citation[] {
+  const { compare } = source.ranked
+  const { days, keywords } = builtHistory(source).history
+  const wanted = serpDays(days, compare, keywords.length, {})
+  return readSerps(source, wanted, isReference).citations
+}
+
+function isReference({ kind }: Keyword): boolean {
+  return kind === 'reference'
+}
+
+/** The first results of keywords, all by default. */
+function readSerps(
+  source: ReportSource,
+  wanted: SerpDays,
+  isWanted: (keyword: Keyword) => boolean = () => true,
+) {
+  const { ranked, store } = source
+  const { history, queryIds } = builtHistory(source)
+  const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
+  const runsOn = new Map<string, number[]>()
+  for (const { id, date } of ranked.runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
+  const seriesOf: RankSeries[][] = history.keywords.map(() => [])
+  for (const one of history.series) seriesOf[one.keyword]?.push(one)
+  const looksAt = (keyword: number, day: number): readonly ResultsLook[] => {
+    const { kind } = history.keywords[keyword] as Keyword
+    const top = kind === 'reference' ? mostReferences : shownResults
+    const query = queryIds[keyword] as number
+    return (runsOn.get(history.days[day] as string) ?? []).map((run) => ({ run, query, kind, top }))
+  }
+  const serps: PageSerp[] = []
+  const citations: Citation[] = []
+  const shown = serpsToShow(seriesOf, wanted).filter(({ keyword }) =>
+    isWanted(history.keywords[keyword] as Keyword),
+  )
+  for (let from = 0; from < shown.length; from += readAtOnce) {
+    const some = shown.slice(from, from + readAtOnce)
+    const read = readTogether(
+      store,
+      some.map(({ keyword, day }) => looksAt(keyword, day)),
+    )
+    for (const [place, { keyword, day, isOffered }] of some.entries()) {
+      const found = read[place]
+      if (found == null) continue
+      const { depth, results } = found
+      const targetsOf = targetsByLink(history, seriesOf[keyword] ?? [], day)
+      // Days that are only offered for comparison do not belong to the history of citations.
+      if (isReference(history.keywords[keyword] as Keyword) && !isOffered)
+        citations.push({ keyword, day, ...citationOf(results, targetsOf) })
+      serps.push({
+        keyword,
+        day,
+        depth: Math.min(shownResults, depth),
+        results: results
+          .slice(0, shownResults)
+          .map((one) => [
+            one.rank,
+            texts.indexOf(one.title),
+            links.indexOf(one.link),
+            sites.indexOf(one.site),
+            targetsOf(one.link),
+          ]),
+      })
+    }
+  }
+  return { serps, citations, texts: texts.strings, links: links.strings, sites: sites.strings }
+}
+
+/** A statement for each SERP would take longer than what it reads, and all of them together would take memory. */
+const readAtOnce = 500
+
+/** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Null where none has. */
+function readTogether(
+  store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepths'>,
+  serps: readonly (readonly ResultsLook[])[],
+) {
+  const depths = store.unbrokenDepths(serps.flat())[Symbol.iterator]()
+  const checked = serps.map(
+    (looks) =>
+      looks.map((look) => ({ look, depth: depths.next().value as number })).find(({ depth }) => depth > 0) ??
+      null,
+  )
+  const results = store.firstResults(checked.flatMap((one) => one?.look ?? []))[Symbol.iterator]()
+  return checked.map((one) =>
+    one === null ? null : { depth: one.depth, results: results.next().value as readonly FirstResult[] },
+  )
+}
+
+/** Each keyword with its days that are known. */
+function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
+  return seriesOf.flatMap((series, keyword) => {
+    const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
+    return [...serpDaysOf(wanted, isKnown)].map((one) => ({ keyword, ...one }))
+  })
+}
+
+function citationOf(
+  results: readonly FirstResult[],
+  targetsOf: TargetsByLink,
+): Omit<Citation, 'keyword' | 'day'> {
+  const indexes = new Map<number, number[]>()
+  for (const { link, position, rank } of results)
+    for (const target of targetsOf(link))
+      indexes.set(target, [...(indexes.get(target) ?? []), position ?? rank])
+  return {
+    references: results.length,
+    cited: [...indexes].sort(([a], [b]) => a - b).map(([target, those]) => ({ target, indexes: those })),
+  }
+}
+
+/** The targets that a link ranked for, own ones first; empty for other sites. */
+export type TargetsByLink = (link: string | null) => readonly number[]
+
+const none: readonly number[] = []
+
+/** Finds the targets of the results of a keyword on a day. */
+export function targetsByLink(
+  { links }: RankHistory,
+  series: readonly RankSeries[],
+  day: number,
+): TargetsByLink {
+  const byLink = new Map<string, number[]>()
+  for (const one of series)
+    for (const link of linksOn(one, day)) {
+      const name = links[link] as string
+      byLink.set(name, [...(byLink.get(name) ?? []), one.target])
+    }
+  return (link) => (link === null ? none : (byLink.get(link) ?? none))
+}
+
+function linksOn(series: RankSeries, day: number): readonly number[] {
+  const several = series.places[day]
+  if (several !== undefined) return [...new Set(several.map(([, link]) => link))]
+  const link = rankingLink(series, day)
+  return link === null ? [] : [link]
+}
+
+/** Distinct texts in a list; they are named by their place. */
+function stringTable() {
+  const known = new Map<string, number>()
+  const strings: string[] = []
+  return {
+    strings,
+    /** Place of a text; adds a new text. Null for null. */
+    indexOf: (text: string | null): number | null => {
+      if (text === null) return null
+      const index = known.get(text) ?? strings.push(text) - 1
+      known.set(text, index)
+      return index
+    },
+  }
+}
+
+/** What the page offers to choose, usual comparisons first. */
+const offered: readonly AskedPeriod[] = [null, ...offeredComparisons].flatMap((compare) =>
+  offeredPeriods.map((period) => ({ period, compare })),
+)
+
+/** SERPs of days that are only offered, at most: a page of very many keywords has those of the compared day alone. */
+const mostOffered = 12_000
+
+/** A day, or the best known one of several. */
+type WantedDays = readonly number[]
+
+interface SerpDays {
+  /** Of every keyword: the last day, the compared one, and the days that were asked for. */
+  readonly wanted: readonly WantedDays[]
+  /** Those that the page needs for the periods that it offers. */
+  readonly offered: readonly WantedDays[]
+}
+
+interface SerpChoice {
+  /** Days before the last one, beside the compared day. */
+  readonly serpDays?: number
+  /** Whether the periods that a page offers need theirs. */
+  readonly isPage?: boolean
+}
+
+/** The days whose SERPs a report has. */
+export function serpDays(
+  days: readonly string[],
+  compare: ComparisonDay | null,
+  keywords: number,
+  { serpDays: recent = 0, isPage = false }: SerpChoice,
+): SerpDays {
+  const latest = days.at(-1)
+  if (latest === undefined) return { wanted: [], offered: [] }
+  const since = addDays(latest, -recent)
+  const wanted = [
+    [days.length - 1],
+    baselineOrder(days, compare),
+    ...days.flatMap((date, day) => (date > since ? [[day]] : [])),
+  ]
+  if (!isPage) return { wanted, offered: [] }
+  const known = new Set(wanted.map(([first]) => first))
+  const further: WantedDays[] = []
+  for (const one of offered.flatMap((asked) => daysOf(days, asked))) {
+    const [first] = one
+    if (first === undefined || known.has(first)) continue
+    known.add(first)
+    further.push(one)
+  }
+  return { wanted, offered: further.slice(0, Math.floor(mostOffered / Math.max(1, keywords))) }
+}
+
+/** The last day of a period, and those that it may be compared with. */
+function daysOf(days: readonly string[], asked: AskedPeriod): readonly WantedDays[] {
+  const period = reportPeriod(days, asked)
+  if (period === null) return []
+  const until = days.filter((day) => day <= period.until)
+  return [baselineOrder(until, period.compare), [until.length - 1]].filter(([first = -1]) => first >= 0)
+}
+
+/** The days of one keyword, ascending; those that are only offered are marked. */
+export function* serpDaysOf(
+  { wanted, offered: further }: SerpDays,
+  isKnown: (day: number) => boolean,
+): Generator<{ readonly day: number; readonly isOffered: boolean }> {
+  const daysIn = (all: readonly WantedDays[]) => all.flatMap((one) => one.find(isKnown) ?? [])
+  const always = new Set(daysIn(wanted))
+  for (const day of [...new Set([...always, ...daysIn(further)])].sort((a, b) => a - b))
+    yield { day, isOffered: !always.has(day) }
+}

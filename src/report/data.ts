@@ -1,0 +1,135 @@
+import type { RunQuality } from '../model/run.ts'
+import { cutFeatures, type KeywordFeatures } from './history/features.ts'
+import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from './history/filter-history.ts'
+import type { ComparisonDay } from './history/movement.ts'
+import type { AskedPeriod, ReportPeriod } from './history/period.ts'
+import type { RankHistory } from './history/rank-history.ts'
+import type { MetricOptions } from './metrics/figure.ts'
+import type { Presentation } from './presentation/presentation.ts'
+
+/** The content of the HTML report, as plain JSON. */
+export interface PageData {
+  readonly history: RankHistory
+  /** The period that the page opens with; null for a report that compares with the nearest day before. */
+  readonly period: ReportPeriod | null
+  /** The day to compare with; null for the nearest earlier one. */
+  readonly compare: ComparisonDay | null
+  /** The period that flags or the job file ask for. */
+  readonly asked: AskedPeriod
+  readonly presentation: Presentation
+  readonly measure: MetricOptions
+  /** Runs of the last days, the newest last. */
+  readonly runs: readonly RunQuality[]
+  readonly serps: readonly PageSerp[]
+  readonly citations: readonly Citation[]
+  /** What the result pages of keywords had beside their results. */
+  readonly features: readonly KeywordFeatures[]
+  /** Titles of `serps`. */
+  readonly texts: readonly string[]
+  /** Registrable domains of `serps`. */
+  readonly sites: readonly string[]
+  /** Links of `serps`, apart from those of the history. */
+  readonly links: readonly string[]
+}
+
+/** The first ten results of a keyword on a day. */
+export interface PageSerp {
+  readonly keyword: number
+  readonly day: number
+  /** Distinct results that were checked without a gap, ten at most. */
+  readonly depth: number
+  readonly results: readonly SerpResult[]
+}
+
+/**
+ * Places in `texts`, `links` and `sites`, null if the service sent none; then every target that the result belongs to, own
+ * ones first, empty for a result of other sites.
+ */
+export type SerpResult = readonly [
+  rank: number,
+  title: number | null,
+  link: number | null,
+  site: number | null,
+  targets: readonly number[],
+]
+
+/** The targets that an AI answer cites. */
+export interface Citation {
+  readonly keyword: number
+  readonly day: number
+  /** The number of references of the answer. */
+  readonly references: number
+  /** Target and the indexes at which it is cited, as the service sent them. */
+  readonly cited: readonly { readonly target: number; readonly indexes: readonly number[] }[]
+}
+
+/** The content with the selected keywords and days only; runs of other days are left out as well. */
+export function filterPage(data: PageData, filter: HistoryFilter): PageData {
+  const history = filterHistory(data.history, filter)
+  const range = daysOf(data.history.days, filter)
+  const isWhole = range.start === 0 && range.end === data.history.days.length
+  const keywords = new Set(history.series.map(({ keyword }) => keyword))
+  const cut = <T extends { readonly keyword: number; readonly day: number }>(all: readonly T[]) =>
+    all
+      .filter(({ keyword, day }) => keywords.has(keyword) && isIn(range, day))
+      .map((one) => (range.start === 0 ? one : { ...one, day: one.day - range.start }))
+  const runs = data.runs.filter(({ date }) => isBetween(date, filter))
+  return cutPage({ history, runs }, data, {
+    serps: cut,
+    citations: cut,
+    features: (all) =>
+      all
+        .filter(({ keyword }) => keywords.has(keyword))
+        .map((one) => (isWhole ? one : cutFeatures(one, range))),
+  })
+}
+
+/** The content of fewer keywords, which keep their places. */
+export function keepKeywords(data: PageData, isWanted: (keyword: number) => boolean): PageData {
+  const cut = <T extends { readonly keyword: number }>(all: readonly T[]) =>
+    all.filter(({ keyword }) => isWanted(keyword))
+  const history = { ...data.history, series: cut(data.history.series) }
+  return cutPage({ history, runs: data.runs }, data, { serps: cut, citations: cut, features: cut })
+}
+
+/** Lists of what belongs to keywords. */
+type KeywordLists = Pick<PageData, 'serps' | 'citations' | 'features'>
+type Cut = { readonly [name in keyof KeywordLists]: (all: KeywordLists[name]) => KeywordLists[name] }
+
+/** The lists are long, and the first screen shows nothing of most of them, so each is cut when it is read. */
+function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: PageData, cut: Cut): PageData {
+  const { period, compare, asked, presentation, measure, texts, sites, links } = whole
+  const serps = once(() => cut.serps(whole.serps))
+  const citations = once(() => cut.citations(whole.citations))
+  const features = once(() => cut.features(whole.features))
+  return {
+    history,
+    period,
+    compare,
+    asked,
+    presentation,
+    measure,
+    runs,
+    texts,
+    sites,
+    links,
+    get serps() {
+      return serps()
+    },
+    get citations() {
+      return citations()
+    },
+    get features() {
+      return features()
+    },
+  }
+}
+
+/** The value of a function that is called once at most. */
+export function once<T extends object>(find: () => T): () => T {
+  let found: T | undefined
+  return () => {
+    found ??= find()
+    return found
+  }
+}

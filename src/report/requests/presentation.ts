@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import type { Audience } from '../../model/settings/presentation.ts'
+import { badCharacters } from '../../model/values.ts'
+import { sanitize } from '../../output/terminal.ts'
+import type { Store } from '../../store/store.ts'
+import { accentOf } from '../presentation/accent.ts'
+import { logoAddress } from '../presentation/logo.ts'
+import type { Comment, Presentation } from '../presentation/presentation.ts'
+
+/** What a job says of its report. */
+export type LookSettings = Pick<JobSettings, 'report' | 'views' | 'notes'>
+
+/** What the file of a job says of its report; what its newest run says where the job is named without its file. */
+export async function lookSettings(
+  store: Pick<Store, 'latestRun'>,
+  job: string,
+  file: JobSettings | null,
+): Promise<LookSettings> {
+  return file ?? (await store.latestRun(job))?.settings ?? { report: null, views: null, notes: null }
+}
+
+export interface PresentationRequest {
+  readonly audience?: Audience
+  /** A Markdown file. */
+  readonly comment?: string | undefined
+  /** Whether the report is in English, whatever the job says. */
+  readonly english?: boolean | undefined
+}
+
+/** How the report of a job looks. Reads the logo and the comment; throws a sentence where one cannot be used. */
+export async function presentationOf(
+  { report, views, notes }: LookSettings,
+  { audience = 'team', comment, english = false }: PresentationRequest = {},
+): Promise<Presentation> {
+  const { title = null, client = null, agency = null, footer = null } = report ?? {}
+  const { logo = null, accent = null, language = null } = report ?? {}
+  return {
+    title,
+    client,
+    agency,
+    footer,
+    audience,
+    logo: logo === null ? null : await readLogo(logo),
+    accent: accent === null ? null : accentOf(accent),
+    language: english ? 'en' : (language ?? 'en'),
+    views: views ?? [],
+    notes: notes ?? [],
+    comment: comment === undefined ? null : await readComment(comment),
+  }
+}
+
+async function readLogo(file: string): Promise<string> {
+  const bytes = await contentOf(file, 'logo', 'Check logo: under report: in the job file or in rankline.yaml')
+  const read = logoAddress(bytes)
+  if ('value' in read) return read.value
+  throw new UsageError(`The logo ${sanitize(file)} ${sanitize(read.message)}; ${read.fix}`)
+}
+
+/** An analyst's letter is shorter. */
+const mostCommentBytes = 50_000
+
+async function readComment(file: string): Promise<Comment | null> {
+  const bytes = await contentOf(file, 'comment', 'Check the path given to --comment')
+  const refuse = (message: string, fix: string): never => {
+    throw new UsageError(`The comment ${sanitize(file)} ${message}; ${fix}`)
+  }
+  if (bytes.length > mostCommentBytes) refuse('is over 50 kB', 'shorten it, or link to the rest')
+  // Windows editors write lines and a mark of their own.
+  const text = bytes
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .replace(/\r\n?/g, '\n')
+  const mistake = badCharacters(text, true)
+  if (mistake !== null) refuse('is not Markdown in UTF-8', 'save it as plain text in UTF-8')
+  if (text.trim() === '') return null
+  const { commentOf, isTooDeep, looksTooDeep } = await import('../presentation/comment.ts')
+  const refuseDepth = () => refuse('nests more than 50 lists or quotes in each other', 'make it flatter')
+  if (looksTooDeep(text)) refuseDepth()
+  const comment = commentOf(text.trim())
+  return isTooDeep(comment) ? refuseDepth() : comment
+}
+
+async function contentOf(file: string, what: string, fix: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    throw new UsageError(`The ${what} ${sanitize(file)} cannot be read. ${fix}`, { cause: error })
+  }
+}

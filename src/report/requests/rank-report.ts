@@ -1,0 +1,223 @@
+import { billableOperation } from '../../catalog/index.ts'
+import { UsageError } from '../../model/errors.ts'
+import type { Row } from '../../model/result.ts'
+import type { Run } from '../../model/run.ts'
+import { isDay } from '../../model/settings/period.ts'
+import type { Target } from '../../model/target.ts'
+import { closestMatch } from '../../model/text.ts'
+import { addDays, daysBetween } from '../../model/time.ts'
+import { inOrderOfRuns } from '../../model/trusted-time.ts'
+import { sanitize } from '../../output/terminal.ts'
+import type { Store } from '../../store/store.ts'
+import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
+import { filterHistory } from '../history/filter-history.ts'
+import type { ComparisonDay } from '../history/movement.ts'
+import { type AskedPeriod, type ReportPeriod, reportPeriod } from '../history/period.ts'
+import type { RankHistory } from '../history/rank-history.ts'
+import type { MetricOptions } from '../metrics/figure.ts'
+import type { RankedJob } from '../report.ts'
+import { rankRows } from '../rows.ts'
+
+/** The ranks of a job as of a day: what its newest run until then asks for, and how that moved. */
+export async function rankedJob(
+  store: Store,
+  job: string,
+  {
+    date,
+    asked = null,
+    targets,
+    filter = {},
+    absent = 'depth',
+  }: {
+    readonly date?: string | undefined
+    /** The period; null for the last day against the nearest day before. */
+    readonly asked?: PeriodRequest | null
+    /** Those that the file of the job names now. */
+    readonly targets?: readonly Target[] | undefined
+    readonly filter?: ReportFilter
+    /** What absent counts as, in ranks as in averages. */
+    readonly absent?: MetricOptions['absent']
+  },
+): Promise<RankedJob> {
+  const started = await runsUntil(store, job, date)
+  const period = asked === null ? null : chosenPeriod(job, started, asked)
+  const runs = period === null ? started : started.filter((one) => one.date <= period.until)
+  const [newest] = runs
+  if (newest === undefined)
+    return {
+      report: () => ({ rows: [], statuses: [], leftOut: { queries: 0, targets: 0 } }),
+      built: null,
+      period: null,
+      compare: null,
+      runs,
+    }
+  const kindOf = (operation: string) => billableOperation(operation).kind
+  const reported = reportedTargets(targets, newest, runs.length < started.length ? newest.date : date)
+  const lookedAtOnly = absent === 'looked at'
+  const partialRuns = store.partialRuns(job)
+  const built = filterReport(
+    buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
+    filter,
+  )
+  const { removedTargets } = built
+  const suspicion = store.suspicionOf(newest.id)
+  const history: RankHistory =
+    suspicion === null
+      ? built.history
+      : { ...built.history, suspect: { ...suspicion, day: newest.date, audience: 'team' } }
+  const compare = period?.compare ?? null
+  const day = () => ({
+    asked: store.askedBy(newest.id, reported),
+    observed: observedDays(store, runs, partialRuns),
+  })
+  return {
+    report: () => ({
+      ...rankRows(history, day(), compare),
+      leftOut: { queries: history.removed.length, targets: removedTargets },
+    }),
+    built: { ...built, history },
+    period,
+    compare,
+    runs,
+  }
+}
+
+/** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */
+export interface PeriodRequest extends AskedPeriod {
+  readonly tolerance?: number | undefined
+}
+
+/** The period over the days of these runs. Throws a sentence where none of them is in it, or its end has nothing before it. */
+function chosenPeriod(
+  job: string,
+  runs: readonly Run[],
+  { tolerance, ...asked }: PeriodRequest,
+): ReportPeriod | null {
+  const days = [...new Set(runs.map(({ date }) => date))].sort()
+  const period = reportPeriod(days, asked, tolerance)
+  if (period === null) return null
+  const { from, until, compare } = period
+  const last = days.findLast((day) => day <= until)
+  if (last === undefined || last < from)
+    throw new UsageError(
+      `The job ${job} has no run from ${from} to ${until}; its runs are from ${days[0]} to ${days.at(-1)}. Choose another period with --period, or in report: of the job file`,
+    )
+  const day = asked.compare !== null && isDay(asked.compare) ? asked.compare : (compare?.day ?? null)
+  if (day === null || day < last) return period
+  throw new UsageError(
+    `A report of ${last} cannot be compared with ${day}; write an earlier day for --compare, or in report: of the job file`,
+  )
+}
+
+/** What was observed on each day, the newest first, until one on which the whole job was asked. */
+function* observedDays(
+  store: Store,
+  runs: readonly Run[],
+  partial: ReadonlySet<number>,
+): Generator<Iterable<Row>> {
+  for (const day of new Set(runs.map(({ date }) => date))) {
+    const ofDay = runs.filter(({ date }) => date === day)
+    yield observedOn(store, ofDay, day)
+    if (ofDay.some(({ id }) => !partial.has(id))) return
+  }
+}
+
+function* observedOn(store: Store, runs: readonly Run[], day: string): Generator<Row> {
+  for (const { id } of runs.toReversed())
+    for (const row of store.rows('rankings', { run: id })) yield { ...row, date: day }
+}
+
+/** Why there is nothing to be said of a job. */
+export function notYetRun(job: string, date: string | undefined): string {
+  return date === undefined
+    ? `The job ${job} has not run yet. Start it with: rankline run <job file>`
+    : `No run of the job ${job} had started by ${date}. List them with: rankline runs --job ${job}`
+}
+
+/** The newest run that had started by a day, or at all; null where there was none. */
+export async function newestRun(store: Store, job: string, date: string | undefined): Promise<Run | null> {
+  return (await runsUntil(store, job, date))[0] ?? null
+}
+
+/** Runs that had started by a day, or all; the newest first. */
+async function runsUntil(store: Store, job: string, date: string | undefined): Promise<readonly Run[]> {
+  const runs = await store.runs({ job })
+  // All are put in order first: a run of a later day shows which clock was wrong.
+  return inOrderOfRuns(runs).filter((one) => date === undefined || one.date <= date)
+}
+
+/**
+ * The targets of the whole job that are reported: those that its file names now; those of the run where a day was asked
+ * for, where the job was named without its file, or where the file names none, for flags may have named them.
+ */
+export function reportedTargets(
+  file: readonly Target[] | undefined,
+  { settings }: Pick<Run, 'settings'>,
+  date: string | undefined,
+): readonly Target[] {
+  return date === undefined && file !== undefined && file.length > 0 ? file : settings.targets
+}
+
+/** The day that is to be compared with, as a day. */
+export function askedDay({ day, tolerance }: Comparison, latest: string): ComparisonDay {
+  if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
+  if (daysBetween(day, latest) > 0) return { day, tolerance }
+  throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)
+}
+
+/** Of which keywords and targets a report is to be; each list is "any of these". */
+export interface ReportFilter {
+  readonly tags?: readonly string[] | undefined
+  /** Labels of targets. */
+  readonly targets?: readonly string[] | undefined
+}
+
+/**
+ * A history of what is wanted and nothing else. Throws a sentence where no keyword has such a tag, or no target such a name.
+ *
+ * Queries that the job no longer asks are left out: their tags are not known.
+ */
+export function filterReport(built: BuiltHistory, { tags = [], targets = [] }: ReportFilter): BuiltHistory {
+  if (tags.length === 0 && targets.length === 0) return built
+  const { history } = built
+  refuseUnknown('--tag', tags, tagsOf(history), `No keyword of ${history.job} has the tag`)
+  refuseUnknown(
+    '--target',
+    targets,
+    history.targets.map(({ label }) => label),
+    `${history.job} tracks no target`,
+  )
+  return compact({ ...built, history: filterHistory(history, { tags, targets }), removedTargets: 0 })
+}
+
+function tagsOf({ keywords }: RankHistory): readonly string[] {
+  return [...new Set(keywords.flatMap(({ tags }) => tags))].sort()
+}
+
+/** Names that a sentence lists at most. */
+const listed = 10
+
+function refuseUnknown(
+  flag: string,
+  wanted: readonly string[],
+  known: readonly string[],
+  nothing: string,
+): void {
+  const unknown = wanted.find((one) => !known.includes(one))
+  if (unknown === undefined) return
+  const near = closestMatch(unknown, known) ?? known.find((one) => one.includes(unknown)) ?? null
+  const names = known.slice(0, listed).map(sanitize).join(', ')
+  const hint =
+    near !== null
+      ? `Did you mean ${flag} '${sanitize(near)}'?`
+      : known.length === 0
+        ? `Leave ${flag} out`
+        : `Write one of ${names}${known.length > listed ? ', …' : ''}`
+  throw new UsageError(`${nothing} '${sanitize(unknown)}'. ${hint}`)
+}
+
+/** What is to be compared, as far as the flags say it: a day, or so many days before the report's own. */
+export interface Comparison {
+  readonly day: string | number
+  readonly tolerance: number
+}

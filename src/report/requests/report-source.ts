@@ -1,0 +1,67 @@
+import { featuresOf } from '../../catalog/features.ts'
+import type { JobSettings } from '../../model/job.ts'
+import type { BrowserPlaces } from '../../output/browser/find.ts'
+import type { CsvForm } from '../../output/formats/format.ts'
+import type { Store } from '../../store/store.ts'
+import { type RowOrder, sortRows } from '../formats/rows.ts'
+import type { AskedPeriod } from '../history/period.ts'
+import type { MetricOptions } from '../metrics/figure.ts'
+import { sourceForClient } from '../presentation/audience.ts'
+import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
+import { type Paper, papers, type ReportFormat, type ReportSource } from '../report.ts'
+import { lookSettings } from './presentation.ts'
+import { type ReportFilter, rankedJob } from './rank-report.ts'
+
+/** Which report of a job is wanted. What is left out is as usual. */
+export interface ReportRequest {
+  readonly job: string
+  /** What the file of the job says now; null where the job was named without it. */
+  readonly settings: JobSettings | null
+  readonly format: Pick<ReportFormat, 'dayBefore'>
+  readonly date?: string | undefined
+  /** What flags ask for; the job file says the rest. */
+  readonly asked?: { readonly [part in keyof AskedPeriod]?: string | undefined }
+  /** Days that an observation may lie from the compared day. */
+  readonly tolerance?: number | undefined
+  readonly filter?: ReportFilter
+  readonly measure: MetricOptions
+  readonly order?: RowOrder
+  readonly presentation?: Presentation
+  readonly look: ReportSource['look']
+  readonly csv?: CsvForm
+  readonly serpDays?: number
+  readonly paper?: Paper
+  /** Where an installed browser may be, which makes the PDF. */
+  readonly browsers: BrowserPlaces
+}
+
+/** Reads what every format of a report is made of. */
+export async function reportSource(store: Store, request: ReportRequest): Promise<ReportSource> {
+  const { job, settings, format, date, tolerance, filter = {}, measure, order } = request
+  const { period = null, compare = null } = request.asked ?? {}
+  const { report: ofJob } = await lookSettings(store, job, settings)
+  const asked = { period: period ?? ofJob?.period ?? null, compare: compare ?? ofJob?.compare ?? null }
+  const isDayBefore = format.dayBefore === true && period === null && compare === null
+  const ranked = await rankedJob(store, job, {
+    date,
+    filter,
+    targets: settings?.targets,
+    asked: isDayBefore ? null : { ...asked, tolerance },
+    absent: measure.absent ?? 'depth',
+  })
+  const sorted = order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) }
+  const source: ReportSource = {
+    job,
+    measure,
+    store,
+    asked,
+    look: request.look,
+    featuresOf,
+    ranked: sorted,
+    presentation: request.presentation ?? plainPresentation,
+    csv: request.csv ?? 'guarded',
+    serpDays: request.serpDays ?? 0,
+    print: { browsers: request.browsers, paper: request.paper ?? papers[0] },
+  }
+  return source.presentation.audience === 'client' ? sourceForClient(source) : source
+}

@@ -1,0 +1,91 @@
+import type { QueryHistory } from '../model/query.ts'
+import { addDays, dayMs, hourMs, localDay } from '../model/time.ts'
+import { countsAsDone } from '../model/trusted-time.ts'
+import { type Every, everyOf } from './every.ts'
+
+/** When a query is due: as often as that, or once after an instant (epoch ms). */
+export type DueRule = Every | { readonly unit: 'once'; readonly since: number }
+
+/** A query that failed is due again so many times in its period. */
+const mostRetries = 3
+
+/** Whether a query is due: its period has begun anew since its last answer, and its failures in this period leave a try. */
+export function isDue(rule: DueRule, history: QueryHistory, zone: string, now: number): boolean {
+  const isInPeriod = periodOf(rule, zone, now)
+  if (history.answeredAt !== null && isInPeriod(history.answeredAt)) return false
+  const failures = history.failures.filter(({ at }) => isInPeriod(at))
+  return failures.length <= mostRetries && !failures.some(({ isFinal }) => isFinal)
+}
+
+/** Whether an instant lies in the period that a rule is in now, and was not stored by a clock that was wrong. */
+function periodOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
+  const hasBegun = beginOf(rule, zone, now)
+  return (instant) => countsAsDone(instant, now) && hasBegun(instant)
+}
+
+/** Whether an instant is not before the beginning of the period that a rule is in now. */
+function beginOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
+  if (rule.unit === 'once') return (instant) => instant >= rule.since
+  if (rule.unit === 'hours') return (instant) => instant > now - rule.count * hourMs
+  const first = firstDayOf(rule, localDay(now, zone))
+  return (instant) => localDay(instant, zone) >= first
+}
+
+/** The local day (YYYY-MM-DD) on which the period began that a day lies in. */
+function firstDayOf(rule: Exclude<Every, { unit: 'hours' }>, today: string): string {
+  if (rule.unit === 'month') return `${today.slice(0, 7)}-01`
+  if (rule.unit === 'days') return addDays(today, 1 - rule.count)
+  const week = Array.from({ length: 7 }, (_, ago) => addDays(today, -ago))
+  return week.find((day) => rule.days.includes(new Date(day).getUTCDay())) ?? today
+}
+
+/** An instant that is not after the beginning of the period: what was before it decides nothing. */
+export function lookBack(rule: DueRule, now: number): number {
+  switch (rule.unit) {
+    case 'once':
+      return rule.since
+    case 'hours':
+      return now - rule.count * hourMs
+    case 'days':
+      // Daylight saving makes a day longer by an hour, at most two; a zone that changes its date, by a day.
+      return now - (rule.count + 2) * dayMs
+    case 'weekdays':
+      return now - 9 * dayMs
+    case 'month':
+      return now - 33 * dayMs
+  }
+}
+
+/** What a job says about how often. */
+export interface Cadences {
+  readonly every: string | null
+  /** By tag. */
+  readonly cadence: Readonly<Record<string, string>> | null
+}
+
+/** How often a query is due: as it says itself, else by the shortest cadence of its tags, else as its job says; null where all are silent. */
+export function everyOfQuery(
+  query: { readonly every: string | null; readonly tags: readonly string[] },
+  { every, cadence }: Cadences,
+): Every | null {
+  if (query.every !== null) return everyOf(query.every)
+  const tagged = query.tags.flatMap((tag) =>
+    cadence !== null && Object.hasOwn(cadence, tag) ? [everyOf(cadence[tag] as string)] : [],
+  )
+  const [shortest] = tagged.sort((a, b) => hoursOf(a) - hoursOf(b))
+  return shortest ?? (every === null ? null : everyOf(every))
+}
+
+/** About how many hours a period has. */
+function hoursOf(rule: Every): number {
+  switch (rule.unit) {
+    case 'hours':
+      return rule.count
+    case 'days':
+      return rule.count * 24
+    case 'weekdays':
+      return (7 * 24) / rule.days.length
+    case 'month':
+      return 30.4 * 24
+  }
+}

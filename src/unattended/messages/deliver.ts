@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
+import { RanklineError } from '../../model/errors.ts'
+import { noFile } from '../../model/job.ts'
+import type { AlertMessage } from '../../model/settings/alert.ts'
+import type { Workspace } from '../../model/settings/workspace.ts'
+import { count, duration } from '../../model/text.ts'
+import { type Clock, dayMs } from '../../model/time.ts'
+import type { App } from '../../run/connect/app.ts'
+import type { Outgoing } from '../../run/connect/outgoing.ts'
+import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
+import type { RunStore } from '../../store/runs.ts'
+import type { Send, Sent } from '../channels/channel.ts'
+import { knownChannels } from './known-channels.ts'
+import { nextTry } from './retries.ts'
+
+export interface Delivery {
+  readonly store: OutboxStore & Pick<RunStore, 'jobFile'>
+  readonly clock: Pick<Clock, 'wall' | 'monotonic'>
+  readonly outgoing: Outgoing
+  /** Called with a line that must be read. */
+  readonly log: (line: string) => void
+}
+
+/** How long messages may delay the end of a run, all together. */
+const longestMs = 10_000
+/** How long one try may take. */
+const longestTryMs = 8_000
+/** With less time left than this, no try begins. */
+const shortestTryMs = 1_000
+/** Another process leaves a message alone so long after this one took it. */
+const claimMs = 60_000
+/** What cannot be tried, for its channel is not set up, waits as long as that. */
+const patienceMs = 30 * dayMs
+
+/**
+ * Sends what waits in the outbox and is due, each message to its channel, all channels at the same time. Nothing is lost: what
+ * was not delivered stays for the next call, by whatever process. Never takes longer than about ten seconds.
+ */
+export async function deliver(delivery: Delivery): Promise<void> {
+  const { store, clock } = delivery
+  const due = await store.dueMessages(clock.wall())
+  if (due.length === 0) return
+  const until = clock.monotonic() + longestMs
+  const groups = await byChannel(due, delivery)
+  await Promise.all(groups.map((group) => sendAll(group, delivery, until)))
+}
+
+/** Sends what waits, after a run. */
+export async function deliverMessages({
+  app,
+  log,
+}: {
+  readonly app: App
+  readonly log: Delivery['log']
+}): Promise<void> {
+  const { store, clock, outgoing } = app
+  await deliver({ store, clock, outgoing, log })
+}
+
+/** Messages to one channel of one folder, the oldest first. */
+interface Group {
+  readonly channel: string
+  readonly workspace: Pick<Workspace, 'folder' | 'channels'>
+  readonly messages: OutboxMessage[]
+}
+
+/** The channels of a job are those of the workspace that its file is in. */
+async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery): Promise<readonly Group[]> {
+  const workspaces = new Map<string, Promise<Group['workspace'] | null>>()
+  const groups = new Map<string, Group>()
+  for (const message of due) {
+    const file = (await store.jobFile(message.job)) ?? noFile
+    const folder = file === noFile ? '.' : dirname(file)
+    const opening = workspaces.get(folder) ?? openOrSay(store, file, log)
+    workspaces.set(folder, opening)
+    const workspace = await opening
+    if (workspace === null) continue
+    const key = JSON.stringify([workspace.folder, message.channel])
+    const group = groups.get(key) ?? { channel: message.channel, workspace, messages: [] }
+    groups.set(key, group)
+    group.messages.push(message)
+  }
+  return [...groups.values()]
+}
+
+async function openOrSay(
+  store: OutboxStore,
+  file: string,
+  log: Delivery['log'],
+): Promise<Group['workspace'] | null> {
+  try {
+    return await knownChannels(store, file)
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    log(`Messages wait for the channels of their workspace: ${error.message}`)
+    return null
+  }
+}
+
+async function sendAll(group: Group, delivery: Delivery, until: number): Promise<void> {
+  const { clock } = delivery
+  const opened = await open(group, delivery)
+  if ('missing' in opened) return await letWait(group, opened.missing, delivery)
+  for (const message of group.messages) {
+    // Sockets take whole milliseconds only.
+    const timeoutMs = Math.min(longestTryMs, Math.floor(until - clock.monotonic()))
+    if (timeoutMs < shortestTryMs) return
+    const now = clock.wall()
+    if (!(await delivery.store.claimMessage(message, now, now + claimMs))) continue
+    const goesOn = await settle(message, await trySending(opened.send, message, timeoutMs), delivery)
+    // What does not answer now would only use up the time of the others, and the tries of these messages.
+    if (!goesOn) return
+  }
+}
+
+async function open({ channel, workspace }: Group, { outgoing, clock }: Delivery) {
+  const settings = Object.hasOwn(workspace.channels, channel) ? workspace.channels[channel] : undefined
+  if (settings === undefined)
+    return {
+      missing: `it is not in rankline.yaml of ${workspace.folder}. Add it there, or take it out of the job`,
+    }
+  const { openChannel } = await import('../channels/index.ts')
+  return openChannel(settings, { ...outgoing, folder: workspace.folder, now: clock.wall })
+}
+
+/** Says once what is missing. What has waited very long is given up: it would be news of last year. */
+async function letWait(
+  { channel, messages }: Group,
+  missing: string,
+  { store, clock, log }: Delivery,
+): Promise<void> {
+  const now = clock.wall()
+  let waiting = 0
+  for (const message of messages) {
+    if (now - message.createdAt < patienceMs) waiting++
+    else if (await store.claimMessage(message, now, now + claimMs))
+      await store.settleMessage(message, { state: 'dead', error: missing })
+  }
+  if (waiting > 0)
+    log(`Channel ${channel}: ${missing}. ${count(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'}.`)
+}
+
+async function trySending(send: Send, message: OutboxMessage, timeoutMs: number): Promise<Sent> {
+  try {
+    return await send({ id: messageId(message), createdAt: message.createdAt, content: message }, timeoutMs)
+  } catch (error) {
+    // A mistake in a channel of this program must not cost a run its exit code.
+    const name = error instanceof Error ? error.name : 'unknown error'
+    return {
+      ok: false,
+      reason: `it failed in an unforeseen way (${name})`,
+      retryAfterMs: null,
+      isFinal: false,
+    }
+  }
+}
+
+/** The same on every try, and in no other database. */
+function messageId({ identity, createdAt }: OutboxMessage): string {
+  const digest = createHash('sha256').update(`${identity}\n${createdAt}`).digest('hex')
+  return `msg_${digest.slice(0, 32)}`
+}
+
+/** Notes how a try ended; answers whether the channel is worth another message now. */
+async function settle(
+  message: OutboxMessage,
+  result: Sent,
+  { store, clock, log }: Delivery,
+): Promise<boolean> {
+  const now = clock.wall()
+  const { channel } = message
+  if (result.ok) {
+    await store.settleMessage(message, { state: 'sent', at: now })
+    if (result.remark !== null) log(`Channel ${channel}: ${result.remark}.`)
+    return true
+  }
+  const { reason: error, retryAfterMs, isFinal } = result
+  const tries = message.attempts + 1
+  const waitMs = isFinal ? null : nextTry(tries, retryAfterMs)
+  if (waitMs === null) {
+    await store.settleMessage(message, { state: 'dead', error })
+    log(`Channel ${channel}: ${about(message)} was given up after ${count(tries, 'try', 'tries')}: ${error}.`)
+    return isFinal
+  }
+  await store.settleMessage(message, { state: 'waiting', nextTryAt: now + waitMs, error })
+  const again = waitMs === 0 ? 'next time' : `in ${duration(waitMs / 1000)}`
+  log(`Channel ${channel}: ${about(message)} was not delivered: ${error}. It is tried again ${again}.`)
+  return false
+}
+
+function about({ kind, job, runId, message }: OutboxMessage): string {
+  if (kind !== 'alerts') return `the digest of ${job}`
+  const { jobs = [] } = (message as AlertMessage).alerts[0] ?? {}
+  if (jobs.length > 1) return `the message about ${count(jobs.length, 'job')}`
+  return runId === null ? `the alerts of ${job}` : `the message about run ${runId} of ${job}`
+}

@@ -1,0 +1,59 @@
+import { UsageError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import { defaultCurve } from '../../report/ctr.ts'
+import { type DigestFigures, weekSection } from '../../report/digest.ts'
+import { emailFormat, reportMail } from '../../report/formats/email/email.ts'
+import type { Presentation } from '../../report/presentation/presentation.ts'
+import type { ReportSource } from '../../report/report.ts'
+import { presentationOf } from '../../report/requests/presentation.ts'
+import { reportSource } from '../../report/requests/report-source.ts'
+import { wordsOf } from '../../report/words/words.ts'
+import { browserPlaces } from '../../run/config.ts'
+import type { ReportMessage } from '../../store/outbox.ts'
+import type { Store } from '../../store/store.ts'
+
+/** The days that a digest tells of, where the job names no period. */
+const week = '7d'
+
+/**
+ * The digest of a job as mail: its report, and what the runs of the week came to unless it is for a client. A logo that cannot
+ * be read and a period without runs are said and done without: a mistake in them costs no message.
+ */
+export async function reportMessage(
+  job: JobSettings,
+  figures: DigestFigures,
+  { store, log }: { readonly store: Store; readonly log: (line: string) => void },
+): Promise<ReportMessage> {
+  const audience = job.digest?.for ?? 'team'
+  const presentation = await presentationOf(job, { audience }).catch((error: unknown) => {
+    log(`The digest of ${job.name} is sent without its logo. ${sentenceOf(error)}`)
+    return presentationOf({ ...job, report: job.report && { ...job.report, logo: null } }, { audience })
+  })
+  const source = await sourceOf(job, presentation, store).catch((error: unknown) => {
+    log(`The digest of ${job.name} tells of the last seven days. ${sentenceOf(error)}`)
+    return sourceOf({ ...job, report: null }, presentation, store)
+  })
+  const runs = audience === 'client' ? null : weekSection(figures, wordsOf(presentation.language))
+  const { subject, text, html, pictures } = reportMail(source, runs)
+  const inBase64 = pictures.map(({ cid, bytes }) => [cid, Buffer.from(bytes).toString('base64')] as const)
+  return { job: job.name, subject, text, html, pictures: Object.fromEntries(inBase64) }
+}
+
+async function sourceOf(job: JobSettings, presentation: Presentation, store: Store): Promise<ReportSource> {
+  return await reportSource(store, {
+    job: job.name,
+    settings: job,
+    format: emailFormat,
+    presentation,
+    asked: { period: job.report?.period ?? week },
+    measure: { curve: defaultCurve, absent: 'depth' },
+    look: { width: 80, color: false, ascii: false },
+    browsers: browserPlaces(),
+  })
+}
+
+/** What a user can mend; all else is thrown on. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  throw error
+}

@@ -1,0 +1,141 @@
+import { RanklineError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import { firstNames } from '../../model/text.ts'
+import type { Outgoing } from '../../run/connect/outgoing.ts'
+import { addressIn } from '../channels/channel.ts'
+
+/** What a dead man's switch is told, of the kind of healthchecks.io. */
+type PingEvent = 'start' | 'success' | 'fail'
+
+const pathOf: Readonly<Record<PingEvent, string>> = { start: '/start', success: '', fail: '/fail' }
+
+/** A ping must not hold up what it reports on. */
+const timeoutMs = 5_000
+const longestBody = 10_000
+
+/** A job with its switch. */
+export type PingedJob = Pick<JobSettings, 'name' | 'ping'>
+
+export interface PingMeans {
+  readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
+  /** Called with a line that must be read. */
+  readonly log: (line: string) => void
+  /** Why pings did not arrive the last time: that is not said again. */
+  readonly reported?: Set<string> | undefined
+}
+
+/**
+ * Tells the switches of jobs, where they have one, what happened. Never rejected: at the start of a run nothing waits for it. Pings
+ * that did not arrive for one reason are one line, whatever jobs and events they are of.
+ */
+function pinger({ outgoing, log, reported = new Set() }: PingMeans) {
+  const failed = new Map<string, Set<string>>()
+  return {
+    send: async ({ name, ping }: PingedJob, event: PingEvent, body: string): Promise<void> => {
+      if (ping == null) return
+      const problem = await send(ping.urlEnv, event, body, outgoing).catch(reasonOf)
+      if (problem === null) return
+      failed.set(problem, (failed.get(problem) ?? new Set()).add(name))
+    },
+    /** Says what did not arrive, unless it was said before. */
+    sayFailed: (): void => {
+      for (const [problem, jobs] of failed)
+        if (!reported.has(problem))
+          log(`Pings of ${firstNames([...jobs].sort())} did not arrive: ${problem}.`)
+      reported.clear()
+      for (const problem of failed.keys()) reported.add(problem)
+      failed.clear()
+    },
+  }
+}
+
+/** What kept a ping from arriving; null where it arrived. */
+async function send(
+  urlEnv: string,
+  event: PingEvent,
+  body: string,
+  outgoing: PingMeans['outgoing'],
+): Promise<string | null> {
+  const address = addressIn(urlEnv, outgoing)
+  if ('missing' in address) return address.missing.replace(/\.$/, '')
+  const url = new URL(address.url)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${pathOf[event]}`
+  const result = await outgoing.post({
+    url: url.href,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    body: cutToBytes(body, longestBody),
+    timeoutMs,
+  })
+  const reason = 'error' in result ? result.error : result.status >= 300 ? `HTTP ${result.status}` : null
+  return reason === null ? null : `${reason}. Check the address in ${urlEnv}`
+}
+
+/** So many bytes of UTF-8 at most, of whole characters. */
+export function cutToBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= most) return text
+  let end = most
+  // A byte 10xxxxxx goes on with a character that began before it.
+  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end)
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly job: string
+  readonly isGood: boolean
+  /** What came of it, for people. */
+  readonly summary: () => Promise<string>
+}
+
+/** What a switch is told of an error: only what was foreseen is sure to hold no secret. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof RanklineError) return error.message
+  return `rankline failed: internal error (${error instanceof Error ? error.name : 'unknown'})`
+}
+
+/** Tells the switches of job files why nothing was run, as far as these files can be read. */
+export async function pingNotStarted(
+  notRun: readonly { readonly file: string; readonly reason: string }[],
+  means: PingMeans,
+): Promise<void> {
+  if (notRun.length === 0) return
+  const { readPing } = await import('../../jobfile/peek.ts')
+  const pings = pinger(means)
+  await Promise.all(notRun.map(async ({ file, reason }) => pings.send(await readPing(file), 'fail', reason)))
+  pings.sayFailed()
+}
+
+/** Pings around the collection of runs. */
+export interface RunPings {
+  /** Tells how these runs ended. */
+  ended(ends: readonly RunEnd[]): Promise<void>
+  /** Tells that all runs failed whose end was not told. */
+  failed(reason: string): Promise<void>
+}
+
+/** Tells the switches of jobs that their runs begin; nothing waits for that. */
+export function pingStarts(jobs: readonly PingedJob[], means: PingMeans): RunPings {
+  const pings = pinger(means)
+  const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
+  const started = Promise.all([...open.values()].map((job) => pings.send(job, 'start', '')))
+  const end = async (name: string, event: PingEvent, summary: () => Promise<string>): Promise<void> => {
+    const job = open.get(name)
+    open.delete(name)
+    if (job !== undefined) await pings.send(job, event, await summary())
+  }
+  return {
+    ended: async (ends) => {
+      await started
+      await Promise.all(
+        ends.map(({ job, isGood, summary }) => end(job, isGood ? 'success' : 'fail', summary)),
+      )
+      pings.sayFailed()
+    },
+    failed: async (reason) => {
+      await started
+      await Promise.all([...open.keys()].map((name) => end(name, 'fail', async () => reason)))
+      pings.sayFailed()
+    },
+  }
+}
