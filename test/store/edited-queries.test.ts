@@ -5,7 +5,6 @@ import { findings } from '../../src/report/findings/find.ts'
 import { sentenceOf } from '../../src/report/findings/say.ts'
 import { buildHistory } from '../../src/report/history/build-history.ts'
 import { keywordStatuses } from '../../src/report/history/keyword-status.ts'
-import { overtakes } from '../../src/report/metrics/overtakes.ts'
 import { urlSwaps } from '../../src/report/metrics/url-swaps.ts'
 import { wordsOf } from '../../src/report/words/words.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -82,7 +81,6 @@ test('a history goes on across an edit, is marked there, and is never compared a
     expect(keywordStatuses(then, compare).map(({ baseline, change }) => [baseline, change])).toEqual(
       then.series.map(() => [null, { movement: 'unknown', change: null }]),
     )
-  expect(overtakes(then, { target: 0, curve })).toEqual([])
   const told = findings(factsOf(then, { target: 0, compare: null, measure: { curve } }))
   expect(told.map((one) => sentenceOf(one, wordsOf('en')))[0]).toContain(
     'There is nothing to compare with: the keywords are asked otherwise since 3 March 2026.',

@@ -173,7 +173,7 @@ function draw(data: PageData, root: HTMLElement): void {
     later.do([
       ...first.steps,
       () => scorecards?.show(seen, comparedText(seen)),
-      ...competitors(counted, open, main),
+      ...competitors(counted, main),
       () => main.append(serpFeatures(counted)),
       ...pages(seen, open, main),
       () => main.append(answers(seen)),

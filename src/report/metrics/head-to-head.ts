@@ -51,8 +51,3 @@ export function outcome(one: DayValue, other: DayValue): HeadToHeadResult {
   if (other.rank !== null) return wasWithinDepth(other.rank, one) ? 'lost' : 'undecided'
   return 'neither'
 }
-
-/** Whether it is certain that none of the others ranks better on a keyword. */
-export function leads(one: DayValue, others: readonly DayValue[]): boolean {
-  return others.length > 0 && others.every((other) => ['won', 'tied'].includes(outcome(one, other)))
-}

@@ -5,7 +5,6 @@ import { parse } from 'yaml'
 import { competitorsLine } from '../../../src/page/competitors-line.ts'
 import type { PageData } from '../../../src/report/data.ts'
 import { absentCell } from '../../../src/report/history/rank-history.ts'
-import { overtakes } from '../../../src/report/metrics/overtakes.ts'
 import { chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
 
@@ -55,32 +54,6 @@ const texts = (page: Page, selector: string): Promise<readonly string[]> =>
 describe.skipIf(chromium === undefined)(
   chromium === undefined ? whyNoChromium : 'competitors in a browser',
   () => {
-    test.each([3, 20])(
-      '%d targets: chosen one and best rival are in sight on every screen',
-      async (targets) => {
-        const data = samplePage({ keywords: 24, days: 20, targets })
-        await using opened = await open(data)
-        const { page, mishaps } = opened
-        for (const width of [390, 768, 1280, 1920]) {
-          await page.setViewport({ width, height: 900 })
-          await page.waitForFunction((wanted) => document.documentElement.scrollWidth === wanted, {}, width)
-          const rows = await page.$$eval('.side-by-side tbody:not(.spacer) tr', (all) =>
-            all.slice(0, 3).map((row) => {
-              const room = row.closest('.grid')?.getBoundingClientRect() as DOMRect
-              return [...row.querySelectorAll('.rank')]
-                .filter((one) => one.checkVisibility())
-                .filter((one) => one.getBoundingClientRect().right <= room.right).length
-            }),
-          )
-          expect(rows.length).toBe(3)
-          for (const seen of rows) expect(seen).toBeGreaterThanOrEqual(2)
-          const hint = await texts(page, '.side-by-side > .note')
-          expect(hint.length).toBe(targets === 20 && width >= 768 ? 1 : 0)
-        }
-        expect(mishaps).toEqual([])
-      },
-    )
-
     test('a change within the usual swing is grey in every place of the figure', async () => {
       await using opened = await open(samplePage({ keywords: 80, days: 30, targets: 3 }))
       const { page } = opened
@@ -95,35 +68,6 @@ describe.skipIf(chromium === undefined)(
       expect(inTable.slice(0, 4)).toEqual(cards)
       const [ofAll] = await looks('#breakdown .between:last-of-type ~ * tbody tr:first-child .change')
       expect(ofAll).toBe(cards[1])
-    })
-
-    test('says who passed whom, and opens the keyword', async () => {
-      const data = samplePage({ keywords: 70, days: 20, targets: 4 })
-      await using opened = await open(data)
-      const { page, mishaps } = opened
-      const { curve } = data.measure
-      const organic = {
-        ...data.history,
-        series: data.history.series.filter(
-          ({ keyword }) => data.history.keywords[keyword]?.kind === 'organic',
-        ),
-      }
-      const since = data.history.days.indexOf(data.compare?.day ?? '')
-      const all = overtakes(organic, { target: 0, curve, since })
-      const lost = all.filter(({ ahead }) => ahead === 'other')
-      expect(await texts(page, '.passed h4')).toEqual([
-        `They passed you (${lost.length})`,
-        `You passed them (${all.length - lost.length})`,
-      ])
-      const [first] = lost
-      const query = data.history.keywords[first?.keyword ?? 0]?.query ?? ''
-      expect((await texts(page, '.passed-list .opener'))[0]).toBe(query)
-      expect((await texts(page, '.passed-list .about'))[0]).toContain(
-        `${data.history.targets[first?.other ?? 0]?.label} passed you on`,
-      )
-      await page.click('.passed-list .opener')
-      expect(await texts(page, 'dialog[open] h2')).toEqual([query])
-      expect(mishaps).toEqual([])
     })
 
     test('names stay apart from figures on every screen, and tell keywords of one text apart', async () => {
@@ -152,7 +96,7 @@ describe.skipIf(chromium === undefined)(
       for (const width of [390, 768, 1280]) {
         await page.setViewport({ width, height: 900 })
         await page.waitForFunction((wanted) => document.documentElement.scrollWidth === wanted, {}, width)
-        const overlaps = await page.$$eval('.movers button, .passed-list li', (all) =>
+        const overlaps = await page.$$eval('.movers button', (all) =>
           all.flatMap((row) => {
             const boxes = [...row.children].filter((one) => one.checkVisibility())
             const edges = [...boxes.map((one) => one.getBoundingClientRect())].sort((a, b) => a.x - b.x)
@@ -164,10 +108,10 @@ describe.skipIf(chromium === undefined)(
         )
         expect(overlaps).toEqual([])
       }
-      const names = await texts(page, '.passed-list .opener')
+      const names = await texts(page, '.movers .name')
       expect(names.length).toBeGreaterThan(1)
       for (const name of names) expect(name).toMatch(/Place \d+/)
-      await page.click('.passed-list .opener')
+      await page.click('.movers button')
       expect(await texts(page, 'dialog h2 .about')).toEqual([expect.stringMatching(/Place \d+/)])
       const why = await page.$$eval('.action-why button', (all) => all.map((one) => one.ariaLabel))
       expect(new Set(why).size).toBe(why.length)

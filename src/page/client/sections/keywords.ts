@@ -40,7 +40,7 @@ export function keywordTable(
     columns,
     open,
     empty: noMatch(),
-    choice: mostChanged(view.data.measure.curve, (status) => status),
+    choice: mostChanged(view.data.measure.curve),
     order: orderIn(sort, columns),
     onOrder: ({ by, descending }) =>
       onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),
@@ -55,19 +55,12 @@ function orderIn(sort: string, columns: readonly GridColumn<KeywordStatus>[]): S
     : { by: 'rank', descending: false }
 }
 
-interface KeywordLook {
-  readonly withOperation: boolean
-  /** What tells it from others with the same query. */
-  readonly apart: (keyword: Keyword) => readonly string[]
-}
-
-/** A query with its locale and what else tells it apart, and its operation and tags if they are shown. */
-export function keywordCell(
+/** A query with its tags, its locale, what else tells it from others with the same query, and its operation if that is shown. */
+function keywordCell(
   keyword: Keyword,
-  { withOperation, apart }: KeywordLook,
-  tags: readonly string[] = [],
+  { withOperation, apart }: { withOperation: boolean; apart: (keyword: Keyword) => readonly string[] },
 ): HTMLElement {
-  const { query, operation } = keyword
+  const { query, operation, tags } = keyword
   const about = [localeOf(keyword), withOperation ? operation : '', ...apart(keyword)].filter(
     (part) => part !== '',
   )
@@ -76,9 +69,8 @@ export function keywordCell(
 }
 
 /** Ranks first, then absent keywords by the checked depth. */
-export function rankOrder(status: KeywordStatus | undefined): number | null {
-  if (status === undefined) return null
-  const { state, rank, depth } = status.current
+function rankOrder({ current }: KeywordStatus): number | null {
+  const { state, rank, depth } = current
   return state === 'absent' ? 1e6 + (depth ?? 0) : rank
 }
 
@@ -170,7 +162,7 @@ function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
     title: words.keyword,
     class: 'keyword',
     value: ({ keyword }) => keyword.query,
-    cell: ({ keyword }) => keywordCell(keyword, look, keyword.tags),
+    cell: ({ keyword }) => keywordCell(keyword, look),
     taken: [
       ...takenKeyword<KeywordStatus>(keywords, ({ keyword }) => keyword),
       ...(hasTags
@@ -287,7 +279,7 @@ function pageColumn({ history: { days, links } }: View): KeywordColumn {
 }
 
 /** A number where there is one: `>30` stays text. */
-export function takenRank(value: DayValue): number | string {
+function takenRank(value: DayValue): number | string {
   return value.rank ?? valueRank(value)
 }
 
@@ -303,13 +295,12 @@ function changeOrder({ change: { movement, change } }: KeywordStatus): number | 
 }
 
 /** Of many keywords those whose clicks changed most are printed, then those with the most searches. */
-export function mostChanged<Row>(curve: CtrCurve, statusOf: (row: Row) => KeywordStatus): PaperChoice<Row> {
+function mostChanged(curve: CtrCurve): PaperChoice<KeywordStatus> {
   return (all, most) => {
-    const rows = new Map(all.map((row) => [statusOf(row), row]))
-    const { ordered, moved } = byWorthOfMovement([...rows.keys()], curve)
+    const { ordered, moved } = byWorthOfMovement(all, curve)
     const hasVolume = ordered.some(({ keyword }) => keyword.volume !== null)
     return {
-      chosen: ordered.slice(0, most).map((status) => rows.get(status) as Row),
+      chosen: ordered.slice(0, most),
       lead: say.tables.mostChanged(most, all.length, { moved: Math.min(most, moved), hasVolume }),
     }
   }

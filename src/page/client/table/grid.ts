@@ -1,15 +1,7 @@
 import { button, html, onResize } from '../dom.ts'
 import { say } from '../language.ts'
 import { isPrinted, narrow, onMedium } from '../paper/medium.ts'
-import {
-  type GridColumn,
-  type SortOrder,
-  sortable,
-  sorted,
-  tableRow,
-  takenColumns,
-  wholeTable,
-} from './simple-table.ts'
+import { type GridColumn, type SortOrder, sortable, sorted, tableRow, takenColumns } from './simple-table.ts'
 import { tableTools } from './take-away.ts'
 
 export interface Grid<Row> {
@@ -24,19 +16,8 @@ export interface Grid<Row> {
   readonly isPressed?: (row: Row) => boolean
   /** The text in place of rows if there are none. */
   readonly empty: string
-  /** Columns beside the first one, if there may be many. A table that is too wide scrolls sideways, and its first column stays. */
-  readonly manyColumns?: number
-  /** On paper the columns are split over several tables with titles, one below the other; without it there is one table. */
-  readonly onPaper?: readonly PaperTable<Row>[]
-  /** Rows on paper at most, if fewer than of other tables: what is printed elsewhere as well is not printed whole. */
-  readonly printedRows?: number
   /** Which rows are printed if not all are; without it the first ones. */
   readonly choice?: PaperChoice<Row>
-}
-
-export interface PaperTable<Row> {
-  readonly title: string
-  readonly columns: readonly GridColumn<Row>[]
 }
 
 /** The most important rows, and a sentence that says which these are. */
@@ -74,12 +55,8 @@ export function grid<Row>({
   open,
   isPressed,
   empty,
-  manyColumns,
-  onPaper = [],
-  printedRows = mostPrintedRows,
   choice = firstRows,
 }: Grid<Row>): GridView<Row> {
-  const isApart = onPaper.length > 1
   let order = first
   let given: readonly Row[] = []
   let rows: readonly Row[] = []
@@ -92,15 +69,13 @@ export function grid<Row>({
   const box = html(
     'div',
     {
-      class: isApart ? 'grid only-screen' : 'grid',
+      class: 'grid',
       tabindex: open === undefined ? 0 : null,
       role: 'group',
       'aria-label': label,
     },
     table,
   )
-  const paper = html('div', 'only-print')
-  if (manyColumns !== undefined) table.classList.add('many-columns')
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
@@ -127,8 +102,7 @@ export function grid<Row>({
     if (index !== null) openAt(index)
   })
   drawHead()
-  const element = html('div', 'grid-frame', note, box, paper, more, nothing, tools)
-  if (manyColumns !== undefined) element.style.setProperty('--columns', String(manyColumns))
+  const element = html('div', 'grid-frame', note, box, more, nothing, tools)
   return {
     element,
     show: (next) => {
@@ -181,7 +155,7 @@ export function grid<Row>({
     const whole = printed || isNarrow()
     const top = whole ? 0 : Math.floor(scrolled / rowHeight)
     const from = Math.max(0, top - margin)
-    const seen = printed ? printedRows : whole ? most : Math.ceil(height / rowHeight) + margin
+    const seen = printed ? mostPrintedRows : whole ? most : Math.ceil(height / rowHeight) + margin
     const to = Math.min(rows.length, top + seen)
     more.hidden = printed || !whole || to === rows.length
     more.textContent = say.tables.more(Math.min(narrowRows, rows.length - to), rows.length)
@@ -189,8 +163,8 @@ export function grid<Row>({
     box.classList.toggle('goes-down', !whole && hidden > 1)
     const next = `${from}-${to} ${whole} ${printed}`
     if (next === drawn) return
-    const isCut = printed && rows.length > printedRows
-    const { chosen, lead } = isCut ? choice(rows, printedRows) : { chosen: rows, lead: '' }
+    const isCut = printed && rows.length > mostPrintedRows
+    const { chosen, lead } = isCut ? choice(rows, mostPrintedRows) : { chosen: rows, lead: '' }
     note.textContent = lead
     const focused = body.contains(document.activeElement)
     drawn = next
@@ -198,12 +172,6 @@ export function grid<Row>({
     below.style.height = whole ? '0px' : `${(rows.length - to) * rowHeight}px`
     if (active < from || active >= to) active = Math.min(rows.length - 1, from + (whole ? 0 : margin))
     body.replaceChildren(...chosen.slice(from, to).map((row, place) => line(row, from + place)))
-    if (isApart)
-      paper.replaceChildren(
-        ...(printed ? onPaper : []).map(({ title, columns: some }) =>
-          html('div', 'grid', html('h4', '', title), wholeTable(some, chosen)),
-        ),
-      )
     if (focused && !printed) buttonAt(active)?.focus({ preventScroll: true })
   }
 

@@ -18,8 +18,6 @@ export interface SimpleColumn<Row> {
 /** A column that rows can be sorted by, if it has a value. */
 export interface GridColumn<Row> extends SimpleColumn<Row> {
   readonly key: string
-  /** What else there is to say of it, below its title. */
-  readonly badge?: string
   /** The value that rows are sorted by; null comes last in both directions. */
   readonly value?: (row: Row) => number | string | null
   /** Whether the first click sorts in descending order. */
@@ -76,7 +74,7 @@ export function simpleTable<Row>(
   )
 }
 
-export function wholeTable<Row>(
+function wholeTable<Row>(
   columns: readonly SimpleColumn<Row>[],
   rows: readonly Row[],
   caption: Child = null,
@@ -141,7 +139,7 @@ export function sortable<Row>(
   order: SortOrder,
   sort: (order: SortOrder) => void,
 ): HTMLElement {
-  const { key, title, badge, value, descends = false } = column
+  const { key, title, value, descends = false } = column
   if (value === undefined) return columnHead(column, {}, title)
   const current = order.by === key
   const next = { by: key, descending: current ? !order.descending : descends }
@@ -154,7 +152,6 @@ export function sortable<Row>(
       () => sort(next),
       { 'data-column': key, title },
       breakable(title),
-      badge === undefined ? null : html('span', 'badge', badge),
       ariaHidden({ ascending: '↑', descending: '↓', none: '' }[direction], 'arrow'),
     ),
     // Chromium prints no buttons in heads that it repeats on every page.

@@ -22,41 +22,6 @@ export const competitors = {
   itself: 'the chosen site itself',
   beatsNote: (tied: number, neither: number, undecided: number) =>
     `${tied} with the same result, ${neither} on which neither ranks, ${undecided} not known`,
-  sideBySide: 'Rankings side by side',
-  sideBySideLabel: 'Ranks of all sites side by side',
-  keyword: 'Keyword',
-  notTracked: 'not tracked for this keyword',
-  bestOfAll: ', best of all',
-  /** Some of the other sites. */
-  beside: (name: string, [from, to]: readonly [number, number], all: number) =>
-    `${name} beside sites ${from} to ${to} of ${all}`,
-  rankKey: '● best of all sites. Bold: ranks 1 to 3.',
-  scroll: (sites: number) =>
-    `${counted(sites, 'site')} side by side: scroll the table sideways to see all of them.`,
-  more: (value: number, rank: number) => `${formats.number(value)} more from rank ${rank}`,
-  notFound: (value: number) => `${formats.number(value)} not found`,
-  notKnown: (value: number) => `${formats.number(value)} not known`,
-  passed: 'Who passed whom',
-  passedMeaning: [
-    'Two sites changed places on a keyword, and it stayed so until the last day.',
-    'Days on which one of the two is not known do not count.',
-  ] as readonly string[],
-  theyPassed: (value: number) => `They passed you (${formats.number(value)})`,
-  youPassed: (value: number) => `You passed them (${formats.number(value)})`,
-  theyPassedIt: (name: string, value: number) => `They passed ${name} (${formats.number(value)})`,
-  itPassed: (name: string, value: number) => `${name} passed them (${formats.number(value)})`,
-  nonePassed: 'None.',
-  passedYou: (other: string, day: string) => `${other} passed you on ${day}: `,
-  passedIt: (other: string, name: string, day: string) => `${other} passed ${name} on ${day}: `,
-  youPassedIt: (other: string, day: string) => `You passed ${other} on ${day}: `,
-  ranks: (mine: readonly [string, string], theirs: readonly [string, string]) =>
-    `${mine.join('\u00a0→\u00a0')}, they ${theirs.join('\u00a0→\u00a0')}`,
-  atStake: 'clicks a month',
-  atStakeNote: 'Sorted by the clicks a month between the two ranks.',
-  withoutVolumes:
-    'The largest difference in click-through rate comes first, because there are no search volumes.',
-  noOrder: 'No lasting change of order on any keyword.',
-  firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,
   sites: 'Sites with the largest share of the clicks on the top 10',
   gaining: 'Other sites that gain',
   share: 'Share',
