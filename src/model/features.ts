@@ -1,5 +1,5 @@
-/** What a result page may have beside its results, as far as the service tells it. Each has a bit, in this order. */
-export const serpFeatures = ['knowledge', 'ai', 'related', 'news', 'videos'] as const
+/** What a page of web results may have beside its results, as far as the service tells it. Each has a bit, in this order. */
+export const serpFeatures = ['knowledge', 'related'] as const
 
 export type SerpFeature = (typeof serpFeatures)[number]
 

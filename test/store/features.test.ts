@@ -20,12 +20,8 @@ const pages: readonly (readonly [string, ReturnType<typeof says>, readonly SerpF
   ['an empty object in place of one', says(['organic'], { knowledgeGraph: {} }), []],
   ['related searches', says(['organic', 'related', 'related']), ['related']],
   ['both', says(['organic', 'related'], { knowledgeGraph: { a: 1 } }), ['knowledge', 'related']],
-  ['an AI answer without references', says([], { aiMarkdown: 'Desks.' }), ['ai']],
-  ['an AI answer of blocks', says([], { aiBlocks: [{}] }), ['ai']],
-  ['an AI answer with references', says(['reference']), ['ai']],
-  ['no AI answer', says([], { aiMarkdown: '', aiBlocks: [] }), []],
-  ['news', says(['news']), ['news']],
-  ['videos', says(['video']), ['videos']],
+  ['an AI answer', says(['reference'], { aiMarkdown: 'Desks.' }), []],
+  ['news', says(['news']), []],
   ['nothing at all', says([]), []],
 ]
 

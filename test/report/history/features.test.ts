@@ -10,9 +10,9 @@ import { aHistory, march } from '../metrics/history.ts'
 testTable<[string, SerpFeature[]]>([
   ['alpha.search', ['knowledge', 'related']],
   ['alpha.light', []],
-  ['alpha.ai', ['ai']],
-  ['alpha.news', ['news']],
-  ['alpha.videos', ['videos']],
+  ['alpha.ai', []],
+  ['alpha.news', []],
+  ['alpha.videos', []],
   ['alpha.images', []],
   ['alpha.autocomplete', []],
   ['beta.search', []],
@@ -83,16 +83,11 @@ test('a day without an answer is unknown, not absent', () => {
   ).toEqual([['knowledge, no related', '', 'no knowledge, related']])
 })
 
-test('what one operation says of a search counts for all of its keywords', () => {
-  const both = 'no knowledge, ai, related'
-  expect(told(['alpha.search', 'alpha.ai'], [[2, { 0: ['related'], 1: ['ai'] }]])).toEqual([
-    ['', both, ''],
-    ['', both, ''],
-  ])
-})
-
-test('an operation that cannot show a feature says nothing of it', () => {
+test('an operation that cannot show a feature says nothing of it, and a search of another kind nothing of the web page', () => {
   expect(told(['beta.search'], [[1, { 0: [] }]])).toEqual([])
+  expect(told(['alpha.ai', 'alpha.search'], [[2, { 0: [], 1: ['related'] }]])).toEqual([
+    ['', 'no knowledge, related', ''],
+  ])
 })
 
 test('of two runs on a day the later one speaks, where it has an answer', () => {

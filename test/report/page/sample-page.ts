@@ -116,7 +116,7 @@ export function samplePage({
     runs: days.slice(-30).map((date, index) => runOf(date, index, wanted, random)),
     serps,
     citations,
-    features: keywords.map((keyword, index) => featuresOn(keyword, index, length)),
+    features: keywords.flatMap(({ kind }, index) => (kind === 'organic' ? [featuresOn(index, length)] : [])),
     texts: texts.all,
     sites: sites.all,
     links: otherLinks.all,
@@ -278,11 +278,11 @@ function citationOf(
 }
 
 /** A state for each of a few stretches of days: what is known, and what of it was there. */
-function featuresOn({ kind }: Keyword, index: number, length: number): KeywordFeatures {
-  const known = kind === 'organic' ? 0b00111 : 0b00010
+function featuresOn(index: number, length: number): KeywordFeatures {
+  const known = 0b11
   const changes = [0, 0.3, 0.35, 0.7].flatMap((share, part) => {
-    const found = known & ([0b00101, 0b00111, 0b00100, 0b00110, 0b00010][(index + part) % 5] ?? 0)
-    return [Math.floor(share * length), part === 1 ? 0 : known | (found << 5)]
+    const found = (index + part) % 4
+    return [Math.floor(share * length), part === 1 ? 0 : known | (found << 2)]
   })
   return { keyword: index, changes: length < 10 ? changes.slice(0, 2) : changes }
 }

@@ -1,4 +1,3 @@
-import { serpFeatures as allFeatures } from '../../../model/features.ts'
 import { type FeatureFigures, featureFigures } from '../../../report/history/features.ts'
 import { baselineOrder } from '../../../report/history/keyword-status.ts'
 import { trendLine } from '../chart/sparkline.ts'
@@ -76,10 +75,6 @@ function table({ history, data, asked, shown }: View): HTMLElement {
       ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
     note(words.basis(longDay(days.at(-1) as string), days.length > 1)),
-    // Clients have no job to change.
-    data.presentation.audience === 'team' && rows.length < allFeatures.length
-      ? html('p', 'note only-screen', words.asked)
-      : null,
   )
 }
 

@@ -18,7 +18,7 @@ export const serps: Words['serps'] = {
   linkOf: (rank) => `, Adresse von Ergebnis ${rank}`,
   features: {
     title: 'SERP-Features',
-    lead: 'Was Ergebnisseiten neben den Ergebnissen zeigen, soweit bekannt.',
+    lead: 'Was Seiten mit Webergebnissen neben den Ergebnissen zeigen, soweit bekannt.',
     overTime: 'SERP-Features',
     chart: 'Was Tag für Tag auf der Ergebnisseite stand.',
     howOften: 'Suchbegriffe je Feature',
@@ -34,20 +34,13 @@ export const serps: Words['serps'] = {
     none: 'Für die gewählten Suchbegriffe ist nicht bekannt, was neben den Ergebnissen steht.',
     basis: (day, isCompared) =>
       `Von den Suchbegriffen, für die es am ${day} bekannt ist${isCompared ? '; Änderungen von denen, die an beiden Tagen bekannt sind' : ''}.`,
-    asked: 'KI-Antworten, Nachrichten und Videos sind nur bekannt, wo sie mit geprüft werden.',
     names: {
       knowledge: 'Knowledge Panel',
-      ai: 'KI-Antwort',
       related: 'Verwandte Suchanfragen',
-      news: 'Nachrichten',
-      videos: 'Videos',
     },
     meanings: {
       knowledge: 'Neben den Webergebnissen steht ein Knowledge Panel zum Thema.',
-      ai: 'Zur Suche gibt es eine KI-Antwort.',
       related: 'Die Webergebnisse enden mit verwandten Suchanfragen.',
-      news: 'Die Nachrichtensuche hat Ergebnisse.',
-      videos: 'Die Videosuche hat Ergebnisse.',
     },
   },
 }

@@ -18,7 +18,7 @@ export const serps = {
   linkOf: (rank: number) => `, link of result ${rank}`,
   features: {
     title: 'SERP features',
-    lead: 'What result pages show beside the results, where it is known.',
+    lead: 'What pages of web results show beside the results, where it is known.',
     overTime: 'SERP features',
     chart: 'What stood on the result page, day by day.',
     howOften: 'Keywords by feature',
@@ -34,20 +34,13 @@ export const serps = {
     none: 'For the selected keywords it is not known what stands beside the results.',
     basis: (day: string, isCompared: boolean) =>
       `Of the keywords for which it is known on ${day}${isCompared ? '; changes are of those known on both days' : ''}.`,
-    asked: 'AI answers, news and videos are known only where they are checked too.',
     names: {
       knowledge: 'Knowledge panel',
-      ai: 'AI answer',
       related: 'Related searches',
-      news: 'News',
-      videos: 'Videos',
     },
     meanings: {
       knowledge: 'A panel about the subject stands beside the web results.',
-      ai: 'There is an AI answer to the search.',
       related: 'The web results end with related searches.',
-      news: 'The news search has results.',
-      videos: 'The video search has results.',
     },
   },
 }

@@ -1,23 +1,18 @@
 import type { Database } from 'better-sqlite3'
-import { sql } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { type SQL, sql } from 'drizzle-orm'
 import { featureBits, type SerpFeature } from '../../../model/features.ts'
-import { kindCodes, type ResultKind } from '../../../model/result.ts'
+import { kindCodes } from '../../../model/result.ts'
 import type { FoundFeatures } from '../../reports.ts'
 import { prepared, type Values } from '../connection/statements.ts'
 import { answers as a, tasks as t, texts } from '../schema.ts'
 
-/** Whether an answer has a text that says something: the service may send an empty object in place of none. */
-function says(text: SQLiteColumn) {
-  return sql`(${text} IS NOT NULL AND EXISTS (SELECT 1 FROM ${texts}
-    WHERE ${texts.id} = ${text} AND ${texts.text} NOT IN ('', '{}', '[]')))`
-}
+/** The service may send an empty object in place of no panel. */
+const hasPanel = sql`(${a.knowledgeGraph} IS NOT NULL AND EXISTS (SELECT 1 FROM ${texts}
+  WHERE ${texts.id} = ${a.knowledgeGraph} AND ${texts.text} NOT IN ('', '{}', '[]')))`
 
-function has(kind: ResultKind) {
-  return sql`(json_type(${a.items}, ${sql.raw(`'$.${kindCodes[kind]}'`)}) IS NOT NULL)`
-}
+const hasRelated = sql`(json_type(${a.items}, ${sql.raw(`'$.${kindCodes.related}'`)}) IS NOT NULL)`
 
-function bitIf(feature: SerpFeature, condition: ReturnType<typeof says>) {
+function bitIf(feature: SerpFeature, condition: SQL) {
   return sql`(${condition}) * ${sql.raw(String(featureBits([feature])))}`
 }
 
@@ -25,9 +20,7 @@ function bitIf(feature: SerpFeature, condition: ReturnType<typeof says>) {
 const found = prepared(
   ($: Values<{ run: number }>) =>
     sql<{ rows: string }>`SELECT json_group_array(json_array(${t.queryId},
-      ${bitIf('knowledge', says(a.knowledgeGraph))} + ${bitIf('related', has('related'))}
-      + ${bitIf('ai', sql`${says(a.aiMarkdown)} OR ${says(a.aiBlocks)} OR ${has('reference')}`)}
-      + ${bitIf('news', has('news'))} + ${bitIf('videos', has('video'))})) AS rows
+      ${bitIf('knowledge', hasPanel)} + ${bitIf('related', hasRelated)})) AS rows
     FROM ${t} CROSS JOIN ${a} WHERE ${t.runId} = ${$.run} AND ${t.page} = 1 AND ${t.state} = 'done'
       AND ${a.id} = ${t.answerId} AND ${a.prunedAt} IS NULL`,
 )
