@@ -3,19 +3,17 @@ import { partKey, partLabel, partsOf } from '../../../report/history/parts.ts'
 import { savedView, targetsOfView } from '../../../report/presentation/saved-view.ts'
 import { button, html } from '../dom.ts'
 import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
-import { capitalised } from '../format.ts'
 import { say } from '../language.ts'
 import { localeOf } from '../text.ts'
 import type { View } from '../view.ts'
 import { field, inputField, type Option, type SelectField } from './field.ts'
-import { listedGroups, listedLabel } from './listed.ts'
 import { periodFields } from './period-fields.ts'
 import { tagPicker } from './tag-picker.ts'
 
 /** Milliseconds; long enough that typing does not wait for drawing. */
 const typingPause = 120
 
-type Select = Exclude<FilterKey, 'text' | 'view' | 'period' | 'compare'>
+type Select = Exclude<FilterKey, 'text' | 'view' | 'movement' | 'period' | 'compare'>
 
 /** The fields of the filters. */
 export function controls(data: PageData, choose: (change: Partial<Filters>) => void) {
@@ -45,10 +43,6 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     part: field('part', words.figuresOf, [
       ['', words.usualPart],
       ...partsOf(data.history).map((one): Option => [partKey(one), partLabel(one, say)]),
-    ]),
-    movement: field('movement', words.movement, [
-      ['', words.all],
-      ...listedGroups.map((name): Option => [name, capitalised(listedLabel(name))]),
     ]),
   }
   for (const [key, { select }] of Object.entries(selects))

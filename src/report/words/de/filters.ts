@@ -24,7 +24,6 @@ export const filters: Words['filters'] = {
   locale: 'Land, Sprache',
   figuresOf: 'Zahlen für',
   usualPart: 'Hauptergebnisse',
-  movement: 'Veränderung',
   listed: 'Aufgeführte Suchbegriffe',
   period: 'Zeitraum',
   lastDays: (days) => (days === 1 ? 'Letzter Tag' : `Letzte ${days} Tage`),

@@ -24,7 +24,6 @@ export const filters = {
   locale: 'Country, language',
   figuresOf: 'Figures of',
   usualPart: 'Main results',
-  movement: 'Movement',
   listed: 'Listed keywords',
   period: 'Period',
   lastDays: (days: number) => (days === 1 ? 'Last day' : `Last ${days} days`),
