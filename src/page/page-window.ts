@@ -46,7 +46,7 @@ function pageWindow(json: string): PageWindow {
     URL,
     URLSearchParams,
     window: Object.assign(events, { print: nothing, requestIdleCallback: later }),
-    location: { hash: '', href: 'about:blank' },
+    location: { hash: '', href: 'about:blank', protocol: 'file:' },
     history: { pushState: nothing, replaceState: nothing },
     Text: class {
       constructor(text = '') {

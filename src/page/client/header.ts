@@ -51,19 +51,20 @@ export function header(
     ),
   )
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
-  const link = copyLink()
+  // The address of a file on this machine leads nobody else to it.
+  const link = location.protocol === 'file:' ? null : copyLink()
   const print = button('quiet', () => window.print(), {}, say.header.print)
   const element = html(
     'header',
     'page-header',
     html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
-    html('div', 'tools', html('p', 'size', size), link.element, print, themeSwitch()),
+    html('div', 'tools', html('p', 'size', size), link?.element, print, themeSwitch()),
     html('nav', { 'aria-label': say.header.nav }, html('ul', '', ...links)),
   )
   return {
     element,
     show: (view, found) => {
-      link.close()
+      link?.close()
       const labels = [
         ...filterLabels(view.filters, data),
         ...(history.series.length === 0 ? [] : [[say.header.shown, found] as const]),

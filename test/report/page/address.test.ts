@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf, placeIn, type ReaderPlace } from '../../../src/page/client/controls/address.ts'
 import { noFilters } from '../../../src/page/client/filters.ts'
 import { testTable } from '../../support/test-table.ts'
-import { chooseTag, chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { chooseTag, chromium, htmlOf, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
 
 const sample = samplePage({ keywords: 40, days: 40 })
@@ -225,19 +228,34 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text('.found')).toBe(`${tagged.length} of 40 keywords`)
   })
 
-  test('can be copied, or selected where the browser refuses', async () => {
-    await afresh('#tag=desks')
-    await page.click('.copy-link')
-    await page.waitForFunction(() => document.querySelector('.copy-link')?.textContent === 'Link copied')
-    await page.evaluate(() => {
-      Object.defineProperty(navigator, 'clipboard', { value: undefined })
-      document.execCommand = () => false
-    })
-    await page.click('.copy-link')
-    expect(await isSetTo('.link-field')).toBe(page.url())
-    expect(page.url()).toContain('#tag=desks')
-    expect(await page.evaluate(() => getSelection()?.toString())).toBe(page.url())
-    await chooseTag(page, 'money')
-    expect(await page.$('.link-field').then((field) => field?.isVisible())).toBe(false)
+  test('can be copied where others can follow it, or selected where the browser refuses', async () => {
+    await afresh()
+    expect(await page.$('.copy-link')).toBeNull()
+    const html = await htmlOf(data)
+    const server = createServer((_, response) =>
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const served = (await browser?.newPage()) as Page
+    try {
+      await served.setViewport({ width: 1280, height: 900 })
+      await served.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/#tag=desks`)
+      await served.click('.copy-link')
+      await served.waitForFunction(() => document.querySelector('.copy-link')?.textContent === 'Link copied')
+      await served.evaluate(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined })
+        document.execCommand = () => false
+      })
+      await served.click('.copy-link')
+      const shown = await served.$eval('.link-field', (field) => (field as HTMLInputElement).value)
+      expect(shown).toBe(served.url())
+      expect(shown).toContain('#tag=desks')
+      expect(await served.evaluate(() => getSelection()?.toString())).toBe(shown)
+      await chooseTag(served, 'money')
+      expect(await served.$('.link-field').then((field) => field?.isVisible())).toBe(false)
+    } finally {
+      await served.close()
+      server.close()
+    }
   })
 })

@@ -11,7 +11,6 @@ import { say } from '../language.ts'
 import { isPrinted } from '../paper/medium.ts'
 import { shortened } from '../paper/running-head.ts'
 import { figures, parts, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
-import { takenFigure } from '../table/taken.ts'
 import { metricText, metricTooltip, targetName, withDelta, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, figure, halves, noMatch, note, panel, section } from './section.ts'
@@ -56,12 +55,7 @@ function kinds({ history, data, statuses, filters }: View): HTMLElement {
 }
 
 function ofFirstTen(title: string): SimpleColumn<ReturnType<typeof ownership>[number]> {
-  return figures(
-    title,
-    ({ firstTen }) => metricText('first_ten_share', firstTen.value),
-    '',
-    takenFigure(title, 'first_ten_share', ({ firstTen }) => firstTen.value),
-  )
+  return figures(title, ({ firstTen }) => metricText('first_ten_share', firstTen.value))
 }
 
 /** The citations of every target in the AI answers of the last day, and over time. */
@@ -116,24 +110,11 @@ export function citations(view: View): HTMLElement {
           ),
       },
       parts(words.answers, ({ answers }) => [answers.numerator, answers.denominator]),
-      figures(
-        words.answerShare,
-        ({ answers, change }) => withDelta('cited_answers', answers.value, change, 'unknown'),
-        '',
-        takenFigure(words.answerShare, 'cited_answers', ({ answers }) => answers.value),
+      figures(words.answerShare, ({ answers, change }) =>
+        withDelta('cited_answers', answers.value, change, 'unknown'),
       ),
-      figures(
-        words.ofReferences,
-        (one) => metricText('citation_share', one.citations.value),
-        ' wide',
-        takenFigure(words.ofReferences, 'citation_share', (one) => one.citations.value),
-      ),
-      figures(
-        words.firstPlace,
-        (one) => metricText('citation_index', one.firstPlace),
-        ' wide',
-        takenFigure(words.firstPlace, 'citation_index', (one) => one.firstPlace),
-      ),
+      figures(words.ofReferences, (one) => metricText('citation_share', one.citations.value), ' wide'),
+      figures(words.firstPlace, (one) => metricText('citation_index', one.firstPlace), ' wide'),
     ]),
   )
   return html(

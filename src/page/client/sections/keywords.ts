@@ -13,6 +13,7 @@ import { spark } from '../chart/sparkline.ts'
 import { html, twoLines } from '../dom.ts'
 import { month, number, pathOf, shortDay } from '../format.ts'
 import { say } from '../language.ts'
+import type { TakenValue } from '../table/delimited.ts'
 import { type GridView, grid, type PaperChoice } from '../table/grid.ts'
 import type { GridColumn, SortOrder } from '../table/simple-table.ts'
 import type { TakenColumn } from '../table/take-away.ts'
@@ -35,9 +36,13 @@ export function keywordTable(
   { sort, onSort }: KeywordOrder,
 ): Omit<GridView<KeywordStatus>, 'sort'> & { readonly sort: (sort: string) => void } {
   const columns = columnsOf(view)
+  const taken = columns.flatMap(({ title, taken }) =>
+    typeof taken === 'function' ? [{ title, of: taken }] : taken,
+  )
   const table = grid<KeywordStatus>({
     label: say.keywords.label,
     columns,
+    taken,
     open,
     empty: noMatch(),
     choice: mostChanged(view.data.measure.curve),
@@ -74,7 +79,10 @@ function rankOrder({ current }: KeywordStatus): number | null {
   return state === 'absent' ? 1e6 + (depth ?? 0) : rank
 }
 
-type KeywordColumn = GridColumn<KeywordStatus>
+interface KeywordColumn extends GridColumn<KeywordStatus> {
+  /** What copies and CSV files have: a list where the cell shows several things; an empty one for pictures. */
+  readonly taken: ((status: KeywordStatus) => TakenValue) | readonly TakenColumn<KeywordStatus>[]
+}
 
 function columnsOf(view: View): readonly KeywordColumn[] {
   const { history, statuses, shown } = view

@@ -16,7 +16,7 @@ import { say } from '../language.ts'
 import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
 import { localeOf, metricTooltip, rankMark, withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
-import { hasRanked, type OpenKeyword, takenKeyword } from './keywords.ts'
+import { hasRanked, type OpenKeyword } from './keywords.ts'
 import { empty, halves, noMatch, note, noValue, panel, section } from './section.ts'
 
 /** Rows of each list at most. */
@@ -90,7 +90,6 @@ function landing({ history }: View, all: readonly LandingPage[], open: OpenKeywo
       {
         title: words.wrong,
         cell: ({ status }) => opener(status, distinguish, () => open(status, wrongStatuses)),
-        taken: takenKeyword(history.keywords, ({ status }) => status.keyword),
       },
       {
         title: words.page,
@@ -121,7 +120,6 @@ function competing(view: View, open: OpenKeyword): HTMLElement {
           const status = byKeyword.get(keyword)
           return status === undefined ? '' : opener(status, distinguish, () => open(status, order))
         },
-        taken: takenKeyword(history.keywords, ({ keyword }) => history.keywords[keyword] as Keyword),
       },
       figures(words.pages, (one) => number(one.pages.length)),
       figures(words.swaps, ({ swaps }) => number(swaps), ' wide'),
@@ -169,13 +167,13 @@ export function searches(keywords: readonly Keyword[]): number {
   return [...volumes.values()].reduce((sum, volume) => sum + volume, 0)
 }
 
-/** A table of the first rows of a list, of which all can be taken away, with a note where there are more; nothing for an empty list. */
+/** A table of the first rows of a list, with a note where there are more; nothing for an empty list. */
 function firstRows<Row>(label: string, all: readonly Row[], columns: readonly SimpleColumn<Row>[]): Child {
   if (all.length === 0) return null
   return html(
     'div',
     '',
-    simpleTable(label, all.slice(0, most), columns, all),
+    simpleTable(label, all.slice(0, most), columns),
     all.length > most ? note(say.pages.firstOf(most, all.length)) : null,
   )
 }

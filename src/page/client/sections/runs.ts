@@ -4,7 +4,6 @@ import { mediumDay, number } from '../format.ts'
 import { say } from '../language.ts'
 import { grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
-import { takenPart } from '../table/taken.ts'
 import type { View } from '../view.ts'
 import { empty, section } from './section.ts'
 
@@ -38,7 +37,6 @@ export function runs({ data }: View): HTMLElement {
         class: 'figure broad',
         value: ({ tasks }) => tasks.done,
         cell: ({ tasks }) => say.runs.done(tasks.done, tasks.planned),
-        taken: takenPart(columns.done, ({ tasks }) => [tasks.done, tasks.planned]),
       },
       {
         key: 'failed',
@@ -62,7 +60,6 @@ function amount(key: 'spent' | 'ambiguous', title: string, className: string): G
     class: className,
     value: (run) => run[key],
     cell: (run) => number(run[key]),
-    taken: (run) => run[key],
   }
 }
 

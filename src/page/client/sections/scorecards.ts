@@ -12,7 +12,6 @@ import { longDay, number } from '../format.ts'
 import { say } from '../language.ts'
 import { type GridView, grid } from '../table/grid.ts'
 import type { GridColumn } from '../table/simple-table.ts'
-import { inPercent, takenFigure } from '../table/taken.ts'
 import { deltaMark, localeOf, metricText, tagName, usualMark } from '../text.ts'
 import { countedView, type View, viewOf } from '../view.ts'
 import { noMatch, section } from './section.ts'
@@ -163,9 +162,8 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       descends: true,
       value: delta,
       cell: (card) => changeCell(card, deltaMark('visibility', delta(card))),
-      taken: [{ title: words.changeInPoints, of: (card) => inPercent(delta(card)) }],
     },
-    { key: 'trend', title: words.trend, class: 'trend', cell: trendCell, taken: [] },
+    { key: 'trend', title: words.trend, class: 'trend', cell: trendCell },
   ]
   return [
     {
@@ -174,7 +172,6 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       class: 'group-name',
       value: ({ name }) => name,
       cell: nameCell,
-      taken: ({ name }) => name,
     },
     {
       key: 'keywords',
@@ -183,7 +180,6 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       descends: true,
       value: ({ coverage }) => coverage.expected,
       cell: ({ coverage }) => number(coverage.expected),
-      taken: ({ coverage }) => coverage.expected,
     },
     figureColumn('visibility', words.visibility, ''),
     ...(history.days.length < 2 ? [] : overDays),
@@ -196,7 +192,6 @@ function columnsOf(by: Facet['by'], { history }: PageData): readonly GridColumn<
       descends: true,
       value: topTenOf,
       cell: (card) => metricText('top_ranks', topTenOf(card)),
-      taken: topTenOf,
     },
     ...(hasVolume ? [byVolume[1]] : []),
   ]
@@ -237,7 +232,6 @@ function figureColumn(name: ScoreName & MetricName, title: string, more: string)
     descends: name !== 'average_position',
     value,
     cell: (card) => metricText(name, value(card)),
-    taken: takenFigure(title, name, value),
   }
 }
 

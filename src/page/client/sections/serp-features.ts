@@ -5,7 +5,6 @@ import { ariaHidden, html, srOnly } from '../dom.ts'
 import { longDay, number, percent } from '../format.ts'
 import { say } from '../language.ts'
 import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
-import { inPercent, takenPart } from '../table/taken.ts'
 import { withTooltip } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, noMatch, note, panel, section } from './section.ts'
@@ -29,7 +28,6 @@ function table({ history, data, asked, shown }: View): HTMLElement {
     title: words.trend,
     class: 'spark-cell',
     cell: ({ shares }) => trendLine(shares.slice(shown.start, shown.end), false),
-    taken: [],
   }
   return html(
     'div',
@@ -38,40 +36,18 @@ function table({ history, data, asked, shown }: View): HTMLElement {
       {
         title: words.feature,
         cell: ({ feature }) => withTooltip(words.names[feature], [words.meanings[feature]]),
-        taken: ({ feature }) => words.names[feature],
       },
-      figures(
-        words.present,
-        ({ there, known }) =>
-          known === 0
-            ? words.unknown
-            : html(
-                'span',
-                'with-share',
-                words.of(there, known),
-                html('span', 'about', percent(there / known, 0)),
-              ),
-        '',
-        [
-          ...takenPart<FeatureFigures>(words.present, ({ there, known }) =>
-            known === 0 ? null : [there, known],
-          ),
-          {
-            title: `${words.present} (%)`,
-            of: ({ there, known }) => (known === 0 ? null : inPercent(there / known)),
-          },
-        ],
-      ),
-      ...(days.length < 2
-        ? []
-        : [
-            figures<FeatureFigures>(
-              words.change,
-              ({ both }) => changeOf(both),
-              '',
-              ({ both }) => both && both.now - both.before,
+      figures(words.present, ({ there, known }) =>
+        known === 0
+          ? words.unknown
+          : html(
+              'span',
+              'with-share',
+              words.of(there, known),
+              html('span', 'about', percent(there / known, 0)),
             ),
-          ]),
+      ),
+      ...(days.length < 2 ? [] : [figures<FeatureFigures>(words.change, ({ both }) => changeOf(both))]),
       ...(shown.end - shown.start < leastDays ? [] : [trend]),
     ]),
     note(words.basis(longDay(days.at(-1) as string), days.length > 1)),

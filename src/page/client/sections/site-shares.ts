@@ -14,7 +14,6 @@ import { ariaHidden, breakable, button, html, srOnly } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
 import { figures, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
-import { takenFigure } from '../table/taken.ts'
 import { metricText, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { empty, note } from './section.ts'
@@ -76,13 +75,9 @@ function tables(
     {
       title: words.site,
       cell: (one) => html('span', 'site-name', breakable(nameOf(one)), ' ', badge(one)),
-      taken: nameOf,
     },
-    figures(
-      words.share,
-      ({ share, change }) => withDelta('site_share', share, isCompared ? change : null, 'unknown'),
-      '',
-      takenFigure(words.share, 'site_share', ({ share }) => share),
+    figures(words.share, ({ share, change }) =>
+      withDelta('site_share', share, isCompared ? change : null, 'unknown'),
     ),
     ...(trends.days.length < leastDays
       ? []
@@ -91,22 +86,15 @@ function tables(
             title: words.trendOf(trends.days.length),
             class: 'spark-cell',
             cell: ({ site }: SiteShare) => trendLine(trends.sharesOf(site), false),
-            taken: [],
           },
         ]),
-    figures(
-      words.inTopTen,
-      ({ appearances }) => number(appearances),
-      ' wide',
-      ({ appearances }) => appearances,
-    ),
+    figures(words.inTopTen, ({ appearances }) => number(appearances), ' wide'),
     ...(canAdd
       ? [
           {
             title: words.track,
             class: 'action',
             cell: (one: SiteShare) => (one.targets.length > 0 ? null : line.button(nameOf(one))),
-            taken: [],
           },
         ]
       : []),

@@ -12,7 +12,6 @@ import { html } from '../dom.ts'
 import { number } from '../format.ts'
 import { say } from '../language.ts'
 import { figures, parts, type SimpleColumn, simpleTable } from '../table/simple-table.ts'
-import { takenFigure, takenPart } from '../table/taken.ts'
 import { metricText, shortMetricLabel, targetName, withDelta } from '../text.ts'
 import type { View } from '../view.ts'
 import { note, noValue } from './section.ts'
@@ -85,19 +84,13 @@ function columnsOf(
       title: words.site,
       cell: ({ target }) =>
         targetName(history, target, targets[target]?.own ? html('span', 'badge', words.own) : null),
-      taken: ({ target }) => targets[target]?.label ?? '',
     },
     ...headlines.map(({ name }) =>
-      figures<TargetFiguresRow>(
-        shortMetricLabel(name),
-        ({ figures, days }) => {
-          const { value, cohort } = figures[name]
-          const swing = isSwing(name, figures[name], days) ? 'usual' : 'more'
-          return withDelta(name, value, cohort?.delta ?? null, swing)
-        },
-        '',
-        takenFigure(shortMetricLabel(name), name, (one) => one.figures[name].value),
-      ),
+      figures<TargetFiguresRow>(shortMetricLabel(name), ({ figures, days }) => {
+        const { value, cohort } = figures[name]
+        const swing = isSwing(name, figures[name], days) ? 'usual' : 'more'
+        return withDelta(name, value, cohort?.delta ?? null, swing)
+      }),
     ),
     ...(shown.length === 0
       ? []
@@ -106,7 +99,6 @@ function columnsOf(
             words.topTenShare,
             ({ target }) => metricText('serp_share_of_voice', shares.of(target).value),
             ' wide',
-            takenFigure(words.topTenShare, 'serp_share_of_voice', ({ target }) => shares.of(target).value),
           ),
         ]),
     ...([3, 10] as const).map((rank) =>
@@ -114,7 +106,6 @@ function columnsOf(
         words.top(rank),
         ({ distribution }) => number(top(distribution, rank)),
         rank === 3 ? ' wide' : '',
-        ({ distribution }) => top(distribution, rank),
       ),
     ),
     ...(isSame(rows.map(checked))
@@ -128,20 +119,15 @@ function columnsOf(
         ]),
     ...(rows.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
       ? [
-          figures<TargetFiguresRow>(
-            beats,
-            ({ rivalry }) => {
-              if (rivalry === null) return noValue(words.itself)
-              const { won, lost, tied, neither, undecided } = rivalry
-              return html(
-                'span',
-                { title: words.beatsNote(tied, neither, undecided) },
-                words.ofKeywords(won, won + lost),
-              )
-            },
-            '',
-            takenPart(beats, ({ rivalry }) => rivalry && [rivalry.won, rivalry.won + rivalry.lost]),
-          ),
+          figures<TargetFiguresRow>(beats, ({ rivalry }) => {
+            if (rivalry === null) return noValue(words.itself)
+            const { won, lost, tied, neither, undecided } = rivalry
+            return html(
+              'span',
+              { title: words.beatsNote(tied, neither, undecided) },
+              words.ofKeywords(won, won + lost),
+            )
+          }),
         ]
       : []),
   ]

@@ -1,8 +1,8 @@
 import { button, html, onResize } from '../dom.ts'
 import { say } from '../language.ts'
 import { isPrinted, narrow, onMedium } from '../paper/medium.ts'
-import { type GridColumn, type SortOrder, sortable, sorted, tableRow, takenColumns } from './simple-table.ts'
-import { tableTools } from './take-away.ts'
+import { type GridColumn, type SortOrder, sortable, sorted, tableRow } from './simple-table.ts'
+import { type TakenColumn, tableTools } from './take-away.ts'
 
 export interface Grid<Row> {
   readonly label: string
@@ -18,6 +18,8 @@ export interface Grid<Row> {
   readonly empty: string
   /** Which rows are printed if not all are; without it the first ones. */
   readonly choice?: PaperChoice<Row>
+  /** The columns of copies and CSV files; without them the table has no buttons for these. */
+  readonly taken?: readonly TakenColumn<Row>[]
 }
 
 /** The most important rows, and a sentence that says which these are. */
@@ -56,6 +58,7 @@ export function grid<Row>({
   isPressed,
   empty,
   choice = firstRows,
+  taken,
 }: Grid<Row>): GridView<Row> {
   let order = first
   let given: readonly Row[] = []
@@ -79,7 +82,7 @@ export function grid<Row>({
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
-  const tools = tableTools({ label, columns: takenColumns(columns), rows: () => rows })
+  const tools = taken === undefined ? null : tableTools({ label, columns: taken, rows: () => rows })
   // Remembered, because reading them while the page changes makes the browser compute its layout at once.
   let [scrolled, height] = [0, usualHeight]
   const onScroll = (): void => {
@@ -124,7 +127,7 @@ export function grid<Row>({
     table.setAttribute('aria-rowcount', String(rows.length + 1))
     box.hidden = rows.length === 0
     nothing.hidden = rows.length > 0
-    tools.hidden = rows.length === 0
+    if (tools !== null) tools.hidden = rows.length === 0
     drawn = ''
     draw()
   }

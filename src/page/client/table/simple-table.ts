@@ -1,18 +1,10 @@
 import { type Attributes, ariaHidden, breakable, button, type Child, html } from '../dom.ts'
 import { say } from '../language.ts'
-import type { TakenValue } from './delimited.ts'
-import { shownText, type TakenColumn, tableTools } from './take-away.ts'
-import { takenPart } from './taken.ts'
 
 export interface SimpleColumn<Row> {
   readonly title: string
   readonly class?: string
   cell(row: Row): Child
-  /**
-   * What copies and CSV files have: the text of the cell by default. A list where the cell shows several things; an empty
-   * one for pictures.
-   */
-  readonly taken?: ((row: Row) => TakenValue) | readonly TakenColumn<Row>[]
 }
 
 /** A column that rows can be sorted by, if it has a value. */
@@ -25,13 +17,8 @@ export interface GridColumn<Row> extends SimpleColumn<Row> {
 }
 
 /** A column of numbers. */
-export function figures<Row>(
-  title: string,
-  cell: (row: Row) => Child,
-  more = '',
-  taken?: SimpleColumn<Row>['taken'],
-): SimpleColumn<Row> {
-  return { title, class: `figure${more}`, cell, ...(taken === undefined ? {} : { taken }) }
+export function figures<Row>(title: string, cell: (row: Row) => Child, more = ''): SimpleColumn<Row> {
+  return { title, class: `figure${more}`, cell }
 }
 
 /** A column of numbers out of others. */
@@ -40,53 +27,24 @@ export function parts<Row>(
   of: (row: Row) => readonly [part: number, whole: number],
   more = '',
 ): SimpleColumn<Row> {
-  return figures(title, (row) => say.answers.of(...of(row)), more, takenPart(title, of))
+  return figures(title, (row) => say.answers.of(...of(row)), more)
 }
 
-/** What the columns give to copies and CSV files. */
-export function takenColumns<Row>(columns: readonly SimpleColumn<Row>[]): readonly TakenColumn<Row>[] {
-  return columns.flatMap(({ title, cell, taken }): readonly TakenColumn<Row>[] => {
-    if (taken === undefined) return [{ title, of: (row) => shownText(cell(row)) }]
-    return typeof taken === 'function' ? [{ title, of: taken }] : taken
-  })
-}
-
-/**
- * A table of few rows, with buttons that copy and save it.
- *
- * @param all what is copied and saved, if more than is shown
- */
+/** A table of few rows. */
 export function simpleTable<Row>(
   label: string,
   rows: readonly Row[],
   columns: readonly SimpleColumn<Row>[],
-  all = rows,
-): HTMLElement {
-  return html(
-    'div',
-    'table-box',
-    html(
-      'div',
-      { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label },
-      wholeTable(columns, rows, html('caption', 'sr-only', label)),
-    ),
-    tableTools({ label, columns: takenColumns(columns), rows: () => all }),
-  )
-}
-
-function wholeTable<Row>(
-  columns: readonly SimpleColumn<Row>[],
-  rows: readonly Row[],
-  caption: Child = null,
 ): HTMLElement {
   const heads = columns.map((column) => columnHead(column, {}, breakable(column.title)))
-  return html(
+  const table = html(
     'table',
     '',
-    caption,
+    html('caption', 'sr-only', label),
     html('thead', '', html('tr', '', ...heads)),
     html('tbody', '', ...rows.map((row) => tableRow(columns, row))),
   )
+  return html('div', { class: 'table-frame', tabindex: 0, role: 'group', 'aria-label': label }, table)
 }
 
 /**

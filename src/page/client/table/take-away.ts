@@ -1,5 +1,5 @@
 import { copyText } from '../clipboard.ts'
-import { button, type Child, html } from '../dom.ts'
+import { button, html } from '../dom.ts'
 import { decimal } from '../format.ts'
 import { say } from '../language.ts'
 import { csvOf, type DecimalSign, type TakenValue, tabbedOf } from './delimited.ts'
@@ -43,24 +43,6 @@ export function tableTools<Row>({ label, columns, rows }: Taking<Row>): HTMLElem
     button('tool', () => void copy(), { title: words.copyHint }, words.copy),
     button('tool', save, { title: words.csvHint }, words.csv),
   )
-}
-
-/**
- * The text of a cell as it is seen: without what only screen readers say, without explanations, empty for a dash. Links are
- * whole.
- */
-export function shownText(cell: Child): string {
-  const text = textOf(cell).replace(/\s+/g, ' ').trim()
-  return text === '–' ? '' : text
-}
-
-function textOf(cell: Child): string {
-  if (cell === null || cell === undefined || cell === false) return ''
-  if (!(cell instanceof Element)) return cell instanceof Node ? (cell.textContent ?? '') : String(cell)
-  if (cell.matches('.sr-only, .tooltip, .none, svg')) return ''
-  if (cell.matches('.link')) return cell.getAttribute('title') ?? ''
-  const hasElements = [...cell.children].some(({ tagName }) => tagName !== 'WBR')
-  return [...cell.childNodes].map(textOf).join(hasElements ? ' ' : '')
 }
 
 function decimalSign(): DecimalSign {

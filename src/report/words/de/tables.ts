@@ -11,7 +11,6 @@ export const tables: Words['tables'] = {
   copied: (rows) => `${counted(rows, 'Zeile', 'Zeilen')} kopiert`,
   notCopied: 'Der Browser erlaubt das Kopieren hier nicht',
   saved: (file) => `Gespeichert als ${file}`,
-  outOf: (title) => `${title} (von)`,
   more: (next, all) => `${formats.number(next)} weitere von ${formats.number(all)} zeigen`,
   printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
   mostChanged: (shown, all, { moved, hasVolume }) => {
@@ -61,7 +60,6 @@ export const scorecards: Words['scorecards'] = {
   keywords: 'Begriffe',
   visibility: 'Sichtbarkeit',
   change: 'Änderung',
-  changeInPoints: 'Änderung (PP)',
   trend: 'Verlauf',
   shareOfVoice: 'Share of Voice',
   average: 'Ø Position',

@@ -11,8 +11,6 @@ export const tables = {
   copied: (rows: number) => `${counted(rows, 'row')} copied`,
   notCopied: 'The browser does not allow copying here',
   saved: (file: string) => `Saved as ${file}`,
-  /** The title of what a number is out of. */
-  outOf: (title: string) => `${title} (of)`,
   more: (next: number, all: number) => `Show ${formats.number(next)} more of ${formats.number(all)}`,
   printed: (first: number, all: number) => `The first ${formats.number(first)} of ${counted(all, 'row')}.`,
   /** Which keywords are printed: those that moved, and others if these are few. */
@@ -69,7 +67,6 @@ export const scorecards = {
   keywords: 'Keywords',
   visibility: 'Visibility',
   change: 'Change',
-  changeInPoints: 'Change (points)',
   trend: 'Trend',
   shareOfVoice: 'Share of voice',
   average: 'Average',

@@ -26,6 +26,7 @@ import { number, pathOf } from '../../format.ts'
 import { sectionLink } from '../../header.ts'
 import { say } from '../../language.ts'
 import { figures, type SimpleColumn, simpleTable } from '../../table/simple-table.ts'
+import { type TakenColumn, tableTools } from '../../table/take-away.ts'
 import {
   deltaMark,
   isolated,
@@ -265,6 +266,7 @@ function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HT
   const actions = nextActions(facts, { statuses, citations: all.data.citations })
   const order = actions.map(({ status }) => status)
   const distinguish = placesOf(all.history.keywords)
+  const isWithoutClicks = actions.every(({ clicks }) => clicks === null)
   const columns: readonly SimpleColumn<NextAction>[] = [
     {
       title: words.keyword,
@@ -274,15 +276,13 @@ function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HT
         const query = html('bdi', '', keyword.query)
         return about === '' ? query : twoLines(query, about)
       },
-      taken: takenKeyword(all.history.keywords, ({ status }) => status.keyword),
     },
     {
       title: words.reason,
       class: 'action-reason',
       cell: (action) => reasonsOf(action, say, isolated),
-      taken: (action) => reasonsOf(action, say),
     },
-    ...(actions.every(({ clicks }) => clicks === null)
+    ...(isWithoutClicks
       ? []
       : [
           figures<NextAction>(
@@ -297,7 +297,6 @@ function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HT
                     html('span', 'action-unit', ` ${words.atStake}`),
                   ),
             ' action-clicks',
-            ({ clicks }) => (clicks === null ? null : Math.round(clicks)),
           ),
         ]),
     {
@@ -307,7 +306,6 @@ function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HT
         page === null
           ? noValue(current.state === 'absent' ? words.noPage : say.ranks.notKnown)
           : linkTo(page, pathOf(page)),
-      taken: ({ page }) => page,
     },
     {
       title: words.why,
@@ -322,13 +320,30 @@ function nextActionsPanel(all: View, facts: FindingFacts, open: OpenKeyword): HT
           },
           words.why,
         ),
-      taken: [],
     },
+  ]
+  const taken: readonly TakenColumn<NextAction>[] = [
+    ...takenKeyword<NextAction>(all.history.keywords, ({ status }) => status.keyword),
+    { title: words.reason, of: (action) => reasonsOf(action, say) },
+    ...(isWithoutClicks
+      ? []
+      : [
+          {
+            title: words.clicks,
+            of: ({ clicks }: NextAction) => (clicks === null ? null : Math.round(clicks)),
+          },
+        ]),
+    { title: words.page, of: ({ page }) => page },
   ]
   return panel(
     words.title,
     actions.length === 0
       ? empty(nothingText(nothingToDo(facts), say, isolated))
-      : html('div', 'actions', simpleTable(words.title, actions, columns)),
+      : html(
+          'div',
+          'actions',
+          simpleTable(words.title, actions, columns),
+          tableTools({ label: words.title, columns: taken, rows: () => actions }),
+        ),
   )
 }
