@@ -9,7 +9,7 @@ import { reportFormats } from '../src/cli/report-formats.ts'
 import { type ExportColumn, exportKinds, tableKey } from '../src/export/kinds.ts'
 import { jobFileJsonSchema } from '../src/jobfile/schema.ts'
 import { workspaceJsonSchema } from '../src/jobfile/workspace.ts'
-import { columnTypes } from '../src/machines/postgres/export/cells.ts'
+import { columnTypes } from '../src/machines/postgres/export.ts'
 import { exitCodes } from '../src/model/run.ts'
 
 const read = (path: string): string =>

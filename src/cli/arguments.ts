@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { findOperation } from '../catalog/index.ts'
-import { jobFileNamed } from '../jobfile/upward.ts'
+import { jobFileNamed } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import type { FlagsOf } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'

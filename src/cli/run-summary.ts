@@ -1,5 +1,5 @@
 import type { RunDocument } from '../collect/finish.ts'
-import { shareQueue } from '../ledger/share-queue.ts'
+import { shareQueue } from '../ledger/shares.ts'
 import { areTooLong, coverageOf, type Run } from '../model/run.ts'
 import { suspicionText } from '../model/suspicion.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'

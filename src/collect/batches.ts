@@ -1,6 +1,13 @@
 import type { ApiClient } from '../api/client.ts'
-import type { BudgetStanding, CreditBudget, SpendingLimit } from '../ledger/budget.ts'
-import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
+import {
+  type BudgetStanding,
+  type CreditBudget,
+  limitKey,
+  limitName,
+  limitWarning,
+  reachedMessage,
+  type SpendingLimit,
+} from '../ledger/budget.ts'
 import {
   exhaustedQuota,
   type QuotaUsage,

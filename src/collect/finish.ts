@@ -1,4 +1,4 @@
-import type { OthersSpending, Unexplained } from '../ledger/others.ts'
+import type { OthersSpending, Unexplained } from '../ledger/verify.ts'
 import {
   exitCodes,
   type FinishReason,

@@ -11,7 +11,7 @@ import { readCsv, type TableHead } from './csv.ts'
 import { type ReadRow, rowReader } from './csv-rows.ts'
 import { noDefaults } from './defaults.ts'
 import { type Expand, queryExpander, type RowToExpand } from './expand.ts'
-import { type ByteSource, fileMistake, fromJobFile, unreadable } from './files.ts'
+import { type ByteSource, fileMistake, fromJobFile, tableExtensions, unreadable } from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages } from './params.ts'
 import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
@@ -27,7 +27,6 @@ import {
   type Tree,
 } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
-import { tableExtensions } from './upward.ts'
 
 /** All that a reading of the queries needs. */
 export interface Reading {

@@ -8,11 +8,10 @@ import type { Channel, PeriodBudget, Workspace } from '../model/settings/workspa
 import { closestMatch, parseDuration } from '../model/text.ts'
 import { plainText, quoted, type ReadResult } from '../model/values.ts'
 import { checkDefaults, defaultsIn, type JobDefaults, noDefaults } from './defaults.ts'
-import { fileMistake, yamlText } from './files.ts'
+import { fileMistake, workspaceFile, workspaceFolder, yamlText } from './files.ts'
 import { readMap, scalar, strict, variable } from './issues.ts'
 import { defaultsSchema } from './schema.ts'
 import { inFileOrder, type Report } from './source.ts'
-import { workspaceFile, workspaceFolder } from './upward.ts'
 import { parseYaml } from './yaml.ts'
 
 /** `rankline.yaml` of a folder, checked. */

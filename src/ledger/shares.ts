@@ -59,3 +59,6 @@ function commonMultiple(a: bigint, b: bigint): bigint {
   while (rest > 0n) [divisor, rest] = [rest, divisor % rest]
   return (a / divisor) * b
 }
+
+/** What is to be done where others spend with the key. */
+export const shareQueue = 'Hosts that share a key should share a queue: docs/many-machines.md'

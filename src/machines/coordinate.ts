@@ -6,11 +6,10 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run } from '../model/run.ts'
 import { duration, shellWord, shortKey } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
+import { type App, lookupPatience, type Machines, type Turn } from '../run/app.ts'
+import { type ClockFlags, clockCheck, unchecked } from '../run/clock-check.ts'
 import { keyHash, type ServiceSettings } from '../run/config.ts'
-import type { App, Machines, Turn } from '../run/connect/app.ts'
-import { type ClockFlags, clockCheck, unchecked } from '../run/connect/clock-check.ts'
-import { outgoing } from '../run/connect/outgoing.ts'
-import { lookupPatience } from '../run/connect/service.ts'
+import { outgoing } from '../run/outgoing.ts'
 import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { abandonWhenSilent, patientJournal, patiently } from '../store/shared/patience.ts'
 import { CoordinationLost } from '../store/shared/plans.ts'
@@ -20,7 +19,6 @@ import { databaseClock } from './database-clock.ts'
 import { coldRequests, processName, reachableJournal, readJournal, syncClock } from './queue.ts'
 import { slotLimiter } from './slot-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
-import { knowsAllCalls } from './whole-ledger.ts'
 
 interface Opened {
   readonly store: Store
@@ -336,4 +334,28 @@ function coordinate(
       cancel()
     },
   }
+}
+
+interface Known {
+  readonly store: Store
+  readonly journal: SharedJournal
+  readonly coordinator: string
+}
+
+/**
+ * Whether every call of all machines since an instant, as far as it may be billed, is known in the local database, and none may follow for
+ * what is reserved. Without that, what other machines buy would look like another program's.
+ */
+async function knowsAllCalls(
+  { store, journal, coordinator }: Known,
+  keyHash: string,
+  since: number,
+): Promise<boolean> {
+  const span = { from: since, until: Number.MAX_SAFE_INTEGER }
+  let all = Number.POSITIVE_INFINITY
+  await journal.spending.release(coordinator, keyHash, [], 0, async (_, standings) => {
+    all = await standings.chargedCalls(span)
+    return []
+  })
+  return (await store.chargedCalls(keyHash, span)) >= all
 }

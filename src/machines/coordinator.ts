@@ -14,8 +14,7 @@ import { CoordinationLost, type SharedPage, type SharedProgress } from '../store
 import { QueueDrained } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
 import { chunksOf, planParts } from './chunking.ts'
-import type { Release } from './release.ts'
-import { releaser } from './releasing.ts'
+import { type Release, releaser } from './releasing.ts'
 import { type SyncResult, syncAll } from './sync.ts'
 
 export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'concurrency' | 'readAccount'> {

@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from '../model/time.ts'
+import { type App, createApp, openHttp, readServiceFlags, type Turn } from '../run/app.ts'
+import type { ClockFlags } from '../run/clock-check.ts'
 import {
   databasePath,
   leaseOf,
@@ -7,10 +9,6 @@ import {
   queueUrl,
   type ServiceFlags,
 } from '../run/config.ts'
-import type { App, Turn } from '../run/connect/app.ts'
-import type { ClockFlags } from '../run/connect/clock-check.ts'
-import { createApp } from '../run/connect/create-app.ts'
-import { openHttp, readServiceFlags } from '../run/connect/service.ts'
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
 export async function openApp(

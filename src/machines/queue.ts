@@ -7,7 +7,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run, type StopCause } from '../model/run.ts'
 import { shortKey } from '../model/text.ts'
 import { type Clock, dayMs, systemClock } from '../model/time.ts'
-import { backfillAndNotify } from '../run/backfill.ts'
+import { connectionsFor } from '../run/app.ts'
 import {
   keyHash,
   type QueueFlags,
@@ -17,9 +17,9 @@ import {
   serviceSettings,
   version,
 } from '../run/config.ts'
-import { openWhatIsStored } from '../run/connect/open-stored.ts'
-import { connectionsFor } from '../run/connect/service.ts'
+import { backfillAndNotify } from '../run/derive.ts'
 import { ownerOf, tryCollectorLock } from '../run/lock.ts'
+import { openWhatIsStored } from '../run/open-stored.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { type MovedJob, RekeyRefused } from '../store/shared/operations.ts'
 import { abandonWhenSilent, type Patience, patiently } from '../store/shared/patience.ts'

@@ -1,11 +1,25 @@
 import { highestPrice } from '../catalog/index.ts'
 import { parseUsage } from '../collect/account.ts'
 import type { CollectOptions } from '../collect/collect.ts'
-import { type BudgetStanding, creditBudget } from '../ledger/budget.ts'
-import { limitKey, limitName, limitWarning, reachedMessage } from '../ledger/limit-wording.ts'
-import { countLimits, limitsOfJob, type PeriodLimit, periodLimits } from '../ledger/period-limits.ts'
+import {
+  type BudgetStanding,
+  type CreditBudget,
+  creditBudget,
+  limitKey,
+  limitName,
+  limitWarning,
+  reachedMessage,
+  type SpendingLimit,
+} from '../ledger/budget.ts'
+import {
+  countLimits,
+  limitsOfJob,
+  type PeriodLimit,
+  type PeriodLimits,
+  periodLimits,
+} from '../ledger/period-limits.ts'
 import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
-import type { Run, StopCause } from '../model/run.ts'
+import type { Run, StopCause, Task } from '../model/run.ts'
 import { freshSpan } from '../model/trusted-time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
@@ -16,7 +30,6 @@ import {
   type WaitingChunk,
 } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
-import { decideRelease, type Release } from './release.ts'
 
 /** What releases need of those who coordinate. */
 export interface ReleaserOptions
@@ -192,4 +205,72 @@ const nothing: Release = { grants: [], limits: new Map(), reached: new Map() }
 function stopOf(waiting: readonly WaitingChunk[]): StopCause | null {
   const said = waiting.find(({ stop }) => stop !== null)?.stop
   return said == null ? null : (JSON.parse(said) as StopCause)
+}
+
+/** What may be released now. */
+interface ReleaseState {
+  /** What the budget of the key stands at; what is reserved for other chunks counts as possibly billed. */
+  readonly budget: CreditBudget
+  readonly periods: PeriodLimits
+  /** Calls that the quotas of the key still allow. */
+  readonly quotaLeft: number
+  /** Runs here by their shared id. */
+  readonly runs: ReadonlyMap<string, Run>
+}
+
+/** Which chunks are released, with how many credits, and which limit keeps runs from more. */
+export interface Release {
+  readonly grants: readonly Grant[]
+  readonly limits: ReadonlyMap<number, SpendingLimit>
+  readonly reached: ReadonlyMap<number, readonly BudgetStanding[]>
+}
+
+/**
+ * Reserves for each chunk, in their order, what it may need at most, or what is left where that covers at least its cheapest page. What is
+ * reserved for one is not there for the next.
+ */
+export function decideRelease(waiting: readonly WaitingChunk[], state: ReleaseState): Release {
+  const { budget, periods, runs } = state
+  let quotaLeft = state.quotaLeft
+  const grants: Grant[] = []
+  const limits = new Map<number, SpendingLimit>()
+  const reached = new Map<number, readonly BudgetStanding[]>()
+  for (const chunk of waiting) {
+    const run = runs.get(chunk.run)
+    if (run === undefined) continue
+    const byQuota = quotaLeft * chunk.leastCredits
+    const left = Math.min(budget.availableFor(run.id), periods.left(run.id, chunk.tags), byQuota)
+    const credits = Math.min(chunk.mostCredits, left)
+    if (credits < chunk.leastCredits) {
+      limits.set(
+        run.id,
+        byQuota < chunk.leastCredits ? 'quota' : budget.limitReached(run.id, chunk.leastCredits),
+      )
+      reached.set(run.id, budget.budgetsReached(run.id, chunk.leastCredits, chunk.tags))
+      continue
+    }
+    budget.reserve(asTask(chunk, run.id, credits))
+    quotaLeft -= Math.ceil(credits / chunk.leastCredits)
+    grants.push({ chunk: chunk.id, credits })
+  }
+  return { grants, limits, reached }
+}
+
+/** A chunk is reserved for as if it were one task. */
+function asTask({ id, tags, priority }: WaitingChunk, runId: number, credits: number): Task {
+  return {
+    id: Number(id),
+    runId,
+    queryId: 0,
+    operation: '',
+    text: '',
+    params: {},
+    page: 1,
+    priority,
+    credits,
+    tries: 0,
+    cause: null,
+    reusable: null,
+    tags,
+  }
 }

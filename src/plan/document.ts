@@ -1,6 +1,5 @@
-import type { BudgetStanding } from '../ledger/budget.ts'
+import { amounts, type BudgetStanding, limitKey } from '../ledger/budget.ts'
 import type { RunFunds, SkippedTotal } from '../ledger/fit.ts'
-import { amounts, limitKey } from '../ledger/limit-wording.ts'
 import type { Account } from '../model/call.ts'
 import type { PlanSummary } from '../model/run.ts'
 import type { PlannedJob } from '../store/runs.ts'

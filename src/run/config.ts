@@ -4,12 +4,12 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
-import { folderOfFile, isFolder, shownPath, upwardFrom, workspaceFile } from '../jobfile/upward.ts'
+import { folderOfFile, isFolder, shownPath, upwardFrom, workspaceFile } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
-import { postgresAddress, unencryptedNote } from './connect/postgres-address.ts'
+import { postgresAddress, unencryptedNote } from './postgres-address.ts'
 
 /** Flags that every command takes, as typed. */
 export interface SettingFlags {

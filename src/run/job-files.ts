@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { billableOperation } from '../catalog/index.ts'
-import { type JobText, unreadable } from '../jobfile/files.ts'
+import { type JobText, unreadable, workspaceFile, workspaceFolder } from '../jobfile/files.ts'
 import type { JobFile } from '../jobfile/open.ts'
-import { mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
-import { workspaceFile } from '../jobfile/upward.ts'
+import { firstMistake, mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
+import type { WorkspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
 import type { JobFlags } from '../model/settings/job-settings.ts'
+import type { Workspace } from '../model/settings/workspace.ts'
 import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
-import { brokenWorkspaces, workspaceOf, workspacePath } from './workspace.ts'
 
 /** Flags of the commands that take job files, as typed. */
 export interface JobFileFlags extends JobFlags {
@@ -308,3 +308,50 @@ function otherFile(stored: string | null): string | null {
 
 /** One-off searches are runs of a job of this name, so that they are found in every view and export. */
 export const searchJob = 'search'
+
+/** The workspace of a folder, empty where it has no `rankline.yaml`. Throws one sentence where that file has a mistake. */
+export async function openWorkspace(folder: string): Promise<Workspace> {
+  const mistakes: Problem[] = []
+  const read = await readWorkspace(folder, (mistake) => mistakes.push(mistake))
+  if (read !== null) return read.workspace
+  throw new UsageError(firstMistake(mistakes) ?? `${folder} cannot be read`)
+}
+
+/** The workspace that a job file is in; that of the working folder for a job that has no file. */
+export async function workspaceOf(jobFile: string): Promise<Workspace> {
+  return await openWorkspace(folderOf(jobFile))
+}
+
+/** The mistakes of the workspaces of these job files, by the whole path of their folders; each was logged as one line. */
+async function brokenWorkspaces(
+  jobFiles: readonly string[],
+  { log, all }: { readonly log: (line: string) => void; readonly all: boolean },
+): Promise<ReadonlyMap<string, readonly Problem[]>> {
+  const named = jobFiles.map((file) => workspaceFolder(folderOf(file)))
+  const folders = new Map(named.map((folder) => [resolve(folder), folder]))
+  const broken = new Map<string, readonly Problem[]>()
+  for (const [path, folder] of folders) {
+    const mistakes: Problem[] = []
+    const { report, end } = mistakePrinter(log, all)
+    await readWorkspace(folder, (mistake) => {
+      mistakes.push(mistake)
+      report(mistake)
+    })
+    if (end() > 0) broken.set(path, mistakes)
+  }
+  return broken
+}
+
+/** The whole path of the workspace of a job file; that of the working folder for a job that has none. */
+export function workspacePath(jobFile: string): string {
+  return resolve(workspaceFolder(folderOf(jobFile)))
+}
+
+function folderOf(jobFile: string): string {
+  return jobFile === noFile ? '.' : dirname(jobFile)
+}
+
+async function readWorkspace(folder: string, report: Report): Promise<WorkspaceFile | null> {
+  const { readWorkspace: read } = await import('../jobfile/workspace.ts')
+  return await read(folder, report)
+}

@@ -1,7 +1,7 @@
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
 import { type BalanceChange, finishRuns, type RunDocument, runDocument } from '../collect/finish.ts'
 import { databaseLost, defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
-import { unexplained } from '../ledger/others.ts'
+import { unexplained } from '../ledger/verify.ts'
 import { settlingMs } from '../model/call.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
@@ -10,15 +10,19 @@ import { sanitize } from '../output/terminal.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { PlanDraft } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
-import { backfillAndNotify } from './backfill.ts'
-import type { App } from './connect/app.ts'
+import type { App } from './app.ts'
+import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
-import { onlySelected, selectedQueries, wantedOf } from './planning/choose-queries.ts'
-import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './planning/plan-jobs.ts'
-import type { SelectionFlags } from './planning/selection.ts'
-import { askToBuyAgain, noteBoughtAgain } from './spending/buy-again.ts'
-import { confirmPrices, dearRuns, rejectRaised } from './spending/confirm-price.ts'
-import { sharedLimits } from './spending/limits.ts'
+import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
+import { onlySelected, type SelectionFlags, selectedQueries, wantedOf } from './selection.ts'
+import {
+  askToBuyAgain,
+  confirmPrices,
+  dearRuns,
+  noteBoughtAgain,
+  rejectRaised,
+  sharedLimits,
+} from './spending.ts'
 
 /** A run to be collected, or one that is only shown again. */
 export interface ListedRun {

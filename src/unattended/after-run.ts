@@ -1,21 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs'
 import type { RunDocument } from '../collect/finish.ts'
-import { RanklineError } from '../model/errors.ts'
-import type { Run, StopCause } from '../model/run.ts'
-import type { MetricsFile } from '../run/config.ts'
-import type { App } from '../run/connect/app.ts'
+import { RanklineError, UsageError } from '../model/errors.ts'
+import { coverageOf, endOf, type Run, type StopCause } from '../model/run.ts'
+import type { Clock } from '../model/time.ts'
+import { latestKnown } from '../model/trusted-time.ts'
+import { writablePath, writeFileAtomically } from '../output/file.ts'
+import {
+  type JobMetrics,
+  metricsText,
+  type WorkerMetrics,
+  workerMetricsText,
+} from '../output/metrics-file.ts'
+import type { App } from '../run/app.ts'
+import { type MetricsFile, metricsFile } from '../run/config.ts'
+import { searchJob } from '../run/job-files.ts'
+import type { Store } from '../store/store.ts'
 import { judgeRuns } from './alerts/judge.ts'
 import { deliverMessages } from './messages/deliver.ts'
 import { queueDigestsOfRuns } from './messages/digest.ts'
-import { writeMetrics } from './metrics.ts'
 
 /** A run that was collected, and the document that says how it ended. */
-export interface FinishedRun {
+interface FinishedRun {
   readonly run: Run
   readonly document: RunDocument
 }
 
 /** What follows a collection of any command. */
-export interface AfterRun {
+interface AfterRun {
   readonly app: App
   readonly finished: readonly FinishedRun[]
   /** Why the command stopped; null where it did not. */
@@ -45,4 +56,58 @@ export async function afterRuns(after: AfterRun): Promise<void> {
       else bugs.push(error)
     }
   if (bugs.length > 0) throw bugs[0]
+}
+
+/** What the metrics are read from and where they go. */
+interface MetricsStep {
+  readonly app: { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
+  /** Null where none is wanted. */
+  readonly metricsFile: MetricsFile | null
+}
+
+/** The file that flag or environment name. Throws one sentence where it cannot be written, or holds something else. */
+export function metricsFileToWrite(flag: string | undefined): MetricsFile | null {
+  const file = metricsFile(flag)
+  if (file === null) return null
+  const path = writablePath(file.path, file.by)
+  if (existsSync(path) && !/^(# HELP |$)/.test(readFileSync(path, 'utf8').slice(0, 7)))
+    throw new UsageError(
+      `${file.path} is there and is not a file of metrics, so it would be lost. Give ${file.by} the name of another file`,
+    )
+  return file
+}
+
+/** The collector of node_exporter is another user. */
+const readableByAll = 0o644
+
+/** Writes what all jobs of the database come to into the file of metrics. */
+export async function writeMetrics({ app: { store, clock }, metricsFile }: MetricsStep): Promise<void> {
+  if (metricsFile === null) return
+  const text = await currentMetrics(store, clock.wall())
+  await writeFileAtomically(metricsFile.path, [text], metricsFile.by, readableByAll)
+}
+
+/** Writes what a worker of a queue does into its file of metrics. */
+export async function writeWorkerMetrics(file: MetricsFile, worker: WorkerMetrics): Promise<void> {
+  await writeFileAtomically(file.path, [workerMetricsText(worker)], file.by, readableByAll)
+}
+
+async function currentMetrics(store: Store, now: number): Promise<string> {
+  const jobs: JobMetrics[] = []
+  for (const job of await store.jobsThatRan()) {
+    const { last, good } = await store.newestRuns(job, latestKnown(now))
+    if (last === null || job === searchJob) continue
+    const { planned, done, failed, pending } = await store.taskCounts(last.id)
+    const { spent } = await store.creditsOf([last.id])
+    jobs.push({
+      job,
+      lastGoodAt: good === null ? null : endOf(good),
+      lastRunAt: endOf(last),
+      credits: spent,
+      tasks: { done, failed, pending },
+      coverage: coverageOf({ planned, done }),
+      openAlerts: (await store.openAlerts(job)).length,
+    })
+  }
+  return metricsText(jobs, (await store.newestUsage())?.remaining ?? null)
 }

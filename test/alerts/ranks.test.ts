@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { confirmedBeginning } from '../../src/unattended/alerts/confirm.ts'
-import type { AnsweredObservation } from '../../src/unattended/alerts/facts.ts'
+import { type AnsweredObservation, confirmedBeginning } from '../../src/unattended/alerts/facts.ts'
 import { judgeRank } from '../../src/unattended/alerts/ranks.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aWatchedQuery, looksOf, rankStory, told } from './build.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JobQuery } from '../../src/model/query.ts'
-import { selectionOf } from '../../src/run/planning/selection.ts'
+import { selectionOf } from '../../src/run/selection.ts'
 import { aJobQuery } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 

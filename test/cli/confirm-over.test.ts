@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { confirmPrices, rejectRaised } from '../../src/run/spending/confirm-price.ts'
+import { confirmPrices, rejectRaised } from '../../src/run/spending.ts'
 import { staged } from './staged.ts'
 
 const ten = `queries: [${Array.from({ length: 10 }, (_, index) => `word ${index}`).join(', ')}]\n`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Examined } from '../../src/check/doctor/examine.ts'
+import type { Examined } from '../../src/check/examine.ts'
 import { summaryLines } from '../../src/cli/run-summary.ts'
 import type { RunDocument } from '../../src/collect/finish.ts'
 import { keyHash } from '../../src/run/config.ts'

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/pro
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { folderOfFile } from '../../src/jobfile/upward.ts'
+import { folderOfFile } from '../../src/jobfile/files.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { workspace } from '../support/rankline.ts'
 

@@ -1,6 +1,6 @@
 import timers from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { backfillAndNotify } from '../../src/run/backfill.ts'
+import { backfillAndNotify } from '../../src/run/derive.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aTarget } from '../plan/build.ts'
 import { replaced } from '../support/replaced.ts'

@@ -5,7 +5,7 @@ import { exportToPostgres } from '../../src/cli/commands/report/export-to-postgr
 import { labelled } from '../../src/export/export.ts'
 import { type ExportKind, tableKey } from '../../src/export/kinds.ts'
 import { openPostgres, type Postgres } from '../../src/machines/postgres/connection.ts'
-import { exportInto } from '../../src/machines/postgres/export/tables.ts'
+import { exportInto } from '../../src/machines/postgres/export.ts'
 import { writeCsv } from '../../src/output/formats/csv.ts'
 import type { RowFilter } from '../../src/store/reports.ts'
 import { dropOldResults } from '../../src/store/sqlite/maintenance/old-results.ts'

@@ -1,10 +1,9 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isYamlMap } from '../../src/jobfile/files.ts'
+import { isFolder, isYamlMap } from '../../src/jobfile/files.ts'
 import { openJob } from '../../src/jobfile/open.ts'
 import { formatProblem } from '../../src/jobfile/source.ts'
-import { isFolder } from '../../src/jobfile/upward.ts'
 import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 

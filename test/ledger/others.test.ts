@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { paceOfOthers, unexplained } from '../../src/ledger/others.ts'
-import { settled, verifyLedger } from '../../src/ledger/verify.ts'
+import { paceOfOthers, settled, unexplained, verifyLedger } from '../../src/ledger/verify.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { testTable } from '../support/test-table.ts'
 import { billed, lost, read, s, slowRead } from './build.ts'

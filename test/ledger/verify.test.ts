@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unexplained } from '../../src/ledger/others.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { unexplained, verifyLedger } from '../../src/ledger/verify.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { billed, lost, read, slowRead, verified } from './build.ts'
 

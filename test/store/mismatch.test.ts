@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renormalise } from '../../src/run/renormalise.ts'
+import { renormalise } from '../../src/run/derive.ts'
 import { aJob, aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { everythingPublic, workBodies } from './bodies.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Target } from '../../src/model/target.ts'
-import { backfillTargets } from '../../src/run/backfill.ts'
+import { backfillTargets } from '../../src/run/derive.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type CheckState, checks, exitCodeOfFindings } from '../../src/check/doctor/checks.ts'
-import type { AccountFacts, DatabaseCondition, InstallationFacts } from '../../src/check/doctor/facts.ts'
-import { spentByOthersLately } from '../../src/check/doctor/service.ts'
+import {
+  type AccountFacts,
+  type CheckState,
+  checks,
+  type DatabaseCondition,
+  exitCodeOfFindings,
+  type InstallationFacts,
+} from '../../src/check/doctor.ts'
+import { spentByOthersLately } from '../../src/check/examine.ts'
 import { clockDifference } from '../../src/model/trusted-time.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { statusDocument } from '../../src/check/status/document.ts'
-import type { JobFacts, StatusFacts } from '../../src/unattended/status/facts.ts'
-import { problemsOf, worstLevel } from '../../src/unattended/status/judge.ts'
-import { missedSlots } from '../../src/unattended/status/missed.ts'
-import { age, ahead, limit, span } from '../../src/unattended/status/times.ts'
+import { statusDocument } from '../../src/check/status.ts'
+import {
+  age,
+  ahead,
+  type JobFacts,
+  limit,
+  type StatusFacts,
+  span,
+} from '../../src/unattended/status/facts.ts'
+import { missedSlots, problemsOf, worstLevel } from '../../src/unattended/status/judge.ts'
 import { testTable } from '../support/test-table.ts'
 import { aJob, aRun, day, facts, hour, minute, now } from './build.ts'
 

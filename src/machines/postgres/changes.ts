@@ -15,9 +15,17 @@ import {
 import type { PlanPart } from '../../store/shared/plans.ts'
 import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { epochMs, timeline } from './expressions.ts'
-import { unpack } from './packing.ts'
-import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
+import {
+  type AnswerRow,
+  answerFromRow,
+  type EndRow,
+  endFromRow,
+  epochMs,
+  type RunRow,
+  runFromRow,
+  timeline,
+  unpack,
+} from './rows.ts'
 
 /** The journal for readers, in Postgres. */
 export function sharedChanges(postgres: Postgres): SharedChanges {

@@ -9,9 +9,17 @@ import type {
 } from '../../store/shared/chunks.ts'
 import type { ChunkQuery, SharedRun } from '../../store/shared/plans.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { epochMs, timeline } from './expressions.ts'
-import { unpack } from './packing.ts'
-import { type AnswerRow, answerFromRow, type EndRow, endFromRow, type RunRow, runFromRow } from './rows.ts'
+import {
+  type AnswerRow,
+  answerFromRow,
+  type EndRow,
+  endFromRow,
+  epochMs,
+  type RunRow,
+  runFromRow,
+  timeline,
+  unpack,
+} from './rows.ts'
 
 /** Chunks in Postgres. The rows are the queue: a lease is one UPDATE that skips what another worker is taking. */
 export function sharedChunks(postgres: Postgres): SharedChunks {

@@ -1,6 +1,6 @@
 import type { SharedRates } from '../../store/shared/rates.ts'
 import type { Postgres } from './connection.ts'
-import { epochMs, timeline } from './expressions.ts'
+import { epochMs, timeline } from './rows.ts'
 
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and they travel for different times. Measured with

@@ -1,7 +1,8 @@
 import type { JobSettings } from '../../model/job.ts'
 import type { PagingDecision } from '../../rank/paging.ts'
+import { type CompressedBody, compress, decompress } from '../../store/compression.ts'
 import type { StoredAnswer, TaskEnded } from '../../store/shared/calls.ts'
-import type { SharedRun } from '../../store/shared/plans.ts'
+import type { ChunkState, SharedRun } from '../../store/shared/plans.ts'
 
 export interface RunRow {
   readonly id: string
@@ -55,4 +56,67 @@ export function endFromRow(row: EndRow): TaskEnded {
     end: cause === null ? { call: call_id as string, reused } : { call: call_id, cause },
     paging: paging === null ? null : (JSON.parse(paging) as PagingDecision),
   }
+}
+
+/** An instant of the database as epoch milliseconds with fractions, numeric. */
+export function epochMs(instant: string): string {
+  return `(extract(epoch FROM ${instant}) * 1000)`
+}
+
+/**
+ * Credits that are reserved for a chunk and not spent.
+ *
+ * @param chunk the name of its row in the statement
+ */
+export function reservedOf(chunk: string): string {
+  return `CASE WHEN ${chunk}.state IN ('released', 'leased') THEN greatest(0, ${chunk}.granted - ${chunk}.spent - ${chunk}.in_doubt) ELSE 0 END`
+}
+
+/**
+ * The timeline of a server that takes changes, an integer: the first digits of the name of the file that its log is written to. It is known from
+ * the first change after a failover on, and to everybody.
+ */
+export const timeline = `('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer`
+
+/** Notes a timeline when it is first seen; without locks where it is known. */
+export const noteTimeline = `
+INSERT INTO rankline.timelines (timeline) SELECT t.timeline FROM (SELECT ${timeline} AS timeline) t
+WHERE NOT EXISTS (SELECT 1 FROM rankline.timelines k WHERE k.timeline = t.timeline) ON CONFLICT DO NOTHING`
+
+/** How many chunks are in each state, also in those that no row names. */
+export function chunksByState(
+  rows: readonly { readonly state: ChunkState; readonly chunks: number }[],
+): Readonly<Record<ChunkState, number>> {
+  const none = { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0 }
+  return { ...none, ...Object.fromEntries(rows.map(({ state, chunks }) => [state, chunks])) }
+}
+
+/** Packs data that holds keys of queries as JSON. */
+export async function pack(data: unknown): Promise<CompressedBody> {
+  const text = JSON.stringify(data, (_, value: unknown) =>
+    isBytes(value) ? { $hex: Buffer.from(value.data).toString('hex') } : value,
+  )
+  return await compress(Buffer.from(text))
+}
+
+/** What was packed. */
+export function unpack<T>(packed: CompressedBody): T {
+  return JSON.parse(decompress(packed).toString(), (_, value: unknown) =>
+    isHex(value) ? Buffer.from(value.$hex, 'hex') : value,
+  )
+}
+
+/** A Buffer as JSON.stringify hands it over. */
+function isBytes(value: unknown): value is { readonly data: readonly number[] } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    value.type === 'Buffer' &&
+    'data' in value
+  )
+}
+
+function isHex(value: unknown): value is { readonly $hex: string } {
+  return typeof value === 'object' && value !== null && '$hex' in value
 }

@@ -1,4 +1,4 @@
-import { timeline } from './expressions.ts'
+import { timeline } from './rows.ts'
 
 /**
  * The tables of the shared journal, in the schema `rankline`. Instants are epoch milliseconds, as in SQLite; leases, which are compared with the

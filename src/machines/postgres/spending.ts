@@ -9,8 +9,8 @@ import {
   type WaitingChunk,
 } from '../../store/shared/spending.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { holdRuns, isDrained, lockReleases } from './coordination.ts'
-import { epochMs, reservedOf } from './expressions.ts'
+import { holdRuns, isDrained, lockReleases } from './plans.ts'
+import { epochMs, reservedOf } from './rows.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres): SharedSpending {

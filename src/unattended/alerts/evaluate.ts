@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto'
 import { isComplete } from '../../model/run.ts'
 import { type AlertKind, type AlertRule, ruleIdentity } from '../../model/settings/alert.ts'
 import type { Suspicion } from '../../model/suspicion.ts'
-import { type CitationKind, judgeCitation } from './citations.ts'
-import { judgeSites } from './competitors.ts'
 import type { OpenAlert, RuleVerdict, RunHealth, WatchedPair, WatchedQuery, WatchedSerp } from './facts.ts'
-import { type HealthKind, judgeHealth, judgeSkipped, readAccount } from './health.ts'
-import { judgePage, type LinkText } from './pages.ts'
+import {
+  type HealthKind,
+  judgeHealth,
+  judgeSkipped,
+  judgeWholeRun,
+  readAccount,
+  wholeRunRule,
+} from './health.ts'
 import { judgeRank, type RankKind } from './ranks.ts'
-import { judgeWholeRun, wholeRunRule } from './whole-run.ts'
+import { type CitationKind, judgeCitation, judgePage, judgeSites, type LinkText } from './sites.ts'
 
 /** What a run, or a slot at which none began, is judged by. */
 export interface AlertFacts {

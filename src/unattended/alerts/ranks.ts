@@ -1,6 +1,13 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
-import { type AlertBeginning, confirmedBeginning, type Says } from './confirm.ts'
-import type { AnsweredObservation, OpenAlert, RuleVerdict, WatchedPair } from './facts.ts'
+import {
+  type AlertBeginning,
+  type AnsweredObservation,
+  confirmedBeginning,
+  type OpenAlert,
+  type RuleVerdict,
+  type Says,
+  type WatchedPair,
+} from './facts.ts'
 
 /*
  * Truth table of the rank rules. 5 is a rank, -30 an absence after thirty results; `by: 3`, `top: 10`.

@@ -1,12 +1,8 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import type { ChannelContext, OpenChannel, OpenedChannel } from './channel.ts'
-import { openDiscord } from './discord.ts'
+import { type ChannelContext, type OpenChannel, type OpenedChannel, openWebhook } from './channel.ts'
+import { openDiscord, openSlack, openTeams } from './chat.ts'
 import { openEmail } from './email.ts'
-import { openExec } from './exec.ts'
-import { openFile } from './file.ts'
-import { openSlack } from './slack.ts'
-import { openTeams } from './teams.ts'
-import { openWebhook } from './webhook.ts'
+import { openExec, openFile } from './local.ts'
 
 type OpenAll = { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
 

@@ -5,16 +5,15 @@ import { noFile } from '../../model/job.ts'
 import type { AlertMessage } from '../../model/settings/alert.ts'
 import type { Workspace } from '../../model/settings/workspace.ts'
 import { count, duration } from '../../model/text.ts'
-import { type Clock, dayMs } from '../../model/time.ts'
-import type { App } from '../../run/connect/app.ts'
-import type { Outgoing } from '../../run/connect/outgoing.ts'
+import { type Clock, dayMs, hourMs } from '../../model/time.ts'
+import type { App } from '../../run/app.ts'
+import { workspaceOf, workspacePath } from '../../run/job-files.ts'
+import type { Outgoing } from '../../run/outgoing.ts'
 import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Send, Sent } from '../channels/channel.ts'
-import { knownChannels } from './known-channels.ts'
-import { nextTry } from './retries.ts'
 
-export interface Delivery {
+interface Delivery {
   readonly store: OutboxStore & Pick<RunStore, 'jobFile'>
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
   readonly outgoing: Outgoing
@@ -194,4 +193,54 @@ function about({ kind, job, runId, message }: OutboxMessage): string {
   const { jobs = [] } = (message as AlertMessage).alerts[0] ?? {}
   if (jobs.length > 1) return `the message about ${count(jobs.length, 'job')}`
   return runId === null ? `the alerts of ${job}` : `the message about run ${runId} of ${job}`
+}
+
+const minuteMs = 60_000
+
+/**
+ * How long a message waits after each failed try: first until the next run or the next look of the scheduler, for most troubles
+ * pass; then ever longer. The last waits are shorter than a day, so that a daily run never comes a moment too early.
+ */
+const waitsMs = [
+  0,
+  minuteMs,
+  10 * minuteMs,
+  hourMs,
+  4 * hourMs,
+  12 * hourMs,
+  20 * hourMs,
+  20 * hourMs,
+  20 * hourMs,
+]
+
+/** No receiver may ask for more. */
+const longestRequestMs = dayMs
+
+/**
+ * How long a message waits after so many failed tries; null where it is given up, after ten tries in a little over three days.
+ *
+ * @param askedMs how long the receiver asked to be left alone; null where it did not
+ */
+export function nextTry(tries: number, askedMs: number | null): number | null {
+  const waitMs = waitsMs[tries - 1]
+  return waitMs === undefined ? null : Math.max(waitMs, Math.min(askedMs ?? 0, longestRequestMs))
+}
+
+/**
+ * The channels of the workspace of a job file. While `rankline.yaml` there has mistakes, they are those that it had before: that
+ * it has mistakes must be told, too. Commands are not started then: the file may say another one by now.
+ */
+export async function knownChannels(
+  store: Pick<OutboxStore, 'lastChannels'>,
+  jobFile: string,
+): Promise<Pick<Workspace, 'folder' | 'channels'> & { readonly isSound: boolean }> {
+  try {
+    return { ...(await workspaceOf(jobFile)), isSound: true }
+  } catch (error) {
+    const folder = workspacePath(jobFile)
+    const last = error instanceof RanklineError ? await store.lastChannels(folder) : null
+    if (last === null) throw error
+    const safe = Object.entries(last).filter(([, { type }]) => type !== 'exec')
+    return { folder, channels: Object.fromEntries(safe), isSound: false }
+  }
 }

@@ -1,11 +1,11 @@
 import type { JobSettings } from '../../model/job.ts'
 import type { Run } from '../../model/run.ts'
 import type { Clock } from '../../model/time.ts'
-import type { App } from '../../run/connect/app.ts'
+import type { App } from '../../run/app.ts'
 import { latestSlot } from '../../schedule/slots.ts'
 import type { MessageContent } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
-import { knownChannels } from './known-channels.ts'
+import { knownChannels } from './deliver.ts'
 
 /** Puts digests into the outbox that are due, after a run. */
 export async function queueDigestsOfRuns({
@@ -40,8 +40,8 @@ export async function queueDigests(
     const due = await dueDigests(job, store, now)
     if (due.length === 0) continue
     // Most runs have none, and need nothing that reports do.
-    const { figuresOf } = await import('./digest-figures.ts')
-    const { reportMessage } = await import('./digest-mail.ts')
+    const { figuresOf } = await import('./digest-content.ts')
+    const { reportMessage } = await import('./digest-content.ts')
     const { digestMessage } = await import('../../report/digest.ts')
     const figures = await figuresOf(job, store, now)
     const digest: MessageContent = {

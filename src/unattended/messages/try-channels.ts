@@ -4,7 +4,7 @@ import type { AlertNews } from '../../model/settings/alert.ts'
 import type { Channel, Workspace } from '../../model/settings/workspace.ts'
 import { closestMatch } from '../../model/text.ts'
 import type { Clock } from '../../model/time.ts'
-import type { Outgoing } from '../../run/connect/outgoing.ts'
+import type { Outgoing } from '../../run/outgoing.ts'
 import type { ChannelMessage } from '../channels/channel.ts'
 
 /** How the sample fared on one channel. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Clock } from '../../model/time.ts'
-import type { Outgoing } from '../../run/connect/outgoing.ts'
+import type { Outgoing } from '../../run/outgoing.ts'
 import { deliver } from './deliver.ts'
 import { dueDigests, queueDigests } from './digest.ts'
 

@@ -1,6 +1,10 @@
+import { unexplained } from '../../ledger/verify.ts'
 import type { FinishReason, RunTotals } from '../../model/run.ts'
 import type { RunFreshness } from '../../model/settings/job-settings.ts'
+import { dayMs, hourMs } from '../../model/time.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import type { StoredAlert } from '../../store/alerts.ts'
+import type { Store } from '../../store/store.ts'
 import type { Slot } from '../../store/unattended.ts'
 
 // What is known of all jobs at one instant. Instants are epoch milliseconds, money is in credits.
@@ -52,7 +56,7 @@ export interface JobFacts {
   readonly alerts: readonly ShownAlert[]
 }
 
-export type ShownAlert = Pick<StoredAlert, 'id' | 'when' | 'text' | 'openedAt' | 'mutedUntil'>
+type ShownAlert = Pick<StoredAlert, 'id' | 'when' | 'text' | 'openedAt' | 'mutedUntil'>
 
 export interface JobFileFacts {
   /** As a user can name it from the working folder; null for a job without a file. */
@@ -102,4 +106,96 @@ export interface DatabaseFacts {
   readonly damage: string | null
   /** Bytes that are free on its disk; infinite where it is missing. */
   readonly freeBytes: number
+}
+
+const units = [
+  [dayMs, 'd'],
+  [hourMs, 'h'],
+  [60_000, 'min'],
+] as const
+
+/** A time in its largest unit, rounded down: `3 d`, `26 h`, `5 min`. Below three days it is hours. */
+export function span(ms: number): string {
+  const [unit, name] = units.find(([unit, name]) => ms >= (name === 'd' ? 3 * unit : unit)) ?? units[2]
+  return `${Math.floor(ms / unit)} ${name}`
+}
+
+/** How long ago: `3 d ago`; `just now` within the last minute, also where a clock was set back. */
+export function age(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${span(ms)} ago`
+}
+
+/** How far ahead: `in 3 h`. */
+export function ahead(ms: number): string {
+  return ms < 60_000 ? 'now' : `in ${span(ms)}`
+}
+
+/** A limit as one writes it, in the largest unit that it is whole in: `50 h`, `2 d`. */
+export function limit(ms: number): string {
+  const [unit, name] = units.find(([unit]) => ms % unit === 0) ?? units[2]
+  return `${ms / unit} ${name}`
+}
+
+/** How bad something is, the worst first. */
+export const levels = ['error', 'warning', 'ok'] as const
+export type Level = (typeof levels)[number]
+
+/** What a problem is about. */
+export type ProblemKind =
+  | 'job-file'
+  | 'workspace'
+  | 'stale'
+  | 'run'
+  | 'slot'
+  | 'alerts'
+  | 'balance'
+  | 'unexplained'
+  | 'messages'
+  | 'database'
+  | 'disk'
+
+/** Something that a person has to look at. */
+export interface StatusProblem {
+  readonly level: Exclude<Level, 'ok'>
+  /** Null where it is not about one job. */
+  readonly job: string | null
+  readonly kind: ProblemKind
+  /** What happened, and what to do; without a full stop. */
+  readonly text: string
+  /** What stops this job and others alike; absent where it is its own. */
+  readonly cause?: SharedCause
+  /** Jobs that one cause stops; absent where it is not about several. */
+  readonly jobs?: readonly string[]
+}
+
+/** What may stop several jobs, in words that are the same for each. */
+interface SharedCause {
+  readonly what: string
+  /** One thing to do, after which all of them go on. */
+  readonly advice: string
+}
+
+/** The spending of so many days says how long the balance lasts. */
+const spendingDays = 14
+
+/** What calls of the last days cost, of all jobs. */
+export async function recentSpending(store: Store, now: number): Promise<MoneyFacts['spent']> {
+  const begin = now - spendingDays * dayMs
+  const days = (await store.sums('day', { from: begin, until: latestKnown(now) })).filter(
+    ({ credits }) => credits > 0,
+  )
+  return {
+    credits: days.reduce((total, { credits }) => total + credits, 0),
+    since: Math.max(begin, Date.parse(String(days[0]?.group ?? new Date(begin).toISOString()))),
+  }
+}
+
+/** Credits that the service counted since an instant beyond what calls explain; null where that is not known. */
+export async function unexplainedSince(
+  store: Store,
+  keyHash: string,
+  instant: number,
+): Promise<number | null> {
+  const { earlier, readings, charges } = await store.ledgerSince(keyHash, await store.markAt(instant))
+  return unexplained(earlier, readings, charges, await store.queueFailovers())?.credits ?? null
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
-import { passwordIn, postgresAddress, unencryptedNote } from '../../../src/run/connect/postgres-address.ts'
+import { passwordIn, postgresAddress, unencryptedNote } from '../../../src/run/postgres-address.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { waitWhile } from '../../cli/staged.ts'
 import { sharedPostgres, testPostgres } from '../../support/postgres.ts'

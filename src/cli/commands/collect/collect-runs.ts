@@ -7,9 +7,8 @@ import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
+import { type App, mostConnections } from '../../../run/app.ts'
 import type { MetricsFile } from '../../../run/config.ts'
-import type { App } from '../../../run/connect/app.ts'
-import { mostConnections } from '../../../run/connect/service.ts'
 import {
   type CollectRequest,
   collectAndFinish,
@@ -17,9 +16,8 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../run/run-jobs.ts'
-import { afterRuns } from '../../../unattended/after-run.ts'
+import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, type RunPings, reasonOf } from '../../../unattended/messages/ping.ts'
-import { metricsFileToWrite, writeMetrics } from '../../../unattended/metrics.ts'
 import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'

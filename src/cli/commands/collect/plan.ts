@@ -1,8 +1,14 @@
 import { billableOperation } from '../../../catalog/index.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
-import type { BudgetStanding } from '../../../ledger/budget.ts'
-import { amounts, leastLeft, limitKey, limitLine, limitWarning } from '../../../ledger/limit-wording.ts'
+import {
+  amounts,
+  type BudgetStanding,
+  leastLeft,
+  limitKey,
+  limitLine,
+  limitWarning,
+} from '../../../ledger/budget.ts'
 import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledger/quotas.ts'
 import type { Account } from '../../../model/call.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
@@ -16,15 +22,14 @@ import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../plan/backtest.ts'
 import { mayNotCall, type PlanDocument, planDocuments } from '../../../plan/document.ts'
 import type { QueryState } from '../../../rank/advance.ts'
-import { judgeClock } from '../../../run/connect/clock-check.ts'
-import { connectFreely } from '../../../run/connect/create-app.ts'
-import { openWhatIsStored } from '../../../run/connect/open-stored.ts'
+import { connectFreely } from '../../../run/app.ts'
+import { judgeClock } from '../../../run/clock-check.ts'
+import { dueQueries } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
-import { onlySelected, selectedQueries, wantedOf } from '../../../run/planning/choose-queries.ts'
-import { dueQueries } from '../../../run/planning/due-work.ts'
-import { accountOf, decideJobs, editedJobs, pausedJobs, unfit } from '../../../run/planning/plan-jobs.ts'
-import { dearRuns, priceList } from '../../../run/spending/confirm-price.ts'
-import { plannedLimits } from '../../../run/spending/limits.ts'
+import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { accountOf, decideJobs, editedJobs, pausedJobs, unfit } from '../../../run/plan-jobs.ts'
+import { onlySelected, selectedQueries, wantedOf } from '../../../run/selection.ts'
+import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { AskedQuery } from '../../../store/results.ts'
 import type { RepeatedRow } from '../../../store/runs.ts'
 import type { Store } from '../../../store/store.ts'

@@ -4,6 +4,8 @@ import { count } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { type LogFields, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { serviceAhead } from '../../../run/app.ts'
+import { clockGate } from '../../../run/clock-check.ts'
 import {
   databasePath,
   databaseSetting,
@@ -12,9 +14,7 @@ import {
   serviceSettings,
   version,
 } from '../../../run/config.ts'
-import { clockGate } from '../../../run/connect/clock-check.ts'
-import { serviceAhead } from '../../../run/connect/create-app.ts'
-import { outgoing } from '../../../run/connect/outgoing.ts'
+import { outgoing } from '../../../run/outgoing.ts'
 import { localTime } from '../../../schedule/zone.ts'
 import { leftOutTeller } from '../../../unattended/alerts/skipped.ts'
 import { sendWithoutRun } from '../../../unattended/messages/without-run.ts'

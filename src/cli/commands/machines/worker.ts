@@ -6,7 +6,7 @@ import { systemClock } from '../../../model/time.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { leaseOf, version } from '../../../run/config.ts'
-import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/metrics.ts'
+import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/after-run.ts'
 import { serveHealth } from '../../../unattended/scheduler/health.ts'
 import {
   type Command,

@@ -1,7 +1,7 @@
 import { cursorText, labelled, numbersOf, readCursor } from '../../../export/export.ts'
 import { type ExportKind, exportKinds, tableKey } from '../../../export/kinds.ts'
 import { exportTarget } from '../../../export/target.ts'
-import { exportInto, type Position } from '../../../machines/postgres/export/tables.ts'
+import { exportInto, type Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'

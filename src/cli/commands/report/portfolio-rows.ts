@@ -1,12 +1,15 @@
-import type { StatusDocument } from '../../../check/status/document.ts'
+import type { StatusDocument } from '../../../check/status.ts'
 import { RanklineError } from '../../../model/errors.ts'
 import type { JobSettings } from '../../../model/job.ts'
 import { endOf } from '../../../model/run.ts'
 import type { Audience } from '../../../model/settings/presentation.ts'
 import { latestKnown } from '../../../model/trusted-time.ts'
 import { sanitize } from '../../../output/terminal.ts'
-import type { PortfolioProblem, PortfolioRow } from '../../../report/formats/portfolio/row.ts'
-import { portfolioRanks } from '../../../report/formats/portfolio/row.ts'
+import {
+  type PortfolioProblem,
+  type PortfolioRow,
+  portfolioRanks,
+} from '../../../report/formats/portfolio/row.ts'
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
 import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'

@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type StatusDocument, statusDocument } from '../../../check/status/document.ts'
-import { gatherStatus } from '../../../check/status/gather.ts'
-import { isFolder } from '../../../jobfile/upward.ts'
+import { gatherStatus, type StatusDocument, statusDocument } from '../../../check/status.ts'
+import { isFolder } from '../../../jobfile/files.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { comparison, period } from '../../../model/settings/period.ts'
 import { count } from '../../../model/text.ts'
@@ -69,7 +68,7 @@ export async function portfolio(
   await using copy = withNew.length > 0 ? await openCopy(database) : null
   const store = copy ?? reader
   for (const { settings } of withNew) {
-    const { backfillAndNotify } = await import('../../../run/backfill.ts')
+    const { backfillAndNotify } = await import('../../../run/derive.ts')
     if (settings !== null) await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
   if (folder !== null) makeFolder(folder)

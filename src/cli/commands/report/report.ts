@@ -93,7 +93,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   await using copy = hasNew ? await openCopy(database) : null
   const store = copy ?? reader
   if (hasNew) {
-    const { backfillAndNotify } = await import('../../../run/backfill.ts')
+    const { backfillAndNotify } = await import('../../../run/derive.ts')
     await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
   const look = lookOf(flags, terminal)

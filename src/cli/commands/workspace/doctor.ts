@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import { type CheckState, exitCodeOfFindings } from '../../../check/doctor/checks.ts'
-import { type Examined, examine } from '../../../check/doctor/examine.ts'
+import { type CheckState, exitCodeOfFindings } from '../../../check/doctor.ts'
+import { type Examined, examine } from '../../../check/examine.ts'
 import type { Flags } from '../../../model/flag.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'

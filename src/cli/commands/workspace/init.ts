@@ -1,22 +1,23 @@
 import { join, relative, resolve } from 'node:path'
 import {
   questions,
+  readClients,
   readPlace,
   readSite,
   readTime,
   usualAnswers,
   type WorkspaceAnswers,
-} from '../../../check/init/answers.ts'
-import { readClients } from '../../../check/init/clients.ts'
+} from '../../../check/init.ts'
 import {
   clientFiles,
   jobFile,
   jobOfFile,
+  type LaidOut,
+  layOut,
   sandboxCommand,
   schemaFiles,
   workspaceFiles,
-} from '../../../check/init/files.ts'
-import { type LaidOut, layOut } from '../../../check/init/lay-out.ts'
+} from '../../../check/init-files.ts'
 import { mistakePrinter } from '../../../jobfile/source.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'

@@ -1,0 +1,374 @@
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { accountStop, keyExpiry } from '../collect/account.ts'
+import { UsageUnavailable } from '../collect/stop.ts'
+import { workspaceFile, workspaceFolder } from '../jobfile/files.ts'
+import {
+  type OthersSpending,
+  paceOfOthers,
+  settled,
+  type UsageInterval,
+  unexplainedIn,
+  verifyLedger,
+} from '../ledger/verify.ts'
+import { RanklineError, UsageError } from '../model/errors.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { Workspace } from '../model/settings/workspace.ts'
+import { dayMs, sleep, systemClock } from '../model/time.ts'
+import { type App, chosenProxy, connectFreely } from '../run/app.ts'
+import {
+  databaseSetting,
+  keyHash,
+  namedSecret,
+  queueUrl,
+  type ServiceFlags,
+  serviceSettings,
+  settingsOfShell,
+  version,
+} from '../run/config.ts'
+import { yamlJobFiles } from '../run/due-work.ts'
+import { openWorkspace, stageJobs } from '../run/job-files.ts'
+import { ownerOf } from '../run/lock.ts'
+import { outgoing } from '../run/outgoing.ts'
+import { accountOf, decideJobs } from '../run/plan-jobs.ts'
+import { refuseFolder, refuseNetworkFolder } from '../store/sqlite/connection/database.ts'
+import { freeBytes } from '../store/sqlite/connection/disk-space.ts'
+import { mayWrite, needsMigration } from '../store/sqlite/connection/inspect.ts'
+import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
+import { quickCheck } from '../store/sqlite/maintenance/check.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import {
+  type ChannelFacts,
+  type CheckFinding,
+  type CronFacts,
+  checks,
+  type DatabaseCondition,
+  type FolderFacts,
+  type InstallationFacts,
+  type JobFilesFacts,
+  type LockFacts,
+  type ProgramFacts,
+  type ServiceFacts,
+  type SettingsFacts,
+  type SharingFacts,
+} from './doctor.ts'
+import { type LaidOutFile, schemaFiles } from './init-files.ts'
+
+/** A check by its name, and what it found. */
+export interface Examined extends CheckFinding {
+  readonly check: string
+}
+
+/** Does every check in the working folder. Makes and changes no database; calls only what is free. */
+export async function examine(flags: ServiceFlags): Promise<readonly Examined[]> {
+  const facts = await gather(flags)
+  return checks.map(({ name, judge }) => ({ check: name, ...judge(facts) }))
+}
+
+async function gather(flags: ServiceFlags): Promise<InstallationFacts> {
+  const { path, isNamed } = databaseSetting(flags)
+  const { facts: settings, keyHash } = settingsFacts(flags)
+  // Before the service is asked: while the answer is stored, the database is open.
+  const database = await databaseFacts(path, { isNamed })
+  const locks = lockFacts(path, keyHash)
+  const isQueued = 'isQueued' in settings && settings.isQueued
+  const isAlone = !isQueued && locks.every(({ of, owner }) => of !== 'key' || owner === null)
+  const asked =
+    keyHash === null
+      ? { service: null, sharing: nothingKnown }
+      : await serviceFacts(flags, database, { isAlone })
+  return {
+    now: systemClock.wall(),
+    program: programFacts(),
+    settings,
+    ...asked,
+    database,
+    freeBytes: freeBytes(existingFolder(path)),
+    locks,
+    cron: cronFacts(),
+    folder: folderFacts('.'),
+    ...(await workspaceFacts('.', { allowHttp: flags['allow-http'] === true })),
+  }
+}
+
+function programFacts(): ProgramFacts {
+  const { versions, platform, arch } = process
+  const hour = (timeZone: string): string =>
+    new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' }).format(0)
+  return {
+    version,
+    node: versions.node,
+    platform: `${platform} ${arch}`,
+    zoneData: versions.tz ?? null,
+    knowsZones: hour('Asia/Tokyo') === '09' && hour('UTC') === '00',
+    zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+  }
+}
+
+/** Databases up to this size are read whole: it takes some seconds. */
+const quicklyChecked = 500_000_000
+
+/** What there is of a database; nothing is made or changed. */
+async function databaseFacts(
+  path: string,
+  { isNamed }: { readonly isNamed: boolean },
+): Promise<DatabaseCondition> {
+  try {
+    const folder = existingFolder(path)
+    if (!existsSync(path)) {
+      if (isNamed) refuseFolder(path)
+      refuseNetworkFolder(folder)
+      const makeable = isWritable(folder)
+        ? null
+        : `This user may not write into ${folder}: no run can make the database there. Work elsewhere, or name another with --db`
+      return { state: 'missing', path, makeable }
+    }
+    refuseNetworkFolder(dirname(realFile(path)))
+    const bytes = statSync(path).size
+    const isOlder = needsMigration(path)
+    const isChecked = bytes <= quicklyChecked
+    const damage = isChecked ? await quickCheck(path) : null
+    return { state: 'there', path, bytes, isWritable: mayWrite(path), isOlder, damage, isChecked }
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    return { state: 'unusable', path, mistake: error.message }
+  }
+}
+
+/** The nearest folder above a file that is there. */
+function existingFolder(file: string): string {
+  let folder = dirname(resolve(file))
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  return folder
+}
+
+/** @param keyHash null where there is no key */
+function lockFacts(database: string, keyHash: string | null): readonly LockFacts[] {
+  const files = [['database', databaseLock(database)] as const]
+  return [...files, ...(keyHash === null ? [] : [['key', keyLock(keyHash)] as const])].map(([of, file]) => ({
+    of,
+    file,
+    owner: isHeld(file) ? ownerText(file) : null,
+    isUsable: isWritable(existsSync(file) ? file : existingFolder(file)),
+  }))
+}
+
+function ownerText(file: string): string {
+  const owner = ownerOf(file)
+  return owner.startsWith('process') ? owner : 'another process'
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Where cron looks for programs, on Debian and most others. */
+const cronPath = ['/usr/bin', '/bin']
+
+function cronFacts(): CronFacts {
+  return {
+    onlyInShell: settingsOfShell(),
+    findsNode: process.platform === 'win32' || cronPath.some((folder) => existsSync(`${folder}/node`)),
+  }
+}
+
+/** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
+function settingsFacts(flags: ServiceFlags): {
+  readonly facts: SettingsFacts
+  readonly keyHash: string | null
+} {
+  try {
+    const settings = serviceSettings(flags)
+    const { baseUrl } = settings
+    const isQueued = queueUrl({}) !== null
+    const facts = { baseUrl, proxy: chosenProxy(baseUrl)?.origin ?? null, isQueued }
+    return { facts, keyHash: keyHash(settings) }
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    return { facts: { mistake: error.message }, keyHash: null }
+  }
+}
+
+const nothingKnown: SharingFacts = { isKnown: false, lately: null, perMinute: null }
+
+/**
+ * What the service says, for free, and what others spend with the key. Both are read through a sound database only.
+ *
+ * @param isAlone whether no process that is known of spends with the key now
+ */
+async function serviceFacts(
+  flags: ServiceFlags,
+  database: DatabaseCondition,
+  { isAlone }: { readonly isAlone: boolean },
+): Promise<{ readonly service: ServiceFacts; readonly sharing: SharingFacts }> {
+  try {
+    await using app = await connectFreely(flags, { stored: isSound(database) ? 'read' : 'left-alone' })
+    const service = await askService(app)
+    const sharing = await sharingFacts(app)
+    const isUsed = 'account' in service && service.account.totalUsed !== 0
+    const perMinute = isAlone && isUsed ? await paceNow(app) : null
+    return { service, sharing: { ...sharing, perMinute } }
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    return { service: { about: 'service', mistake: error.message }, sharing: nothingKnown }
+  }
+}
+
+function isSound(database: DatabaseCondition): boolean {
+  if (database.state !== 'there') return false
+  return database.isWritable && !database.isOlder && database.damage === null
+}
+
+async function askService(app: App): Promise<ServiceFacts> {
+  const account = await accountOf(app)
+  if (account instanceof UsageUnavailable)
+    return { about: account.stop.reason === 'auth' ? 'key' : 'service', mistake: account.message }
+  return {
+    account,
+    stop: accountStop(account, account.at)?.message ?? null,
+    keyExpiresAt: keyExpiry(account),
+    aheadMs: account.aheadMs,
+  }
+}
+
+async function spansOf({ store, keyHash }: App): Promise<readonly UsageInterval[]> {
+  const failovers = await store.queueFailovers()
+  return settled(verifyLedger(store.readings(keyHash), store.charges(keyHash), failovers).spans)
+}
+
+async function sharingFacts(app: App): Promise<Pick<SharingFacts, 'isKnown' | 'lately'>> {
+  const spans = await spansOf(app)
+  return { isKnown: spans.length > 0, lately: spentByOthersLately(spans, app.clock.wall()) }
+}
+
+/** Between two readings of which the second is taken for it. */
+const secondLookMs = 1_500
+
+/** What others spend a minute now; the account is read a second time where the readings that are there do not tell. */
+async function paceNow(app: App): Promise<number | null> {
+  const known = paceOfOthers(await spansOf(app), app.clock.wall())
+  if (known !== null) return known
+  await sleep(app.clock, secondLookMs)
+  await accountOf(app)
+  return paceOfOthers(await spansOf(app), app.clock.wall())
+}
+
+const weekMs = 7 * dayMs
+
+/** What others spent with the key in the week before now: what is older has been seen, or is past mending. */
+export function spentByOthersLately(spans: readonly UsageInterval[], now: number): OthersSpending | null {
+  return unexplainedIn(spans.filter(({ until }) => until > now - weekMs)).others
+}
+
+/** What there is in a folder beside its jobs. */
+function folderFacts(folder: string): FolderFacts {
+  const isOld = ({ path, text }: LaidOutFile): boolean => {
+    const file = join(folder, path)
+    return existsSync(file) && readFileSync(file, 'utf8') !== text
+  }
+  return {
+    hasWorkspaceFile: existsSync(join(workspaceFolder(folder), workspaceFile)),
+    hasOldSchemas: schemaFiles().some(isOld),
+  }
+}
+
+/** The jobs of a folder and what they share, read as `plan` does. */
+async function workspaceFacts(
+  folder: string,
+  { allowHttp }: { readonly allowHttp: boolean },
+): Promise<{ readonly jobs: JobFilesFacts; readonly channels: readonly ChannelFacts[] }> {
+  try {
+    const workspace = await openWorkspace(folder)
+    const { facts, settings } = await jobFacts(folder)
+    return { jobs: facts, channels: await channelFacts(workspace, settings, allowHttp) }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return { jobs: { ...noJobs, workspaceMistake: error.message }, channels: [] }
+  }
+}
+
+const noJobs: JobFilesFacts = {
+  workspaceMistake: null,
+  files: 0,
+  sound: 0,
+  firstMistake: null,
+  queries: 0,
+  credits: 0,
+  scheduled: 0,
+  alerting: [],
+}
+
+async function jobFacts(
+  folder: string,
+): Promise<{ readonly facts: JobFilesFacts; readonly settings: readonly JobSettings[] }> {
+  const files = await yamlJobFiles(folder)
+  if (files.length === 0) return { facts: noJobs, settings: [] }
+  // In a database of its own the jobs are planned as if they had never run.
+  await using store = await openStore(':memory:')
+  await using draft = await store.draft()
+  const lines: string[] = []
+  const events = {
+    logMistake: (line: string) => lines.push(line),
+    onMistakes: () => {},
+    onRead: () => {},
+  }
+  const staged = (await stageJobs({ job: files, 'skip-bad': true }, draft, store, events)) ?? []
+  const decided = await decideJobs(store, staged, { fresh: true, change: false })
+  let queries = 0
+  let credits = 0
+  for (const { planned } of decided) {
+    const summary = await draft.summary(planned)
+    queries += summary.queries
+    credits += Math.min(summary.credits.max, planned.settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
+  }
+  const facts: JobFilesFacts = {
+    workspaceMistake: null,
+    files: files.length,
+    sound: staged.length,
+    firstMistake: staged.length === files.length ? null : (lines[0] ?? null),
+    queries,
+    credits,
+    scheduled: staged.filter(({ settings }) => settings.schedule !== null).length,
+    alerting: staged
+      .filter(({ settings: { alerts, digest } }) => (alerts ?? []).length > 0 || digest !== null)
+      .map(({ settings }) => settings.name),
+  }
+  return { facts, settings: staged.map(({ settings }) => settings) }
+}
+
+async function channelFacts(
+  { channels, folder }: Workspace,
+  jobs: readonly JobSettings[],
+  allowHttp: boolean,
+): Promise<readonly ChannelFacts[]> {
+  const named = jobs.flatMap(({ alerts, digest }) => [
+    ...(alerts ?? []),
+    ...(digest === null ? [] : [digest]),
+  ])
+  const unknown = new Set(
+    named.flatMap(({ to }) => to ?? []).filter((name) => !Object.hasOwn(channels, name)),
+  )
+  const pinged = new Set(jobs.flatMap(({ ping }) => ping?.urlEnv ?? []))
+  const silent = [...pinged].filter((variable) => namedSecret(variable) === undefined)
+  const around = { ...outgoing(allowHttp), folder, now: systemClock.wall }
+  const { openChannel } = await import('../unattended/channels/index.ts')
+  return [
+    ...Object.entries(channels).map(([name, channel]) => {
+      const opened = openChannel(channel, around)
+      return { name, obstacle: 'missing' in opened ? opened.missing : null }
+    }),
+    ...[...unknown].map((name) => ({
+      name,
+      obstacle: `a job sends to it, but ${workspaceFile} has no such channel`,
+    })),
+    ...silent.map((variable) => ({
+      name: 'ping',
+      obstacle: `${variable} is not set. Set it in the environment or in .env`,
+    })),
+  ]
+}

@@ -1,0 +1,429 @@
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname, extname, relative, resolve } from 'node:path'
+import { openJob } from '../jobfile/open.ts'
+import { csvFilesOf } from '../jobfile/peek.ts'
+import { firstMistake } from '../jobfile/source.ts'
+import { isWorkspaceMistake } from '../jobfile/workspace.ts'
+import { UsageError } from '../model/errors.ts'
+import { type JobSettings, noFile, type Problem } from '../model/job.ts'
+import { areTooLong, coverageOf, endOf, type Run } from '../model/run.ts'
+import { dayMs, hourMs, periodAt } from '../model/time.ts'
+import { latestKnown } from '../model/trusted-time.ts'
+import { databaseSetting, type SettingFlags } from '../run/config.ts'
+import { yamlJobFiles } from '../run/due-work.ts'
+import { searchJob } from '../run/job-files.ts'
+import { openWhatIsStored } from '../run/open-stored.ts'
+import { nextSlot } from '../schedule/slots.ts'
+import type { MessageState } from '../store/outbox.ts'
+import type { Store } from '../store/store.ts'
+import {
+  type BrokenShared,
+  type DatabaseFacts,
+  type JobFacts,
+  type JobFileFacts,
+  levels,
+  type MessageFacts,
+  type MoneyFacts,
+  type RunFacts,
+  recentSpending,
+  type StatusFacts,
+  unexplainedSince,
+} from '../unattended/status/facts.ts'
+import {
+  countedSince,
+  daysLeft,
+  isRetired,
+  missedSlots,
+  oncePerCause,
+  problemsOf,
+  spentPerDay,
+  worstLevel,
+} from '../unattended/status/judge.ts'
+
+/** Credits that nothing explains, and messages that were given up, are told for so long. */
+const recentMs = 7 * dayMs
+/** A message that was not tried is late after that. */
+const soonMs = hourMs
+
+/** Reads what is known of all jobs. Calls nothing, and changes nothing. */
+export async function gatherStatus(flags: SettingFlags, now: number): Promise<StatusFacts> {
+  const { path } = databaseSetting(flags)
+  const isMissing = !existsSync(path)
+  await using store = await openWhatIsStored(flags)
+  const spending = spendingOf(store, now)
+  const isCollecting = !isMissing && (await isCollected(path))
+  const { jobs: known, brokenShared } = await knownJobs(store, '.')
+  const jobs: JobFacts[] = []
+  for (const job of known) jobs.push(await jobFacts(job, { store, now, isCollecting, spending }))
+  return {
+    now,
+    jobs,
+    money: await moneyFacts(store, { now, jobs, spending }),
+    messages: {
+      waiting: await messageFacts(
+        store,
+        'waiting',
+        ({ createdAt, lastError }) => lastError !== null || createdAt < now - soonMs,
+      ),
+      dead: await messageFacts(store, 'dead', ({ createdAt }) => createdAt >= now - recentMs),
+    },
+    database: await databaseFacts(store, path, isMissing),
+    brokenShared,
+  }
+}
+
+async function isCollected(path: string): Promise<boolean> {
+  const { databaseLock, isHeld } = await import('../store/sqlite/connection/lock.ts')
+  return isHeld(databaseLock(path))
+}
+
+interface Around {
+  readonly store: Store
+  readonly now: number
+  readonly isCollecting: boolean
+  readonly spending: Spending
+}
+
+async function jobFacts(
+  { name, file, settings: described, changedAt }: KnownJob,
+  { store, now, isCollecting, spending }: Around,
+): Promise<JobFacts> {
+  const runs = await store.newestRuns(name, latestKnown(now))
+  const { last, good } = runs
+  const settings = described ?? last?.settings ?? null
+  const { schedule = null, every = null, timezone = 'UTC', freshnessOfRuns = null } = settings ?? {}
+  const [slot = null] = await store.slots(name, 1)
+  const { pausedAt, resumedAt } = await store.pauseOf(name)
+  const since = countedSince({ last, good, slot, changedAt, resumedAt }, { schedule, timezone })
+  const rests = file.state === 'missing' || pausedAt !== null
+  const missed = rests ? [] : missedSlots({ schedule, timezone }, since ?? now, now)
+  return {
+    job: name,
+    file: described === null ? file : await withQueries(file, { last, missed }),
+    timezone,
+    schedule,
+    every,
+    freshness: freshnessOfRuns,
+    pausedAt,
+    resumedAt,
+    last: last === null ? null : await runFacts(store, last),
+    good: good === null ? null : await runFacts(store, good),
+    isRunning: isCollecting && last !== null && last.finishReason === null,
+    missed,
+    slot,
+    nextSlot: schedule === null || rests ? null : nextSlot(schedule, timezone, now),
+    ...(await spending(name, timezone)),
+    alerts: await store.openAlerts(name),
+  }
+}
+
+/** Where a time was missed, or files have changed since the last run, the queries are read, too. */
+async function withQueries(
+  file: JobFileFacts,
+  { last, missed }: { readonly last: Run | null; readonly missed: readonly number[] },
+): Promise<JobFileFacts> {
+  if (file.state !== 'sound' || file.path === null) return file
+  const mayBeWrong = missed.length > 0 || last === null || (await isChangedSince(file.path, last.startedAt))
+  const mistake = mayBeWrong ? await mistakeInQueries(file.path) : null
+  return mistake === null ? file : { ...file, state: 'broken', mistake }
+}
+
+/** Requests that are too long have few kinds of causes. */
+const causesRead = 10
+
+async function runFacts(store: Store, run: Run): Promise<RunFacts> {
+  const { id, startedAt, finishedAt, finishReason } = run
+  const tasks = await store.taskCounts(id)
+  const { spent } = await store.creditsOf([id])
+  const causes = finishReason === 'completed_with_failures' ? await store.failureCauses(id, causesRead) : []
+  const facts = { run: id, startedAt, finishedAt, finishReason, tasks, spent }
+  return areTooLong(causes, tasks.failed) ? { ...facts, isTooLong: true } : facts
+}
+
+/** What a job spent on its local day and in its local month. */
+type Spending = (
+  job: string,
+  timezone: string,
+) => Promise<{ readonly spentToday: number; readonly spentThisMonth: number }>
+
+/** Each period is added up once for all jobs of a zone. */
+function spendingOf(store: Store, now: number): Spending {
+  const sums = new Map<number, Promise<ReadonlyMap<unknown, number>>>()
+  const since = (from: number): Promise<ReadonlyMap<unknown, number>> => {
+    const known = sums.get(from) ?? sumsByJob(store, from)
+    sums.set(from, known)
+    return known
+  }
+  return async (job, timezone) => {
+    const [today, month] = [
+      await since(periodAt('day', now, timezone).from),
+      await since(periodAt('month', now, timezone).from),
+    ]
+    return { spentToday: today.get(job) ?? 0, spentThisMonth: month.get(job) ?? 0 }
+  }
+}
+
+async function sumsByJob(store: Store, from: number): Promise<ReadonlyMap<unknown, number>> {
+  return new Map((await store.sums('job', { from })).map(({ group, credits }) => [group, credits]))
+}
+
+async function moneyFacts(
+  store: Store,
+  { now, jobs, spending }: Pick<Around, 'now' | 'spending'> & { readonly jobs: readonly JobFacts[] },
+): Promise<MoneyFacts> {
+  const reading = await store.newestUsage()
+  const all = [...jobs, await spending(searchJob, 'UTC')]
+  const remaining = reading?.remaining ?? null
+  return {
+    balance: reading === null || remaining === null ? null : { credits: remaining, readAt: reading.readAt },
+    spent: await recentSpending(store, now),
+    spentToday: sum(all.map(({ spentToday }) => spentToday)),
+    spentThisMonth: sum(all.map(({ spentThisMonth }) => spentThisMonth)),
+    unexplained: reading === null ? null : await unexplainedSince(store, reading.keyHash, now - recentMs),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}
+
+type StoredMessageRow = Awaited<ReturnType<Store['messages']>>[number]
+
+async function messageFacts(
+  store: Store,
+  state: MessageState,
+  counts: (message: StoredMessageRow) => boolean,
+): Promise<MessageFacts> {
+  const messages = (await store.messages({ state })).filter(counts)
+  return {
+    messages: messages.length,
+    channels: [...new Set(messages.map(({ channel }) => channel))].sort(),
+    error: messages.find(({ lastError }) => lastError !== null)?.lastError ?? null,
+  }
+}
+
+async function databaseFacts(store: Store, path: string, isMissing: boolean): Promise<DatabaseFacts> {
+  if (isMissing) return { path, isMissing, damage: null, freeBytes: Number.POSITIVE_INFINITY }
+  const damage = await store.rejectDamaged().then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof UsageError)) throw error
+      return `The database ${path} is damaged. Restore it from a backup; what is wrong shows: rankline db check`
+    },
+  )
+  const { freeBytes } = await import('../store/sqlite/connection/disk-space.ts')
+  return { path, isMissing, damage, freeBytes: freeBytes(dirname(path)) }
+}
+
+/** A job of the working folder or of the database. */
+export interface KnownJob {
+  readonly name: string
+  readonly file: JobFileFacts
+  /** What its file says now; null where that cannot be read, or says it only with the flags of a run. */
+  readonly settings: JobSettings | null
+  /** When its file was last changed, epoch ms; null where there is none. */
+  readonly changedAt: number | null
+}
+
+/** A job with the mistake of the file that its folder shares; null where there is none. */
+type FoundJob = KnownJob & Pick<OpenedJob, 'shared'>
+
+/** Every job, and the files that they share and that have mistakes. */
+interface KnownJobs {
+  readonly jobs: readonly KnownJob[]
+  readonly brokenShared: readonly BrokenShared[]
+}
+
+/** Every job, by name: those that YAML files of the folder describe, and those that ran. */
+export async function knownJobs(store: Store, folder: string): Promise<KnownJobs> {
+  const stored = await storedFiles(store)
+  const jobs = new Map<string, FoundJob>()
+  for (const path of await yamlJobFiles(folder)) {
+    const job = await describedBy(path, stored)
+    if (!jobs.has(job.name)) jobs.set(job.name, job)
+  }
+  for (const [name, path] of stored) if (!jobs.has(name)) jobs.set(name, await storedJob(name, path))
+  const all = [...jobs.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const waiting = new Map<string, number>()
+  for (const { shared } of all) if (shared !== null) waiting.set(shared, (waiting.get(shared) ?? 0) + 1)
+  return { jobs: all, brokenShared: [...waiting].map(([mistake, jobs]) => ({ mistake, jobs })) }
+}
+
+/** Names of the jobs of the database, and their files; null is a job that came through standard input. */
+async function storedFiles(store: Store): Promise<ReadonlyMap<string, string | null>> {
+  const names = new Set([...(await store.jobNames()), ...(await store.jobsThatRan())])
+  names.delete(searchJob)
+  const files = new Map<string, string | null>()
+  for (const name of names) {
+    const file = await store.jobFile(name)
+    files.set(name, file === noFile ? null : file)
+  }
+  return files
+}
+
+/** The job of a YAML file; one with mistakes has the name under which it ran. */
+async function describedBy(path: string, stored: ReadonlyMap<string, string | null>): Promise<FoundJob> {
+  const opened = await openedJob(path)
+  if (opened.settings !== null) return known(opened.settings.name, path, opened)
+  const [name = basename(path, extname(path))] = [...stored].find(([, file]) => file === resolve(path)) ?? []
+  return known(name, path, opened)
+}
+
+/** A job of the database whose file does not stand in the folder, or names no settings. */
+async function storedJob(name: string, path: string | null): Promise<FoundJob> {
+  const none = { name, settings: null, changedAt: null, shared: null }
+  if (path === null) return { ...none, file: { path, state: 'sound', mistake: null } }
+  if (!existsSync(path)) return { ...none, file: { path: shown(path), state: 'missing', mistake: null } }
+  if (!/\.ya?ml$/i.test(path))
+    return {
+      ...known(name, path, { settings: null, mistake: null, shared: null }),
+      file: { path: shown(path), state: 'sound', mistake: null },
+    }
+  const opened = await openedJob(path)
+  // A file that names another job by now.
+  if (opened.settings !== null && opened.settings.name !== name)
+    return { ...none, file: { path: shown(path), state: 'missing', mistake: null } }
+  return known(name, path, opened)
+}
+
+function known(name: string, path: string, opened: OpenedJob): FoundJob {
+  const { settings, mistake, shared } = opened
+  return {
+    name,
+    settings,
+    shared,
+    file: {
+      path: shown(path),
+      state: shared !== null ? 'waiting' : settings === null ? 'broken' : 'sound',
+      mistake,
+    },
+    changedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null,
+  }
+}
+
+/** What can be said of a job file without its queries. */
+interface OpenedJob {
+  readonly settings: JobSettings | null
+  readonly mistake: string | null
+  /** The mistake where it stands in the file that jobs of the folder share; null where there is none. */
+  readonly shared: string | null
+}
+
+async function openedJob(path: string): Promise<OpenedJob> {
+  const mistakes: Problem[] = []
+  const job = await openJob(path, {}, (mistake) => mistakes.push(mistake))
+  const shared = firstMistake(mistakes.filter(isWorkspaceMistake))
+  return { settings: job?.settings ?? null, mistake: firstMistake(mistakes), shared }
+}
+
+/** The first mistake in the queries of a job, its CSV files included; null where there is none. */
+async function mistakeInQueries(path: string): Promise<string | null> {
+  const mistakes: Problem[] = []
+  const job = await openJob(path, {}, (mistake) => mistakes.push(mistake))
+  if (job !== null) for await (const _ of job.queries());
+  return firstMistake(mistakes)
+}
+
+/** Whether a job file, or a CSV file that it names, was changed after an instant. */
+async function isChangedSince(path: string, instant: number): Promise<boolean> {
+  const files = [path, ...(await csvFilesOf(path))]
+  return files.some((file) => {
+    const found = statSync(file, { throwIfNoEntry: false })
+    return found === undefined || found.mtimeMs > instant
+  })
+}
+
+/** A path as a user would type it here. */
+function shown(path: string): string {
+  const short = relative('.', path)
+  return short.startsWith('..') ? path : short
+}
+
+export type StatusDocument = ReturnType<typeof statusDocument>
+export type JobDocument = StatusDocument['jobs'][number]
+
+/** What `status --json` prints. Instants are ISO 8601 in UTC, credits whole numbers, coverage a part of 1. */
+export function statusDocument(facts: StatusFacts) {
+  const { now, money, messages, database } = facts
+  const problems = problemsOf(facts)
+  const levelOf = (job: string) => worstLevel(problems.filter((one) => one.job === job))
+  const jobs = facts.jobs
+    .filter((job) => !isRetired(job, now))
+    .map((job) => ({ job: job.job, level: levelOf(job.job), ...jobPart(job) }))
+  const days = daysLeft(money, now)
+  return {
+    at: instant(now),
+    level: worstLevel(problems),
+    database: database.isMissing ? null : database.path,
+    jobs: levels.flatMap((level) => jobs.filter((one) => one.level === level)),
+    problems: oncePerCause(problems).map(({ level, job, kind, text, jobs: stopped }) => ({
+      level,
+      job,
+      kind,
+      text,
+      ...(stopped === undefined ? {} : { jobs: stopped }),
+    })),
+    balance:
+      money.balance === null
+        ? null
+        : {
+            credits: money.balance.credits,
+            read_at: instant(money.balance.readAt),
+            per_day: Math.round(spentPerDay(money, now)),
+            days_left: days === null ? null : Math.floor(days),
+          },
+    spent_today: money.spentToday,
+    spent_this_month: money.spentThisMonth,
+    unexplained: money.unexplained,
+    messages: { waiting: messages.waiting.messages, dead: messages.dead.messages },
+  }
+}
+
+function jobPart(job: JobFacts) {
+  const { file, timezone, schedule, every, freshness, last, good, isRunning, nextSlot, slot, alerts } = job
+  const { pausedAt } = job
+  return {
+    file: file.path,
+    timezone,
+    schedule,
+    every,
+    running: isRunning,
+    paused_at: pausedAt === null ? null : instant(pausedAt),
+    last_good_run: good === null ? null : runPart(good),
+    last_run: last === null ? null : { ...runPart(last), finish_reason: last.finishReason },
+    next_slot: nextSlot === null ? null : instant(nextSlot),
+    last_slot:
+      slot === null
+        ? null
+        : { at: instant(slot.slotAt), outcome: slot.outcome, reason: slot.reason, run: slot.runId },
+    freshness_of_runs:
+      freshness === null
+        ? null
+        : { warn_after_ms: freshness.warnAfterMs, error_after_ms: freshness.errorAfterMs },
+    spent_today: job.spentToday,
+    spent_this_month: job.spentThisMonth,
+    open_alerts: alerts.map(({ id, when, text, openedAt, mutedUntil }) => ({
+      id,
+      when,
+      text,
+      opened_at: instant(openedAt),
+      muted_until: mutedUntil === null ? null : instant(mutedUntil),
+    })),
+  }
+}
+
+function runPart(run: RunFacts) {
+  const { planned, done, failed, pending } = run.tasks
+  return {
+    run: run.run,
+    started_at: instant(run.startedAt),
+    ended_at: run.finishedAt === null ? null : instant(endOf(run)),
+    coverage: coverageOf(run.tasks),
+    tasks: { planned, done, failed, pending },
+    credits: run.spent,
+  }
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}

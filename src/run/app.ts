@@ -1,0 +1,233 @@
+import { existsSync } from 'node:fs'
+import { type ApiClient, apiClient, type ServicePatience } from '../api/client.ts'
+import type { HttpClient } from '../api/http.ts'
+import { type HttpProxy, proxyFor } from '../api/proxy.ts'
+import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
+import { usage } from '../catalog/operations/lookups.ts'
+import { aheadOf, parseUsage } from '../collect/account.ts'
+import type { CollectOptions, CollectResult } from '../collect/collect.ts'
+import { StopRequested } from '../collect/stop.ts'
+import { RanklineError, UsageError } from '../model/errors.ts'
+import type { Run } from '../model/run.ts'
+import { type Clock, systemClock } from '../model/time.ts'
+import { numberFlag } from '../model/values.ts'
+import { databaseLock } from '../store/sqlite/connection/lock.ts'
+import type { Store } from '../store/store.ts'
+import { type ClockCheck, type ClockFlags, clockCheck, unchecked } from './clock-check.ts'
+import {
+  databasePath,
+  keyHash,
+  makeDefaultFolder,
+  proxyVariables,
+  type ServiceFlags,
+  type ServiceSettings,
+  serviceSettings,
+  version,
+} from './config.ts'
+import { tryCollectorLock } from './lock.ts'
+import { type Outgoing, outgoing } from './outgoing.ts'
+
+/** Store and service, joined; both are closed with it. */
+export interface App extends AsyncDisposable {
+  readonly store: Store
+  /** Path of the file that the store is in. */
+  readonly database: string
+  readonly service: ApiClient
+  /** The same service, waited for as long as that. */
+  readonly serviceWith: (patience: ServicePatience) => ApiClient
+  readonly keyHash: string
+  readonly clock: Clock
+  /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */
+  readonly clockCheck: ClockCheck
+  /** What messages and pings leave through. */
+  readonly outgoing: Outgoing
+  /** The machines that share the work; null where this one works alone. */
+  readonly machines: Machines | null
+}
+
+/** The machines that share a queue, for the process that plans and follows. */
+export interface Machines {
+  /**
+   * Takes the right to coordinate these jobs, waits where another process has it, and brings what others did. Each of them is that of this
+   * key from then on, also in the database.
+   */
+  begin(jobs: readonly string[]): Promise<void>
+  /** Rejected with one sentence where one of these runs was begun with another key. */
+  refuseOtherKeys(runs: readonly Run[]): Promise<void>
+  collect(options: CollectOptions, runs: readonly Run[]): Promise<CollectResult>
+  /** Tells all machines how runs ended. */
+  finished(runs: readonly Run[]): Promise<void>
+  /** Whether every call of all machines since an instant has ended and is known here; false where that cannot be found out. */
+  knowsAllCalls(since: number): Promise<boolean>
+}
+
+/** This process's turn to collect, which it may have to wait for. */
+export interface Turn {
+  acquire(): Promise<void>
+  /** How long it waits for others. */
+  readonly waitMs: number
+  readonly notify: (line: string) => void
+}
+
+/** How long after its row in the ledger was begun a request may leave, while a commit waits for the disk. */
+const latestDepartureMs = 500
+
+/**
+ * Gets ready for free calls, which wait for no turn. They are written into the ledger, as all calls are, but where it may not be
+ * written or belongs to a process with an older rankline: then they are made all the same.
+ *
+ * @param stored whether what is stored is read, too; a database that is missing is then not made either. `left-alone` opens none:
+ * the calls are in no ledger
+ */
+export async function connectFreely(
+  flags: ServiceFlags,
+  { stored }: { readonly stored: StoredUse },
+  clock: Clock = systemClock,
+): Promise<App> {
+  const { settings, timeoutMs } = readServiceFlags(flags, clock)
+  const database = databasePath(flags)
+  if (stored === 'not-read') makeDefaultFolder(database)
+  const store = await openFreely(database, stored)
+  return createApp({ store, database }, settings, timeoutMs, clock)
+}
+
+/** How far the service's clock is ahead of ours, asked for free and written nowhere; null where that cannot be found out. */
+export async function serviceAhead(flags: ServiceFlags, signal?: AbortSignal): Promise<number | null> {
+  try {
+    await using app = await connectFreely(flags, { stored: 'left-alone' })
+    return aheadOf(await app.service.lookup(usage, {}, { signal }))
+  } catch (error) {
+    // The run that follows says what is wrong with the settings.
+    if (error instanceof RanklineError || error instanceof StopRequested) return null
+    throw error
+  }
+}
+
+/** Whether what is stored is read, is only written into, or stays untouched. */
+type StoredUse = 'read' | 'not-read' | 'left-alone'
+
+async function openFreely(database: string, stored: StoredUse): Promise<Store> {
+  const { mayWrite, needsMigration } = await import('../store/sqlite/connection/inspect.ts')
+  const { openCopy, openStore } = await import('../store/sqlite/open.ts')
+  const isMissing = !existsSync(database)
+  const isRead = stored === 'read'
+  if (stored === 'left-alone' || (isMissing && isRead)) return await openStore(':memory:')
+  if (isMissing || mayWrite(database)) {
+    if (!needsMigration(database)) return await openStore(database)
+    using turn = tryCollectorLock(databaseLock(database))
+    if (turn !== null) return await openStore(database)
+  }
+  return isRead ? await openCopy(database) : await openStore(':memory:')
+}
+
+/**
+ * Joins an open store with the service at an address.
+ *
+ * @param checked what was said of the clock; null where it is not compared with the service's
+ */
+export async function createApp(
+  { store, database }: Pick<App, 'store' | 'database'>,
+  settings: ServiceSettings,
+  timeoutMs: number,
+  clock: Clock,
+  checked: ClockFlags | null = null,
+): Promise<App> {
+  const http = await openHttp(settings, timeoutMs)
+  const hash = keyHash(settings)
+  // Not before the first request: others may send while this process waits for its turn.
+  const limiter = rateLimiter({ clock, coldRequests: 64, before: countEarlierCalls })
+  const { baseUrl } = settings
+  const serviceWith = (patience: ServicePatience): ApiClient =>
+    apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
+  const service = serviceWith(lookupPatience)
+  return {
+    store,
+    database,
+    service,
+    serviceWith,
+    keyHash: hash,
+    clock,
+    clockCheck: checked === null ? unchecked : clockCheck({ service, store, clock, flags: checked }),
+    outgoing: outgoing(settings.allowHttp === true),
+    machines: null,
+    [Symbol.asyncDispose]: async () => {
+      await http.close()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+
+  /** Another process may have used up part of the last minute: its calls and the limits it met are in the ledger. */
+  async function countEarlierCalls(limiter: RateLimiter): Promise<void> {
+    const now = clock.wall()
+    const last = await store.lastUsage(hash)
+    const limits = last === null ? undefined : parseUsage(Buffer.from(last.record))?.limits
+    if (limits !== undefined) limiter.setLimits(limits)
+    const calls = await store.callsSince(now - 60_000 - latestDepartureMs, now)
+    // They left when their row was on disk, at an instant that is not stored: the latest possible one counts.
+    const left = calls.map(({ sentAt, endedAt }) => Math.min(endedAt ?? now, sentAt + latestDepartureMs))
+    limiter.countEarlierCalls(left.map((instant) => Math.max(0, now - instant)))
+  }
+}
+
+/** Calls in flight at most; as many connections are opened. */
+export const mostConnections = 256
+const defaultTimeoutSeconds = 120
+/** An hour; timers of more than 24 days would fire at once. */
+const longestTimeoutSeconds = 3_600
+
+/** How long free lookups of a command wait where the service asks to be left alone. */
+export const lookupPatience: ServicePatience = { throttledMs: 90_000, unavailableMs: 10_000 }
+
+/** Checks what says where the service is, and how long a call may take. */
+export function readServiceFlags(
+  flags: ServiceFlags,
+  clock: Clock,
+): { readonly settings: ServiceSettings; readonly timeoutMs: number } {
+  refuseWrongClock(clock)
+  const settings = serviceSettings(flags)
+  const seconds =
+    numberFlag('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
+  return { settings, timeoutMs: seconds * 1000 }
+}
+
+/** Nothing of this program is older. */
+const earliest = Date.UTC(2024, 0, 1)
+
+/** Machines without a battery begin in 1970: every day and every period would be wrong. */
+function refuseWrongClock(clock: Clock): void {
+  if (clock.wall() >= earliest) return
+  const date = new Date(clock.wall()).toISOString().slice(0, 10)
+  throw new UsageError(`The clock of this machine shows ${date}, which cannot be right. Set it first`)
+}
+
+/** Opens connections to the service; none is made before the first call. */
+export async function openHttp(settings: ServiceSettings, timeoutMs: number): Promise<HttpClient> {
+  const { openHttpClient } = await import('../api/http.ts')
+  return openHttpClient({
+    origin: new URL(settings.baseUrl).origin,
+    apiKey: settings.apiKey,
+    connections: mostConnections,
+    timeoutMs,
+    userAgent: `rankline/${version}`,
+    proxy: chosenProxy(settings.baseUrl),
+  })
+}
+
+/** Connections to the service for a process that has no database. */
+export async function connectionsFor(
+  flags: ServiceFlags,
+): Promise<{ readonly http: HttpClient; readonly service: ServiceSettings }> {
+  const { settings, timeoutMs } = readServiceFlags(flags, systemClock)
+  return { http: await openHttp(settings, timeoutMs), service: settings }
+}
+
+/** The proxy that the environment names for an address; null where requests go straight there. Throws a sentence where it is no address. */
+export function chosenProxy(baseUrl: string): HttpProxy | null {
+  const proxy = proxyFor(baseUrl, proxyVariables())
+  // What it says may hold a password.
+  if (proxy === 'unreadable')
+    throw new UsageError(
+      'The proxy in HTTPS_PROXY (or HTTP_PROXY) is not an address. Write it like http://proxy.example:3128, or add the host of the service to NO_PROXY',
+    )
+  return proxy === 'direct' ? null : proxy
+}

@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { normaliserVersion } from '../catalog/answers.ts'
+import { asFields, parseJson } from '../catalog/fields.ts'
+import { parseStored } from '../collect/answers.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { Task } from '../model/run.ts'
+import { count } from '../model/text.ts'
+import { scoreQuery } from '../rank/advance.ts'
+import type {
+  BackfillResult,
+  DeriveFilter,
+  QueryToDerive,
+  ReadAnswer,
+  RejectedAnswer,
+} from '../store/results.ts'
+import type { Store } from '../store/store.ts'
+
+/** After this long, other processes may write: one may be collecting. */
+const longestStretchMs = 300
+/** A process that waits for the database tries again within this time. */
+const pauseMs = 120
+
+/** Lets others write now and then. */
+function pauses(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < longestStretchMs) return
+    await sleep(pauseMs)
+    since = performance.now()
+  }
+}
+
+/** Gives targets that are new to a job their history from what is stored, and reports how many queries were evaluated. */
+export async function backfillAndNotify(
+  store: Store,
+  settings: Pick<JobSettings, 'name' | 'targets'>,
+  newest: number | null,
+  notify: (line: string) => void,
+): Promise<void> {
+  const looked = await backfillTargets(store, settings, newest, pauses())
+  if (looked > 0)
+    notify(
+      `${settings.name}: targets are new; ${count(looked, 'stored query was', 'stored queries were')} evaluated again for them, at no cost.`,
+    )
+}
+
+/**
+ * Gives targets that are new to a job their whole history, from what is stored and at no cost. Whatever is done at once
+ * stays done, so that the next process goes on with what one left that died.
+ *
+ * @param newest a run whose queries may have targets of their own; null where none was planned
+ * @param between after each change, before the next one
+ * @returns how many queries of earlier runs were looked at again
+ */
+export async function backfillTargets(
+  store: Pick<Store, 'runsToBackfill' | 'backfill' | 'countRanks'>,
+  { name, targets }: Pick<JobSettings, 'name' | 'targets'>,
+  newest: number | null,
+  between: () => Promise<void> = async () => {},
+): Promise<number> {
+  let looked = 0
+  for (const run of store.runsToBackfill(name, targets, newest))
+    for (let after: number | null = 0; after !== null; ) {
+      const step: BackfillResult = await store.backfill({ run, targets, newest, after }, (query) =>
+        scoreQuery(query),
+      )
+      looked += step.looked
+      after = step.next
+      await between()
+    }
+  if (looked > 0) await store.countRanks()
+  return looked
+}
+
+/** What deriving again came to. */
+export interface Renormalised {
+  readonly queries: number
+  readonly answers: number
+  /** Results that are there now. */
+  readonly results: number
+  /** Items of answers that are none and were kept as they were sent. */
+  readonly malformed: number
+  /** Answers that cannot be read; earlier results of them stay. */
+  readonly unreadable: number
+  /** Answers that were read and say nothing. */
+  readonly unusable: number
+  /** Observations that are another state or rank than before. */
+  readonly changed: number
+  /** Tasks that had failed and are done now. */
+  readonly repaired: number
+  /** Tasks that were done and have failed now, because their answer says nothing. */
+  readonly failed: number
+}
+
+type RenormalisedTotal = { -readonly [K in keyof Renormalised]: Renormalised[K] }
+
+/** Queries that share a commit. */
+const portion = 50
+
+/** Derives results, ranks and observations again from stored answers; calls nothing. What was done stays done. */
+export async function renormalise(
+  store: Store,
+  which: DeriveFilter,
+  onProgress: (done: Renormalised) => void,
+): Promise<Renormalised> {
+  const total: RenormalisedTotal = {
+    queries: 0,
+    answers: 0,
+    results: 0,
+    malformed: 0,
+    unreadable: 0,
+    unusable: 0,
+    changed: 0,
+    repaired: 0,
+    failed: 0,
+  }
+  let after = 0
+  await store.mendLinks()
+  for (;;) {
+    const queries = store.queriesToDerive(which, after, portion)
+    const last = queries.at(-1)
+    if (last === undefined) return total
+    await Promise.all(queries.map((query) => deriveOne(store, query, which, total)))
+    after = last.queryId
+    onProgress(total)
+  }
+}
+
+async function deriveOne(
+  store: Store,
+  query: QueryToDerive,
+  which: DeriveFilter,
+  total: RenormalisedTotal,
+): Promise<void> {
+  const reads = readAll(store, query, which, total)
+  total.queries += 1
+  if (reads.length === 0) return
+  const derived = await store.rederive(query.queryId, reads, (stored) => scoreQuery(stored))
+  total.changed += derived.changed
+  total.repaired += derived.repaired
+  total.failed += derived.failed
+}
+
+function readAll(
+  store: Store,
+  { queryId, operation, text, params }: QueryToDerive,
+  which: DeriveFilter,
+  total: RenormalisedTotal,
+): readonly (ReadAnswer | RejectedAnswer)[] {
+  const reads: (ReadAnswer | RejectedAnswer)[] = []
+  const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
+  for (const { answerId, page, fetchedAt, body } of store.bodiesOf(queryId, which)) {
+    // What is not a JSON object was never counted as an answer: it was damaged since.
+    const sound = body === null || asFields(parseJson(body)) === null ? null : body
+    const parsed = sound === null ? null : parseStored({ ...asked, page }, sound, fetchedAt)
+    if (parsed === null || ('reason' in parsed && parsed.isOurError === true)) {
+      total.unreadable += 1
+      continue
+    }
+    if ('reason' in parsed) {
+      total.unusable += 1
+      reads.push({ answerId, reason: parsed.reason })
+      continue
+    }
+    total.answers += 1
+    total.results += parsed.results.length
+    total.malformed += parsed.malformed.length
+    reads.push({
+      answerId,
+      normaliser: normaliserVersion,
+      says: parsed,
+    })
+  }
+  return reads
+}

@@ -1,0 +1,380 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { type JobFile, openJob } from '../jobfile/open.ts'
+import { hasQueryWithEvery } from '../jobfile/peek.ts'
+import { isWorkspaceFile } from '../jobfile/workspace.ts'
+import { UsageError } from '../model/errors.ts'
+import type { JobSettings } from '../model/job.ts'
+import { type FinishReason, isComplete, isStoppedFromOutside } from '../model/run.ts'
+import { dayMs } from '../model/time.ts'
+import { everyOfQuery, isDue, lookBack } from '../schedule/due.ts'
+import { latestSlot } from '../schedule/slots.ts'
+import type { Store } from '../store/store.ts'
+import type { App } from './app.ts'
+import {
+  areLeftOut,
+  type ChoiceOf,
+  type JobFileFlags,
+  type PlanEvents,
+  type StagedJob,
+  stageJobs,
+} from './job-files.ts'
+import { decideJobs, editedJobs } from './plan-jobs.ts'
+import { commitRuns, continuedRuns, type PlannedRuns } from './run-jobs.ts'
+import {
+  isKept,
+  type SelectionFlags,
+  type UnfinishedRun,
+  unfinishedRun,
+  upTo,
+  type WantedQueries,
+  wantedOf,
+} from './selection.ts'
+import { areAgreed, dearRuns, type PricedRun, priceList } from './spending.ts'
+
+export type DueFlags = JobFileFlags &
+  SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
+
+type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf'>
+
+/** A job as it is looked at: what of its schedule is open, and what it goes on with. */
+interface JobStanding {
+  readonly settings: JobSettings
+  /** Nothing of it is due while it is paused, and what passed meanwhile is not caught up. */
+  readonly isPaused: boolean
+  /** The latest slot of its schedule; null where it has none, or none has come yet. */
+  readonly latest: number | null
+  readonly slot: SlotState
+  /** Of this run nothing is dropped. */
+  readonly unfinishedRun: UnfinishedRun | null
+}
+
+type SlotState =
+  /** There is nothing to take: the job has no schedule, or its slot had its run. */
+  | { readonly is: 'none' | 'over'; readonly at: null }
+  | { readonly is: 'free'; readonly at: number }
+  /** Its process was killed: before its run began, or while it went on. */
+  | { readonly is: 'killed'; readonly at: number }
+  /** Its run was stopped by something that passes, such as a refused key: what it did not get is due until it is there. */
+  | { readonly is: 'stopped'; readonly at: number }
+  /** Its process was killed after its run was complete. */
+  | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
+
+async function lookAt(
+  store: DueStore,
+  settings: JobSettings,
+  fresh: boolean,
+  now: number,
+): Promise<JobStanding> {
+  const { schedule, timezone, name } = settings
+  const { pausedAt, resumedAt } = await store.pauseOf(name)
+  const isPaused = pausedAt !== null
+  const latest = schedule === null ? null : latestSlot(schedule, timezone, now)
+  const isLeftOut = isPaused || (latest !== null && resumedAt !== null && latest <= resumedAt)
+  return {
+    settings,
+    isPaused,
+    latest,
+    slot: latest === null || isLeftOut ? { is: 'none', at: null } : await slotState(store, name, latest, now),
+    unfinishedRun: fresh || isPaused ? null : await unfinishedRun(store, settings, now),
+  }
+}
+
+async function slotState(store: DueStore, job: string, latest: number, now: number): Promise<SlotState> {
+  // A slot that lies ahead was taken before the clock was set back a little, or by another pattern: it stands for this one.
+  const taken = await store.slotIn(job, latest, now + dayMs)
+  if (taken === null) return { is: 'free', at: latest }
+  if (taken.outcome !== null) {
+    const run = taken.runId === null ? null : await store.run(taken.runId)
+    // A quota begins anew by itself: the next time buys under it.
+    const isStopped = run !== null && isStoppedFromOutside(run.finishReason) && run.finishReason !== 'quota'
+    return isStopped ? { is: 'stopped', at: taken.slotAt } : { is: 'over', at: null }
+  }
+  const [newest] = await store.runs({ job, limit: 1 })
+  const begun = newest !== undefined && newest.startedAt >= taken.takenAt ? newest : null
+  const run = taken.runId === null ? begun : await store.run(taken.runId)
+  if (run !== null && isComplete(run.finishReason))
+    return { is: 'unsettled', at: taken.slotAt, runId: run.id }
+  return { is: 'killed', at: taken.slotAt }
+}
+
+function isOpen({ is }: SlotState): boolean {
+  return is === 'free' || is === 'killed' || is === 'stopped'
+}
+
+/** Chooses what is due of each job, and all that its unfinished run asks; notes how each job was looked at. */
+export function dueQueries(
+  store: DueStore,
+  { selection, fresh }: WantedQueries,
+  now: number,
+  looks = new Map<string, JobStanding>(),
+): ChoiceOf {
+  return async (settings) => {
+    const look = await lookAt(store, settings, fresh, now)
+    looks.set(settings.name, look)
+    const { schedule, timezone, name } = settings
+    // A part of a job takes no slot: `every` alone says what of it is due.
+    const isLookedAt = !look.isPaused && (schedule === null || selection !== null || isOpen(look.slot))
+    if (!isLookedAt && look.unfinishedRun === null) return null
+    const take = upTo(selection?.limit ?? Number.POSITIVE_INFINITY)
+    let hasRule = saysWhenDue(settings)
+    return {
+      choose: async (queries, keys) => {
+        hasRule ||= queries.some((query) => query.every !== null)
+        const rules = queries.map(
+          (query) => everyOfQuery(query, settings) ?? { unit: 'once' as const, since: look.latest ?? 0 },
+        )
+        const since = Math.min(...rules.map((rule) => lookBack(rule, now)))
+        const known = await store.queryHistories(name, keys, {
+          since,
+          unfinishedRun: look.unfinishedRun?.id ?? null,
+        })
+        return queries.map((query, place) => {
+          const history = known[place] as (typeof known)[number]
+          if (history.inRun === 'open' || isKept(history.inRun, look.unfinishedRun)) return true
+          if (!isLookedAt || selection?.includes(query) === false) return false
+          const rule = rules[place] as (typeof rules)[number]
+          return isDue(rule, history, timezone, now) && take(keys[place] as Buffer)
+        })
+      },
+      mistake: () =>
+        hasRule
+          ? null
+          : {
+              message: 'the job does not say when it is due',
+              fix: "write for instance 'every: 1d' or a schedule",
+            },
+    }
+  }
+}
+
+/** What is known before a turn is taken. */
+interface JobsFound {
+  /** Anything is due of the jobs, or a slot of theirs is to be settled. */
+  readonly isDue: boolean
+  /** Files without mistakes. */
+  readonly sound: readonly string[]
+  readonly isLeftOut: boolean
+}
+
+/** Looks for what is due of jobs. Changes nothing; null after mistakes, which were logged. */
+export async function findDue(
+  store: DueStore & Pick<Store, 'jobFile'>,
+  flags: DueFlags,
+  events: PlanEvents,
+  now: number,
+): Promise<JobsFound | null> {
+  const looks = new Map<string, JobStanding>()
+  const wanted = wantedOf(flags)
+  const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, looks))
+  if (jobs === null) return null
+  wanted.selection?.refuseUnknown()
+  const isDue = jobs.some(({ settings: { name }, chosen }) => {
+    const { is } = (looks.get(name) as JobStanding).slot
+    return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over' && is !== 'stopped')
+  })
+  return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(flags, jobs) }
+}
+
+/** Due work that is planned; no run is listed where nothing is due. */
+interface DueRuns extends PlannedRuns {
+  /** Jobs that were left out because their price was not agreed to, by file, each with the sentence that was logged. */
+  readonly refused: ReadonlyMap<string, string>
+  /** Why the continued runs had stopped before, by run. */
+  readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
+  /** Notes that the slots had their runs. For the process that has collected them, whatever they came to. */
+  readonly end: () => Promise<void>
+}
+
+/**
+ * Plans what is due of jobs when it is this process's turn, and takes their slots; null after mistakes in their files, which were
+ * logged. What an unfinished run of theirs asks is finished, too.
+ */
+export async function planDue(
+  { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
+  flags: DueFlags,
+  events: PlanEvents,
+  turn: () => Promise<void>,
+  stop?: AbortSignal,
+): Promise<DueRuns | null> {
+  await turn()
+  const now = clock.wall()
+  const looks = new Map<string, JobStanding>()
+  await using draft = await store.draft()
+  const wanted = wantedOf(flags)
+  const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, looks))
+  if (staged === null) return null
+  const looked =
+    wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as JobStanding) : []
+  if (staged.some(({ chosen }) => chosen > 0) || looked.some(({ slot }) => slot.at !== null))
+    await clockCheck.check(events.log, stop)
+  const wanting = new Set(staged.flatMap(({ settings, chosen }) => (chosen > 0 ? [settings.name] : [])))
+  const { slots, lost } = await takeSlots(store, looked, wanting, now)
+  const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
+  const decide = (jobs: typeof due, change: boolean) =>
+    decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
+  const wantedNow = await decide(due, false)
+  for (const line of await editedJobs(store, draft, wantedNow)) events.log(line)
+  const dear = flags.yes === true ? [] : await dearRuns(store, draft, wantedNow)
+  const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
+  const refused = await refuse(store, tooDear, { due, slots, log: events.log })
+  const agreed = due.filter(({ settings }) => !refused.has(settings.file))
+  if (agreed.length > 0) await machines?.begin(agreed.map(({ settings }) => settings.name))
+  await machines?.refuseOtherKeys(continuedRuns(await decide(agreed, false)))
+  const decided = await decide(agreed, true)
+  const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
+  const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
+  for (const [job, slotAt] of slots) {
+    const runId = runs.get(job)
+    if (runId !== undefined) await store.noteSlotRun(job, slotAt, runId)
+    else await store.endSlot(job, slotAt, { outcome: 'nothing-due', runId: null, reason: null })
+  }
+  return {
+    listed,
+    isLeftOut: areLeftOut(flags, staged),
+    refused,
+    stoppedBefore: new Map(
+      decided.flatMap(({ decision }) =>
+        decision.do === 'continue' ? [[decision.run.id, decision.run.finishReason]] : [],
+      ),
+    ),
+    end: async () => {
+      for (const [job, slotAt] of slots) {
+        const runId = runs.get(job)
+        if (runId !== undefined) await store.endSlot(job, slotAt, { outcome: 'ran', runId, reason: null })
+      }
+    },
+  }
+}
+
+/** Leaves jobs out whose price was not agreed to, and takes their slots from those that are run; the sentences by file. */
+async function refuse(
+  store: Pick<Store, 'endSlot'>,
+  dear: readonly PricedRun[],
+  {
+    due,
+    slots,
+    log,
+  }: {
+    readonly due: readonly StagedJob[]
+    readonly slots: Map<string, number>
+    readonly log: PlanEvents['log']
+  },
+): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>()
+  for (const { settings } of due) {
+    const run = dear.find(({ job }) => job === settings.name)
+    if (run === undefined) continue
+    const slotAt = slots.get(run.job)
+    slots.delete(run.job)
+    const reason = refusal(run, slotAt === undefined ? undefined : settings.file)
+    log(reason)
+    refused.set(settings.file, reason)
+    if (slotAt !== undefined)
+      await store.endSlot(run.job, slotAt, { outcome: 'skipped', runId: null, reason })
+  }
+  return refused
+}
+
+/** Why a dear run is not bought, and what to do. With `file`, its slot is skipped: the same command does not buy it later. */
+function refusal(run: PricedRun, file: string | undefined): string {
+  const toBuy =
+    file === undefined
+      ? 'To buy it, add --yes'
+      : `To buy the job now: rankline run ${relative('', file)} --yes. For later times, add --yes`
+  return `${priceList([run])}. Nothing was sent. ${toBuy} or raise confirm_over`
+}
+
+/** Takes the open slots of jobs, by name, those of stopped runs where something of them is wanted; `lost` are jobs whose slot another process has taken meanwhile. */
+async function takeSlots(
+  store: Store,
+  looks: readonly JobStanding[],
+  wanted: ReadonlySet<string>,
+  now: number,
+): Promise<{ readonly slots: Map<string, number>; readonly lost: ReadonlySet<string> }> {
+  const slots = new Map<string, number>()
+  const lost = new Set<string>()
+  for (const { settings, slot } of looks) {
+    if (slot.at === null || (slot.is === 'stopped' && !wanted.has(settings.name))) continue
+    if (await takeSlot(store, settings.name, slot, now)) slots.set(settings.name, slot.at)
+    else if (slot.is === 'free') lost.add(settings.name)
+  }
+  return { slots, lost }
+}
+
+/** Takes a slot, or one back whose process was killed, and settles older ones; whether it is this process's now. */
+async function takeSlot(
+  store: Store,
+  job: string,
+  slot: Exclude<SlotState, { at: null }>,
+  now: number,
+): Promise<boolean> {
+  await store.endKilledSlots(job, slot.at)
+  if (slot.is === 'unsettled') {
+    await store.endSlot(job, slot.at, { outcome: 'ran', runId: slot.runId, reason: null })
+    return false
+  }
+  return slot.is === 'killed' || slot.is === 'stopped' || (await store.takeSlot(job, slot.at, now))
+}
+
+/** Other programs have YAML files, too, and some of them a `schedule`; a job has queries at its top. */
+const hasQueries = /^["']?queries["']?\s*:/m
+const saysWhen = /^["']?(every|cadence|schedule)["']?\s*:/m
+
+interface YamlFile {
+  readonly file: string
+  /** Null where it cannot be read. */
+  readonly text: string | null
+}
+
+/** YAML files of a folder that are jobs, in alphabetical order; none that are hidden. */
+async function yamlJobs(folder: string): Promise<readonly YamlFile[]> {
+  const names = await readdir(folder).catch(() => [])
+  const files = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
+  const read = files.map(async (name) => {
+    const file = join(folder, name)
+    return { file, text: await textOf(file) }
+  })
+  return (await Promise.all(read)).filter(({ text }) => text === null || hasQueries.test(text))
+}
+
+/** A folder is no job file, whatever its name is. */
+async function textOf(file: string): Promise<string | null> {
+  return await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
+    code === 'EISDIR' ? '' : null,
+  )
+}
+
+/** Job files of a folder, whether they say when they are due or not; those that cannot be read are among them. */
+export async function yamlJobFiles(folder: string): Promise<readonly string[]> {
+  return (await yamlJobs(folder)).map(({ file }) => file)
+}
+
+/** Whether a job says when it is due; single queries may say so, too. */
+export function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean {
+  return schedule !== null || every !== null || cadence !== null
+}
+
+/** Whether a job, or a query of it, says when it is due. */
+async function isScheduled({ settings, queries }: JobFile): Promise<boolean> {
+  if (saysWhenDue(settings)) return true
+  for await (const { every } of queries()) if (every !== null) return true
+  return false
+}
+
+/**
+ * Job files of a folder that say when they are due. One with mistakes is among them if its text says so. Throws a sentence where
+ * there is none: a command that finds nothing to do in the wrong folder would never say so.
+ */
+export async function dueJobFiles(folder: string): Promise<readonly string[]> {
+  const due: string[] = []
+  for (const { file, text } of await yamlJobs(folder)) {
+    const job = await openJob(file, {}, () => {})
+    const isDue = job === null ? saysWhen.test(text ?? '') : await isScheduled(job)
+    if (isDue || (await hasQueryWithEvery(file))) due.push(file)
+  }
+  if (due.length > 0) return due
+  throw new UsageError(
+    "No job file of this folder says when it is due. Write 'every: 1d' or a schedule into one, or name a job",
+  )
+}

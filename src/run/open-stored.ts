@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import type { RunList } from '../store/sqlite/open-runs.ts'
+import type { Store } from '../store/store.ts'
+import { databaseSetting, type SettingFlags } from './config.ts'
+import { waitForLocks } from './lock.ts'
+
+/**
+ * Opens the database to read it. One that was named must be there, unless the command would make it; without one of the usual name,
+ * nothing has run.
+ */
+export async function openWhatIsStored(
+  flags: SettingFlags,
+  named: 'must be there' | 'may be missing' = 'must be there',
+): Promise<Store> {
+  const path = await databaseToRead(flags, named)
+  const { openReader, openStore } = await import('../store/sqlite/open.ts')
+  return path === null ? await openStore(':memory:') : await openReader(path)
+}
+
+/** The same for runs alone. */
+export async function openRunList(flags: SettingFlags): Promise<RunList> {
+  const path = await databaseToRead(flags)
+  if (path === null) return await (await import('../store/sqlite/open.ts')).openStore(':memory:')
+  return await (await import('../store/sqlite/open-runs.ts')).openRuns(path)
+}
+
+/** The driver is loaded here, not with the commands: their help needs none. */
+async function databaseToRead(
+  flags: SettingFlags,
+  named: 'must be there' | 'may be missing' = 'must be there',
+): Promise<string | null> {
+  const { requireDatabase } = await import('../store/sqlite/connection/inspect.ts')
+  const { path, isNamed } = databaseSetting(flags)
+  if (isNamed && named === 'must be there') requireDatabase(path)
+  return existsSync(path) ? path : null
+}
+
+/**
+ * Opens the database to change what it says of jobs, alerts and messages.
+ *
+ * @param wait how long to wait for another process that collects
+ * @param beside whether a run may go on meanwhile: then only a migration needs the turn of this process
+ */
+export async function openToChange(
+  database: string,
+  {
+    wait,
+    beside,
+    log,
+  }: {
+    readonly wait?: string | undefined
+    readonly beside: boolean
+    readonly log: (line: string) => void
+  },
+) {
+  const [{ needsMigration }, { databaseLock }, { openStore }] = await Promise.all([
+    import('../store/sqlite/connection/inspect.ts'),
+    import('../store/sqlite/connection/lock.ts'),
+    import('../store/sqlite/open.ts'),
+  ])
+  const turn = waitForLocks([databaseLock(database)], wait, log)
+  try {
+    if (!beside || needsMigration(database)) await turn.acquire()
+    const store = await openStore(database)
+    return {
+      store,
+      [Symbol.asyncDispose]: async () => {
+        await store[Symbol.asyncDispose]()
+        turn[Symbol.dispose]()
+      },
+    }
+  } catch (error) {
+    turn[Symbol.dispose]()
+    throw error
+  }
+}

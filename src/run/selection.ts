@@ -1,0 +1,282 @@
+import { UsageError } from '../model/errors.ts'
+import { type FlagsOf, listFlag, textFlag } from '../model/flag.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { JobQuery } from '../model/query.ts'
+import { isComplete } from '../model/run.ts'
+import { normalText } from '../model/spelling.ts'
+import { closestMatch, count } from '../model/text.ts'
+import { localDay } from '../model/time.ts'
+import { type InvalidValue, numberFlag, quoted } from '../model/values.ts'
+import type { Store } from '../store/store.ts'
+import type { AskedQueryHistory } from '../store/unattended.ts'
+import type { ChoiceOf, QueryChoice, StagedJob } from './job-files.ts'
+
+/** Flags that take a part of jobs. */
+export const selectionFlags = {
+  tag: listFlag('Only queries with this tag'),
+  query: listFlag('Only the query with this text'),
+  engine: listFlag('Only queries of this engine: alpha, beta or gamma'),
+  where: listFlag("Only queries of which this is true, for instance 'volume>1000' or 'team=red'"),
+  limit: textFlag('At most so many queries of each job, in the order of its file'),
+} as const
+
+export type SelectionFlags = FlagsOf<typeof selectionFlags>
+
+/** A part of jobs. */
+interface Selection {
+  readonly includes: (query: JobQuery) => boolean
+  /** Queries of each job at most; infinite where there is no limit. */
+  readonly limit: number
+  /** The flags, for sentences. */
+  readonly text: string
+  /** Throws a sentence where a condition names what none of the queries has that were looked at. */
+  readonly refuseUnknown: () => void
+}
+
+/** The part of jobs that flags ask for; null for all of them. Throws one sentence where a flag is wrong. */
+export function selectionOf(flags: SelectionFlags): Selection | null {
+  const { tag = [], query = [], engine = [], where = [] } = flags
+  const limit = numberFlag('--limit', flags.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
+  const given = [...flagText('tag', tag), ...flagText('query', query), ...flagText('engine', engine)]
+  const text = [
+    ...given,
+    ...flagText('where', where),
+    ...(flags.limit === undefined ? [] : [`--limit ${flags.limit}`]),
+  ]
+  if (text.length === 0) return null
+  for (const name of engine)
+    if (!engines.includes(name))
+      throw new UsageError(`--engine cannot be ${quoted(name)}; write ${engines.join(', ')}`)
+  const texts = query.map(folded)
+  const conditions = where.map(conditionOf)
+  return {
+    limit,
+    text: text.join(' '),
+    includes: (one) => {
+      // Each condition looks at each query, to know which names there are.
+      const met = conditions.map((condition) => condition.isMet(one))
+      return (
+        (tag.length === 0 || tag.some((name) => one.tags.includes(name))) &&
+        (texts.length === 0 || texts.includes(folded(one.text))) &&
+        (engine.length === 0 || engine.includes(engineOf(one))) &&
+        met.every((is) => is)
+      )
+    },
+    refuseUnknown: () => {
+      for (const condition of conditions) condition.refuseUnknown()
+    },
+  }
+}
+
+const engines = ['alpha', 'beta', 'gamma']
+
+function flagText(name: string, values: readonly string[]): readonly string[] {
+  return values.map((value) => `--${name} ${quoted(value)}`)
+}
+
+function folded(text: string): string {
+  return normalText(text).toLowerCase()
+}
+
+function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
+  return operation.split('.')[0] as string
+}
+
+type SelectionValue = string | number | null
+
+/** What every query has, under the names of the columns of a CSV. */
+const fields: Readonly<Record<string, (query: JobQuery) => SelectionValue | readonly string[]>> = {
+  query: ({ text }) => text,
+  operation: ({ operation }) => operation,
+  engine: engineOf,
+  tag: ({ tags }) => tags,
+  tags: ({ tags }) => tags,
+  volume: ({ volume }) => volume,
+  priority: ({ priority }) => priority,
+  depth: ({ depth }) => depth,
+  pages: ({ pages }) => pages,
+  url: ({ url }) => url,
+  every: ({ every }) => every,
+}
+
+const comparisons = {
+  '=': (a: SelectionValue, b: SelectionValue) => equal(a, b),
+  '!=': (a: SelectionValue, b: SelectionValue) => !equal(a, b),
+  '<': (a: SelectionValue, b: SelectionValue) => ordered(a, b) < 0,
+  '<=': (a: SelectionValue, b: SelectionValue) => ordered(a, b) <= 0,
+  '>': (a: SelectionValue, b: SelectionValue) => ordered(a, b) > 0,
+  '>=': (a: SelectionValue, b: SelectionValue) => ordered(a, b) >= 0,
+} as const
+
+type Operator = keyof typeof comparisons
+
+/** Numbers are compared as numbers, all else as text without regard to case. */
+function equal(a: SelectionValue, b: SelectionValue): boolean {
+  if (isNumber(a) && isNumber(b)) return Number(a) === Number(b)
+  return a !== null && folded(String(a)) === folded(String(b))
+}
+
+/** Not a number where either is none: then no comparison is true. */
+function ordered(a: SelectionValue, b: SelectionValue): number {
+  return isNumber(a) && isNumber(b) ? Number(a) - Number(b) : Number.NaN
+}
+
+function isNumber(value: SelectionValue): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value))
+}
+
+/** Reads `volume>1000`: a name, a comparison, a value. */
+function conditionOf(text: string) {
+  const [, name = '', operator = '', value = ''] =
+    text.match(/^\s*([^\s<>=!][^<>=!]*?)\s*(<=|>=|!=|=|<|>)\s*(.+?)\s*$/s) ?? []
+  if (!(operator in comparisons))
+    throw new UsageError(
+      `--where cannot be ${quoted(text)}; write a name, one of = != < <= > >= and a value, in quotes, such as 'volume>1000'`,
+    )
+  if (/[<>]/.test(operator) && !isNumber(value))
+    throw new UsageError(
+      `--where ${quoted(text)} compares with ${quoted(value)}, which is not a number; write one, or use = or !=`,
+    )
+  const isTrue = comparisons[operator as Operator]
+  const names = new Set<string>()
+  let isKnown = Object.hasOwn(fields, name)
+  let isAsked = false
+  return {
+    isMet: (query: JobQuery): boolean => {
+      isAsked = true
+      const found = fieldOf(query, name)
+      if (found === undefined) {
+        for (const label of Object.keys(query.labels)) names.add(label)
+        for (const param of Object.keys(query.params)) names.add(param)
+        return operator === '!='
+      }
+      isKnown = true
+      if (found === null || typeof found !== 'object') return isTrue(found, value)
+      // Of several tags one is enough; where none may be equal, none is.
+      return operator === '!='
+        ? found.every((one) => isTrue(one, value))
+        : found.some((one) => isTrue(one, value))
+    },
+    refuseUnknown: (): void => {
+      if (isKnown || !isAsked) return
+      const near = closestMatch(name, [...Object.keys(fields), ...names])
+      throw new UsageError(
+        `--where ${quoted(text)}: no query has ${quoted(name)}${near === null ? '; write volume, priority, tag, a parameter or a column of the CSV' : `. Did you mean ${quoted(near)}?`}`,
+      )
+    },
+  }
+}
+
+/** A field, a parameter or a label; undefined where the query has none of that name. */
+function fieldOf(query: JobQuery, name: string): SelectionValue | readonly string[] | undefined {
+  if (Object.hasOwn(fields, name)) return fields[name]?.(query)
+  for (const own of [query.params, query.labels]) if (Object.hasOwn(own, name)) return own[name]
+  return undefined
+}
+
+/** How much of jobs is chosen. */
+export interface WantedQueries {
+  /** Null for all of them. */
+  readonly selection: Selection | null
+  /** Nothing is gone on with. */
+  readonly fresh: boolean
+}
+
+/** What flags ask for. Throws one sentence where one of them is wrong. */
+export function wantedOf(flags: SelectionFlags & { readonly fresh?: boolean | undefined }): WantedQueries {
+  return { selection: selectionOf(flags), fresh: flags.fresh === true }
+}
+
+type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories'>
+
+/** Chooses the part of each job that is wanted, or all of it. */
+export function selectedQueries(
+  store: ChoiceStore,
+  { selection, fresh }: WantedQueries,
+  now: number,
+): ChoiceOf | undefined {
+  if (selection === null) return undefined
+  return async (settings) => {
+    const run = fresh ? null : await unfinishedRun(store, settings, now)
+    return selected(store, settings, run, selection)
+  }
+}
+
+/** A run that the next command goes on with. */
+export interface UnfinishedRun {
+  readonly id: number
+  /** One of an earlier day is closed where single queries have targets: what it has settled is then not to be bought again. */
+  readonly isOfToday: boolean
+}
+
+/** The run of a job that the next command goes on with; null where it begins a new one. */
+export async function unfinishedRun(
+  store: Pick<Store, 'latestRun'>,
+  { name, targets, timezone }: JobSettings,
+  now: number,
+): Promise<UnfinishedRun | null> {
+  const run = await store.latestRun(name)
+  if (run === null || isComplete(run.finishReason)) return null
+  const isOfToday = run.date === localDay(now, timezone)
+  return targets.length === 0 || isOfToday ? { id: run.id, isOfToday } : null
+}
+
+/** Whether a query belongs to the run that goes on, wanted or not: what was settled today stays reported, and is not bought again. */
+export function isKept(inRun: AskedQueryHistory['inRun'], run: UnfinishedRun | null): boolean {
+  return inRun === 'settled' && run?.isOfToday === true
+}
+
+/** What a run has settled stays in it. What it has not would be dropped, paid for or not: that is refused. */
+function selected(
+  store: ChoiceStore,
+  { name }: JobSettings,
+  run: UnfinishedRun | null,
+  selection: Selection,
+): QueryChoice {
+  const take = upTo(selection.limit)
+  let dropped = 0
+  return {
+    choose: async (queries, keys) => {
+      const known =
+        run === null
+          ? null
+          : await store.queryHistories(name, keys, { since: Number.POSITIVE_INFINITY, unfinishedRun: run.id })
+      return queries.map((query, place) => {
+        const inRun = known?.[place]?.inRun ?? 'not-asked'
+        const isWanted = selection.includes(query) && take(keys[place] as Buffer)
+        if (!isWanted && inRun === 'open') dropped += 1
+        return isWanted || isKept(inRun, run)
+      })
+    },
+    mistake: (): InvalidValue | null =>
+      dropped === 0
+        ? null
+        : {
+            message: `run ${run?.id} is unfinished and has ${count(dropped, 'query', 'queries')} that ${dropped === 1 ? 'is' : 'are'} not selected`,
+            fix: `finish it first with: rankline resume ${run?.id}, or begin anew with --fresh`,
+          },
+  }
+}
+
+/** Lets through so many different keys. */
+export function upTo(limit: number): (key: Buffer) => boolean {
+  if (limit === Number.POSITIVE_INFINITY) return () => true
+  const taken = new Set<string>()
+  return (key) => {
+    const name = key.toString('hex')
+    if (taken.size < limit) taken.add(name)
+    return taken.has(name)
+  }
+}
+
+/** Jobs of which something is selected. Throws a sentence where that is none. */
+export function onlySelected<Job extends Pick<StagedJob, 'chosen'>>(
+  jobs: readonly Job[],
+  selection: Selection | null,
+): readonly Job[] {
+  if (selection === null) return jobs
+  selection.refuseUnknown()
+  const some = jobs.filter(({ chosen }) => chosen > 0)
+  if (some.length > 0) return some
+  throw new UsageError(`No query is selected by ${selection.text}. Nothing was sent`)
+}

@@ -1,0 +1,125 @@
+import type { Channel } from '../../model/settings/workspace.ts'
+import { type OpenChannel, postingTo } from './channel.ts'
+import { fitParts, type Letter, type LetterPart, letterOf } from './email.ts'
+
+/** An incoming webhook of Slack. */
+export const openSlack: OpenChannel<Channel & { readonly type: 'slack' }> = ({ urlEnv }, around) =>
+  postingTo(urlEnv, around, async ({ content }) => ({
+    body: JSON.stringify(slackMessage(letterOf(content))),
+  }))
+
+/** Slack takes 3,000 characters in a text, and 50 blocks in a message. */
+const longestText = 3_000
+const mostBlocks = 20
+
+/** A message of blocks, and beside it the text that notifications show. */
+export function slackMessage(letter: Letter) {
+  // A block may stay half empty where the next line does not fit.
+  const room = (mostBlocks / 2) * longestText
+  const texts: string[] = []
+  for (const part of fitParts(letter, room, (one) => slackLine(one).length + 1)) {
+    const line = slackLine(part)
+    const last = texts.at(-1)
+    if (last === undefined || last.length + 1 + line.length > longestText) texts.push(line)
+    else texts[texts.length - 1] = `${last}\n${line}`
+  }
+  return {
+    text: escapeSlack(letter.subject),
+    unfurl_links: false,
+    unfurl_media: false,
+    // Nothing in the text becomes a link or a mention.
+    blocks: texts.map((text) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })),
+  }
+}
+
+function slackLine({ is, text }: LetterPart): string {
+  const safe = escapeSlack(text)
+  if (is === 'title' || is === 'heading') return `*${safe.replaceAll('*', '∗')}*`
+  return is === 'line' ? `• ${safe}` : `_${safe}_`
+}
+
+/** Without these three signs Slack sees no mention and no link. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** A workflow of Teams that posts a card when a webhook request is received. */
+export const openTeams: OpenChannel<Channel & { readonly type: 'teams' }> = ({ urlEnv }, around) =>
+  postingTo(urlEnv, around, async ({ content }) => ({
+    body: JSON.stringify(teamsMessage(letterOf(content))),
+  }))
+
+/** Teams takes 28 KB, of which the frame of the card needs some. */
+const largestMessage = 28 * 1024
+const frame = 1_024
+
+export function teamsMessage(letter: Letter) {
+  const room = largestMessage - frame
+  const parts = fitParts(letter, room, (part) => Buffer.byteLength(JSON.stringify(block(part))) + 1)
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          msteams: { width: 'Full' },
+          body: parts.map(block),
+        },
+      },
+    ],
+  }
+}
+
+/** Text runs are shown as they are: only text blocks are read as Markdown. */
+function block({ is, text }: LetterPart) {
+  const look = {
+    title: { size: 'Large', weight: 'Bolder' },
+    heading: { weight: 'Bolder' },
+    line: {},
+    more: { isSubtle: true },
+  }[is]
+  const shown = is === 'line' ? `• ${text}` : text
+  return { type: 'RichTextBlock', spacing: 'Small', inlines: [{ type: 'TextRun', text: shown, ...look }] }
+}
+
+/** A webhook of a channel on Discord. */
+export const openDiscord: OpenChannel<Channel & { readonly type: 'discord' }> = ({ urlEnv }, around) =>
+  postingTo(urlEnv, around, async ({ content }) => ({
+    body: JSON.stringify(discordMessage(letterOf(content))),
+  }))
+
+/** Discord takes as many characters. */
+const longestContent = 2_000
+/** No previews of what is linked. */
+const suppressEmbeds = 4
+
+export function discordMessage(letter: Letter) {
+  const parts = fitParts(letter, longestContent, (part) => discordLine(part).length + 1)
+  return {
+    content: parts.map(discordLine).join('\n'),
+    allowed_mentions: { parse: [] },
+    flags: suppressEmbeds,
+  }
+}
+
+function discordLine({ is, text }: LetterPart): string {
+  const safe = escapeDiscord(text)
+  if (is === 'title' || is === 'heading') return `**${safe}**`
+  return is === 'line' ? `- ${safe}` : safe
+}
+
+/** A backslash before all that Discord takes for markup; a mention is also broken by a space without width. */
+function escapeDiscord(text: string): string {
+  return text
+    .split(/(https?:\/\/[^\s<>()[\]]+)/)
+    .map((piece, place) =>
+      // A backslash would become a part of an address.
+      place % 2 === 1 ? piece : piece.replaceAll(/[\\`*_~|<>[\]]/g, '\\$&'),
+    )
+    .join('')
+    .replaceAll('@', '@\u200b')
+}

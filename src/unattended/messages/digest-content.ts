@@ -1,0 +1,118 @@
+import { UsageError } from '../../model/errors.ts'
+import type { JobSettings } from '../../model/job.ts'
+import { isComplete } from '../../model/run.ts'
+import { dayMs } from '../../model/time.ts'
+import { defaultCurve } from '../../report/ctr.ts'
+import { type DigestFigures, topRanksOf, weekSection } from '../../report/digest.ts'
+import { emailFormat, reportMail } from '../../report/formats/email/email.ts'
+import { keywordStatuses } from '../../report/history/keyword-status.ts'
+import type { Presentation } from '../../report/presentation/presentation.ts'
+import type { ReportSource } from '../../report/report.ts'
+import { presentationOf } from '../../report/requests/presentation.ts'
+import { rankedJob } from '../../report/requests/rank-report.ts'
+import { reportSource } from '../../report/requests/report-source.ts'
+import { summarise } from '../../report/summary.ts'
+import { wordsOf } from '../../report/words/words.ts'
+import { browserPlaces } from '../../run/config.ts'
+import type { ReportMessage } from '../../store/outbox.ts'
+import type { Store } from '../../store/store.ts'
+
+const weekMs = 7 * dayMs
+/** The day to compare with may lie so many days beside a week ago. */
+const tolerance = 3
+
+/** What the digest of a job is made of, as of now. */
+export async function figuresOf(
+  { name: job, targets }: JobSettings,
+  store: Store,
+  now: number,
+): Promise<DigestFigures> {
+  const ranked = await rankedJob(store, job, { asked: { period: null, compare: '7d', tolerance }, targets })
+  const history = ranked.built?.history ?? null
+  const isRanked = history !== null && history.series.length > 0
+  const summary = isRanked ? summarise(history, { curve: defaultCurve, compare: ranked.compare }) : null
+  const statuses = isRanked ? keywordStatuses(history, ranked.compare) : []
+  const kind = summary?.parts[0]?.kind
+  const own = summary?.targets.filter(({ target }) => target.own) ?? []
+  const topTen = own.map(({ target }) => {
+    const those = statuses.filter(
+      ({ series, keyword }) =>
+        history?.targets[series.target]?.label === target.label && keyword.kind === kind,
+    )
+    return [target.label, topRanksOf(those, 10)] as const
+  })
+  const week = (await store.runs({ job })).filter(
+    ({ startedAt }) => startedAt > now - weekMs && startedAt <= now,
+  )
+  const counts = await Promise.all(week.map(({ id }) => store.taskCounts(id)))
+  const openAlerts = await store.openAlerts(job)
+  return {
+    job,
+    summary,
+    topTen: new Map(topTen),
+    runs: {
+      all: week.length,
+      incomplete: week.filter(({ finishReason }) => !isComplete(finishReason)).length,
+    },
+    tasks: {
+      planned: counts.reduce((sum, { planned }) => sum + planned, 0),
+      done: counts.reduce((sum, { done }) => sum + done, 0),
+    },
+    credits: {
+      week: await creditsOf(store, job, now - weekMs, now),
+      weekBefore: await creditsOf(store, job, now - 2 * weekMs, now - weekMs),
+    },
+    openAlerts: openAlerts.map(({ text }) => text),
+  }
+}
+
+async function creditsOf(store: Store, job: string, from: number, until: number): Promise<number> {
+  const sums = await store.sums('job', { job, from, until })
+  return sums.reduce((sum, { credits }) => sum + credits, 0)
+}
+
+/** The days that a digest tells of, where the job names no period. */
+const week = '7d'
+
+/**
+ * The digest of a job as mail: its report, and what the runs of the week came to unless it is for a client. A logo that cannot
+ * be read and a period without runs are said and done without: a mistake in them costs no message.
+ */
+export async function reportMessage(
+  job: JobSettings,
+  figures: DigestFigures,
+  { store, log }: { readonly store: Store; readonly log: (line: string) => void },
+): Promise<ReportMessage> {
+  const audience = job.digest?.for ?? 'team'
+  const presentation = await presentationOf(job, { audience }).catch((error: unknown) => {
+    log(`The digest of ${job.name} is sent without its logo. ${sentenceOf(error)}`)
+    return presentationOf({ ...job, report: job.report && { ...job.report, logo: null } }, { audience })
+  })
+  const source = await sourceOf(job, presentation, store).catch((error: unknown) => {
+    log(`The digest of ${job.name} tells of the last seven days. ${sentenceOf(error)}`)
+    return sourceOf({ ...job, report: null }, presentation, store)
+  })
+  const runs = audience === 'client' ? null : weekSection(figures, wordsOf(presentation.language))
+  const { subject, text, html, pictures } = reportMail(source, runs)
+  const inBase64 = pictures.map(({ cid, bytes }) => [cid, Buffer.from(bytes).toString('base64')] as const)
+  return { job: job.name, subject, text, html, pictures: Object.fromEntries(inBase64) }
+}
+
+async function sourceOf(job: JobSettings, presentation: Presentation, store: Store): Promise<ReportSource> {
+  return await reportSource(store, {
+    job: job.name,
+    settings: job,
+    format: emailFormat,
+    presentation,
+    asked: { period: job.report?.period ?? week },
+    measure: { curve: defaultCurve, absent: 'depth' },
+    look: { width: 80, color: false, ascii: false },
+    browsers: browserPlaces(),
+  })
+}
+
+/** What a user can mend; all else is thrown on. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  throw error
+}
