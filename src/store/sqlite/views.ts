@@ -254,7 +254,9 @@ export const views: Readonly<Record<string, string>> = {
 function resultView(kind: ResultKind, further: string, details?: string, last = ''): string {
   // Related searches have no rank over pages.
   const [ranks, rankBase] =
-    kind === 'related' ? ['NULL', '0'] : ["json_extract(t.ranks, '$[' || n.key || ']')", 't.rank_base']
+    kind === 'related'
+      ? ['NULL', '0']
+      : ["CASE WHEN t.ranks IS NOT NULL THEN json_extract(t.ranks, '$[' || n.key || ']') END", 't.rank_base']
   const code = kindCodes[kind]
   const join = `
       LEFT JOIN ${details} d ON d.answer_id = a.id AND d.kind = ${code} AND d.place = n.key`
@@ -268,14 +270,14 @@ function resultView(kind: ResultKind, further: string, details?: string, last = 
       ${positionless.includes(kind) ? 'NULL' : positionOf(`'${code}'`)} AS position,
       ${titleless.includes(kind) ? 'NULL' : 'x.title'} AS title,
       l.link, h.host AS domain, h.site, x.source AS source, x.snippet AS snippet,
-      ${further}, q.params${last}, t.id AS task_id, a.id AS answer_id, n.key AS place, rq.labels`,
+      ${further}, q.params${last}, t.id AS task_id, a.id AS answer_id, n.key AS place,
+      (SELECT labels FROM run_queries rq WHERE rq.run_id = t.run_id AND rq.query_id = t.query_id) AS labels`,
     `tasks_ t
       JOIN answers_ a ON ${ofTask}
-      JOIN json_each(a.items, '$.${code}') n
-      LEFT JOIN items x ON x.id = n.value
       JOIN runs_ r ON r.id = t.run_id
       JOIN queries q ON q.id = t.query_id
-      LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
+      JOIN json_each(a.items, '$.${code}') n
+      LEFT JOIN items x ON x.id = n.value
       LEFT JOIN links l ON l.id = x.link_id
       LEFT JOIN hosts h ON h.id = l.host_id${details === undefined ? '' : join}`,
   )

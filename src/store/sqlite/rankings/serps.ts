@@ -123,8 +123,9 @@ const pages = prepared(($: Values<{ run: number; query: number }>) =>
     .orderBy(tasks.page),
 )
 
-/** The rank of a result over the pages of its query. */
-export const rankOf = sql<number>`coalesce(json_extract(${tasks.ranks}, '$[' || ${results.place} || ']'),
+/** The rank of a result over the pages of its query. Most tasks have no list of ranks, which costs nothing to find out. */
+export const rankOf = sql<number>`coalesce(
+  CASE WHEN ${tasks.ranks} IS NOT NULL THEN json_extract(${tasks.ranks}, '$[' || ${results.place} || ']') END,
   ${tasks.rankBase} + ${results.place} + 1)`
 
 /** Without related searches, which come with web results and have no rank. */

@@ -5,7 +5,17 @@ import { kindCodes } from '../../../model/result.ts'
 import { type Suspicion, suspicionOf } from '../../../model/suspicion.ts'
 import { inOrderOfRuns } from '../../../model/trusted-time.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
-import { links, observations as o, queries, results, runQueries as rq, runs, tasks } from '../schema.ts'
+import {
+  answers,
+  items,
+  links,
+  observations as o,
+  queries,
+  results,
+  runQueries as rq,
+  runs,
+  tasks,
+} from '../schema.ts'
 import { rechecks } from '../unattended/schema.ts'
 
 const lookedAgain = prepared(($: Values<{ run: number }>) =>
@@ -59,18 +69,21 @@ const compared = prepared(
 /** The number of a link that all links of its page share. */
 const page = sql<number>`coalesce(${links.sameAs}, ${links.id})`
 
-const firstResults = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ answer: tasks.answerId, text: queries.text, kind: results.kind, page })
-    .from(tasks)
-    .crossJoin(results)
-    .crossJoin(links)
-    .crossJoin(queries)
-    .where(
-      sql`${tasks.runId} = ${$.run} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
-        AND ${results.answerId} = ${tasks.answerId} AND ${results.kind} <> ${kindCodes.related} AND ${results.place} = 0
-        AND ${links.id} = ${results.linkId} AND ${queries.id} = ${tasks.queryId}`,
-    ),
+/** Of each kind on a page only the first one is looked up. */
+const firstResults = prepared(
+  ($: Values<{ run: number }>) =>
+    sql<{
+      answer: number
+      text: string
+      kind: number
+      page: number
+    }>`SELECT ${answers.id} AS answer, ${queries.text} AS text,
+        CAST(list.key AS INTEGER) AS kind, ${page} AS page
+      FROM ${tasks} CROSS JOIN ${answers} ON ${answers.id} = ${tasks.answerId} CROSS JOIN json_each(${answers.items}) list
+      CROSS JOIN ${items} ON ${items.id} = json_extract(list.value, '$[0]') CROSS JOIN ${links} ON ${links.id} = ${items.linkId}
+      CROSS JOIN ${queries} ON ${queries.id} = ${tasks.queryId}
+      WHERE ${tasks.runId} = ${$.run} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
+        AND list.key <> '${sql.raw(String(kindCodes.related))}'`,
 )
 
 const pagesOf = prepared(

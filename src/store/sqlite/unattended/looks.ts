@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { AlertStore, LookRow, ResultList } from '../../alerts.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { rankOf } from '../rankings/serps.ts'
@@ -113,24 +113,29 @@ const runsOf = prepared(($: Values<{ run: number; job: string; query: number; mo
     .limit($.most),
 )
 
-const resultsOf = prepared(($: Values<{ run: number; query: number; kind: number; top: number }>) =>
-  orm
-    .select({
-      page: tasks.page,
-      rank: rankOf,
-      link: links.link,
-      site: sql<string>`coalesce(${hosts.site}, ${hosts.host})`,
-    })
-    .from(tasks)
-    .innerJoin(results, and(eq(results.answerId, tasks.answerId), eq(results.kind, $.kind)))
-    .innerJoin(links, eq(links.id, results.linkId))
-    .innerJoin(hosts, eq(hosts.id, links.hostId))
-    .where(
-      sql`${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query} AND ${tasks.state} = 'done'
+/** As one text, which takes half the time to read; sorted by SQLite, it would take longer again. */
+const resultsOf = prepared(
+  ($: Values<{ run: number; query: number; kind: number; top: number }>) =>
+    sql<{
+      rows: string
+    }>`SELECT json_group_array(json_array(${tasks.page}, ${results.place}, ${rankOf}, ${links.link},
+        coalesce(${hosts.site}, ${hosts.host}))) AS rows
+      FROM ${tasks} CROSS JOIN ${results} ON ${results.answerId} = ${tasks.answerId} AND ${results.kind} = ${$.kind}
+      CROSS JOIN ${links} ON ${links.id} = ${results.linkId} CROSS JOIN ${hosts} ON ${hosts.id} = ${links.hostId}
+      WHERE ${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query} AND ${tasks.state} = 'done'
         AND ${tasks.rankBase} < ${$.top}`,
-    )
-    .orderBy(tasks.page, results.place),
 )
+
+type ResultRow = readonly [page: number, place: number, rank: number, link: string, site: string]
+
+function foundResults(
+  db: Database,
+  look: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
+) {
+  const rows = JSON.parse(resultsOf.one(db, look).rows) as ResultRow[]
+  rows.sort((a, b) => a[0] - b[0] || a[1] - b[1])
+  return rows.map(([page, , rank, link, site]) => ({ page, rank, link, site }))
+}
 
 /** The first page that was not answered, and whether nothing can follow the pages before it. */
 const gapOf = prepared(
@@ -148,7 +153,7 @@ function resultList(
   db: Database,
   look: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
 ): ResultList {
-  const found = resultsOf.all(db, look)
+  const found = foundResults(db, look)
   const reached = unbrokenDepth(found)
   return {
     results: found.filter(({ rank }) => rank <= look.top),
