@@ -1,6 +1,7 @@
-import { availableParallelism } from 'node:os'
+import { existsSync, statfsSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type Plugin } from 'vitest/config'
 import type { InlineConfig } from 'vitest/node'
 
 const common = {
@@ -9,6 +10,8 @@ const common = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
   setupFiles: ['test/support/seed.ts'],
+  // Thousands of commits wait for the disk.
+  env: { TMPDIR: quickPlace() },
   // As the build does it.
   alias: {
     'better-sqlite3': fileURLToPath(new URL('src/store/sqlite/connection/driver.ts', import.meta.url)),
@@ -25,8 +28,26 @@ const longOnly = [
   'scheduled-year',
   'simulated-year',
 ]
-// One more than there are cores, for the slow ones mostly wait for processes and pauses.
-const workers = availableParallelism() + 1
+// More than there are cores, for most of the time of a test goes into waiting: for processes, pauses and browsers.
+const workers = 2 * availableParallelism() + 2
+
+/** The styles and scripts of pages lie beside the program: the sources take those of the last build. */
+const builtPages: Plugin = {
+  name: 'built-pages',
+  enforce: 'pre',
+  transform: (code, id) =>
+    id.endsWith('/src/page/html.ts')
+      ? code.replace("new URL('.', import.meta.url)", `new URL('${new URL('dist/', import.meta.url)}')`)
+      : null,
+}
+
+/** A folder in memory, where there is room in one. */
+function quickPlace(): string {
+  const memory = '/dev/shm'
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize > 2e9 ? memory : tmpdir()
+}
 
 export default defineConfig(({ mode }) => {
   const long = mode === 'long'
@@ -34,6 +55,7 @@ export default defineConfig(({ mode }) => {
     test: {
       projects: [
         {
+          plugins: [builtPages],
           test: {
             ...common,
             name: 'suite',

@@ -222,8 +222,7 @@ describe('what the docs show does what it says', () => {
         const form = formOf(args)
         if (form !== null && built.has(form)) continue
         if (form !== null) built.add(form)
-        const { code, stdout, stderr } =
-          form === null ? await here.call(args, env, folder) : await here.run(args, env, undefined, folder)
+        const { code, stdout, stderr } = await here.call(args, env, folder)
         expect(code, `${line}\n${stderr}${stdout}`).toBeOneOf([0, codes[args[0] ?? '']])
       }
     }
@@ -257,7 +256,7 @@ const otherPrograms =
 /** Exit codes that are no failure here: a task failed, and pages that spend do not know of each other. */
 const codes: Readonly<Record<string, number>> = { status: 6, doctor: 3 }
 
-/** Its flags, where a command writes a page: that has parts which only the build makes, so each form is run by the built program, once. */
+/** Its flags, where a command writes a page: each form is made once. */
 function formOf(args: readonly string[]): string | null {
   if (args[0] !== 'report' || !args.some((one) => /\.html$|\/$/.test(one))) return null
   return args.filter((one) => one.startsWith('--')).join(' ')

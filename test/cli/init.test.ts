@@ -27,14 +27,14 @@ async function listed(folder: string): Promise<readonly string[]> {
 test('what init lays out runs against the sandbox as it is, by the commands that init prints', async () => {
   await using sandbox = await startSandbox({ sites: ['northdesk.example'] })
   await using place = await workspace(sandbox)
-  const made = await place.run(['init', '--yes', '--json'])
+  const made = await place.call(['init', '--yes', '--json'])
   expect(made).toMatchObject({ code: 0, stderr: '' })
   expect(await listed(place.folder)).toEqual(files.toSorted())
   const { next, sandbox: started } = JSON.parse(made.stdout) as { next: string[]; sandbox: string }
   expect(started).toBe('rankline sandbox')
   expect(next.map((command) => command.split(' ')[1])).toEqual(['plan', 'run', 'report'])
   for (const command of next)
-    expect(await place.run(command.split(' ').slice(1))).toMatchObject({ code: 0, stderr: '' })
+    expect(await place.call(command.split(' ').slice(1))).toMatchObject({ code: 0, stderr: '' })
   expect(place.sql('SELECT job, finish_reason, tasks_failed FROM runs')).toEqual([
     { job: 'ranks', finish_reason: 'completed', tasks_failed: 0 },
   ])

@@ -99,7 +99,7 @@ describe('rows', () => {
 describe('the page', () => {
   test('has the report of each job beside it, each in its own words, the same each time', async () => {
     const written = async () => {
-      const { code, stderr } = await place.run(['report', '--all', '--out', 'clients/', '--for', 'client'])
+      const { code, stderr } = await place.call(['report', '--all', '--out', 'clients/', '--for', 'client'])
       expect({ code, stderr }).toMatchObject({
         code: 0,
         stderr: expect.stringContaining('Beside it: 5 reports'),

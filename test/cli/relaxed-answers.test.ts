@@ -24,8 +24,7 @@ afterAll(async () => {
 })
 
 async function said(...args: readonly string[]): Promise<string> {
-  // The page is made from what the build has put together.
-  const { code, stdout, stderr } = await (args.includes('html') ? place.run(args) : place.call(args))
+  const { code, stdout, stderr } = await place.call(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return stdout
 }

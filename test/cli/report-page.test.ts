@@ -25,9 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => place[Symbol.asyncDispose]())
 
-/** The page comes from the built program, which has its style and script beside it. */
 async function pageOf(...flags: readonly string[]): Promise<PageData> {
-  const { code, stderr } = await place.run(['report', 'acme', '--format', 'html', '-o', 'r.html', ...flags])
+  const { code, stderr } = await place.call(['report', 'acme', '--format', 'html', '-o', 'r.html', ...flags])
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: expect.stringMatching(/^Written: r.html, [\d.]+ kB\n$/),
@@ -159,7 +158,7 @@ test('the settings of the job and the flags say how it looks', async () => {
   await place.file('looks.yaml', looks)
   await place.file('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>')
   await place.file('words.md', '# March\n\nA **good** month.\n')
-  const { code } = await place.run(['report', 'looks.yaml', '--comment', 'words.md', '-o', 'l.html'])
+  const { code } = await place.call(['report', 'looks.yaml', '--comment', 'words.md', '-o', 'l.html'])
   expect(code).toBe(0)
   const html = await place.read('l.html')
   expect(html).toContain('<html lang="de">')
@@ -182,7 +181,7 @@ test('what the newest run was told counts where the job is named without its fil
 test('a saved view that no keyword is in is named', async () => {
   const views = 'views: [{ name: Odd, tags: [odd, old], kinds: [news] }, { name: News, kinds: [news] }]\n'
   await place.file('views.yaml', `${job}${views}`)
-  const { stderr } = await place.run(['report', 'views.yaml', '-o', 'v.html'])
+  const { stderr } = await place.call(['report', 'views.yaml', '-o', 'v.html'])
   expect(stderr.split('\n')[0]).toBe(
     "The view 'Odd' has no tab: no keyword has one of its tags (odd, old) and one of its kinds of results (news)",
   )
@@ -195,7 +194,7 @@ const internal = /alpha|credit|operation"?: ?"(alpha|beta)|\brun_id\b|possibly b
 test('a client is shown no runs, no credits and no operations', async () => {
   await place.file('looks.yaml', looks)
   await place.file('logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')
-  const { code } = await place.run(['report', 'looks.yaml', '--for', 'client', '-o', 'c.html'])
+  const { code } = await place.call(['report', 'looks.yaml', '--for', 'client', '-o', 'c.html'])
   expect(code).toBe(0)
   const html = await place.read('c.html')
   const data = dataIn(html)
@@ -218,7 +217,7 @@ testTable(['html', 'xlsx', 'md', 'csv', 'json', 'table'])(
   async (form) => {
     const flags = ['--date', '2020-01-01', '--format', form, '--out', 'none']
     const args = ['report', 'acme', ...flags]
-    const { code, stderr } = await (form === 'html' ? place.run(args) : place.call(args))
+    const { code, stderr } = await place.call(args)
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(
@@ -273,7 +272,7 @@ test.skipIf(chromium === undefined)(
   chromium === undefined ? whyNoChromium : 'a PDF is printed by the browser that CHROME_PATH names',
   async () => {
     const flags = ['--paper', 'letter', '-o', 'r.pdf']
-    const { code, stderr } = await place.run(['report', 'acme', ...flags], { CHROME_PATH: chromium ?? '' })
+    const { code, stderr } = await place.call(['report', 'acme', ...flags], { CHROME_PATH: chromium ?? '' })
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(/^Written: r.pdf, [\d.]+ kB\n$/),

@@ -74,7 +74,7 @@ test('targets stand in the order of the job file, and a result counts for each t
   const [explained] = await said('report', 'acme', '--explain', 'desk', '--json')
   expect(explained.targets.map(({ target }: { target: string }) => target)).toEqual(order)
 
-  const { stdout: html } = await place.run(['report', 'acme', '--format', 'html'])
+  const { stdout: html } = await place.call(['report', 'acme', '--format', 'html'])
   const data = unpacked(JSON.parse(/<script id="page-data"[^>]*>(.*?)<\/script>/s.exec(html)?.[1] ?? ''))
   expect(data.history.targets.map(({ label }) => label)).toEqual(order)
   const owners = data.serps.flatMap(({ results }) => results.map(([, , , , whose]) => whose.join()))

@@ -62,7 +62,7 @@ test('a job whose ranks are gone at once is said to be suspect, first and in all
   expect((await report('--format', 'table')).stdout.split('\n')[0]).toBe(sentence)
   expect((await report('--format', 'md')).stdout).toContain(`\n\n- ${sentence}\n`)
   expect((await report('--format', 'email')).stdout).toMatch(/^Subject:.*Suspect: 12 of 12 ranks/m)
-  const page = await place.run(['report', 'acme', '--format', 'html'])
+  const page = await report('--format', 'html')
   expect(page.stdout).toContain('"suspect":{"ranked":12,"gone":12,"alike":0')
   expect((await report('--format', 'email', '--for', 'client')).stdout).not.toContain('tell anyone')
   const rows = await report('--format', 'json')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -74,7 +74,7 @@ export interface ScheduledHistory extends AsyncDisposable {
 
 /** Lets a scheduler run on a folder of jobs for a time that passes at once, with a sandbox on a real socket. */
 export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> {
-  const folder = await mkdtemp(join(await quickPlace(), 'rankline-schedule-'))
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-schedule-'))
   const db = join(folder, 'rankline.db')
   const jobs = join(folder, 'jobs')
   const lines: string[] = []
@@ -211,11 +211,4 @@ function lookingAt(clock: Clock, looks: readonly number[], db: string): Clock {
       return clock.after(Math.min(ms, wait), ring)
     },
   }
-}
-
-/** A folder in memory, where there is room in one: a year has thousands of commits, and each waits for the disk. */
-async function quickPlace(): Promise<string> {
-  const memory = '/dev/shm'
-  const room = await statfs(memory).catch(() => null)
-  return room !== null && room.bavail * room.bsize > 2e9 ? memory : tmpdir()
 }

@@ -33,18 +33,19 @@ const patterns = [
   '0 * 1 * 1',
 ]
 
-describe('slots are those that a walk through every minute of 2026 finds', () => {
-  const from = Date.UTC(2025, 11, 31)
-  const until = Date.UTC(2027, 0, 2)
+describe.each([
+  ['spring', Date.UTC(2026, 1, 12), Date.UTC(2026, 4, 3)],
+  ['autumn', Date.UTC(2026, 8, 29), Date.UTC(2026, 10, 7)],
+])('slots are those that a walk through every minute of the %s of 2026 finds', (_, from, until) => {
   // The other zones keep one time all year.
   testTable(zones.slice(0, 8))('%s', (zone) => {
-    const year = walk(zone, from, until)
+    const minutes = walk(zone, from, until)
     // Where the walk begins, nothing is known of the time before.
     const between = (slots: Iterable<number>): readonly number[] =>
       [...slots].filter((slot) => slot >= from + 86_400_000 && slot < until - 86_400_000)
     for (const pattern of patterns) {
-      const walked = between(slotsByWalking(pattern, year))
-      expect(walked.length).toBeGreaterThan(20)
+      const walked = between(slotsByWalking(pattern, minutes))
+      expect(walked.length).toBeGreaterThan(4)
       expect(between(slotsBetween(pattern, zone, from, until)), pattern).toEqual(walked)
     }
   })
