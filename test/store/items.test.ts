@@ -54,7 +54,7 @@ test('what results say is one row each, whoever stores it, whatever is taken bac
       }
       expect(new Set(numbers.values()).size).toBe(numbers.size)
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
   const [db] = connections as [Database.Database]
   expect(db.prepare('SELECT count(*) FROM items').pluck().get()).toBe(numbers.size)

@@ -40,7 +40,7 @@ test('file names are safe, whatever the names of jobs are', () => {
       const safe = /^[\p{L}\p{N}_\p{M}][\p{L}\p{N}\p{M}._-]*\.html$/u
       expect(names.filter((name) => !safe.test(name))).toEqual([])
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
 })
 

@@ -234,7 +234,7 @@ describe('the workbook', () => {
         expect(read.Rankings).toHaveLength(4)
         expect(read['Rank history']?.map(({ rank }) => rank)).toEqual([4, 1, 2, null, 3, 12, null])
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     )
   })
 })
