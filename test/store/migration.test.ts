@@ -1,4 +1,17 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
@@ -168,6 +181,48 @@ describe('results that are rows of a table become lists of items', () => {
     expect(readdirSync(dirname(path)).filter((name) => name.includes('before-migration'))).toEqual([])
   })
 })
+
+test.each([false, true])(
+  'that the disk has no room for it is said before anything is changed, also where that was interrupted (%s)',
+  async (wasInterrupted) => {
+    const path = await earlier(1)
+    const db = new Database(path)
+    // As every rankline leaves its database.
+    db.pragma('journal_mode = WAL')
+    const when = journal.entries.find(({ tag }) => tag.endsWith('_items'))?.when
+    if (wasInterrupted)
+      db.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)').run('items', when)
+    db.close()
+    const folder = dirname(path)
+    const file = openSync(path, 'r+')
+    // More pages than a disk has, none of which takes any room.
+    const pages = Math.floor((4 * statfsSync(folder).blocks * statfsSync(folder).bsize) / 4096)
+    const count = Buffer.alloc(4)
+    count.writeUInt32BE(pages)
+    ftruncateSync(file, pages * 4096)
+    writeSync(file, count, 0, 4, 28)
+    closeSync(file)
+    const bytes = () => {
+      const read = Buffer.alloc(1_000_000)
+      const opened = openSync(path, 'r')
+      readSync(opened, read, 0, read.length, 0)
+      closeSync(opened)
+      return { read: read.toString('latin1'), size: statSync(path).size, names: readdirSync(folder) }
+    }
+    const before = bytes()
+
+    const error = await openStore(path).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({
+      exitCode: 6,
+      message: expect.stringMatching(
+        /^[^.]*\.db was written by an older rankline, and to bring it up to date takes \d+ MB of room.*, but its disk has \d+ MB: make room, then run the same command again; nothing was changed\.$/,
+      ),
+    })
+    expect(String(error).includes('a copy of it')).toBe(!wasInterrupted)
+    expect(bytes()).toEqual(before)
+  },
+)
 
 test('a copy from before keeps no later one from being made, and half a copy is none', async () => {
   const path = await earlier(1)

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3'
 import { count, eq, getTableName, inArray, max } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { UsageError } from '../../model/errors.ts'
+import { RanklineError, tryAgainExitCode, UsageError } from '../../model/errors.ts'
 import { freeBytes } from './connection/disk-space.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
 import { joinSpellings } from './join-spellings.ts'
@@ -130,8 +130,10 @@ function refuseWithoutRoom(db: Database, path: string, isCopied: boolean): void 
   const free = freeBytes(dirname(path))
   if (free >= wanted) return
   const megabytes = (amount: number): string => `${Math.ceil(amount / 1_000_000)} MB`
-  throw new UsageError(
-    `${path} was written by an older rankline and is to be brought up to date, which takes ${megabytes(wanted)} of room${isCopied ? ' (a copy of it as it is, and new tables beside the old ones)' : ''}. The disk has ${megabytes(free)}. Nothing was changed: make room, then run the command again.`,
+  const parts = isCopied ? ', for a copy of it as it is and for new tables beside the old ones' : ''
+  throw new RanklineError(
+    `${path} was written by an older rankline, and to bring it up to date takes ${megabytes(wanted)} of room${parts}, but its disk has ${megabytes(free)}: make room, then run the same command again; nothing was changed.`,
+    tryAgainExitCode,
   )
 }
 
