@@ -28,6 +28,7 @@ const forNode = {
   },
   define: { 'Intl.Segmenter': 'LazySegmenter' },
   inject: ['scripts/lazy-segmenter.mjs'],
+  plugins: [parserAlone()],
   logLevel: 'warning',
 }
 const forBrowsers = {
@@ -81,6 +82,18 @@ if (process.argv.includes('--bench')) {
       plugins: [wordsOnly(language)],
     })
   await copyMigrations('dist/migrations')
+}
+
+/** Of yargs only the parser is taken: what its help is made of would be loaded by every start. */
+function parserAlone() {
+  return {
+    name: 'parser-alone',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /platform-shims[\\/]esm\.mjs$/ }, ({ path, resolveDir }) => {
+        return { path: join(resolveDir, path), sideEffects: false }
+      })
+    },
+  }
 }
 
 /** The page of a report is in one language: it carries neither the words of the others, nor those of messages and portfolios. */

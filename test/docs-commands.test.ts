@@ -124,13 +124,9 @@ function toldCommands(page: string): readonly ShellCommand[] {
     .filter(({ words }) => words[0] === 'rankline')
 }
 
-/** The parser itself prints a help or the version. */
-const printsItself = new Set(['--help', '--version', 'help'])
-
 async function mistakeOf(words: readonly string[]): Promise<string | null> {
   try {
-    if (words.some((word) => printsItself.has(word))) return null
-    await chosenCommand(await meantCommand(words), 80)
+    chosenCommand(await meantCommand(words))
     return null
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

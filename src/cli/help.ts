@@ -51,7 +51,6 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'param',
     'continues',
     'column',
-    'continues',
     'depth',
     'pages',
     'paging',

@@ -1,8 +1,6 @@
-import type { Argv, Options } from 'yargs'
-import yargs from 'yargs'
 import { jobFileNamed } from '../jobfile/files.ts'
 import { describeLimit, OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
-import type { Flag, Flags } from '../model/flag.ts'
+import type { Flags } from '../model/flag.ts'
 import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { logFormat, version, workAt } from '../run/config.ts'
@@ -10,9 +8,11 @@ import { showsPassword } from '../run/postgres-address.ts'
 import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
 import { commandOf, commands } from './commands/index.ts'
 import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from './flags.ts'
-import { commandsEpilogue, epilogueOf, errorDocument, inGroups, noCommand } from './help.ts'
+import { errorDocument, noCommand } from './help.ts'
+import { readWords, type WordMistake } from './read-words.ts'
 
 type Typed = TypedFlags<Flags>
+type Work = (terminal: Terminal) => Promise<number>
 
 /** Reads what was typed, does it, and answers the exit code. */
 export async function main(words: readonly string[], given: Terminal): Promise<number> {
@@ -27,8 +27,7 @@ export async function main(words: readonly string[], given: Terminal): Promise<n
     // Before the rest is read, so that mistakes in it are written in this format, too.
     if (isJsonLog(meant)) terminal = (await import('../run/json-log.ts')).jsonTerminal(given)
     args = meant.args
-    const perform = await chosenCommand(meant, terminal.columns)
-    return perform === null ? 0 : await perform(terminal)
+    return await chosenCommand(meant)(terminal)
   } catch (error) {
     return explain(error, args.includes('--verbose'), terminal)
   }
@@ -52,55 +51,35 @@ export async function meantCommand(words: readonly string[]): Promise<MeantWords
   return { typed, args: markText(typed, flags), loaded, flags }
 }
 
-/** What the words ask for, checked and not done yet; null where help was printed. Throws one sentence where they cannot be read. */
-export async function chosenCommand(
-  { args, loaded, flags: known }: MeantWords,
+/** What the words ask for, checked and not done yet. Throws one sentence where they cannot be read. */
+export function chosenCommand({ args, loaded, flags: known }: MeantWords): Work {
+  const read = readWords(args, commands, (registered) => loaded.get(registered)?.flags ?? {})
+  switch (read.ask) {
+    case 'command':
+      return checked(read.registered, loaded.get(read.registered) as Command, read.typed as Typed, args)
+    case 'help':
+      return async (terminal) =>
+        await print(await helpOf(read.registered, loaded, terminal.columns), terminal)
+    case 'version':
+      return async (terminal) => await print(version, terminal)
+    case 'nothing':
+      throw new UsageError(mistyped(read.mistake, args, [...Object.keys(known), 'help', 'version']))
+  }
+}
+
+async function helpOf(
+  registered: Registered | null,
+  loaded: MeantWords['loaded'],
   columns: number,
-): Promise<((terminal: Terminal) => Promise<number>) | null> {
-  const parser = yargs([...args])
-    .scriptName('rankline')
-    .usage('$0 <command>\n\nCollects search results by the batch, and tracks ranks.')
-    .locale('en')
-    .parserConfiguration({
-      'parse-numbers': false,
-      'parse-positional-numbers': false,
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'boolean-negation': false,
-      'greedy-arrays': false,
-    })
-    .options(optionsOf(globalFlags, globalGroup))
-    .version(version)
-    .alias({ h: 'help', V: 'version' })
-    .group(['version', 'help'], globalGroup)
-    .strict()
-    .demandCommand(1, noCommand)
-    .epilogue(commandsEpilogue)
-    .exitProcess(false)
-    .wrap(Math.min(columns, 100))
-    .fail((message, error) => {
-      if (error !== undefined && error !== null && error.name !== 'YError') throw error
-      const said = unmarked(error?.message ?? message)
-      throw new UsageError(mistyped(said, args, [...Object.keys(known), 'help', 'version']))
-    })
-  for (const registered of commands) {
-    const command = loaded.get(registered)
-    parser.command(
-      registered.usage,
-      registered.describe,
-      (yargs) => (command === undefined ? yargs : withFlags(yargs, command)),
-      (flags) => {
-        if (command !== undefined) throw new Chosen(registered, command, flags as Typed)
-      },
-    )
-  }
-  try {
-    await parser.parseAsync()
-    return null
-  } catch (error) {
-    if (!(error instanceof Chosen)) throw error
-    return checked(error, args)
-  }
+): Promise<string> {
+  const { commandHelp, programHelp } = await import('./help-text.ts')
+  if (registered === null) return programHelp(commands, columns)
+  return commandHelp(registered, loaded.get(registered) as Command, columns)
+}
+
+async function print(text: string, terminal: Terminal): Promise<number> {
+  await terminal.write(`${text}\n`)
+  return 0
 }
 
 /** Whether a command that writes a log is to write JSON. */
@@ -112,20 +91,6 @@ function isJsonLog({ typed, flags }: MeantWords): boolean {
   return logFormat(at === -1 ? undefined : value) === 'json'
 }
 
-/** Thrown out of yargs with the command to perform: after a handler that returns, yargs writes a help text, for 40 ms. */
-class Chosen {
-  readonly registered: Registered
-  readonly command: Command
-  readonly typed: Typed
-  constructor(registered: Registered, command: Command, typed: Typed) {
-    this.registered = registered
-    this.command = command
-    this.typed = typed
-  }
-}
-
-const globalGroup = 'Global:'
-
 /** `help run` as `run --help`, `help` as `--help`. */
 function helpAsFlag(words: readonly string[]): readonly string[] {
   if (words[0] !== 'help') return words
@@ -135,38 +100,13 @@ function helpAsFlag(words: readonly string[]): readonly string[] {
   return [name, '--help', ...rest]
 }
 
-function withFlags(yargs: Argv, command: Command): Argv {
-  const shown = command.examples.map(([typed, does]): [string, string] => [
-    typed.includes('rankline') ? typed : `$0 ${typed}`,
-    does,
-  ])
-  return yargs.example(shown).epilogue(epilogueOf(command)).options(optionsOf(command.flags))
-}
-
-/** The flags as yargs wants them, in the order of the help; all in one group, or each in its own. */
-function optionsOf(flags: Flags, sharedGroup?: string): Record<string, Options> {
-  return Object.fromEntries(
-    inGroups(flags).map(([name, ownGroup]) => {
-      const { kind, help, alias } = flags[name] as Flag
-      const shared = {
-        describe: help,
-        group: sharedGroup ?? ownGroup,
-        ...(alias === undefined ? {} : { alias }),
-      }
-      if (kind === 'switch') return [name, { type: 'boolean', ...shared }]
-      if (kind === 'list') return [name, { type: 'string', array: true, nargs: 1, ...shared }]
-      return [name, { type: 'string', requiresArg: true, ...shared }]
-    }),
-  )
-}
-
 /** What a command does with its flags, once they are checked. */
-function checked({ registered, command, typed }: Chosen, args: readonly string[]) {
+function checked(registered: Registered, command: Command, typed: Typed, args: readonly string[]): Work {
   const known: Flags = { ...globalFlags, ...command.flags }
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)
   const flags = meantFlags(commandName(registered), typed, command.readsStdin === true)
-  return async (terminal: Terminal): Promise<number> => {
+  return async (terminal) => {
     const shown = {
       ...terminal,
       ...(flags['no-color'] === true ? { color: false } : {}),
@@ -242,22 +182,25 @@ const flagHints: Readonly<Record<string, string>> = {
     'A key is never given as a flag, because other users of the machine could read it; set RANKLINE_API_KEY or use --api-key-file.',
 }
 
-/** What yargs found wrong, as one sentence of ours that says what to type. */
-export function mistyped(message: string, args: readonly string[], flags: readonly string[]): string {
+/** What is wrong with the words, as one sentence that says what to type. */
+export function mistyped(mistake: WordMistake, args: readonly string[], flags: readonly string[]): string {
   const command = commandOf(args)
   if (command === undefined) return unknownCommand(args)
   const name = commandName(command)
-  const unknown = message.match(/^Unknown (?:arguments?|commands?): (.+)$/s)?.[1]?.split(', ')[0]
-  if (unknown !== undefined) return unknownFlag(unknown, command, args, flags)
-  const valueless = message.match(/^Not enough arguments following: (.+)$/s)?.[1]
-  if (valueless !== undefined) {
-    const flag = valueless.length === 1 ? `-${valueless}` : `--${valueless}`
-    return `${flag} needs a value. One that begins with -- is written after the sign =, as in ${flag}=--text`
+  switch (mistake.kind) {
+    case 'unknown':
+      return unknownFlag(unmarked(mistake.word), command, args, flags)
+    case 'without a value': {
+      const flag = mistake.flag.length === 1 ? `-${mistake.flag}` : `--${mistake.flag}`
+      return `${flag} needs a value. One that begins with -- is written after the sign =, as in ${flag}=--text`
+    }
+    case 'too few': {
+      const missing = `rankline ${command.usage}: something is missing. See: rankline ${name} --help`
+      return dashedText(command, args) ?? missing
+    }
+    case 'no command':
+      return `rankline ${name} cannot be read as it was typed. See: rankline ${name} --help`
   }
-  const dashed = dashedText(command, args)
-  if (message.startsWith('Not enough non-option'))
-    return dashed ?? `rankline ${command.usage}: something is missing. See: rankline ${name} --help`
-  return `rankline ${name} cannot be read as it was typed. See: rankline ${name} --help`
 }
 
 /** A query that begins with `-` looks like flags. */

@@ -25,6 +25,7 @@ const toBegin = [
   'src/cli/flags.ts',
   'src/cli/help.ts',
   'src/cli/main.ts',
+  'src/cli/read-words.ts',
   'src/cli/start.ts',
   'src/cli/terminal.ts',
   'src/jobfile/upward.ts',
@@ -36,9 +37,14 @@ const toBegin = [
   'src/output/terminal.ts',
 ]
 
-testTable([['--help'], ['--version'], ['runss']])('%s loads what reads a command line', async (flag) => {
+testTable([
+  ['--help', ['src/cli/help-text.ts']],
+  ['--version', []],
+  ['runss', []],
+])('%s loads what reads a command line, and of yargs the parser', async (flag, more) => {
   const loaded = [...(await loadedBy(place, [flag]))]
-  expect(loaded.filter((name) => name.startsWith('src/')).sort()).toEqual(toBegin)
+  expect(loaded.filter((name) => name.startsWith('src/')).sort()).toEqual([...toBegin, ...more].sort())
+  expect(loaded.filter((name) => !name.startsWith('src/')).sort()).toEqual(['yargs', 'yargs-parser'])
 })
 
 /** Those of the driver that name its binary file, too. */
