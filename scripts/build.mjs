@@ -26,8 +26,6 @@ const forNode = {
   alias: {
     'better-sqlite3': './src/store/sqlite/connection/driver.ts',
   },
-  define: { 'Intl.Segmenter': 'LazySegmenter' },
-  inject: ['scripts/lazy-segmenter.mjs'],
   plugins: [parserAlone()],
   logLevel: 'warning',
 }

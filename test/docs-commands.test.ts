@@ -260,10 +260,12 @@ function formOf(args: readonly string[]): string | null {
 
 const jobs = ['acme.yaml', 'acme-us.yaml', 'umbrella.yaml']
 
+const prints = new Set(['--help', '--version', 'help'])
+
 /** What stays up, needs a Postgres or a browser, or takes long: of these only the words are checked. */
 function canBeRun(args: readonly string[]): boolean {
   const [command = ''] = args
-  if (args.some((one) => printsItself.has(one))) return false
+  if (args.some((one) => prints.has(one))) return false
   if (['sandbox', 'worker', 'queue', 'sync', 'demo'].includes(command)) return false
   if (command === 'schedule') return args.includes('--list') || args.includes('--print')
   return !args.includes('--to') && !args.some((one) => one.endsWith('.pdf'))

@@ -18,8 +18,6 @@ afterAll(() => job[Symbol.asyncDispose]())
 
 /** What reads a command line, and nothing else. */
 const toBegin = [
-  'src/app/config.ts',
-  'src/app/connect/postgres-address.ts',
   'src/cli/argv.ts',
   'src/cli/commands/index.ts',
   'src/cli/flags.ts',
@@ -35,6 +33,8 @@ const toBegin = [
   'src/model/url.ts',
   'src/output/table.ts',
   'src/output/terminal.ts',
+  'src/run/config.ts',
+  'src/run/connect/postgres-address.ts',
 ]
 
 testTable([
@@ -66,7 +66,6 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
   expect(await packagesOf(loaded)).toEqual([])
   const folders = [...loaded].flatMap((name) => name.match(/^src\/(\w+)\//)?.[1] ?? [])
   expect([...new Set(folders)].sort()).toEqual([
-    'app',
     'cli',
     'collect',
     'jobfile',
@@ -75,6 +74,7 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
     'output',
     'rank',
     'report',
+    'run',
     'store',
   ])
   expect(loaded).not.toContain('src/store/sqlite/open.ts')
@@ -91,7 +91,7 @@ test('a report loads neither what calls nor what reads files, nor the forms that
 })
 
 test('without a queue nothing of many machines is loaded, and of the HTTP client the pool alone', async () => {
-  const machines = /^pg$|^src\/(machines|app\/machines|store\/(postgres|shared))\//
+  const machines = /^pg$|^src\/(machines\/(?!open-app)|store\/(postgres|shared)\/)/
   const files = await filesLoadedBy(place, ['run', 'job.csv', '--fresh'])
   const client = files.flatMap((file) => file.match(/undici\/(lib\/dispatcher\/pool|index)\.js$/)?.[1] ?? [])
   expect([...new Set(client)]).toEqual(['lib/dispatcher/pool'])

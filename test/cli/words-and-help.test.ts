@@ -98,12 +98,10 @@ const flags: Flags = {
   dry: { ...switchFlag('Try'), alias: 'd' },
 }
 
-const tried: Known = ['one', 'two <what> [name|path]', 'three [job..]', 'four <kind>'].map(
-  (usage) => [
-    { usage, describe: usage, load: () => Promise.reject(new Error('It is given.')) },
-    { flags, examples: [[usage, 'an example']], run: () => Promise.resolve(0) },
-  ],
-)
+const tried: Known = ['one', 'two <what> [name|path]', 'three [job..]', 'four <kind>'].map((usage) => [
+  { usage, describe: usage, load: () => Promise.reject(new Error('It is given.')) },
+  { flags, examples: [[usage, 'an example']], run: () => Promise.resolve(0) },
+])
 
 test('words are read as yargs reads them', async () => {
   const word = fc.oneof(
