@@ -12,7 +12,7 @@ import { errorDocument, noCommand } from './help.ts'
 import { readWords, type WordMistake } from './read-words.ts'
 
 type Typed = TypedFlags<Flags>
-type Work = (terminal: Terminal) => Promise<number>
+type CommandWork = (terminal: Terminal) => Promise<number>
 
 /** Reads what was typed, does it, and answers the exit code. */
 export async function main(words: readonly string[], given: Terminal): Promise<number> {
@@ -52,7 +52,7 @@ export async function meantCommand(words: readonly string[]): Promise<MeantWords
 }
 
 /** What the words ask for, checked and not done yet. Throws one sentence where they cannot be read. */
-export function chosenCommand({ args, loaded, flags: known }: MeantWords): Work {
+export function chosenCommand({ args, loaded, flags: known }: MeantWords): CommandWork {
   const read = readWords(args, commands, (registered) => loaded.get(registered)?.flags ?? {})
   switch (read.ask) {
     case 'command':
@@ -101,7 +101,12 @@ function helpAsFlag(words: readonly string[]): readonly string[] {
 }
 
 /** What a command does with its flags, once they are checked. */
-function checked(registered: Registered, command: Command, typed: Typed, args: readonly string[]): Work {
+function checked(
+  registered: Registered,
+  command: Command,
+  typed: Typed,
+  args: readonly string[],
+): CommandWork {
   const known: Flags = { ...globalFlags, ...command.flags }
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)

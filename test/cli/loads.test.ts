@@ -26,7 +26,7 @@ const toBegin = [
   'src/cli/read-words.ts',
   'src/cli/start.ts',
   'src/cli/terminal.ts',
-  'src/jobfile/upward.ts',
+  'src/jobfile/files.ts',
   'src/model/errors.ts',
   'src/model/flag.ts',
   'src/model/text.ts',
@@ -34,7 +34,7 @@ const toBegin = [
   'src/output/table.ts',
   'src/output/terminal.ts',
   'src/run/config.ts',
-  'src/run/connect/postgres-address.ts',
+  'src/run/postgres-address.ts',
 ]
 
 testTable([
@@ -44,7 +44,7 @@ testTable([
 ])('%s loads what reads a command line, and of yargs the parser', async (flag, more) => {
   const loaded = [...(await loadedBy(place, [flag]))]
   expect(loaded.filter((name) => name.startsWith('src/')).sort()).toEqual([...toBegin, ...more].sort())
-  expect(loaded.filter((name) => !name.startsWith('src/')).sort()).toEqual(['yargs', 'yargs-parser'])
+  expect(loaded.filter((name) => !name.startsWith('src/')).sort()).toEqual(['yargs-parser'])
 })
 
 /** Those of the driver that name its binary file, too. */
@@ -86,7 +86,7 @@ test('a report loads neither what calls nor what reads files, nor the forms that
   expect(await packagesOf(loaded)).toEqual([])
   // What AI answers cite is read as for the page.
   const others =
-    /^src\/(api|jobfile\/(?!upward)|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page\/(?!build-data|serp-days|offered)|formats\/(workbook|markdown)))\b/
+    /^src\/(api|jobfile\/(?!files)|output\/xlsx|output\/formats\/(csv|parquet)|report\/(page\/(?!build-data|serp-days|offered)|formats\/(workbook|markdown)))\b/
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 
