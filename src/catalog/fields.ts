@@ -102,11 +102,24 @@ const deepest = 200
 const cutOff = `… (nested deeper than ${deepest} levels)`
 
 /** A value as sent, cut off where it is nested too deep to be stored and read again. */
-export function asSent(value: unknown, levels = deepest): unknown {
+export function asSent(value: unknown): unknown {
+  return reaches(value, deepest) ? cut(value, deepest) : value
+}
+
+/** Whether a value is nested deeper than so many levels. */
+function reaches(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  // Of a list too, these are the items.
+  for (const name in value) if (reaches((value as AnswerFields)[name], levels - 1)) return true
+  return false
+}
+
+function cut(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (levels === 0) return cutOff
-  if (Array.isArray(value)) return value.map((item) => asSent(item, levels - 1))
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, asSent(item, levels - 1)]))
+  if (Array.isArray(value)) return value.map((item) => cut(item, levels - 1))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cut(item, levels - 1)]))
 }
 
 /** The locale that an answer was asked for; null where that was left to the service. */

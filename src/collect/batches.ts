@@ -280,7 +280,8 @@ export function batchSize({ perSecond, perMinute }: RateLimits): number {
   return Math.round(Math.min(largestBatch, Math.max(smallestBatch, perSecondAtMost * batchSeconds)))
 }
 
-const callsWhenUnlimited = 64
+/** More than are on the wire: some wait for the commit before they are sent, or after they were answered. */
+const callsWhenUnlimited = 80
 const fewestCalls = 16
 const mostCalls = 256
 /** Seconds that an answer usually takes at most. */

@@ -295,7 +295,10 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
 
   /** The calls on their way are as many as the rate sends while one is answered, and only some tasks more are taken up. */
   const adapt = (): void => {
-    if (following !== null) queue.concurrency = Math.min(following.most, onTheirWay.size + waitingForRate)
+    if (following === null) return
+    const concurrency = Math.min(following.most, onTheirWay.size + waitingForRate)
+    // To set it takes as long where it stays the same.
+    if (concurrency !== queue.concurrency) queue.concurrency = concurrency
   }
 
   const leaving = (taskId: number): void => {

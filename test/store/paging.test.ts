@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
+import type { Task } from '../../src/model/run.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
-import { answer, conclude, done, fail, understood, webPage, work } from './answers.ts'
+import { answer, conclude, done, fail, keep, read, understood, webPage, work } from './answers.ts'
 import { aStore, firstTask, lease, plan, type TempStore } from './build.ts'
 import { rowsOf } from './rows-of.ts'
 
@@ -53,6 +54,26 @@ describe('ranks over the pages of a query', () => {
     ['of which the first was lost', [null, 'ab'], ['2.1 a 11', '2.2 b 12']],
   ])('%s', async (_, pages, rows) => {
     expect(await ranks(pages)).toEqual(rows)
+  })
+
+  test('are those of its pages one by one, where they are read in one commit', async () => {
+    const { store, sql } = await aStore()
+    const run = await plan(store, { queries: [{ depth: 20 }, { text: 'other', depth: 20 }] })
+    await work(store, run, () => null)
+    await store.retryFailed(run.id)
+    const tasks = await lease(store, run.id)
+    const answers = new Map<Task, number>()
+    for (const task of tasks) answers.set(task, await keep(store, task))
+    const shown = { '1': webPage('ab', { hasNextPage: true }), '2': webPage('bc', { hasNextPage: false }) }
+    const says = ({ page }: Task) => shown[page === 1 ? 1 : 2]
+    await Promise.all([...answers].map(([task, id]) => read(store, task, run, id, says(task))))
+    expect(sql('SELECT state, rank_base, ranks FROM tasks_ ORDER BY query_id, page')).toEqual(
+      [1, 2].flatMap(() => [
+        { state: 'done', rank_base: 0, ranks: null },
+        { state: 'done', rank_base: 2, ranks: '[2,3]' },
+      ]),
+    )
+    expect(sql('SELECT DISTINCT paging_kind FROM run_queries')).toHaveLength(1)
   })
 
   test('are put right when a lost page comes in a later try', async () => {

@@ -61,7 +61,7 @@ type Step = (typeof step extends fc.Arbitrary<infer S> ? S : never) & { readonly
 function both(store: Store, path: string, run: number, id: number) {
   const db = new Database(path)
   try {
-    const { query } = queryStateReader(db, storeCache(db))(run, id)
+    const { query } = queryStateReader(db, storeCache(db)).one(run, id)
     return { remembered: plain(store.storedQuery(run, id)), stored: plain(query) }
   } finally {
     db.close()

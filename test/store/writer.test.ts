@@ -118,7 +118,7 @@ test('a flush waits for everything handed over, and for what follows from it in 
 test('what is derived waits while other changes come, and is written when none does', async () => {
   const { put, writer, commits } = await aWriter()
   const order: string[] = []
-  const derived = writer.writeDerived(() => 'derived').then((name) => order.push(name))
+  const derived = writer.writeDerived((names) => names, 'derived').then((name) => order.push(name))
   for (const id of [1, 2, 3]) await put(id).then(() => order.push(String(id)))
   await derived
   expect(order).toEqual(['1', '2', '3', 'derived'])
@@ -127,9 +127,33 @@ test('what is derived waits while other changes come, and is written when none d
 
 test('so much that is derived shares a commit with other changes', async () => {
   const { put, writer, commits } = await aWriter()
-  const many = Array.from({ length: 384 }, (_, id) => writer.writeDerived(() => id))
+  const many = Array.from({ length: 384 }, (_, id) => writer.writeDerived((ids) => ids, id))
   await Promise.all([put(1), ...many])
   expect(commits()).toBe(1)
+})
+
+describe('what one function derives in one commit', () => {
+  test('it is given together, so many at most, and each is told its own', async () => {
+    const { writer, commits } = await aWriter()
+    const given: number[] = []
+    const double = (together: readonly number[]) => {
+      given.push(together.length)
+      return together.map((one) => one * 2)
+    }
+    const all = Array.from({ length: 300 }, (_, one) => writer.writeDerived(double, one))
+    expect(await Promise.all(all)).toEqual(all.map((_, one) => one * 2))
+    expect(given).toEqual([128, 128, 44])
+    expect(commits()).toBe(1)
+  })
+
+  test('is tried one by one where some of it fails', async () => {
+    const { db, writer, stored } = await aWriter()
+    const insert = db.prepare<[number]>('INSERT INTO t VALUES (?)')
+    const insertAll = (together: readonly number[]) => together.map((one) => insert.run(one).changes)
+    const ends = await Promise.allSettled([1, 1, 2].map((one) => writer.writeDerived(insertAll, one)))
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(stored()).toEqual([1, 2])
+  })
 })
 
 describe('after an error of the disk', () => {

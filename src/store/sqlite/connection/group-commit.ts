@@ -7,8 +7,11 @@ export interface GroupCommit {
   write<T>(change: () => T): Promise<T>
   /** The same for paid answers: on a full disk they may use the reserved room, and wait where that is too small. */
   writePaid<T>(change: () => T): Promise<T>
-  /** The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming. */
-  writeDerived<T>(change: () => T): Promise<T>
+  /**
+   * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming. What the same function
+   * writes in one commit it is given together, and returns what came of each.
+   */
+  writeDerived<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /** Fulfilled when everything handed over so far is durable. */
   flush(): Promise<void>
   /** Reports an error from elsewhere: a failing disk ends all writing, other errors are ignored. */
@@ -33,7 +36,9 @@ export interface WriterHooks {
 type Urgency = 'paid' | 'usual' | 'derived'
 
 interface Waiting {
-  readonly change: () => unknown
+  readonly changeAll: (together: readonly never[]) => readonly unknown[]
+  /** What it is to write. */
+  readonly one: unknown
   readonly urgency: Urgency
   readonly done: (value: never) => void
   readonly failed: (error: unknown) => void
@@ -46,6 +51,8 @@ const lookEveryMs = 100
 const flushThreshold = 64
 /** The same for derived changes. New texts touch random pages of the dictionary's indexes: large commits write each page less often. */
 const derivedFlushThreshold = 384
+/** Changes that one function is given together at most. */
+const mostTogether = 128
 
 /**
  * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync and without a timer. A
@@ -78,12 +85,10 @@ export function groupCommit(
     scheduled = false
     const group = takeGroup()
     if (group.length === 0) return
-    const values: unknown[] = []
+    let values: readonly unknown[] = []
     try {
       if (failure !== null) throw failure.error
-      immediately(() => {
-        for (const { change } of group) values.push(change())
-      })
+      values = immediately(() => changed(group))
     } catch (error) {
       rolledBack()
       if (wasFull(error)) findRoom(group, error)
@@ -112,7 +117,7 @@ export function groupCommit(
   const commitAlone = (one: Waiting): void => {
     try {
       if (failure !== null) throw failure.error
-      one.done(immediately(one.change) as never)
+      one.done(immediately(() => changed([one]))[0] as never)
       checkLog()
     } catch (error) {
       rolledBack()
@@ -178,11 +183,15 @@ export function groupCommit(
     scheduled = true
   }
 
-  const enqueue = <T>(change: () => T, urgency: Urgency): Promise<T> =>
+  const enqueue = <Of, T>(
+    changeAll: (together: readonly Of[]) => readonly T[],
+    one: Of,
+    urgency: Urgency,
+  ): Promise<T> =>
     new Promise<T>((done, failed) => {
       if (failure !== null) return failed(failure.error)
       const queue = urgency === 'derived' ? derived : waiting
-      queue.push({ change, urgency, done, failed })
+      queue.push({ changeAll, one, urgency, done, failed })
       schedule()
     })
 
@@ -195,13 +204,30 @@ export function groupCommit(
   }
 
   return {
-    write: (change) => enqueue(change, 'usual'),
-    writePaid: (change) => enqueue(change, 'paid'),
-    writeDerived: (change) => enqueue(change, 'derived'),
+    write: (change) => enqueue(eachAlone<ReturnType<typeof change>>, change, 'usual'),
+    writePaid: (change) => enqueue(eachAlone<ReturnType<typeof change>>, change, 'paid'),
+    writeDerived: (changeAll, one) => enqueue(changeAll, one, 'derived'),
     flush: async () => {
       while (waiting.length > 0 || derived.length > 0) await new Promise((resolve) => setImmediate(resolve))
     },
     note,
     hasFailed: () => failure !== null,
   }
+}
+
+function eachAlone<T>(changes: readonly (() => T)[]): readonly T[] {
+  return changes.map((change) => change())
+}
+
+/** Makes changes in their order, those in a row that one function writes together, and returns what came of each. */
+function changed(group: readonly Waiting[]): readonly unknown[] {
+  const values: unknown[] = []
+  for (let from = 0; from < group.length; ) {
+    const { changeAll } = group[from] as Waiting
+    let to = from + 1
+    while (to < group.length && to - from < mostTogether && group[to]?.changeAll === changeAll) to += 1
+    values.push(...changeAll(group.slice(from, to).map(({ one }) => one as never)))
+    from = to
+  }
+  return values
 }

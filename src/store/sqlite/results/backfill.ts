@@ -141,7 +141,7 @@ export function backfiller(
   db: Database,
   memory: StoreCache,
 ): (adoption: BackfillStep, scoreQuery: ScoreQuery) => BackfillResult {
-  const readQuery = queryStateReader(db, memory)
+  const states = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)
   return ({ run, targets: wanted, newest, after }, scoreQuery) => {
     const at = endOf.get(db, { run })?.at ?? null
@@ -167,8 +167,8 @@ export function backfiller(
     forgetCountsOf(db, run)
     const looked = unobserved(db, run, { from, to })
     for (const queryId of looked) {
-      const read = readQuery(run, queryId)
-      follow(read, { ...scoreQuery(read.query), paging: null })
+      const read = states.one(run, queryId)
+      follow([{ read, update: { ...scoreQuery(read.query), paging: null } }])
     }
     recordUnknown(db, run, at, { from, to })
     return { looked: looked.length, next: queries.length < portion ? end : to }

@@ -4,7 +4,7 @@ import { unpackSound } from '../../compression.ts'
 import type { DeriveFilter, HistoryStore } from '../../results.ts'
 import type { StoreCache } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { lazy, orm, prepared, type Values } from '../connection/statements.ts'
+import { lazy, once, orm, prepared, type Values } from '../connection/statements.ts'
 import { markUnusable } from '../ledger/calls.ts'
 import { forgetCountsOf } from '../rankings/observations.ts'
 import {
@@ -71,7 +71,7 @@ const observed = prepared(($: Values<{ run: number; query: number }>) =>
 export function deriver(db: Database, memory: StoreCache): Derive {
   const { keep: keepResults } = resultWriter(db, memory)
   const dropResults = resultRemover(db, memory)
-  const readQuery = queryStateReader(db, memory)
+  const states = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)
   const stored = (run: number, query: number) =>
     new Map(observed.all(db, { run, query }).map(({ targetId, ...what }) => [targetId, JSON.stringify(what)]))
@@ -93,8 +93,8 @@ export function deriver(db: Database, memory: StoreCache): Derive {
       const before = stored(runId, queryId)
       forgetCountsOf(db, runId)
       if (repaired + failed > 0) setReason.run(db, { run: runId })
-      const read = readQuery(runId, queryId)
-      follow(read, { ...scoreQuery(read.query), paging: null })
+      const read = states.one(runId, queryId)
+      follow([{ read, update: { ...scoreQuery(read.query), paging: null } }])
       for (const [target, what] of stored(runId, queryId)) if (before.get(target) !== what) changed += 1
     }
     return { weighed: runs.length, changed, repaired, failed }
@@ -177,12 +177,12 @@ const linksTogether = 5_000
 export function historyStore(db: Database, writer: GroupCommit, memory: StoreCache): HistoryStore {
   const deriveAgain = lazy(() => deriver(db, memory))
   const backfillTargets = lazy(() => backfiller(db, memory))
-  const readQuery = lazy(() => queryStateReader(db, memory))
+  const states = once(() => queryStateReader(db, memory))
   return {
     *askedQueries(job) {
       yield* askedQueries.each(db, { job })
     },
-    storedQuery: (runId, queryId) => readQuery(runId, queryId).query,
+    storedQuery: (runId, queryId) => states().one(runId, queryId).query,
     runsToBackfill: (job, targets, newest) => runsToBackfill(db, job, targets, newest),
     backfill: (step, scoreQuery) => writer.write(() => backfillTargets(step, scoreQuery)),
     mendLinks: async () => {

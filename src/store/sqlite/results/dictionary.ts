@@ -112,8 +112,8 @@ export function dictionary(db: Database, newest?: number): Dictionary {
   }
 
   const setSameAs = db.prepare<[number | null, number]>('UPDATE links SET same_as = ? WHERE id = ?')
-  /** Links that were not stored before these results. */
-  const newLinks = new Set<number | undefined>()
+  /** The first link that was not stored before these results: numbers rise. */
+  let firstNewLink = Number.POSITIVE_INFINITY
   /** Links found since the last lookup that may have been stored by a version that knew fewer tokens. */
   const unchecked: Link[] = []
 
@@ -129,73 +129,84 @@ export function dictionary(db: Database, newest?: number): Dictionary {
     return found
   }
 
-  /** Those of these links that are stored. All are looked for at once, and compared as they are. */
-  const storedLinks = (hashes: ReadonlyMap<string, number>): ReadonlyMap<string, Link> => {
+  /** Finds those of these links that are stored. All are looked for at once, and compared as they are. */
+  const findLinks = (wanted: WantedTexts<Link>): void => {
     const { byId, byHash } = foundLinks()
-    const stored = new Map<string, Link>()
     const note = (rows: readonly LinkRow[]): void => {
-      for (const row of rows)
-        if (hashes.has(row[1]) && !stored.has(row[1])) stored.set(row[1], noteStored(row))
+      for (const row of rows) {
+        const one = wanted.get(row[1])
+        if (one !== undefined && one.entry === undefined) one.entry = noteStored(row)
+      }
     }
-    const newest = [...hashes.values()].map((hash) => linkIndex.find(hash, 0)).filter((id) => id > 0)
+    const newest: number[] = []
+    for (const { hash } of wanted.values()) {
+      const id = linkIndex.find(hash, 0)
+      if (id > 0) newest.push(id)
+    }
     if (newest.length > 0) note(byId.all(JSON.stringify(newest)))
-    const rest = [...hashes].flatMap(([link, hash]) => (stored.has(link) ? [] : hash))
+    const rest = hashesOf(wanted)
     if (rest.length > 0) note(byHash.all(JSON.stringify(rest)))
-    return stored
   }
 
-  const addNewLinks = (hashes: ReadonlyMap<string, number>): ReadonlyMap<string, Link> => {
-    const missing = [...hashes.keys()].map((link) => ({ link, parsed: parseLink(link) }))
-    const same = linksOf(
-      missing.map(({ link, parsed }) => (parsed === null || parsed.page === link ? null : parsed.page)),
-    )
-    // If one of them is the address of the page of another, it is stored by now.
-    const stored = new Set(same.map((one) => one?.link))
-    const rest = missing.filter(({ link }) => !stored.has(link))
-    const sameAs = new Map(missing.map(({ link }, index) => [link, same[index]?.id ?? null]))
-    const ids = addLinks(
-      rest.map(({ link, parsed }) => {
-        const name = redirectedHost(link) ?? (parsed?.host || null)
-        const host = name === null ? null : hostId(name)
-        return [hashes.get(link) as number, link, sameAs.get(link) ?? null, host]
-      }),
-    )
-    const added = new Map<string, Link>()
-    for (const one of same) if (one != null && hashes.has(one.link)) added.set(one.link, one)
-    for (const [index, { link }] of rest.entries()) {
-      const id = ids[index] as number
-      linkIndex.add(id, hashes.get(link) as number, 0)
-      newLinks.add(id)
-      added.set(link, { id, sameAs: sameAs.get(link) ?? id, link })
+  /** Adds those of these links that were not found. */
+  const addMissing = (wanted: WantedTexts<Link>): void => {
+    const fresh: { readonly link: WantedText<Link>; readonly host: string | null }[] = []
+    const pages: (string | null)[] = []
+    for (const link of wanted.values()) {
+      if (link.entry !== undefined) continue
+      const parsed = parseLink(link.text)
+      fresh.push({ link, host: redirectedHost(link.text) ?? (parsed?.host || null) })
+      pages.push(parsed === null || parsed.page === link.text ? null : parsed.page)
     }
-    return added
+    const same = linksOf(pages)
+    for (const page of same) {
+      // The address of the page of another is stored by now.
+      const one = page === null ? undefined : wanted.get(page.link)
+      if (page !== null && one !== undefined) one.entry = page
+    }
+    const added: { readonly link: WantedText<Link>; readonly sameAs: number | null }[] = []
+    const values: ColumnValue[] = []
+    for (const [index, { link, host }] of fresh.entries()) {
+      if (link.entry !== undefined) continue
+      const sameAs = same[index]?.id ?? null
+      added.push({ link, sameAs })
+      values.push(link.hash, link.text, sameAs, host === null ? null : hostId(host))
+    }
+    if (added.length === 0) return
+    let id = addLinks(values)
+    firstNewLink = Math.min(firstNewLink, id)
+    for (const { link, sameAs } of added) {
+      linkIndex.add(id, link.hash, 0)
+      link.entry = { id, sameAs: sameAs ?? id, link: link.text }
+      id += 1
+    }
   }
 
   const textsAtHand = new Map<string | null, number>()
   const itemsAtHand = new Map<Result, Item>()
   const textsOf = lookup<number>(knownTexts, textsAtHand, (wanted) => {
-    const known = new Map<string, number>()
     const short: number[] = []
-    for (const [text, hash] of wanted) {
-      if (text.length <= longestRead) short.push(hash)
-      else {
-        const id = findText.get(hash, text)
-        if (id !== undefined) known.set(text, id)
-      }
-    }
+    for (const one of wanted.values())
+      if (one.text.length <= longestRead) short.push(one.hash)
+      else one.entry = findText.get(one.hash, one.text)
     if (short.length > 0)
-      for (const [id, text] of textsByHash().all(JSON.stringify(short)))
-        if (wanted.has(text)) known.set(text, id)
-    const fresh = [...wanted].filter(([text]) => !known.has(text))
-    const ids = addTexts(fresh.map(([text, hash]) => [hash, text]))
-    for (const [index, [text]] of fresh.entries()) known.set(text, ids[index] as number)
-    return known
+      for (const [id, text] of textsByHash().all(JSON.stringify(short))) {
+        const one = wanted.get(text)
+        if (one !== undefined) one.entry = id
+      }
+    const fresh: WantedText<number>[] = []
+    const values: ColumnValue[] = []
+    for (const one of wanted.values()) {
+      if (one.entry !== undefined) continue
+      fresh.push(one)
+      values.push(one.hash, one.text)
+    }
+    let id = addTexts(values)
+    for (const one of fresh) one.entry = id++
   })
   const linksOf = lookup<Link>(knownLinks, null, (wanted) => {
-    const stored = storedLinks(wanted)
-    if (stored.size === wanted.size) return stored
-    const fresh = new Map([...wanted].filter(([link]) => !stored.has(link)))
-    return new Map([...stored, ...addNewLinks(fresh)])
+    findLinks(wanted)
+    addMissing(wanted)
   })
 
   /** Gives the links that were found lately their pages; whether one of them had another. */
@@ -221,16 +232,22 @@ export function dictionary(db: Database, newest?: number): Dictionary {
   }
   const saidItems = itemStore(db, newest)
   const itemsOf = (results: readonly Result[]): readonly Item[] => {
-    newLinks.clear()
-    return saidItems.of(results, checkedLinks(results.map(({ link }) => link)), newLinks)
+    firstNewLink = Number.POSITIVE_INFINITY
+    const links = checkedLinks(results.map(({ link }) => link))
+    return saidItems.of(results, links, firstNewLink)
   }
 
   return {
     texts: textsOf,
     links: checkedLinks,
     items: (results) => {
-      const atHand = results.flatMap((one) => itemsAtHand.get(one) ?? [])
-      return atHand.length === results.length ? atHand : itemsOf(results)
+      const atHand: Item[] = []
+      for (const result of results) {
+        const item = itemsAtHand.get(result)
+        if (item === undefined) return itemsOf(results)
+        atHand.push(item)
+      }
+      return atHand
     },
     prepare: (texts, results) => {
       textsAtHand.clear()
@@ -266,8 +283,19 @@ function checkOf(linkId: number | null, size: number): number {
 const sqlCheck = (item: string): string =>
   raw`coalesce(${item}${items.linkId}, 0) * ${longestTold} + min(${item}${items.size}, ${longestTold - 1})`
 
-function keyOf({ hash, check }: { readonly hash: number; readonly check: number }): string {
-  return `${hash} ${check}`
+/** What a result says that was not found in memory. */
+interface WantedItem {
+  /** 0 until it is known. */
+  id: number
+  readonly link: Link | null
+  readonly texts: ItemTexts
+  readonly size: number
+  readonly hash: number
+  readonly check: number
+  /** The first one that says the same; null where this is it. */
+  readonly first: WantedItem | null
+  /** The one before it with the same hash. */
+  readonly other: WantedItem | null
 }
 
 /** What results say, as it is stored. */
@@ -295,50 +323,68 @@ function itemStore(db: Database, newest: number | undefined) {
   )
   const add = inserter(db, 'items (hash, size, link_id, title, snippet, source, displayed_link, matched)', 8)
 
+  /** Adds those of these items that were not found. */
+  const addMissing = (wanted: readonly WantedItem[]): void => {
+    const fresh = wanted.filter(({ id, first }) => id === 0 && first === null)
+    if (fresh.length === 0) return
+    const values: ColumnValue[] = []
+    for (const { hash, size, link, texts } of fresh) {
+      const { title, snippet, source, displayedLink, matched } = texts
+      values.push(hash, size, link?.id ?? null, title, snippet, source, displayedLink, matched)
+    }
+    let id = add(values)
+    for (const one of fresh) {
+      one.id = id++
+      index.add(one.id, one.hash, one.check)
+    }
+  }
+
   return {
+    /** @param firstNewLink with links from this one on, which nobody had stored before, nothing is stored yet */
     of: (
       results: readonly Result[],
       linksOf: readonly (Link | null)[],
-      newLinks: ReadonlySet<number | undefined>,
+      firstNewLink: number,
     ): readonly Item[] => {
-      const wanted = results.map((result, place) => {
+      const unknown: WantedItem[] = []
+      const byHash = new Map<number, WantedItem>()
+      const older: number[] = []
+      const all = results.map((result, place): Item => {
         const link = linksOf[place] ?? null
         const texts = textsOfItem(result)
         const size = sizeOf(texts)
         const hash = itemHash(link?.link ?? null, texts)
         const check = checkOf(link?.id ?? null, size)
-        return { link, texts, size, hash, check, id: index.find(hash, check) }
+        const id = index.find(hash, check)
+        if (id > 0) return { id, link }
+        const others = byHash.get(hash) ?? null
+        const one = { id, link, texts, size, hash, check, first: withCheck(others, check), other: others }
+        unknown.push(one)
+        if (one.first === null) {
+          byHash.set(hash, one)
+          if (link === null || link.id < firstNewLink) older.push(hash)
+        }
+        return one
       })
-      const unknown = wanted.filter(({ id }) => id === 0)
-      if (unknown.length > 0) {
-        const numbers = new Map<string, number>()
-        // Of a link that nobody had stored nothing is stored.
-        const older = unknown.flatMap(({ hash, link }) => (newLinks.has(link?.id) ? [] : hash))
-        for (const [id, hash, check] of older.length === 0 ? [] : stored().all(JSON.stringify(older))) {
-          numbers.set(keyOf({ hash, check }), id)
-          index.remember(id, hash, check)
-        }
-        const fresh = new Map(
-          unknown.flatMap((one) => (numbers.has(keyOf(one)) ? [] : [[keyOf(one), one] as const])),
-        )
-        const ids = add(
-          [...fresh.values()].map(({ hash, size, link, texts }) => {
-            const { title, snippet, source, displayedLink, matched } = texts
-            return [hash, size, link?.id ?? null, title, snippet, source, displayedLink, matched]
-          }),
-        )
-        for (const [place, [key, { hash, check }]] of [...fresh].entries()) {
-          const id = ids[place] as number
-          numbers.set(key, id)
-          index.add(id, hash, check)
-        }
-        for (const one of unknown) one.id = numbers.get(keyOf(one)) as number
+      if (unknown.length === 0) return all
+      for (const [id, hash, check] of older.length === 0 ? [] : stored().all(JSON.stringify(older))) {
+        index.remember(id, hash, check)
+        const one = withCheck(byHash.get(hash) ?? null, check)
+        if (one !== null) one.id = id
       }
-      return wanted.map(({ id, link }) => ({ id, link }))
+      addMissing(unknown)
+      for (const one of unknown) if (one.first !== null) one.id = one.first.id
+      return all.map(({ id, link }) => ({ id, link }))
     },
     refresh: index.refresh,
     forget: index.forget,
   }
+}
+
+/** The one with this check among those with one hash. */
+function withCheck(first: WantedItem | null, check: number): WantedItem | null {
+  for (let one = first; one !== null; one = one.other) if (one.check === check) return one
+  return null
 }
 
 function textsOfItem({ title, snippet, source, displayedLink, snippetMatched }: Result): ItemTexts {
@@ -365,49 +411,66 @@ export function itemHash(
   link: string | null,
   { title, snippet, source, displayedLink, matched }: ItemTexts,
 ): number {
-  const parts = [link, title, snippet, source, displayedLink, matched]
-  // Lengths first, so that no other parts come to the same text.
-  const text = `${parts.map((part) => part?.length ?? '').join()} ${parts.join('')}`
+  // Lengths first, so that no other parts come to the same text. Put together once: it is as long as the answer.
+  const lengths = `${link?.length ?? ''},${title?.length ?? ''},${snippet?.length ?? ''},${source?.length ?? ''},${displayedLink?.length ?? ''},${matched?.length ?? ''}`
+  const text = `${lengths} ${link ?? ''}${title ?? ''}${snippet ?? ''}${source ?? ''}${displayedLink ?? ''}${matched ?? ''}`
   return Number.parseInt(hash('sha1', text, 'hex').slice(0, 13), 16)
 }
 
-/** Makes a lookup of entries: from memory; all others are found or added together, given with their hashes. */
+/** A text that is looked for, and what was found or added of it. */
+interface WantedText<Entry> {
+  readonly text: string
+  readonly hash: number
+  entry: Entry | undefined
+}
+
+type WantedTexts<Entry> = ReadonlyMap<string, WantedText<Entry>>
+
+/** The hashes of those that were not found. */
+function hashesOf(wanted: WantedTexts<unknown>): readonly number[] {
+  const hashes: number[] = []
+  for (const { hash, entry } of wanted.values()) if (entry === undefined) hashes.push(hash)
+  return hashes
+}
+
+/** Makes a lookup of entries: from memory; all others are found or added together. */
 function lookup<Entry extends number | Link>(
   known: QuickLRU<string, Entry>,
   atHand: ReadonlyMap<string | null, Entry> | null,
-  findOrAdd: (wanted: ReadonlyMap<string, number>) => ReadonlyMap<string, Entry>,
+  findOrAdd: (wanted: WantedTexts<Entry>) => void,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
   const recall = (text: string): Entry | undefined =>
     atHand?.get(text) ?? (text.length <= longestRemembered ? known.get(text) : undefined)
   return (texts) => {
-    let missing: Map<string, number> | null = null
-    const entries = texts.map((any) => {
+    const wanted = new Map<string, WantedText<Entry>>()
+    const entries = texts.map((any): Entry | WantedText<Entry> | null => {
       if (any === null) return null
       const text = any.toWellFormed()
-      const entry = recall(text)
-      if (entry !== undefined || missing?.has(text) === true) return entry
-      missing ??= new Map()
-      missing.set(text, hashOf(text))
-      return undefined
+      const entry = recall(text) ?? wanted.get(text)
+      if (entry !== undefined) return entry
+      const missing = { text, hash: hashOf(text), entry: undefined }
+      wanted.set(text, missing)
+      return missing
     })
-    if (missing === null) return entries as (Entry | null)[]
-    const found = findOrAdd(missing)
-    for (const [text, entry] of found) if (text.length <= longestRemembered) known.set(text, entry)
-    return entries.map((entry, index) =>
-      entry === undefined ? (found.get((texts[index] as string).toWellFormed()) as Entry) : entry,
-    )
+    if (wanted.size === 0) return entries as (Entry | null)[]
+    findOrAdd(wanted)
+    for (const { text, entry } of wanted.values())
+      if (text.length <= longestRemembered) known.set(text, entry as Entry)
+    return entries.map((entry) => (isWanted(entry) ? (entry.entry as Entry) : entry))
   }
 }
+
+function isWanted<Entry>(entry: Entry | WantedText<Entry> | null): entry is WantedText<Entry> {
+  return typeof entry === 'object' && entry !== null && 'entry' in entry
+}
+
+type ColumnValue = string | number | null
 
 /** Rows that one statement takes at most. */
 const together = 32
 
-/** Inserts rows, many in one statement; returns their new numbers. */
-function inserter(
-  db: Database,
-  table: string,
-  columns: number,
-): (rows: readonly (readonly (string | number | null)[])[]) => readonly number[] {
+/** Inserts rows, many in one statement, given with all their values one after the other; returns the number of the first one: they follow each other. */
+function inserter(db: Database, table: string, columns: number): (values: readonly ColumnValue[]) => number {
   const statements = new Map<number, Statement>()
   const statementFor = (rows: number): Statement => {
     const row = `(${Array(columns).fill('?').join(', ')})`
@@ -417,15 +480,14 @@ function inserter(
     statements.set(rows, statement)
     return statement
   }
-  return (rows) => {
-    const ids: number[] = []
-    for (let from = 0; from < rows.length; from += together) {
-      const some = rows.slice(from, from + together)
+  return (values) => {
+    let last = 0
+    for (let from = 0; from < values.length; from += together * columns) {
+      const some = values.slice(from, from + together * columns)
       // SQLite numbers new rows in order, after the largest number.
-      const last = Number(statementFor(some.length).run(some.flat()).lastInsertRowid)
-      for (let index = some.length - 1; index >= 0; index--) ids.push(last - index)
+      last = Number(statementFor(some.length / columns).run(some).lastInsertRowid)
     }
-    return ids
+    return last + 1 - values.length / columns
   }
 }
 

@@ -1,24 +1,16 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, lt, max, min, ne, sql } from 'drizzle-orm'
+import { groupedBy } from '../../../model/groups.ts'
 import type { QueryPaging } from '../../../model/query.ts'
 import type { Target } from '../../../model/target.ts'
 import type { QueryState, QueryUpdate, WatchedTarget } from '../../../rank/advance.ts'
 import type { EndKind, TargetHistory } from '../../../rank/paging.ts'
 import type { Page, PageState } from '../../../rank/ranks.ts'
 import type { ResultRecorder } from '../../journal.ts'
-import type { AnswerRecord, ReadAnswer, TaskCountChange } from '../../results.ts'
+import type { AnswerRecord, TaskCountChange } from '../../results.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import {
-  insertFrom,
-  lazy,
-  once,
-  orm,
-  prepared,
-  raw,
-  updateOrFail,
-  type Values,
-} from '../connection/statements.ts'
+import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
 import { unobserved } from '../rankings/observations.ts'
 import { answers, runQueries as rq, runs, observations as seen, tasks, unusableMark } from '../schema.ts'
@@ -43,6 +35,7 @@ interface StoredEnd {
 
 /** A page of a query with its task, as SQLite gives it. */
 type PageList = readonly [
+  queryId: number,
   taskId: number,
   page: number,
   state: string,
@@ -93,14 +86,23 @@ const strictEcho = prepared(($: Values<{ run: number }>) =>
     .where(eq(runs.id, $.run)),
 )
 
+/** A query, and the task that this change completes; its row does not say so yet. */
+interface QueryToRead {
+  readonly queryId: number
+  readonly done: number | null
+}
+
+interface QueryStateReader {
+  one(runId: number, queryId: number, done?: number | null): StoredQueryState
+  /** The states of several queries of a run, each of them named once, in their order. */
+  all(runId: number, queries: readonly QueryToRead[]): readonly StoredQueryState[]
+}
+
 /**
- * Reads the state of a query of a run inside the current transaction. The task whose results this transaction has just stored
- * counts as done.
+ * Reads states of queries of runs inside the current transaction. Tasks whose results this transaction has just stored
+ * count as done.
  */
-export function queryStateReader(
-  db: Database,
-  { targets, items, refresh }: StoreCache,
-): (runId: number, queryId: number, done?: number | null) => StoredQueryState {
+export function queryStateReader(db: Database, { targets, items, refresh }: StoreCache): QueryStateReader {
   // The driver returns arrays here: objects would double the time.
   const paging = db
     .prepare<[number, number], PagingList>(
@@ -121,12 +123,12 @@ export function queryStateReader(
     )} ORDER BY id`,
   )
   const pages = db
-    .prepare<[number, number], PageList>(
-      `SELECT t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks, a.has_next_page = 0,
-        a.echo_mismatch IS NOT NULL, a.pruned_at IS NOT NULL, ${pagingColumns}
-      FROM tasks_ t LEFT JOIN answers_ a ON a.id = t.answer_id
-        LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
-      WHERE t.run_id = ? AND t.query_id = ? ORDER BY t.page`,
+    .prepare<[string, number], PageList>(
+      `SELECT t.query_id, t.id, t.page, t.state, t.cause, t.ready, t.answer_id, a.fetched_at, t.rank_base, t.ranks,
+        a.has_next_page = 0, a.echo_mismatch IS NOT NULL, a.pruned_at IS NOT NULL, ${pagingColumns}
+      FROM json_each(?) wanted CROSS JOIN tasks_ t ON t.run_id = ? AND t.query_id = wanted.value
+        LEFT JOIN answers_ a ON a.id = t.answer_id
+        LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id`,
     )
     .raw()
   const readPage = (row: PageRow, done: number | null): Page => {
@@ -142,14 +144,17 @@ export function queryStateReader(
       ...(isDone && mismatched === 1 ? { mismatched: true } : {}),
     }
   }
-  return (runId, queryId, done = null) => {
-    refresh()
-    const lists = pages.all(runId, queryId)
-    const [first] = lists
+  const stateOf = (
+    runId: number,
+    { queryId, done }: QueryToRead,
+    lists: readonly PageList[] | undefined,
+  ): StoredQueryState => {
+    const first = lists?.[0]
     // Each page has what its query has, so that one statement reads all of it.
     const planned = first === undefined ? paging.get(runId, queryId) : pagingOf(first)
     const [maxPages, pageSize, depth, because, kind, hasTargets] = planned ?? unplanned
-    const rows = lists.map(pageRow)
+    const rows = lists?.map(pageRow) ?? []
+    if (rows.length > 1) rows.sort((a, b) => a.page - b.page)
     const isStrict =
       rows.some(({ mismatched }) => mismatched === 1) && strictEcho.get(db, { run: runId })?.value === 1
     return {
@@ -173,6 +178,17 @@ export function queryStateReader(
       },
     }
   }
+
+  const all = (runId: number, queries: readonly QueryToRead[]): readonly StoredQueryState[] => {
+    refresh()
+    const ids = JSON.stringify(queries.map(({ queryId }) => queryId))
+    const rows = groupedBy(pages.all(ids, runId), ([queryId]) => queryId)
+    return queries.map((query) => stateOf(runId, query, rows.get(query.queryId)))
+  }
+  return {
+    all,
+    one: (runId, queryId, done = null) => all(runId, [{ queryId, done }])[0] as StoredQueryState,
+  }
 }
 
 function pagingOf(page: PageList): PagingList | undefined {
@@ -181,6 +197,7 @@ function pagingOf(page: PageList): PagingList | undefined {
 }
 
 function pageRow([
+  _,
   taskId,
   page,
   state,
@@ -257,9 +274,6 @@ function targetHistories(
   )
 }
 
-/** Answers whose content is looked up together. */
-const together = 128
-
 /** Records the content of answers. */
 export function resultRecorder(
   db: Database,
@@ -267,28 +281,20 @@ export function resultRecorder(
   memory: StoreCache,
   results: (db: Database, memory: StoreCache) => ResultWriter,
 ): ResultRecorder {
-  const writerOf = once(() => results(db, memory))
-  const record = lazy(() => answerRecorder(db, memory, writerOf().keep))
-  /** Handed over, and not looked up yet, in their order. */
-  const waiting: ReadAnswer[] = []
-  const recordRead = (change: AnswerRecord, read: ReadAnswer): TaskCountChange => {
-    // The first of those that share a change looks up for all.
-    const own = waiting.indexOf(read)
-    if (own >= 0) writerOf().prepare(waiting.splice(0, Math.max(own + 1, together)))
-    return record(change)
-  }
+  const record = lazy(() => answerRecorder(db, memory, results(db, memory)))
   return {
     unobserved: async (runId, after, most) =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
-    // A lost failure would be paid for again; the content of an answer can be derived again.
-    recordAnswer: (change) => {
-      const { outcome } = change
-      if (outcome === 'as-stored') return writer.writeDerived(() => record(change))
-      if ('failed' in outcome) return writer.writePaid(() => record(change))
-      waiting.push(outcome.done)
-      return writer.writeDerived(() => recordRead(change, outcome.done))
-    },
+    recordAnswer: (change) =>
+      // A lost failure would be paid for again; the content of an answer can be derived again.
+      isFailure(change)
+        ? writer.writePaid(() => record([change])[0] as TaskCountChange)
+        : writer.writeDerived(record, change),
   }
+}
+
+function isFailure({ outcome }: AnswerRecord): boolean {
+  return outcome !== 'as-stored' && 'failed' in outcome
 }
 
 const failTask = prepared(($: Values<{ task: number; cause: string }>) =>
@@ -308,14 +314,14 @@ const distrustAnswer = prepared(($: Values<{ task: number }>) =>
     ),
 )
 
+/** Records several answers inside one transaction; returns what came of each. */
 function answerRecorder(
   db: Database,
   memory: StoreCache,
-  keepResults: (read: ReadAnswer) => void,
-): (change: AnswerRecord) => TaskCountChange {
-  const readQuery = queryStateReader(db, memory)
+  results: ResultWriter,
+): (changes: readonly AnswerRecord[]) => readonly TaskCountChange[] {
+  const states = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)
-
   /** Stores the outcome; returns the task that is done, whose state is written with its ranks. */
   const note = ({ taskId, outcome }: AnswerRecord): number | null => {
     if (outcome === 'as-stored') return null
@@ -325,14 +331,35 @@ function answerRecorder(
       distrustAnswer.run(db, { task: taskId })
       return null
     }
-    keepResults(outcome.done)
+    results.keep(outcome.done)
     return taskId
   }
 
-  return (change) => {
-    const done = note(change)
-    const read = readQuery(change.runId, change.queryId, done)
-    return follow(read, change.follow(read.query))
+  /** Records answers to different queries of a run. */
+  const recordOfRun = (runId: number, changes: readonly AnswerRecord[]): readonly TaskCountChange[] => {
+    const queries = changes.map((change) => ({ queryId: change.queryId, done: note(change) }))
+    const updates = states
+      .all(runId, queries)
+      .map((read, index) => ({ read, update: (changes[index] as AnswerRecord).follow(read.query) }))
+    return follow(updates)
+  }
+
+  return (changes) => {
+    const reads = changes.flatMap(({ outcome }) =>
+      outcome !== 'as-stored' && 'done' in outcome ? outcome.done : [],
+    )
+    if (reads.length > 0) results.prepare(reads)
+    const effects = new Map<AnswerRecord, TaskCountChange>()
+    // What follows for a query is decided page by page.
+    for (const [runId, ofRun] of groupedBy(changes, (change) => change.runId))
+      for (let open = ofRun; open.length > 0; ) {
+        const queries = new Set<number>()
+        const next = open.filter(({ queryId }) => !queries.has(queryId) && queries.add(queryId))
+        for (const [index, effect] of recordOfRun(runId, next).entries())
+          effects.set(next[index] as AnswerRecord, effect)
+        open = next.length === open.length ? [] : open.filter((change) => !effects.has(change))
+      }
+    return changes.map((change) => effects.get(change) as TaskCountChange)
   }
 }
 
@@ -358,49 +385,84 @@ const skipRest = prepared(($: Values<{ run: number; query: number; cause: string
     ),
 )
 
+interface StoredUpdate {
+  readonly read: StoredQueryState
+  readonly update: QueryUpdate
+}
+
 /**
- * Writes what follows from a page: its state, ranks, observations, and the page that may be sent next. Values that have not
- * changed since the query was read are not written again.
+ * Writes what follows from pages of different queries: their states, ranks, observations, and the pages that may be sent next. Values
+ * that have not changed since the queries were read are not written again. Returns what came of each.
  */
 export function queryUpdateWriter(
   db: Database,
   memory: Pick<StoreCache, 'items' | 'dictionary'>,
-): (read: StoredQueryState, consequences: QueryUpdate) => TaskCountChange {
+): (updates: readonly StoredUpdate[]) => readonly TaskCountChange[] {
   const rank = rankWriter(db)
   const observe = observationWriter(db, memory)
   const setEnd = db.prepare(
-    raw`UPDATE ${rq} SET ${rq.pagingEnd} = ?, ${rq.pagingKind} = ? WHERE ${rq.runId} = ? AND ${rq.queryId} = ?`,
+    raw`UPDATE ${rq} SET ${rq.pagingEnd} = ?, ${rq.pagingKind} = ? WHERE ${rq.runId} = ?
+      AND ${rq.queryId} IN (SELECT value FROM json_each(?))`,
   )
-  const end = ({ runId, queryId, end: before }: StoredQueryState, now: StoredEnd): void => {
-    if (now.because !== before.because || now.kind !== before.kind)
-      setEnd.run(now.because, now.kind, runId, queryId)
-  }
+  const endTasks = db.prepare(
+    raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'done', ${tasks.cause} = NULL
+      WHERE ${tasks.id} IN (SELECT value FROM json_each(?))`,
+  )
 
-  return (read, { ranks, observations, paging }) => {
-    const { runId: run, queryId: query, rows } = read
+  const follow = (
+    { read, update: { ranks, observations, paging } }: StoredUpdate,
+    { ended, ends }: WrittenTogether,
+  ): TaskCountChange => {
+    const { runId: run, queryId: query, rows, done } = read
     // What was observed while its results were stored stays as it is.
-    if (read.done === null && rows.some(({ pruned }) => pruned === 1)) return { added: 0, skipped: 0 }
-    rank(read, ranks)
+    if (done === null && rows.some(({ pruned }) => pruned === 1)) return noChange
+    if (!rank(read, ranks) && done !== null) ended.push(done)
     for (const observation of observations) observe(read, observation)
-    if (paging === null) return { added: 0, skipped: 0 }
+    if (paging === null) return noChange
+    // A page that had failed permanently may have been bought since.
+    const { because, kind } = 'next' in paging ? pagingGoesOn : paging
+    if (because !== read.end.because || kind !== read.end.kind) ends.push({ run, query, because, kind })
     if ('next' in paging) {
       const planned = rows.find(({ page }) => page === paging.next)
       if (planned === undefined || planned.ready === 0 || planned.state === 'skipped')
         makeReady.run(db, { run, query, page: paging.next })
-      // A page that had failed permanently may have been bought since.
-      end(read, pagingGoesOn)
       return { added: planned === undefined ? 1 : 0, skipped: 0 }
     }
-    end(read, paging)
     const waits = rows.some(({ state, ready }) => state === 'pending' && ready === 0)
     return { added: 0, skipped: waits ? skipRest.run(db, { cause: paging.because, run, query }).changes : 0 }
   }
+
+  return (updates) => {
+    const together: WrittenTogether = { ended: [], ends: [] }
+    const effects = updates.map((update) => follow(update, together))
+    if (together.ended.length > 0) endTasks.run(JSON.stringify(together.ended))
+    const alike = groupedBy(together.ends, ({ run, because, kind }) => JSON.stringify([run, because, kind]))
+    for (const ends of alike.values()) {
+      const { because, kind, run } = ends[0] as PagingEnd
+      setEnd.run(because, kind, run, JSON.stringify(ends.map(({ query }) => query)))
+    }
+    return effects
+  }
 }
+
+interface PagingEnd extends StoredEnd {
+  readonly run: number
+  readonly query: number
+}
+
+/** What is written of several pages together. */
+interface WrittenTogether {
+  /** Tasks that are done, and whose ranks are as they were. */
+  readonly ended: number[]
+  readonly ends: PagingEnd[]
+}
+
+const noChange: TaskCountChange = { added: 0, skipped: 0 }
 
 const pagingGoesOn: StoredEnd = { because: null, kind: null }
 
-/** Writes changed ranks, and the state of the page that is done. */
-function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['ranks']) => void {
+/** Writes changed ranks, with them the state of the page that is done; returns whether it wrote that. */
+function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['ranks']) => boolean {
   const rank = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.rankBase} = ?, ${tasks.ranks} = ? WHERE ${tasks.id} = ?`,
   )
@@ -410,13 +472,17 @@ function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['
   )
   return ({ rows, done }, ranks) => {
     const ranksOf = new Map(ranks.map((one) => [one.page, one]))
+    let isEnded = false
     for (const { taskId, page, rankBase, ranks: before } of rows) {
       const now = ranksOf.get(page)
       const base = now?.base ?? rankBase
       const list = now === undefined ? before : exceptionalRanks(now)
+      if (base === rankBase && list === before) continue
+      isEnded ||= taskId === done
       if (taskId === done) end.run(base, list, taskId)
-      else if (base !== rankBase || list !== before) rank.run(base, list, taskId)
+      else rank.run(base, list, taskId)
     }
+    return isEnded
   }
 }
 
