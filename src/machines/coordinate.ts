@@ -35,7 +35,7 @@ interface Opened {
   readonly checked: ClockFlags | null
 }
 
-const lookEveryMs = 500
+const pollEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
 const longestWaitMs = 900_000
 const farewellMs = 60_000
@@ -315,7 +315,7 @@ function coordinate(
           notify(
             `Waiting at most ${duration(waitMs / 1000)} for another process to finish ${first.job} (${first.heldBy}).`,
           )
-        await pause(lookEveryMs)
+        await pause(pollEveryMs)
       }
       for (const job of jobs) taken.add(job)
       renewing ??= renew()

@@ -30,7 +30,7 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
 /** Chunks that are written with one statement. */
 const chunksInGroup = 100
 /** How long between two looks at what the workers have done. */
-const lookEveryMs = 250
+const pollEveryMs = 250
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
 /** Chunks that workers have until an answer could be used: a run that begins badly wastes no more than on one machine. */
@@ -93,7 +93,7 @@ export async function collectOnMachines(
         if (!stop.signal.aborted && !(await chunking.add())) break
       }
       noWorker(states)
-      await sleep(clock, lookEveryMs, stop.signal).catch(() => {})
+      await sleep(clock, pollEveryMs, stop.signal).catch(() => {})
     }
   } catch (error) {
     if (error instanceof UsageUnavailable) stop.request(error.stop)
@@ -148,7 +148,7 @@ async function leasedEnd(
   if (stop.cause()?.reason === 'interrupted') return
   const until = clock.monotonic() + leasedEndMs
   while ((await statesOf(journal, runs)).leased > 0 && clock.monotonic() < until)
-    await sleep(clock, lookEveryMs)
+    await sleep(clock, pollEveryMs)
 }
 
 const deadChunks: StopCause = {
@@ -288,7 +288,7 @@ function accountReader(options: CoordinatorOptions, firstRun: number | null) {
     age: () => clock.monotonic() - readAt,
     /** Whether it was read a moment ago; reads it where it was not. */
     isFresh: async (): Promise<boolean> => {
-      if (clock.monotonic() - readAt < lookEveryMs * 2) return true
+      if (clock.monotonic() - readAt < pollEveryMs * 2) return true
       await fetch(options.maxOutageMs)
       return false
     },

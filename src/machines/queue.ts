@@ -61,7 +61,7 @@ export interface WorkerSettings {
 }
 
 /** How often it is tried to take a lock. */
-const lookEveryMs = 200
+const pollEveryMs = 200
 /** The first requests of a process, which open connections. */
 export const coldRequests = 16
 
@@ -148,7 +148,7 @@ async function shareKey(
       notice(
         `A process on this machine collects with this key, and without the queue. Waiting for it (${ownerOf(path)}).`,
       )
-    await pause(lookEveryMs, undefined, { signal }).catch(() => {})
+    await pause(pollEveryMs, undefined, { signal }).catch(() => {})
   }
   return null
 }

@@ -55,7 +55,7 @@ const mostChunks = 4
 const tasksForCall = 2
 /** How often a worker looks whether it has room, and, where there was no chunk to take, for chunks again. */
 const roomEveryMs = 20
-const lookEveryMs = 200
+const pollEveryMs = 200
 /** How long at most between two looks for chunks of workers that were lost. */
 const longestPauseMs = 5_000
 /** After so many leases that ran out, a chunk is left alone: it may be what kills its workers. */
@@ -197,7 +197,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
         !(await ask(() => journal.chunks.hasWork([keyHash]), stop.signal))
       )
         break
-      await wait(hasRoom ? lookEveryMs : roomEveryMs)
+      await wait(hasRoom ? pollEveryMs : roomEveryMs)
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error

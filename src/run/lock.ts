@@ -23,7 +23,7 @@ export interface CollectorLock extends Disposable {
 }
 
 const defaultWaitMs = 3_600_000
-const lookEveryMs = 200
+const pollEveryMs = 200
 
 export function collectorLock(
   flags: LockFlags & { readonly queue?: string | undefined },
@@ -65,7 +65,7 @@ export function waitForLocks(
         notify(
           `Waiting at most ${duration(waitMs / 1000)} for another process on this machine to finish (${ownerOf(path)}). Other machines are not waited for.`,
         )
-      await sleep(lookEveryMs)
+      await sleep(pollEveryMs)
     }
   }
 

@@ -65,13 +65,18 @@ export interface RunToJudge {
 }
 
 /** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */
-export type LookRow = readonly [rank: number | null, depth: number, pages: number | null, link: number | null]
+export type ObservationRow = readonly [
+  rank: number | null,
+  depth: number,
+  pages: number | null,
+  link: number | null,
+]
 
-export interface LooksOfPair {
+export interface PairObservations {
   readonly query: number
   readonly target: number
   /** The newest first; the first one is of the run itself. */
-  readonly looks: readonly LookRow[]
+  readonly observations: readonly ObservationRow[]
 }
 
 export interface TargetOfRun {
@@ -163,13 +168,13 @@ export interface AlertStore extends AlertReads {
    * The last answered observations of the run's job up to that run, of each query and each of these targets that the run has one
    * for. Those that rest on an answer to another question, and those of runs that it is not compared with, count as not answered.
    */
-  lastLooks(run: Run, targets: readonly number[]): Iterable<LooksOfPair>
+  lastObservations(run: Run, targets: readonly number[]): Iterable<PairObservations>
   /** Runs before a run that were suspect as a whole, as the alerts of its job tell, and those that a wrong clock has dated. */
   notComparedWith(run: Run): readonly number[]
   /** The run, and so many runs of its job before it that have results of the query, and not of another one: the newest first. */
   runsWithResults(run: Run, query: number, before: number): readonly number[]
   /** Results of a kind down to a rank. */
-  resultList(look: {
+  resultList(wanted: {
     readonly run: number
     readonly query: number
     readonly kind: number

@@ -50,7 +50,7 @@ export function aRun(health: Partial<RunHealth> = {}): RunHealth {
  * An observation as tables write it: `5` is a rank, `5b` the same with page b, `5B` with page b and a token, `-30` an absence after thirty results. Ranks were
  * looked for among thirty, with `5/10` among ten.
  */
-export function look(written: string): AnsweredObservation {
+export function observation(written: string): AnsweredObservation {
   if (written.startsWith('-')) {
     const depth = Number(written.slice(1))
     return { rank: null, depth, pages: depth / 10, link: null }
@@ -60,8 +60,8 @@ export function look(written: string): AnsweredObservation {
   return { rank: Number(rank), depth: Number(depth), pages, link: page === '' ? 1 : page.charCodeAt(0) }
 }
 
-export function looksOf(written: string): readonly AnsweredObservation[] {
-  return written.split(' ').map(look)
+export function observationsOf(written: string): readonly AnsweredObservation[] {
+  return written.split(' ').map(observation)
 }
 
 const noFacts = {
@@ -99,14 +99,14 @@ export function story(
 /** What is told of one target over its observations, each run being given the last eight. */
 export function rankStory(
   rules: readonly AlertRule[],
-  looks: readonly (AnsweredObservation | null)[],
+  observations: readonly (AnsweredObservation | null)[],
   query: Partial<WatchedQuery> = {},
 ): readonly (readonly string[])[] {
   const seen: AnsweredObservation[] = []
-  const runs = looks.map((one): Partial<AlertFacts> | null => {
+  const runs = observations.map((one): Partial<AlertFacts> | null => {
     if (one === null) return null
     seen.push(one)
-    return { pairs: [{ query: aWatchedQuery(query), target: acme, looks: seen.slice(-8) }] }
+    return { pairs: [{ query: aWatchedQuery(query), target: acme, observations: seen.slice(-8) }] }
   })
   return story(rules, runs)
 }

@@ -3,7 +3,7 @@ import type { Mute, StoredAlert } from '../../src/store/alerts.ts'
 import { alertIdentity } from '../../src/unattended/alerts/evaluate.ts'
 import { judge } from '../../src/unattended/alerts/judgement.ts'
 import { testTable } from '../support/test-table.ts'
-import { acme, aRule, aRun, aWatchedQuery, looksOf } from './build.ts'
+import { acme, aRule, aRun, aWatchedQuery, observationsOf } from './build.ts'
 
 const rule = aRule({ when: 'suspect', to: ['ops'] })
 const identity = alertIdentity('acme', rule, null)
@@ -112,9 +112,14 @@ test('a message goes to the channels that a rule names, also to one that the wor
 })
 
 describe('a message about ranks', () => {
-  const pair = (key: string, looks: string, volume: number | null = null, tags: readonly string[] = []) => {
+  const pair = (
+    key: string,
+    observations: string,
+    volume: number | null = null,
+    tags: readonly string[] = [],
+  ) => {
     const query = aWatchedQuery({ key, text: key, volume, tags })
-    return { query, target: acme, looks: looksOf(looks) }
+    return { query, target: acme, observations: observationsOf(observations) }
   }
   const details = { locale: 'en-us', tags: ['money'], url: 'https://acme.com/a', there_now: 'rival.com' }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AnsweredObservation, confirmedBeginning } from '../../src/unattended/alerts/facts.ts'
+import { type AnsweredObservation, confirmedStart } from '../../src/unattended/alerts/facts.ts'
 import { judgeRank } from '../../src/unattended/alerts/ranks.ts'
 import { testTable } from '../support/test-table.ts'
-import { acme, aRule, aWatchedQuery, looksOf, rankStory, told } from './build.ts'
+import { acme, aRule, aWatchedQuery, observationsOf, rankStory, told } from './build.ts'
 
 const drop = aRule({ when: 'drop', by: 3 })
 const gain = aRule({ when: 'gain', by: 3 })
@@ -32,7 +32,7 @@ describe('confirm', () => {
     ['B x x x', 3, true],
     ['B x - x x', 3, false],
   ])('%s with confirm: %i begins: %s', (written, confirm, begins) => {
-    expect(confirmedBeginning(written.split(' '), says, confirm) !== null).toBe(begins)
+    expect(confirmedStart(written.split(' '), says, confirm) !== null).toBe(begins)
   })
 })
 
@@ -46,7 +46,7 @@ testTable<[string, string]>([
   ['15 8', '2: gain open 15→8, entered open 15→8'],
   ['5 -30', '2: drop open 5→null, left open 5→null, lost open 5→null'],
   ['-30 5', '2: gain open null→5, entered open null→5'],
-  // A shallower look: eleven or worse is a drop, but the ranks behind were not looked at.
+  // A shallower observation: eleven or worse is a drop, but the ranks behind were not looked at.
   ['5 -10', '2: drop open 5→null'],
   ['9 -10', ''],
   ['25 -10 24', ''],
@@ -71,8 +71,8 @@ testTable<[string, string]>([
     '-30 5 -10 -30',
     '2: gain open null→5, entered open null→5; 3: drop open 5→null; 4: gain over null→null, entered over null→null, left open 5→null, lost open 5→null',
   ],
-])('the observations %s are told', (looks, expected) => {
-  const news = rankStory([drop, gain, entered, left, lost], looksOf(looks))
+])('the observations %s are told', (observations, expected) => {
+  const news = rankStory([drop, gain, entered, left, lost], observationsOf(observations))
   const parts = (text: string) =>
     text.split('; ').map((run) => [
       run.slice(0, 2),
@@ -142,24 +142,26 @@ testTable<[Parameters<typeof aRule>[0], string, string]>([
     '5b 5A 5a 5b',
     '2: url-changed open https://acme.com/b→https://acme.com/a?srsltid=A; 4: url-changed over https://acme.com/b→https://acme.com/b',
   ],
-])('%j, observations %s', (rule, looks, expected) => {
-  expect(told(rankStory([aRule(rule)], looksOf(looks)))).toBe(expected)
+])('%j, observations %s', (rule, observations, expected) => {
+  expect(told(rankStory([aRule(rule)], observationsOf(observations)))).toBe(expected)
 })
 
 testTable<[string, string]>([
   ['1 -30 -30 2', '2: citation-lost open 1→null; 4: citation-lost over 1→2, citation-won open null→2'],
   ['-30 3 2', '2: citation-won open null→3'],
   ['1 9', ''],
-])('citations %s are told', (looks, expected) => {
+])('citations %s are told', (observations, expected) => {
   const rules = [aRule({ when: 'citation-lost' }), aRule({ when: 'citation-won' }), lost, drop]
-  expect(told(rankStory(rules, looksOf(looks), { cites: true }))).toBe(expected)
+  expect(told(rankStory(rules, observationsOf(observations), { cites: true }))).toBe(expected)
 })
 
 test('a rule watches own targets and all queries, or those that it names', () => {
-  const looks = looksOf('5 9')
+  const observations = observationsOf('5 9')
   const watching = (only: { tags?: string[]; targets?: string[] }) =>
     told(
-      rankStory([{ ...drop, for: { tags: null, targets: null, ...only } }], looks, { tags: ['money', 'a'] }),
+      rankStory([{ ...drop, for: { tags: null, targets: null, ...only } }], observations, {
+        tags: ['money', 'a'],
+      }),
     )
   expect(watching({ tags: ['money'] })).not.toBe('')
   expect(watching({ tags: ['other'] })).toBe('')
@@ -177,16 +179,16 @@ testTable([
     'Acme is back outside the top 30 for "standing desk"; it had risen from outside the results',
   ],
 ] as const)('a %s that is over is told in a sentence: %s', (when, seen, expected) => {
-  const looks = looksOf(seen)
+  const observations = observationsOf(seen)
   const pair = { query: aWatchedQuery(), target: acme }
   const rule = aRule({ when, by: 3 })
-  const began = judgeRank(when, rule, { ...pair, looks: looks.slice(0, -1) }, null)
-  const over = judgeRank(when, rule, { ...pair, looks }, { before: began?.before ?? null, now: null })
+  const began = judgeRank(when, rule, { ...pair, observations: observations.slice(0, -1) }, null)
+  const over = judgeRank(when, rule, { ...pair, observations }, { before: began?.before ?? null, now: null })
   expect(over?.text).toBe(expected)
 })
 
 describe('for any observations and any rule', () => {
-  const anyLook: fc.Arbitrary<AnsweredObservation> = fc.oneof(
+  const anyObservation: fc.Arbitrary<AnsweredObservation> = fc.oneof(
     fc.record({
       rank: fc.integer({ min: 1, max: 30 }),
       depth: fc.constant(30),
@@ -203,11 +205,11 @@ describe('for any observations and any rule', () => {
       confirm: fc.integer({ min: 1, max: 3 }),
     } as const)
     .map((rule) => aRule(rule))
-  const looks = fc.array(anyLook, { maxLength: 20 })
+  const observations = fc.array(anyObservation, { maxLength: 20 })
 
   test('an alert begins, is over, begins again: never twice the same', () => {
     fc.assert(
-      fc.property(looks, anyRule, (seen, rule) => {
+      fc.property(observations, anyRule, (seen, rule) => {
         const states = rankStory([rule], seen)
           .flat()
           .map((one) => one.split(' ')[1])
@@ -218,7 +220,7 @@ describe('for any observations and any rule', () => {
 
   test('days without an answer change nothing', () => {
     fc.assert(
-      fc.property(looks, anyRule, fc.array(fc.nat({ max: 19 })), (seen, rule, gaps) => {
+      fc.property(observations, anyRule, fc.array(fc.nat({ max: 19 })), (seen, rule, gaps) => {
         const withGaps: (AnsweredObservation | null)[] = [...seen]
         for (const gap of gaps) withGaps.splice(gap, 0, null)
         expect(rankStory([rule], withGaps).flat()).toEqual(rankStory([rule], seen).flat())
@@ -228,7 +230,7 @@ describe('for any observations and any rule', () => {
 
   test('the first observation, and one like the one before, begins nothing', () => {
     fc.assert(
-      fc.property(looks, anyRule, (seen, rule) => {
+      fc.property(observations, anyRule, (seen, rule) => {
         const twice = seen.flatMap((one) => [one, one])
         // What falls too little must be seen twice.
         const by = rule.when === 'left' || rule.when === 'lost' ? 1 : rule.by
@@ -239,7 +241,7 @@ describe('for any observations and any rule', () => {
     )
   })
 
-  test('left and lost never come from a shallower look', () => {
+  test('left and lost never come from a shallower observation', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { alertId, alertIdentity, evaluate } from '../../src/unattended/alerts/evaluate.ts'
 import type { RunHealth, SiteList } from '../../src/unattended/alerts/facts.ts'
 import { testTable } from '../support/test-table.ts'
-import { acme, aRule, aRun, aWatchedQuery, looksOf, story, told } from './build.ts'
+import { acme, aRule, aRun, aWatchedQuery, observationsOf, story, told } from './build.ts'
 
 const tasks = (done: number, failed = 0) => ({ planned: 100, done, failed })
 
@@ -133,7 +133,11 @@ test('alerts of a rule that the job no longer has end without a word', () => {
 describe('of a run that is suspect as a whole', () => {
   const suspicion = { ranked: 60, gone: 45, alike: 0 }
   const rules = [aRule({ when: 'lost', to: ['mail'] }), aRule({ when: 'drop', by: 3, to: ['chat'] })]
-  const pair = (looks: string) => ({ query: aWatchedQuery(), target: acme, looks: looksOf(looks) })
+  const pair = (observations: string) => ({
+    query: aWatchedQuery(),
+    target: acme,
+    observations: observationsOf(observations),
+  })
 
   test('one alert is told in place of all, and the next run is judged as usual', () => {
     const runs = [

@@ -6,11 +6,11 @@ import { StopRequested } from '../../src/collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
 import type { JobSettings } from '../../src/model/job.ts'
 import { clockGate } from '../../src/run/clock-check.ts'
-import { type JobForm, watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
+import { type LastValidJob, watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
 import {
   type CheckResult,
   type CollectDue,
-  nextLook,
+  nextCheck,
   pauseBefore,
   runScheduler,
   type ScheduledJobState,
@@ -66,12 +66,12 @@ testTable<readonly [string, When, string | null, string, string | null]>([
     null,
   ],
 ])('a job is looked at %s', (_, when, lookedAt, now, expected) => {
-  const next = nextLook(when, lookedAt === null ? null : at(lookedAt), at(now))
+  const next = nextCheck(when, lookedAt === null ? null : at(lookedAt), at(now))
   expect(next).toBe(expected === null ? null : at(expected))
 })
 
 /** A job of that pattern, as its file says it. */
-function form(name: string, schedule: string | null, timezone = 'UTC'): JobForm {
+function form(name: string, schedule: string | null, timezone = 'UTC'): LastValidJob {
   const settings = { name, schedule, timezone } as JobSettings
   return { path: `${name}.yaml`, settings, text: Buffer.alloc(0), isBroken: false }
 }
@@ -79,7 +79,7 @@ function form(name: string, schedule: string | null, timezone = 'UTC'): JobForm 
 const done: CheckResult = { run: 1, finishReason: 'completed', finishedAt: 0, retry: null }
 
 interface Story {
-  readonly jobs: readonly JobForm[] | (() => readonly JobForm[])
+  readonly jobs: readonly LastValidJob[] | (() => readonly LastValidJob[])
   readonly from: string
   readonly until: string
   readonly events?: readonly TimedEvent[]
@@ -115,7 +115,7 @@ async function played({ jobs, from, until, events = [], collect = () => {}, end:
     },
     log: (line) => lines.push(line),
     stop: controller.signal,
-    onLook: (shown) => states.push(shown),
+    onChecked: (shown) => states.push(shown),
   })
   return { looks, lines, states, probes, trials }
 }
@@ -295,7 +295,7 @@ test('what answers of no use stopped is tried after an hour, then twice as late 
 
 test('a job whose time is changed runs at the new one; a new job at once; one that is gone no more', async () => {
   let jobs = [form('a', '0 6 * * *'), form('b', '0 6 * * *')]
-  const change = (text: string, to: JobForm[]): TimedEvent => ({
+  const change = (text: string, to: LastValidJob[]): TimedEvent => ({
     at: at(text),
     happens: () => {
       jobs = to
@@ -449,7 +449,7 @@ test('while the clock is more than a day off nothing is looked at; then what has
       return new Map([['a', done]])
     },
     mayWork: gate.mayWork,
-    besides: async () => {
+    onWake: async () => {
       if (clock.wall() > at('2027-01-01T00:00Z')) besides += 1
     },
     log: () => {},

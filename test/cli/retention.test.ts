@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stopSignal } from '../../src/collect/stop.ts'
-import type { JobForm } from '../../src/unattended/scheduler/job-files.ts'
+import type { LastValidJob } from '../../src/unattended/scheduler/job-files.ts'
 import { pruneDaily, withRetention } from '../../src/unattended/scheduler/retention.ts'
 import { callAt, staged } from './staged.ts'
 
@@ -148,7 +148,7 @@ test('the scheduler does it after runs by the file of their folder, and with a m
     ...{ database: join(place.folder, 'data/rankline.db'), clock: { wall: () => Date.now() } },
     log: (line) => void logged.push(line),
   })
-  const forms = [{ settings: { file: join(place.folder, job) } }] as unknown as readonly JobForm[]
+  const forms = [{ settings: { file: join(place.folder, job) } }] as unknown as readonly LastValidJob[]
   await place.file('rankline.yaml', 'keep: { results: soon }\n')
   expect(await collect(forms, stopSignal(), false)).toBe(ends)
   expect(logged).toEqual([])

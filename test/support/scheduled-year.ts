@@ -132,7 +132,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
       }),
       probe: () => working(probe),
       collect: (forms, stop, isTrial) => working(() => collect(forms, stop, isTrial)),
-      besides: (known) => working(() => sendMessages(known.map(({ settings }) => settings))),
+      onWake: (known) => working(() => sendMessages(known.map(({ settings }) => settings))),
       log,
       stop: controller.signal,
       longestSleepMs: dayMs,

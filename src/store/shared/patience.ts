@@ -73,7 +73,7 @@ function withPatience<Port extends object>(port: Port, patience: Patience): Port
 
 /** How long a process that is told to stop waits for a journal of which it hears nothing. */
 const farewellMs = 30_000
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 
 export interface Farewell {
   readonly journal: Pick<SharedJournal, 'abandon'>
@@ -93,7 +93,7 @@ export function abandonWhenSilent({ journal, signal, clock, lastSign }: Farewell
     const look = (): void => {
       isOver = clock.monotonic() >= Math.max(toldAt, lastSign()) + farewellMs
       if (isOver) journal.abandon()
-      else cancelTimer = clock.after(lookEveryMs, look)
+      else cancelTimer = clock.after(pollEveryMs, look)
     }
     look()
   }

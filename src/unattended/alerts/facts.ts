@@ -43,7 +43,7 @@ export interface WatchedPair {
   readonly query: WatchedQuery
   readonly target: AlertTarget
   /** The oldest first; the last one is the run's. */
-  readonly looks: readonly AnsweredObservation[]
+  readonly observations: readonly AnsweredObservation[]
 }
 
 /** The other sites among the first results of a query in one run. */
@@ -109,7 +109,7 @@ export interface RuleVerdict {
 export type Says<T> = (before: T, now: T) => boolean | null
 
 /** What an alert begins with. */
-export interface AlertBeginning<T> {
+export interface AlertStart<T> {
   readonly before: T
   readonly now: T
 }
@@ -121,17 +121,17 @@ const within = 3
  * The observation before, where exactly with the last of these (the oldest first) so many of at most three that follow it say it;
  * null where nothing begins. The first of them and the last one must say it.
  */
-export function confirmedBeginning<T>(
-  looks: readonly T[],
+export function confirmedStart<T>(
+  observations: readonly T[],
   says: Says<T>,
   confirm: number,
-): AlertBeginning<T> | null {
-  const now = looks.at(-1)
+): AlertStart<T> | null {
+  const now = observations.at(-1)
   if (now === undefined) return null
-  for (let at = looks.length - 2; at >= 0; at--) {
-    const before = looks[at] as T
+  for (let at = observations.length - 2; at >= 0; at--) {
+    const before = observations[at] as T
     if (says(before, now) !== true) continue
-    const said = looks.slice(at + 1).flatMap((look) => says(before, look) ?? [])
+    const said = observations.slice(at + 1).flatMap((observation) => says(before, observation) ?? [])
     if (said[0] !== true || said.length > within) continue
     if (said.filter(Boolean).length === confirm) return { before, now }
   }

@@ -269,15 +269,17 @@ async function watchedPairs(
     .filter((target) => !isNew(target))
   const byId = new Map(targets.map((target) => [target.id, target]))
   const pairs: WatchedPair[] = []
-  for (const { query: queryId, target: targetId, looks } of store.lastLooks(run, [...byId.keys()])) {
+  for (const { query: queryId, target: targetId, observations } of store.lastObservations(run, [
+    ...byId.keys(),
+  ])) {
     const [query, target] = [watched.get(queryId), byId.get(targetId)]
-    if (query === undefined || target === undefined || looks.length < 2) continue
-    pairs.push({ query, target, looks: looks.map(lookFrom).reverse() })
+    if (query === undefined || target === undefined || observations.length < 2) continue
+    pairs.push({ query, target, observations: observations.map(observationFrom).reverse() })
   }
   return inOrder(pairs, watched)
 }
 
-function lookFrom([rank, depth, pages, link]: readonly [
+function observationFrom([rank, depth, pages, link]: readonly [
   number | null,
   number,
   number | null,

@@ -1,8 +1,8 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import {
-  type AlertBeginning,
+  type AlertStart,
   type AnsweredObservation,
-  confirmedBeginning,
+  confirmedStart,
   type OpenAlert,
   type RuleVerdict,
   type Says,
@@ -20,7 +20,7 @@ import {
  *   15      8     -     x     x        -     -
  *   5       -30   x     -     -        x     x
  *   -30     5     -     x     x        -     -
- *   5       -10   x     -     -        ?     ?     where the look before had thirty results: a shallower one
+ *   5       -10   x     -     -        ?     ?     where the observation before had thirty results: a shallower one
  *   9       -10   ?     -     -        ?     ?     it is 11 or worse
  *   -10     5     -     x     x        -     -
  *   -30     -30   -     -     -        -     -
@@ -30,7 +30,7 @@ import {
  * At an edge `left` and `lost` flicker: a fall that may be of fewer than `by` ranks is told when two observations say it. `lost` without
  * `by` is so of rank 10 with ten results: the target may be at 11.
  *
- *   looks      lost  lost, by: 3  left, by: 3
+ *   observed   lost  lost, by: 3  left, by: 3
  *   9 -10      x     -            -
  *   10 -10     -     -            -
  *   10 -10 -10 x     x            x
@@ -47,9 +47,9 @@ function rangeOf({ rank, depth }: AnsweredObservation): readonly [best: number, 
   return rank === null ? [depth + 1, Number.POSITIVE_INFINITY] : [rank, rank]
 }
 
-function isAtMost(look: AnsweredObservation, top: number | null): boolean | null {
-  if (top === null) return look.rank !== null
-  const [best, worst] = rangeOf(look)
+function isAtMost(observation: AnsweredObservation, top: number | null): boolean | null {
+  if (top === null) return observation.rank !== null
+  const [best, worst] = rangeOf(observation)
   if (worst <= top) return true
   return best > top ? false : null
 }
@@ -61,25 +61,26 @@ function fell(before: AnsweredObservation, now: AnsweredObservation, by: number)
   return worstNow - bestBefore < by ? false : null
 }
 
-/** Fewer results and fewer pages than the look before: what is missing may have been there. */
+/** Fewer results and fewer pages than the observation before: what is missing may have been there. */
 function isShallower(now: AnsweredObservation, before: AnsweredObservation): boolean {
   if (now.depth >= before.depth) return false
   return now.pages === null || before.pages === null || now.pages < before.pages
 }
 
-/** The observations without absences that a look before was deeper than. */
-export function withoutShallow(looks: readonly AnsweredObservation[]): readonly AnsweredObservation[] {
-  if (looks.every(({ rank }) => rank !== null)) return looks
+/** Leaves out absences that were checked less deeply than the observation before. */
+export function withoutShallow(observations: readonly AnsweredObservation[]): readonly AnsweredObservation[] {
+  if (observations.every(({ rank }) => rank !== null)) return observations
   const kept: AnsweredObservation[] = []
-  for (const look of looks) {
+  for (const observation of observations) {
     const last = kept.at(-1)
-    if (look.rank !== null || last === undefined || !isShallower(look, last)) kept.push(look)
+    if (observation.rank !== null || last === undefined || !isShallower(observation, last))
+      kept.push(observation)
   }
   return kept
 }
 
 interface RankRule {
-  /** Whether absences after a shallower look are left out. */
+  /** Whether absences after a shallower observation are left out. */
   readonly needsDepth: boolean
   readonly says: (rule: AlertRule) => Says<AnsweredObservation>
   readonly isOver: (now: AnsweredObservation, rule: AlertRule, since: Since) => boolean
@@ -101,25 +102,25 @@ function leastAtOnce({ when, by }: AlertRule): number | null {
 }
 
 /** What a rule begins with: what was confirmed as often as it asks, and what falls too little once more. */
-function beginningOf(
+function startOf(
   rule: AlertRule,
-  looks: readonly AnsweredObservation[],
+  observations: readonly AnsweredObservation[],
   says: Says<AnsweredObservation>,
-): AlertBeginning<AnsweredObservation> | null {
+): AlertStart<AnsweredObservation> | null {
   const least = leastAtOnce(rule)
-  if (least === null) return confirmedBeginning(looks, says, rule.confirm)
+  if (least === null) return confirmedStart(observations, says, rule.confirm)
   const saysClearly: Says<AnsweredObservation> = (before, now) => {
     const said = says(before, now)
     return said === true ? fell(before, now, least) : said
   }
   return (
-    confirmedBeginning(looks, saysClearly, rule.confirm) ??
-    confirmedBeginning(looks, says, Math.max(2, rule.confirm))
+    confirmedStart(observations, saysClearly, rule.confirm) ??
+    confirmedStart(observations, says, Math.max(2, rule.confirm))
   )
 }
 
 /** An observation before at any rank, where the rank is known. */
-function lookAt(rank: number): AnsweredObservation {
+function observedAt(rank: number): AnsweredObservation {
   return { rank, depth: rank, pages: null, link: null }
 }
 
@@ -131,7 +132,7 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
         ? false
         : fell(before, now, atLeast(rule)),
     isOver: (now, rule, { reference }) =>
-      reference !== null && fell(lookAt(reference), now, atLeast(rule)) === false,
+      reference !== null && fell(observedAt(reference), now, atLeast(rule)) === false,
   },
   gain: {
     needsDepth: false,
@@ -140,22 +141,23 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
     isOver: (now, rule, { reference, isDeep }) =>
       reference === null
         ? now.rank === null && isDeep
-        : fell(now, lookAt(reference), atLeast(rule)) === false,
+        : fell(now, observedAt(reference), atLeast(rule)) === false,
   },
   entered: {
     needsDepth: true,
-    says: ({ top }) => crosses((look) => isAtMost(look, top), { from: false, to: true }),
+    says: ({ top }) => crosses((observation) => isAtMost(observation, top), { from: false, to: true }),
     isOver: (now, { top }) => isAtMost(now, top) === false,
   },
   left: {
     needsDepth: true,
-    says: ({ top }) => crosses((look) => isAtMost(look, top), { from: true, to: false }),
+    says: ({ top }) => crosses((observation) => isAtMost(observation, top), { from: true, to: false }),
     isOver: (now, { top }) => isAtMost(now, top) === true,
   },
   lost: {
     needsDepth: true,
     says: ({ top }) => {
-      const wasIn = (look: AnsweredObservation) => look.rank !== null && look.rank <= (top ?? look.rank)
+      const wasIn = (observation: AnsweredObservation) =>
+        observation.rank !== null && observation.rank <= (top ?? observation.rank)
       return (before, now) => wasIn(before) && now.rank === null
     },
     isOver: (now) => now.rank !== null,
@@ -164,7 +166,7 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
 
 /** From one side of a line to the other; null where one of the two may be on either side. */
 function crosses(
-  isIn: (look: AnsweredObservation) => boolean | null,
+  isIn: (observation: AnsweredObservation) => boolean | null,
   { from, to }: { readonly from: boolean; readonly to: boolean },
 ): Says<AnsweredObservation> {
   return (before, now) => {
@@ -177,12 +179,12 @@ function crosses(
 export function judgeRank(
   kind: RankKind,
   rule: AlertRule,
-  { looks, ...pair }: WatchedPair,
+  { observations, ...pair }: WatchedPair,
   open: OpenAlert | null,
 ): RuleVerdict | null {
   const { needsDepth, says, isOver } = rankRules[kind]
-  const deep = withoutShallow(looks)
-  const now = looks.at(-1)
+  const deep = withoutShallow(observations)
+  const now = observations.at(-1)
   const isDeep = deep.at(-1) === now
   if (now === undefined || (needsDepth && !isDeep)) return null
   const told = { target: pair.target.label, query: queryName(pair.query), rule }
@@ -192,9 +194,9 @@ export function judgeRank(
     const text = sentences[kind].over(told, { before: reference, now: rankText(now), back: backText(now) })
     return { state: 'over', before: open.before, now: now.rank, text, link: now.link }
   }
-  const beginning = beginningOf(rule, needsDepth ? deep : looks, says(rule))
-  if (beginning === null) return null
-  const { before } = beginning
+  const start = startOf(rule, needsDepth ? deep : observations, says(rule))
+  if (start === null) return null
+  const { before } = start
   const text = sentences[kind].open(told, { before: rankText(before), now: rankText(now) })
   return { state: 'open', before: before.rank, now: now.rank, text, link: now.link ?? before.link }
 }
@@ -246,8 +248,8 @@ function rankText({ rank, depth }: AnsweredObservation): string {
   return rank === null ? `outside the top ${depth}` : String(rank)
 }
 
-function backText(look: AnsweredObservation): string {
-  return look.rank === null ? rankText(look) : `at ${look.rank}`
+function backText(observation: AnsweredObservation): string {
+  return observation.rank === null ? rankText(observation) : `at ${observation.rank}`
 }
 
 /** A query as sentences name it. */

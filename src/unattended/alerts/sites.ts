@@ -2,7 +2,7 @@ import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { pageAddress } from '../../model/url.ts'
 import {
   type AnsweredObservation,
-  confirmedBeginning,
+  confirmedStart,
   type OpenAlert,
   type RuleVerdict,
   type SiteList,
@@ -57,7 +57,7 @@ export function judgeSites(
       const [was, is] = [isIn(before, site), isIn(after, site)]
       return was === null || is === null ? null : !was && is
     }
-    const beginning = confirmedBeginning(lists, says, rule.confirm)
+    const beginning = confirmedStart(lists, says, rule.confirm)
     if (beginning === null) continue
     const earlier = lists.slice(0, lists.indexOf(beginning.before))
     if (earlier.some((list) => isIn(list, site) === true)) continue
@@ -85,11 +85,11 @@ const isCited = ({ rank }: AnsweredObservation): boolean => rank !== null
 export function judgeCitation(
   kind: CitationKind,
   rule: AlertRule,
-  { looks, query, target }: WatchedPair,
+  { observations, query, target }: WatchedPair,
   open: OpenAlert | null,
 ): RuleVerdict | null {
-  const deep = withoutShallow(looks)
-  const now = looks.at(-1)
+  const deep = withoutShallow(observations)
+  const now = observations.at(-1)
   if (now === undefined || deep.at(-1) !== now) return null
   const wanted = kind === 'citation-won'
   const is = isCited(now)
@@ -103,7 +103,7 @@ export function judgeCitation(
       : { state: 'over', before: open.before, now: now.rank, text: sentence(' again') }
   const says = (before: AnsweredObservation, after: AnsweredObservation): boolean =>
     isCited(before) !== wanted && isCited(after) === wanted
-  const beginning = confirmedBeginning(deep, says, rule.confirm)
+  const beginning = confirmedStart(deep, says, rule.confirm)
   return beginning === null
     ? null
     : { state: 'open', before: beginning.before.rank, now: now.rank, text: sentence('') }
@@ -131,14 +131,14 @@ export type LinkText = (id: number) => string
 /** What `url-changed` says of a target of a query; null where nothing begins and nothing is over. */
 export function judgePage(
   rule: AlertRule,
-  { looks, query, target }: WatchedPair,
+  { observations, query, target }: WatchedPair,
   open: OpenAlert | null,
   linkText: LinkText,
 ): RuleVerdict | null {
   const page = ({ rank, link }: AnsweredObservation): number | null =>
     rank === null || rank > (rule.top ?? rank) ? null : link
-  const ranking = looks.filter((look) => page(look) !== null)
-  const now = looks.at(-1)
+  const ranking = observations.filter((observation) => page(observation) !== null)
+  const now = observations.at(-1)
   if (now === undefined || ranking.at(-1) !== now) return null
   const address = linkText(now.link as number)
   const ranksNow = (page: OpenAlert['now']): boolean =>
@@ -152,9 +152,9 @@ export function judgePage(
   // Links that an older version stored have different numbers for one page.
   const isSame = ({ link }: AnsweredObservation): boolean =>
     link === now.link || ranksNow(linkText(link as number))
-  const says = (earlier: AnsweredObservation, look: AnsweredObservation): boolean =>
-    !isSame(earlier) && isSame(look)
-  const beginning = confirmedBeginning(ranking, says, rule.confirm)
+  const says = (earlier: AnsweredObservation, observation: AnsweredObservation): boolean =>
+    !isSame(earlier) && isSame(observation)
+  const beginning = confirmedStart(ranking, says, rule.confirm)
   if (beginning === null) return null
   const lately = ranking.slice(0, ranking.indexOf(beginning.before)).slice(-lateLooks)
   if (lately.some(isSame)) return null

@@ -12,7 +12,7 @@ import type { Cause } from './causes.ts'
 import { type Hindrance, judgeSkippedJob } from './judge.ts'
 
 /** What is needed to say that jobs could not run. */
-export interface SkippedMeans {
+export interface SkippedJobAlerting {
   /** Path of the database. Where there is none, or one of an older rankline, nothing is said. */
   readonly database: string
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
@@ -50,7 +50,7 @@ export async function alertSkippedJobs(
     /** Whether a skipped job is told of, by the settings of its last run. */
     readonly isConcerned?: (settings: JobSettings) => boolean
   },
-  { database, clock, outgoing, log }: SkippedMeans,
+  { database, clock, outgoing, log }: SkippedJobAlerting,
 ): Promise<void> {
   if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
   const { needsMigration } = await import('../../store/sqlite/connection/inspect.ts')
@@ -85,7 +85,7 @@ export async function alertSkippedJobs(
  */
 export function leftOutTeller(
   leftOut: () => ReadonlyMap<string, readonly Problem[]>,
-  means: Omit<SkippedMeans, 'outgoing'> & { readonly outgoing: () => Outgoing },
+  options: Omit<SkippedJobAlerting, 'outgoing'> & { readonly outgoing: () => Outgoing },
 ): () => Promise<void> {
   let told = JSON.stringify([])
   let failure = ''
@@ -95,13 +95,13 @@ export function leftOutTeller(
     if (now === told) return
     const skipped = new Map(files.map(([file, mistakes]) => [file, causeOfMistakes(mistakes)]))
     try {
-      const outgoing = means.outgoing()
-      await alertSkippedJobs({ skipped, running: [], isConcerned: saysWhenDue }, { ...means, outgoing })
+      const outgoing = options.outgoing()
+      await alertSkippedJobs({ skipped, running: [], isConcerned: saysWhenDue }, { ...options, outgoing })
       told = now
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       if (message !== failure)
-        means.log(
+        options.log(
           error instanceof RanklineError ? message : `Alerts were not sent: internal error: ${message}`,
         )
       failure = message

@@ -198,7 +198,7 @@ function about({ kind, job, runId, message }: OutboxMessage): string {
 const minuteMs = 60_000
 
 /**
- * How long a message waits after each failed try: first until the next run or the next look of the scheduler, for most troubles
+ * How long a message waits after each failed try: first until the next run or the next check of the scheduler, for most troubles
  * pass; then ever longer. The last waits are shorter than a day, so that a daily run never comes a moment too early.
  */
 const waitsMs = [

@@ -16,7 +16,7 @@ const longestBody = 10_000
 /** A job with its switch. */
 export type PingedJob = Pick<JobSettings, 'name' | 'ping'>
 
-export interface PingMeans {
+export interface PingOptions {
   readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
   /** Called with a line that must be read. */
   readonly log: (line: string) => void
@@ -28,7 +28,7 @@ export interface PingMeans {
  * Tells the switches of jobs, where they have one, what happened. Never rejected: at the start of a run nothing waits for it. Pings
  * that did not arrive for one reason are one line, whatever jobs and events they are of.
  */
-function pinger({ outgoing, log, reported = new Set() }: PingMeans) {
+function pinger({ outgoing, log, reported = new Set() }: PingOptions) {
   const failed = new Map<string, Set<string>>()
   return {
     send: async ({ name, ping }: PingedJob, event: PingEvent, body: string): Promise<void> => {
@@ -54,7 +54,7 @@ async function send(
   urlEnv: string,
   event: PingEvent,
   body: string,
-  outgoing: PingMeans['outgoing'],
+  outgoing: PingOptions['outgoing'],
 ): Promise<string | null> {
   const address = addressIn(urlEnv, outgoing)
   if ('missing' in address) return address.missing.replace(/\.$/, '')
@@ -97,11 +97,11 @@ export function reasonOf(error: unknown): string {
 /** Tells the switches of job files why nothing was run, as far as these files can be read. */
 export async function pingNotStarted(
   notRun: readonly { readonly file: string; readonly reason: string }[],
-  means: PingMeans,
+  options: PingOptions,
 ): Promise<void> {
   if (notRun.length === 0) return
   const { readPing } = await import('../../jobfile/peek.ts')
-  const pings = pinger(means)
+  const pings = pinger(options)
   await Promise.all(notRun.map(async ({ file, reason }) => pings.send(await readPing(file), 'fail', reason)))
   pings.sayFailed()
 }
@@ -115,8 +115,8 @@ export interface RunPings {
 }
 
 /** Tells the switches of jobs that their runs begin; nothing waits for that. */
-export function pingStarts(jobs: readonly PingedJob[], means: PingMeans): RunPings {
-  const pings = pinger(means)
+export function pingStarts(jobs: readonly PingedJob[], options: PingOptions): RunPings {
+  const pings = pinger(options)
   const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
   const started = Promise.all([...open.values()].map((job) => pings.send(job, 'start', '')))
   const end = async (name: string, event: PingEvent, summary: () => Promise<string>): Promise<void> => {

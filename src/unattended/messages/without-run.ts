@@ -16,7 +16,7 @@ export interface WithoutRun {
   readonly log: (line: string) => void
 }
 
-/** Between two looks at what waits. */
+/** How often waiting messages are sent. */
 const everyMs = 60_000
 
 /**

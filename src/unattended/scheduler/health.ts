@@ -8,7 +8,7 @@ import type { ScheduledJobState } from './scheduler.ts'
 
 /** What `/health` answers with. Instants are ISO 8601, UTC. */
 export interface HealthDocument {
-  /** `failing` where the last look at some job failed, its last run could not be finished, or its file has mistakes. */
+  /** `failing` where the last check of some job failed, its last run could not be finished, or its file has mistakes. */
   readonly status: 'ok' | 'failing'
   readonly version: string
   readonly up_since: string

@@ -19,24 +19,24 @@ export interface JobPlaces {
   readonly folder: string
 }
 
-/** A job file as it was when it last was without a mistake. */
-export interface JobForm {
+/** A job as its file last was without mistakes. */
+export interface LastValidJob {
   /** As the user named it. */
   readonly path: string
   readonly settings: JobSettings
   readonly text: Buffer
-  /** The file has mistakes now: this form of it is used instead. */
+  /** The file has mistakes now; the job runs as it was before. */
   readonly isBroken: boolean
 }
 
-/** The settings of every scheduled job, without a look at its queries; null for each file with a mistake, which was logged. */
+/** The settings of every scheduled job, without reading its queries; null for each file with a mistake, which was logged. */
 export async function scheduledJobs(
   places: JobPlaces,
   log: WriteLog,
 ): Promise<readonly (JobSettings | null)[]> {
   const jobs: (JobSettings | null)[] = []
   for (const path of await jobPaths(places)) {
-    const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: false }, log)
+    const read = await readJobFile(path, { isNamed: places.named.length > 0, withQueries: false }, log)
     if (isMistaken(read)) jobs.push(null)
     else if (read !== 'not scheduled') jobs.push(read.settings)
   }
@@ -45,12 +45,12 @@ export async function scheduledJobs(
 
 /** Job files that are read again when they have changed. */
 export interface JobFiles {
-  /** The last good form of each; what became of a changed file is logged once. */
-  readonly refresh: () => Promise<readonly JobForm[]>
+  /** The last valid job of each file; what became of a changed file is logged once. */
+  readonly refresh: () => Promise<readonly LastValidJob[]>
 }
 
 interface WatchedFiles extends JobFiles {
-  /** Mistakes of the files that have no good form, as they were read last. */
+  /** The mistakes of files that never were valid. */
   readonly leftOut: () => ReadonlyMap<string, readonly Problem[]>
 }
 
@@ -59,12 +59,12 @@ interface KnownFile {
   readonly signature: string
   /** Its CSV files. */
   readonly tables: readonly string[]
-  readonly form: JobForm | null
+  readonly lastValid: LastValidJob | null
   /** Empty where the file is not broken. */
   readonly mistakes: readonly Problem[]
 }
 
-/** Watches job files: mistakes in a changed one are logged, and its last good form stays. */
+/** Watches job files: mistakes in a changed one are logged, and its last valid job stays. */
 export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
   const known = new Map<string, KnownFile>()
   let wasRead = false
@@ -75,11 +75,11 @@ export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
     const tables = await csvFilesOf(path).catch(() => [])
     // Before it is read: a change meanwhile is seen the next time.
     const signature = await signatureOf(path, tables)
-    const read = await readForm(path, { isNamed: places.named.length > 0, withQueries: true }, log)
+    const read = await readJobFile(path, { isNamed: places.named.length > 0, withQueries: true }, log)
     const isBroken = isMistaken(read)
     const good = isMistaken(read) || read === 'not scheduled' ? null : read
-    const form = isBroken && before?.form ? { ...before.form, isBroken } : good
-    const now = { signature, tables, form, mistakes: isBroken ? read : [] }
+    const lastValid = isBroken && before?.lastValid ? { ...before.lastValid, isBroken } : good
+    const now = { signature, tables, lastValid, mistakes: isBroken ? read : [] }
     known.set(path, now)
     const isBeside = now.mistakes.some(({ where }) => where !== path)
     const change = isBeside ? 'waits' : changeOf(before, now)
@@ -96,28 +96,28 @@ export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
       // Mistakes in a file that several jobs use are said once.
       const once: WriteLog = eachOnce(log)
       for (const path of paths) note(await refreshOne(path, once), path)
-      for (const [path, { form }] of known)
+      for (const [path, { lastValid }] of known)
         if (!paths.includes(path)) {
           known.delete(path)
-          if (form !== null) note('gone', path)
+          if (lastValid !== null) note('gone', path)
         }
       for (const [change, files] of changes) {
         const { level, one, many } = wording[change]
         log(`${firstNames(files)} ${files.length === 1 ? one : many}`, { level, files })
       }
       wasRead = true
-      return [...known.values()].flatMap(({ form }) => form ?? [])
+      return [...known.values()].flatMap(({ lastValid }) => lastValid ?? [])
     },
     leftOut: () =>
       new Map(
-        [...known].flatMap(([path, { form, mistakes }]) =>
-          form === null && mistakes.length > 0 ? [[path, mistakes] as const] : [],
+        [...known].flatMap(([path, { lastValid, mistakes }]) =>
+          lastValid === null && mistakes.length > 0 ? [[path, mistakes] as const] : [],
         ),
       ),
   }
 }
 
-/** What became of a file. Of the files that a job file is read with, no earlier form is kept: it waits until they are mended. */
+/** What became of a file. Of the files that a job file is read with, no earlier text is kept: the job waits until they are mended. */
 type FileChange = 'waits' | 'left out' | 'as before' | 'mended' | 'not scheduled' | 'changed' | 'new' | 'gone'
 
 /** Each as the end of a sentence about one file, or several. */
@@ -157,12 +157,12 @@ const wording: Readonly<
 /** What became of a file; null where there is nothing to say. */
 function changeOf(
   before: KnownFile | undefined,
-  { form, mistakes }: Pick<KnownFile, 'form' | 'mistakes'>,
+  { lastValid, mistakes }: Pick<KnownFile, 'lastValid' | 'mistakes'>,
 ): FileChange | null {
-  if (mistakes.length > 0) return form === null ? 'left out' : 'as before'
+  if (mistakes.length > 0) return lastValid === null ? 'left out' : 'as before'
   if (before !== undefined && before.mistakes.length > 0) return 'mended'
-  if (form === null) return before?.form ? 'not scheduled' : null
-  return before?.form ? 'changed' : 'new'
+  if (lastValid === null) return before?.lastValid ? 'not scheduled' : null
+  return before?.lastValid ? 'changed' : 'new'
 }
 
 /** The same file by another spelling is the same job. */
@@ -189,15 +189,15 @@ interface HowRead {
 /** The mistakes for which a job cannot be read: in its own file, or in one that it is read with. */
 type Mistaken = readonly Problem[]
 
-function isMistaken(read: JobForm | Mistaken | 'not scheduled'): read is Mistaken {
+function isMistaken(read: LastValidJob | Mistaken | 'not scheduled'): read is Mistaken {
   return Array.isArray(read)
 }
 
-async function readForm(
+async function readJobFile(
   path: string,
   { isNamed, withQueries }: HowRead,
   log: WriteLog,
-): Promise<JobForm | Mistaken | 'not scheduled'> {
+): Promise<LastValidJob | Mistaken | 'not scheduled'> {
   const { report: print, end } = mistakePrinter(log, false)
   const mistakes: Problem[] = []
   const report: Report = (problem) => {

@@ -6,9 +6,9 @@ import { firstNames } from '../../model/text.ts'
 import { type Clock, dayMs, hourMs, sleep } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { nextSlot } from '../../schedule/slots.ts'
-import type { JobFiles, JobForm } from './job-files.ts'
+import type { JobFiles, LastValidJob } from './job-files.ts'
 
-/** What a look at a job came to. */
+/** The result of one check of a job for due work. */
 export interface CheckResult {
   /** The job's latest run; null where it has none. */
   readonly run: number | null
@@ -30,7 +30,7 @@ export type Retry = 'free' | 'paid'
  * @param isTrial whether answers that could not be used have stopped some of them: one call finds out if that has passed
  */
 export type CollectDue = (
-  jobs: readonly JobForm[],
+  jobs: readonly LastValidJob[],
   stop: StopSignal,
   isTrial: boolean,
 ) => Promise<ReadonlyMap<string, CheckResult>>
@@ -40,10 +40,10 @@ export interface ScheduledJobState {
   readonly job: string
   readonly file: string
   readonly zone: string
-  /** When it is looked at next; null where its pattern never comes again. */
+  /** When it is checked next; null where its pattern never comes again. */
   readonly next: number | null
   readonly last: CheckResult | null
-  /** Why it was not looked at the last time, or has mistakes; null where all is well. */
+  /** Why its last check failed, or that its file has mistakes; null where all is well. */
   readonly problem: string | null
 }
 
@@ -56,13 +56,13 @@ export interface SchedulerParts {
   readonly log: Terminal['log']
   /** Ends the scheduler; what is in flight is awaited. */
   readonly stop: AbortSignal
-  /** Whether the clock can be worked with: while it cannot, nothing is looked at and nothing done beside. */
+  /** Whether the clock can be trusted: until then no job is checked and nothing else is done. */
   readonly mayWork?: () => Promise<boolean>
-  /** What is done beside runs, called whenever it has looked at the clock; nothing is thrown. */
-  readonly besides?: (jobs: readonly JobForm[]) => Promise<void>
-  /** Called whenever it has looked at the clock, with all jobs. */
-  readonly onLook?: (jobs: readonly ScheduledJobState[]) => void
-  /** Longest sleep between two looks at the clock. */
+  /** Called each time that the scheduler wakes up, after the due jobs, with all jobs. It never throws. */
+  readonly onWake?: (jobs: readonly LastValidJob[]) => Promise<void>
+  /** Called each time that the scheduler wakes up, with the state of all jobs. */
+  readonly onChecked?: (jobs: readonly ScheduledJobState[]) => void
+  /** The longest sleep. */
   readonly longestSleepMs?: number
 }
 
@@ -71,12 +71,12 @@ const defaultSleepMs = 30_000
 
 /** A job with what the scheduler knows of it. */
 interface ScheduledJob {
-  readonly form: JobForm
-  readonly lookedAt: number | null
+  readonly job: LastValidJob
+  readonly checkedAt: number | null
   readonly next: number | null
   /** Its next time of its own, without what is retried. */
   readonly slot: number | null
-  /** Looks in a row that something stopped which may pass. */
+  /** How many checks in a row were stopped by something that may pass. */
   readonly tries: number
   readonly retry: Retry | null
   readonly last: CheckResult | null
@@ -84,12 +84,12 @@ interface ScheduledJob {
 }
 
 /**
- * Looks at each job when its time comes, until it is stopped. Nothing that goes wrong at one time ends it: the job is looked at again
+ * Checks each job for due work when its time comes, until it is stopped. Nothing that goes wrong ends it: the job is checked again
  * at its next time, and sooner where the service or the disk was unavailable. Which slots were taken stands in the database, so that a
  * job is caught up once after downtime, and a slot that cron has run is not run again.
  */
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
-  const { clock, jobFiles, log, stop, besides, onLook = () => {}, longestSleepMs = defaultSleepMs } = parts
+  const { clock, jobFiles, log, stop, onWake, onChecked = () => {}, longestSleepMs = defaultSleepMs } = parts
   const { mayWork = async () => true, probe = async () => true } = parts
   let entries: ReadonlyMap<string, ScheduledJob> = new Map()
   // Another process that collects is waited for, and told of once.
@@ -100,16 +100,16 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
     const works = await mayWork()
     if (stop.aborted) return
     const due = [...entries].filter(([, { next }]) => works && next !== null && next <= now)
-    const asked = due.filter(([, entry]) => isProbed(entry, now))
-    const isAnswered = asked.length > 0 && (await probe())
+    const probed = due.filter(([, entry]) => isProbed(entry, now))
+    const isAnswered = probed.length > 0 && (await probe())
     if (stop.aborted) return
     // Whatever the same cause has stopped is continued together, and only then: a time of its own needs no asking.
     const stopped = isAnswered ? [...entries].filter(([, entry]) => isProbed(entry, now)) : []
-    const looks = [...due.filter(([, entry]) => !isProbed(entry, now)), ...stopped]
+    const toCheck = [...due.filter(([, entry]) => !isProbed(entry, now)), ...stopped]
     if (!isAnswered)
-      entries = new Map([...entries, ...asked.map(([path, entry]) => [path, retried(entry, now)] as const)])
-    const looking = looks.map(([, entry]) => entry)
-    const end = looking.length > 0 ? await lookAt(parts, looking) : null
+      entries = new Map([...entries, ...probed.map(([path, entry]) => [path, retried(entry, now)] as const)])
+    const jobs = toCheck.map(([, entry]) => entry)
+    const end = jobs.length > 0 ? await check(parts, jobs) : null
     if (end === 'busy') {
       if (!isWaiting)
         log('Another process on this machine is collecting; what is due waits for it.', { level: 'info' })
@@ -118,11 +118,11 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
       isWaiting = false
       entries = new Map([
         ...entries,
-        ...looks.map(([path, entry]) => [path, looked(entry, end, now)] as const),
+        ...toCheck.map(([path, entry]) => [path, checked(entry, end, now)] as const),
       ])
     }
-    onLook([...entries.values()].map(stateOf))
-    if (works) await besides?.([...entries.values()].map(({ form }) => form))
+    onChecked([...entries.values()].map(stateOf))
+    if (works) await onWake?.([...entries.values()].map(({ job }) => job))
     const waitMs = end === 'busy' || !works ? longestSleepMs : untilNext(entries, clock.wall())
     await sleep(clock, Math.min(waitMs, longestSleepMs), stop).catch((reason: unknown) => {
       if (!(reason instanceof StopRequested)) throw reason
@@ -133,21 +133,21 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
 /** Where the jobs stand after their files were read again. */
 function updated(
   entries: ReadonlyMap<string, ScheduledJob>,
-  forms: readonly JobForm[],
+  jobs: readonly LastValidJob[],
   now: number,
 ): ReadonlyMap<string, ScheduledJob> {
   return new Map(
-    forms.map((form) => {
-      const before = entries.get(form.path)
+    jobs.map((job) => {
+      const before = entries.get(job.path)
       const { last = null, failure = null, tries = 0, retry = null } = before ?? {}
-      // Clocks can be set back: a look that lies ahead of now counts as one made now.
-      const lookedAt = before?.lookedAt == null ? null : Math.min(before.lookedAt, now)
-      const isSame = before?.lookedAt === lookedAt && sameTimes(before.form.settings, form.settings)
+      // Clocks can be set back: a check in the future counts as one made now.
+      const checkedAt = before?.checkedAt == null ? null : Math.min(before.checkedAt, now)
+      const isSame = before?.checkedAt === checkedAt && sameTimes(before.job.settings, job.settings)
       // A time may have passed while the file could not be read: the database says whether it was run.
-      const isMended = before?.form.isBroken === true && !form.isBroken
-      const slot = isSame ? before.slot : nextLook(form.settings, lookedAt, now)
+      const isMended = before?.job.isBroken === true && !job.isBroken
+      const slot = isSame ? before.slot : nextCheck(job.settings, checkedAt, now)
       const next = isMended ? now : isSame ? before.next : slot
-      return [form.path, { form, lookedAt, next, slot, tries, retry, last, failure }]
+      return [job.path, { job, checkedAt, next, slot, tries, retry, last, failure }]
     }),
   )
 }
@@ -156,21 +156,23 @@ function sameTimes(a: When, b: When): boolean {
   return a.schedule === b.schedule && a.timezone === b.timezone
 }
 
-type LookEnd = ReadonlyMap<string, CheckResult> | { readonly failure: string; readonly retry: Retry | null }
+type CheckResults =
+  | ReadonlyMap<string, CheckResult>
+  | { readonly failure: string; readonly retry: Retry | null }
 
-/** Looks at jobs whose time has come. Of all that can go wrong, nothing is thrown. */
-async function lookAt(
+/** Checks jobs whose time has come, and runs what is due. It never throws. */
+async function check(
   { collect, log, stop }: SchedulerParts,
   entries: readonly ScheduledJob[],
-): Promise<LookEnd | 'busy'> {
-  const forms = entries.map(({ form }) => form)
-  // The cause of a stop is that of one look; a signal stops the next ones, too.
+): Promise<CheckResults | 'busy'> {
+  const jobs = entries.map(({ job }) => job)
+  // The cause of a stop is that of one check; a signal stops the next ones, too.
   const own = stopSignal()
   const interrupt = (): void => own.request({ reason: 'interrupted', message: 'Interrupted.' })
   stop.addEventListener('abort', interrupt)
   try {
     return await collect(
-      forms,
+      jobs,
       own,
       entries.some(({ retry }) => retry === 'paid'),
     )
@@ -178,7 +180,7 @@ async function lookAt(
     if (error instanceof RanklineError && error.exitCode === busyExitCode) return 'busy'
     const message = error instanceof Error ? error.message : String(error)
     const failure = error instanceof RanklineError ? message : `internal error: ${message}`
-    const names = forms.map(({ settings }) => settings.name)
+    const names = jobs.map(({ settings }) => settings.name)
     // The same is said once, however often it is tried again.
     if (entries.some((entry) => entry.failure !== failure))
       log(`${failure.replace(/\.$/, '')}. Not run: ${firstNames(names)}.`, { level: 'error', jobs: names })
@@ -189,17 +191,20 @@ async function lookAt(
   }
 }
 
-function looked(entry: ScheduledJob, end: LookEnd, now: number): ScheduledJob {
-  const { settings } = entry.form
+function checked(entry: ScheduledJob, end: CheckResults, now: number): ScheduledJob {
+  const { settings } = entry.job
   const isFailed = 'failure' in end
   const last = isFailed ? entry.last : (end.get(settings.name) ?? entry.last)
   const retry = isFailed ? end.retry : (end.get(settings.name)?.retry ?? null)
-  const slot = nextLook(settings, now, now)
+  const slot = nextCheck(settings, now, now)
   const failure = isFailed ? end.failure : null
-  return retried({ ...entry, lookedAt: now, slot, retry, last, failure, tries: retry ? entry.tries : 0 }, now)
+  return retried(
+    { ...entry, checkedAt: now, slot, retry, last, failure, tries: retry ? entry.tries : 0 },
+    now,
+  )
 }
 
-/** The job is looked at again at its next time, or sooner where that is retried: later each time. */
+/** Sets when the job is checked next: at its next time, or sooner where a retry is due; each retry waits longer. */
 function retried(entry: ScheduledJob, now: number): ScheduledJob {
   const { slot, retry } = entry
   if (retry === null) return { ...entry, next: slot }
@@ -208,7 +213,7 @@ function retried(entry: ScheduledJob, now: number): ScheduledJob {
   return { ...entry, tries, next: slot === null ? again : Math.min(slot, again) }
 }
 
-/** Whether a job is looked at only to find out if what stopped it has passed, which can be asked for free. */
+/** Whether a job is checked only to find out if what stopped it has passed, and asking is free. */
 function isProbed({ slot, retry, failure }: ScheduledJob, now: number): boolean {
   return retry === 'free' && failure === null && (slot === null || slot > now)
 }
@@ -218,26 +223,30 @@ function untilNext(entries: ReadonlyMap<string, ScheduledJob>, now: number): num
   return next.reduce((least, one) => Math.min(least, Math.max(0, one - now)), Number.POSITIVE_INFINITY)
 }
 
-function stateOf({ form, next, last, failure }: ScheduledJob): ScheduledJobState {
-  const { name, timezone } = form.settings
-  const problem = form.isBroken ? `${form.path} has mistakes` : failure
-  return { job: name, file: form.path, zone: timezone, next, last, problem }
+function stateOf({ job, next, last, failure }: ScheduledJob): ScheduledJobState {
+  const { name, timezone } = job.settings
+  const problem = job.isBroken ? `${job.path} has mistakes` : failure
+  return { job: name, file: job.path, zone: timezone, next, last, problem }
 }
 
-/** Jobs that say how often their queries are due, and not at which time, are looked at this often. */
-const lookEveryMs = 300_000
+/** How often jobs are checked that say how often their queries are due, but not at which time. */
+const checkEveryMs = 300_000
 
-/** When a job is looked at. */
+/** What decides when a job is checked. */
 export type When = Pick<JobSettings, 'schedule' | 'timezone'>
 
 /**
- * When a job is looked at next: at once where it was not looked at yet, for a slot may have passed while nothing ran; null where its
+ * When a job is checked next: at once where it was not checked yet, for a slot may have passed while nothing ran; null where its
  * pattern never comes again.
  */
-export function nextLook({ schedule, timezone }: When, lookedAt: number | null, now: number): number | null {
-  if (lookedAt === null) return now
-  if (schedule === null) return (Math.floor(lookedAt / lookEveryMs) + 1) * lookEveryMs
-  return nextSlot(schedule, timezone, lookedAt)
+export function nextCheck(
+  { schedule, timezone }: When,
+  checkedAt: number | null,
+  now: number,
+): number | null {
+  if (checkedAt === null) return now
+  if (schedule === null) return (Math.floor(checkedAt / checkEveryMs) + 1) * checkEveryMs
+  return nextSlot(schedule, timezone, checkedAt)
 }
 
 /** The pauses before a run is continued: what is free is asked often, what may be billed rarely. */

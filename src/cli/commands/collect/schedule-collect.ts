@@ -9,7 +9,7 @@ import { connectFreely } from '../../../run/app.ts'
 import { forgetEnvFile } from '../../../run/config.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
-import type { JobForm } from '../../../unattended/scheduler/job-files.ts'
+import type { LastValidJob } from '../../../unattended/scheduler/job-files.ts'
 import type { CheckResult, CollectDue } from '../../../unattended/scheduler/scheduler.ts'
 import { reportNotStarted } from './not-started.ts'
 import { type SaidMistakes, saidInThisProcess } from './repeated-stop.ts'
@@ -29,13 +29,13 @@ export function dueCollector(
 ): CollectDue {
   const reported = new Set<string>()
   const reportedPings = new Set<string>()
-  return async (forms, stop, isTrial) => {
+  return async (jobs, stop, isTrial) => {
     forgetEnvFile()
     const request = {
       ...flags,
       json: false,
-      job: forms.map(({ path }) => path),
-      texts: textsOf(forms),
+      job: jobs.map(({ path }) => path),
+      texts: textsOf(jobs),
       'skip-bad': true,
     }
     const above = { stop, reported, reportedPings, isTrial, exitCode: () => exitCodes.interrupted }
@@ -45,7 +45,7 @@ export function dueCollector(
       (heard, beginning) => runDueJobs(request, heard, { ...beginning, said, clock, above }),
       clock,
     )
-    return await endsOf(flags, forms, stop.cause())
+    return await endsOf(flags, jobs, stop.cause())
   }
 }
 
@@ -67,18 +67,18 @@ export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<bo
 }
 
 /** What broken files said when they last had no mistakes. */
-function textsOf(forms: readonly JobForm[]): ReadonlyMap<string, Buffer> {
-  return new Map(forms.flatMap(({ path, text, isBroken }) => (isBroken ? [[path, text] as const] : [])))
+function textsOf(jobs: readonly LastValidJob[]): ReadonlyMap<string, Buffer> {
+  return new Map(jobs.flatMap(({ path, text, isBroken }) => (isBroken ? [[path, text] as const] : [])))
 }
 
 async function endsOf(
   flags: ScheduleFlags,
-  forms: readonly JobForm[],
+  jobs: readonly LastValidJob[],
   cause: StopCause | null,
 ): Promise<ReadonlyMap<string, CheckResult>> {
   await using store = await openWhatIsStored(flags, 'may be missing')
   const ends = new Map<string, CheckResult>()
-  for (const { settings } of forms) {
+  for (const { settings } of jobs) {
     const run = await store.latestRun(settings.name)
     const { id = null, finishReason = null, finishedAt = null } = run ?? {}
     const retry = !isStoppedFromOutside(finishReason) ? null : cause?.source === 'answers' ? 'paid' : 'free'

@@ -88,13 +88,13 @@ export async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<num
     mayWork: gate.mayWork,
     collect: withRetention(dueCollector(flags, terminal, systemClock, said), around),
     probe: usageProbe(flags, systemClock),
-    besides: async (known) => {
+    onWake: async (known) => {
       await tellLeftOut()
       await sendMessages(known.map(({ settings }) => settings))
     },
     log,
     stop: signal,
-    onLook: (states) => {
+    onChecked: (states) => {
       jobs = states
       const next = nextText(states)
       if (next !== shown && next !== '') log(next, { level: 'info' })

@@ -46,7 +46,7 @@ interface Waiting {
 
 /** How long changes wait for another program to release its lock, or to make room on the disk. Nothing is sent meanwhile. */
 const patienceMs = 20_000
-const lookEveryMs = 100
+const pollEveryMs = 100
 /** With so many changes waiting, a commit does not wait for more. */
 const flushThreshold = 64
 /** The same for derived changes. New texts touch random pages of the dictionary's indexes: large commits write each page less often. */
@@ -156,7 +156,7 @@ export function groupCommit(
     const patient = mayWait()
     const waits = group.filter(({ urgency }) => urgency === 'paid' || patient)
     for (const one of group) if (!waits.includes(one)) one.failed(error)
-    if (waits.length > 0) waitAgain(waits, lookEveryMs)
+    if (waits.length > 0) waitAgain(waits, pollEveryMs)
   }
 
   /** Only paid answers are written on a full disk. */
@@ -168,7 +168,7 @@ export function groupCommit(
     if (paidFor.length === 0) return
     const patient = mayWait()
     if (makeRoom()) waitAgain(paidFor, 0)
-    else if (patient) waitAgain(paidFor, lookEveryMs)
+    else if (patient) waitAgain(paidFor, pollEveryMs)
     else for (const { failed } of paidFor) failed(error)
   }
 
@@ -200,7 +200,7 @@ export function groupCommit(
     scheduled = true
     // While the file is locked or the disk is full, each attempt costs: few are made.
     if (troubledSince === null) commitSoon()
-    else setTimeout(commit, lookEveryMs)
+    else setTimeout(commit, pollEveryMs)
   }
 
   return {

@@ -14,7 +14,7 @@ import type { GroupCommit } from '../connection/group-commit.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
-import { lookReads } from './looks.ts'
+import { observationReads } from './observations.ts'
 import { joinMessage, putMessage } from './outbox.ts'
 import { alerts, judgedRuns, mutes, rechecks, restingQueries } from './schema.ts'
 
@@ -310,7 +310,7 @@ export function alertStore(db: Database, writer: GroupCommit): AlertStore {
         return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
       }),
     goneAlerts: async ({ id, job }) => gone.all(db, { run: id, job }).map((one) => one.id),
-    ...lookReads(db),
+    ...observationReads(db),
     recordJudgement: (judgement, causes) => writer.write(() => record(db, judgement, causes)),
     recordCauses: (change, now) => writer.write(() => changeCauses(db, change, now)),
     isAnyStopped: async (jobs) =>

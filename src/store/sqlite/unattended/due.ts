@@ -78,15 +78,15 @@ export function dueReads(db: Database): DueReads {
 
 function historyOf(
   db: Database,
-  look: { readonly job: string; readonly oldest: number; readonly query: number },
+  wanted: { readonly job: string; readonly oldest: number; readonly query: number },
   unfinishedRun: number | null,
   refusedOf: (run: number) => ReadonlySet<number>,
 ): AskedQueryHistory {
   const failures: QueryFailure[] = []
   let inRun: AskedQueryHistory['inRun'] = 'not-asked'
-  for (const { run, startedAt, endedAt, open, failed, done, fetchedAt } of inRuns.each(db, look)) {
+  for (const { run, startedAt, endedAt, open, failed, done, fetchedAt } of inRuns.each(db, wanted)) {
     if (run === unfinishedRun) inRun = open > 0 ? 'open' : 'settled'
-    if (failed > 0) failures.push({ at: endedAt, isFinal: refusedOf(run).has(look.query) })
+    if (failed > 0) failures.push({ at: endedAt, isFinal: refusedOf(run).has(wanted.query) })
     // A stored answer that is used again counts from the run that used it.
     else if (open === 0 && done > 0)
       return { answeredAt: Math.max(fetchedAt ?? 0, startedAt), failures, inRun }

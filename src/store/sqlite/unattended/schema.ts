@@ -95,7 +95,7 @@ export const judgedRuns = sqliteTable('judged_runs', {
   closedAt: integer('closed_at'),
 })
 
-/** Of earlier versions: runs that asked some queries of another run once more, for alert rules. They are no look of their job. */
+/** Of earlier versions: runs that asked some queries of another run once more, for alert rules. They do not count as runs of their job. */
 export const rechecks = sqliteTable('rechecks', {
   runId: integer('run_id').primaryKey(),
   /** The run whose queries are looked at again. */

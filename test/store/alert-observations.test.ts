@@ -5,7 +5,7 @@ import { openReader } from '../../src/store/sqlite/open.ts'
 import { workspace } from '../support/rankline.ts'
 
 /** Four runs of a job with one query and one target, after `change` was made to what they observed. */
-async function looksAfter(change: string): Promise<unknown> {
+async function observationsAfter(change: string): Promise<unknown> {
   await using sandbox = await startSandbox({ sites: ['acme.com'] })
   await using place = await workspace(sandbox)
   const file = await place.file('acme.yaml', 'targets: [acme.com]\ndepth: 20\nqueries: [standing desk]\n')
@@ -14,8 +14,8 @@ async function looksAfter(change: string): Promise<unknown> {
   await using store = await openReader(join(place.folder, 'data/rankline.db'))
   const run = (await store.run(4)) ?? expect.fail()
   const [target] = store.targetsOfRun(4)
-  return [...store.lastLooks(run, [target?.id ?? 0])].map(({ looks }) =>
-    looks.map(([rank, depth, pages]) => [rank, depth, pages]),
+  return [...store.lastObservations(run, [target?.id ?? 0])].map(({ observations }) =>
+    observations.map(([rank, depth, pages]) => [rank, depth, pages]),
   )
 }
 
@@ -38,13 +38,13 @@ test.each([
     [40, 30],
   ],
 ])('%s', async (_, change, ranks) => {
-  expect(await looksAfter(change)).toEqual([ranks.map((rank) => [rank, 20, 2])])
+  expect(await observationsAfter(change)).toEqual([ranks.map((rank) => [rank, 20, 2])])
 })
 
 test('without an answer in the run itself there is nothing to judge', async () => {
-  expect(await looksAfter("UPDATE observations SET state = 'unknown', rank = NULL WHERE run_id = 4")).toEqual(
-    [],
-  )
+  expect(
+    await observationsAfter("UPDATE observations SET state = 'unknown', rank = NULL WHERE run_id = 4"),
+  ).toEqual([])
 })
 
 test('an absence counts to the depth that was checked, and to the planned one where all was', async () => {
@@ -54,7 +54,7 @@ test('an absence counts to the depth that was checked, and to the planned one wh
     `UPDATE observations SET ${absent}, exactness = 'estimated', unbroken_depth = 9, unbroken_pages = 1 WHERE run_id = 3`,
     'UPDATE observations SET unbroken_pages = NULL WHERE run_id = 2',
   ]
-  expect(await looksAfter(changes.join(';'))).toEqual([
+  expect(await observationsAfter(changes.join(';'))).toEqual([
     [
       [null, 20, 2],
       [null, 9, 1],

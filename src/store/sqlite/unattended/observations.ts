@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { eq, sql } from 'drizzle-orm'
-import type { AlertStore, LookRow, ResultList } from '../../alerts.ts'
+import type { AlertStore, ObservationRow, ResultList } from '../../alerts.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { rankOf } from '../rankings/serps.ts'
 import { wronglyDatedBefore } from '../rankings/suspicion.ts'
@@ -22,7 +22,7 @@ import { alerts } from './schema.ts'
 /** What alert rules are told of observations and results. */
 
 /** Observations of a query's target that are read: three that count, the one before, and some that count with no rule. */
-const mostLooks = 8
+const mostObservations = 8
 
 const queriesOf = prepared(($: Values<{ run: number }>) =>
   orm
@@ -56,7 +56,7 @@ const targetsOf = prepared(($: Values<{ run: number }>) =>
     .orderBy(targets.id),
 )
 
-/** Where all planned pages were looked at, the planned depth counts: a page with a result less is no shallower look. */
+/** Where all planned pages were checked, the planned depth counts: a page with one result less is no shallower observation. */
 const depth = sql`coalesce((SELECT coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}) FROM ${rq}
   WHERE ${rq.runId} = past.${sql.identifier(o.runId.name)} AND ${rq.queryId} = past.${sql.identifier(o.queryId.name)}
     AND past.${sql.identifier(o.unbrokenPages.name)} >= ${rq.pages}),
@@ -64,21 +64,21 @@ const depth = sql`coalesce((SELECT coalesce(${rq.depth}, ${rq.pages} * ${rq.page
 
 const past = (column: { readonly name: string }) => sql`past.${sql.identifier(column.name)}`
 
-/** Each step back is one look into the index of a query's observations. */
-const looksOf = prepared(
+/** Each step back is one search in the index of a query's observations. */
+const observationsOf = prepared(
   ($: Values<{ run: number; job: string; targets: string; leftOut: string }>) =>
     sql<{
       query: number
       target: number
-      looks: string
+      observations: string
     }>`SELECT ${o.queryId} AS query, ${o.targetId} AS target,
-      (SELECT json_group_array(json_array(look.rank, look.depth, look.pages, look.link)) FROM (
+      (SELECT json_group_array(json_array(seen.rank, seen.depth, seen.pages, seen.link)) FROM (
         SELECT ${past(o.rank)} AS rank, ${depth} AS depth, ${past(o.unbrokenPages)} AS pages,
           (SELECT coalesce(${links.sameAs}, ${links.id}) FROM ${links} WHERE ${links.id} = ${past(o.linkId)}) AS link
         FROM ${o} past CROSS JOIN ${runs} ON ${runs.id} = ${past(o.runId)} AND ${runs.job} = ${$.job}
         WHERE ${past(o.queryId)} = ${o.queryId} AND ${past(o.targetId)} = ${o.targetId}
           AND ${past(o.runId)} <= ${o.runId} AND ${past(o.runId)} NOT IN (SELECT value FROM json_each(${$.leftOut})) AND ${past(o.state)} <> 'unknown' AND ${past(o.suspect)} = 0
-        ORDER BY ${past(o.runId)} DESC LIMIT ${sql.raw(String(mostLooks))}) look) AS looks
+        ORDER BY ${past(o.runId)} DESC LIMIT ${sql.raw(String(mostObservations))}) seen) AS observations
     FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.state} <> 'unknown' AND ${o.suspect} = 0
       AND ${o.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
 )
@@ -130,9 +130,9 @@ type ResultRow = readonly [page: number, place: number, rank: number, link: stri
 
 function foundResults(
   db: Database,
-  look: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
+  wanted: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
 ) {
-  const rows = JSON.parse(resultsOf.one(db, look).rows) as ResultRow[]
+  const rows = JSON.parse(resultsOf.one(db, wanted).rows) as ResultRow[]
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1])
   return rows.map(([page, , rank, link, site]) => ({ page, rank, link, site }))
 }
@@ -151,17 +151,17 @@ const gapOf = prepared(
 
 function resultList(
   db: Database,
-  look: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
+  wanted: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
 ): ResultList {
-  const found = foundResults(db, look)
+  const found = foundResults(db, wanted)
   const reached = unbrokenDepth(found)
   return {
-    results: found.filter(({ rank }) => rank <= look.top),
-    depth: reached >= look.top ? reached : depthOf(),
+    results: found.filter(({ rank }) => rank <= wanted.top),
+    depth: reached >= wanted.top ? reached : depthOf(),
   }
 
   function depthOf(): number {
-    const { gap, ended } = gapOf.one(db, { run: look.run, query: look.query })
+    const { gap, ended } = gapOf.one(db, { run: wanted.run, query: wanted.query })
     const unbroken = found.flatMap(({ page, rank }) => (page < gap ? [rank] : []))
     return ended === 1 ? Number.POSITIVE_INFINITY : Math.max(0, ...unbroken)
   }
@@ -178,24 +178,24 @@ function unbrokenDepth(found: readonly { readonly page: number; readonly rank: n
   return depth
 }
 
-type LookReads = Pick<
+type ObservationReads = Pick<
   AlertStore,
-  'queriesOfRun' | 'targetsOfRun' | 'lastLooks' | 'notComparedWith' | 'runsWithResults' | 'resultList'
+  'queriesOfRun' | 'targetsOfRun' | 'lastObservations' | 'notComparedWith' | 'runsWithResults' | 'resultList'
 >
 
-export function lookReads(db: Database): LookReads {
+export function observationReads(db: Database): ObservationReads {
   return {
     queriesOfRun: (run) => queriesOf.all(db, { run }),
     targetsOfRun: (run) => targetsOf.all(db, { run }),
-    *lastLooks({ id, job }, wanted) {
+    *lastObservations({ id, job }, wanted) {
       const leftOut = JSON.stringify(notComparedWith(db, { id, job }))
       const asked = { run: id, job, targets: JSON.stringify(wanted), leftOut }
-      for (const { looks, ...pair } of looksOf.each(db, asked))
-        yield { ...pair, looks: JSON.parse(looks) as LookRow[] }
+      for (const { observations, ...pair } of observationsOf.each(db, asked))
+        yield { ...pair, observations: JSON.parse(observations) as ObservationRow[] }
     },
     notComparedWith: (run) => notComparedWith(db, run),
     runsWithResults: ({ id, job }, query, before) =>
       runsOf.all(db, { run: id, job, query, most: before + 1 }).map((run) => run.id),
-    resultList: (look) => resultList(db, look),
+    resultList: (wanted) => resultList(db, wanted),
   }
 }
