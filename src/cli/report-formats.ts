@@ -15,7 +15,7 @@ export const reportFormats = {
   },
   xlsx: {
     extensions: ['.xlsx'],
-    load: async () => (await import('../report/formats/workbook/workbook.ts')).workbookFormat,
+    load: async () => (await import('../report/formats/workbook.ts')).workbookFormat,
   },
   html: { extensions: ['.html', '.htm'], load: async () => (await import('../page/html.ts')).pageFormat },
   pdf: { extensions: ['.pdf'], load: async () => (await import('../page/pdf.ts')).pdfFormat },

@@ -1,7 +1,6 @@
 import type { ResultKind } from '../model/result.ts'
 import { ranksOn, valueOn } from './history/keyword-status.ts'
 import { type Keyword, type RankHistory, type RankSeries, unknown } from './history/rank-history.ts'
-import { type Bucket, buckets, type Distribution, distribution } from './metrics/distribution.ts'
 import {
   type Coverage,
   type Figure,
@@ -11,6 +10,7 @@ import {
   sumFigure,
 } from './metrics/figure.ts'
 import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
+import { type Bucket, buckets, type Distribution, distribution } from './metrics/positions.ts'
 
 /** The figures of a target on one day. */
 export interface DailyFigures {

@@ -4,7 +4,7 @@ import { valueRank } from './cells.ts'
 import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import { type ComparedObservation, type ComparisonDay, replacesForDay } from './history/movement.ts'
 import type { Keyword, RankHistory, TrackedTarget } from './history/rank-history.ts'
-import { bestRank } from './metrics/best-rank.ts'
+import { bestRank } from './metrics/positions.ts'
 
 /** The rows of a report, and the status of each in the history, in the same order. */
 export interface RankedRows {

@@ -1,11 +1,11 @@
 import { localeText } from './cells.ts'
 import { type Headline, headline } from './headline.ts'
+import { partsOf } from './history/filter-history.ts'
 import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import { partsOf } from './history/parts.ts'
 import type { Keyword, RankHistory } from './history/rank-history.ts'
-import { distribution, top } from './metrics/distribution.ts'
 import { type Coverage, coverageOf, type MetricOptions } from './metrics/figure.ts'
+import { distribution, top } from './metrics/positions.ts'
 import { type PartSummary, partSummaries, statusesByTarget } from './summary.ts'
 
 /** By what keywords are put together, with the groups of a keyword; null is the group of those that have none. */

@@ -1,14 +1,14 @@
 import { count } from '../model/text.ts'
 import { headline, isKnownOnBothDays } from './headline.ts'
+import { hasClicks, type Part, partKey, partOf, partsOf } from './history/filter-history.ts'
 import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import { hasClicks, type Part, partKey, partOf, partsOf } from './history/parts.ts'
 import type { RankHistory, TrackedTarget } from './history/rank-history.ts'
-import { distribution } from './metrics/distribution.ts'
 import { coverageOf, type MetricOptions } from './metrics/figure.ts'
-import { headToHead } from './metrics/head-to-head.ts'
 import { headlineMetrics } from './metrics/index.ts'
 import { countMovements, winnersAndLosers } from './metrics/movements.ts'
+import { distribution } from './metrics/positions.ts'
+import { headToHead } from './metrics/shares.ts'
 
 export interface SummaryOptions extends MetricOptions {
   /** The day to compare with; the nearest earlier one by default. */

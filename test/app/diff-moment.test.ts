@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { diff } from '../../src/cli/commands/report/diff.ts'
-import type { DiffDocument } from '../../src/report/diff/document.ts'
+import type { DiffDocument } from '../../src/report/diff/serp-diff.ts'
 import { webPage, work } from '../store/answers.ts'
 import { aStore, plan } from '../store/build.ts'
 import { aTerminal } from '../support/terminal.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDays } from '../../src/model/time.ts'
-import type { DiffDocument } from '../../src/report/diff/document.ts'
+import type { DiffDocument } from '../../src/report/diff/serp-diff.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'

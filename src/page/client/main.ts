@@ -1,6 +1,6 @@
 import type { PageData } from '../../report/data.ts'
+import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
-import { type Part, partLabel } from '../../report/history/parts.ts'
 import { type PackedPage, unpacked } from '../packed.ts'
 import { undrawn } from '../page-names.ts'
 import type { ReaderPlace, SectionId } from './controls/address.ts'

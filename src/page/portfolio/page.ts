@@ -1,6 +1,6 @@
 import type { Language } from '../../model/settings/presentation.ts'
 import { escaped, html, type Markup } from '../../output/markup.ts'
-import { inOrder, type PortfolioProblem, type PortfolioRow } from '../../report/formats/portfolio/row.ts'
+import { inOrder, type PortfolioProblem, type PortfolioRow } from '../../report/formats/portfolio.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { type PageAssets, policy } from '../html.ts'
 import { instantParts, problemList } from './parts.ts'

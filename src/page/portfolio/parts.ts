@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../output/markup.ts'
-import type { PortfolioProblem } from '../../report/formats/portfolio/row.ts'
+import type { PortfolioProblem } from '../../report/formats/portfolio.ts'
 import type { Words } from '../../report/words/words.ts'
 
 /** An instant as a day and a minute, in UTC: the page is read in several time zones. */

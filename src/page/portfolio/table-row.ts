@@ -1,6 +1,11 @@
 import { html, type Markup } from '../../output/markup.ts'
-import type { PortfolioFigure, PortfolioRanks, PortfolioRow } from '../../report/formats/portfolio/row.ts'
-import { sparkPoints, sparkSize } from '../../report/formats/portfolio/spark.ts'
+import {
+  type PortfolioFigure,
+  type PortfolioRanks,
+  type PortfolioRow,
+  sparkPoints,
+  sparkSize,
+} from '../../report/formats/portfolio.ts'
 import type { Words } from '../../report/words/words.ts'
 import { instantParts, problemList } from './parts.ts'
 

@@ -1,8 +1,10 @@
+import type { Target } from '../../model/target.ts'
 import { pageAddress } from '../../model/url.ts'
-import type { ResultRecord, SerpDate, SerpRecord } from '../../store/reports.ts'
+import { matcherOf } from '../../rank/match.ts'
+import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/reports.ts'
 import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts'
 import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
-import { turnoverDepth, turnoverOfPages } from '../metrics/turnover.ts'
+import { turnoverDepth, turnoverOfPages } from '../metrics/pages.ts'
 
 /** One result of a snapshot. */
 export interface SnapshotResult {
@@ -25,7 +27,7 @@ export interface ComparedSerp<Result extends SnapshotResult = SnapshotResult> {
 }
 
 /** The same result on both days. */
-export interface ResultPair<Result extends SnapshotResult = SnapshotResult> {
+interface ResultPair<Result extends SnapshotResult = SnapshotResult> {
   readonly before: Result
   readonly after: Result
 }
@@ -132,7 +134,7 @@ function turnoverOf(
 }
 
 /** The results of a query in one run, ready for comparing. */
-export interface SerpSnapshot extends ComparedSerp, SerpDate {
+interface SerpSnapshot extends ComparedSerp, SerpDate {
   /** When its last page came, ISO 8601 in UTC. */
   readonly fetchedAt: string | null
   /** Distinct results that were checked. */
@@ -204,4 +206,95 @@ export function deepestSnapshot(snapshots: readonly SerpSnapshot[]): SerpSnapsho
     (kept, one) => (kept === null || one.unbrokenPages >= kept.unbrokenPages ? one : kept),
     null,
   )
+}
+
+/** What changed in the results of a query, for programs. Names do not change between versions. */
+export type DiffDocument = ReturnType<typeof diffDocument>
+
+export type DiffSide = ReturnType<typeof sideOf>
+export type DiffResult = ReturnType<ReturnType<typeof diffResultOf>>
+export type ChangedResult = DiffDocument['changed'][number]
+
+/** Two snapshots of a query; null for one that is not stored. */
+interface Snapshots {
+  readonly from: SerpSnapshot | null
+  readonly to: SerpSnapshot | null
+}
+
+interface DiffOptions {
+  readonly job: string
+  /** Only results with this rank or better on either day. */
+  readonly depth?: number | undefined
+  /** The targets whose results are marked. */
+  readonly targets: readonly Target[]
+}
+
+export function diffDocument(
+  { text, operation, params }: Pick<SerpQuery, 'text' | 'operation' | 'params'>,
+  { from, to }: Snapshots,
+  { job, depth, targets }: DiffOptions,
+) {
+  const diff = from === null || to === null ? null : diffSerps(from, to, depth)
+  const { entered = [], left = [], moved = [], changed = [] } = diff ?? {}
+  const resultOf = diffResultOf(targets)
+  return {
+    job,
+    query: text,
+    operation,
+    params,
+    /** The earlier day; null where there is nothing to compare with. */
+    from: from === null ? null : sideOf(from, diff?.notCompared.from ?? 0),
+    /** The later day; null where no results are stored at all. */
+    to: to === null ? null : sideOf(to, diff?.notCompared.to ?? 0),
+    /** Both days were checked down to here without a gap; null where only one was. */
+    compared_depth: diff?.comparedDepth ?? null,
+    entered: entered.map(resultOf),
+    left: left.map(resultOf),
+    moved: moved.map(({ before, after }) => ({
+      ...resultOf(after),
+      previous_rank: before.rank,
+      /** Ranks gained, negative when lost. */
+      change: before.rank - after.rank,
+    })),
+    changed: changed.map(({ before, after }) => ({
+      ...resultOf(after),
+      previous_rank: before.rank,
+      previous_title: before.title,
+      previous_snippet: before.snippet,
+    })),
+    same: diff?.same ?? 0,
+    /** Share of the first ten that differs from before, from 0 to 1. */
+    turnover_top10: diff?.turnover ?? null,
+  }
+}
+
+function sideOf(snapshot: SerpSnapshot, notCompared: number) {
+  return {
+    run_id: snapshot.run,
+    date: snapshot.date,
+    fetched_at: snapshot.fetchedAt,
+    /** Distinct results that were checked. */
+    depth: snapshot.depth,
+    /** Those without a gap from the first one on. */
+    unbroken_depth: snapshot.unbrokenDepth,
+    results_ended: snapshot.resultsEnded,
+    /** Results that the other day does not have, deeper than it was checked without a gap. */
+    not_compared: notCompared,
+    /** What became of the pages that were not checked. */
+    missed: snapshot.missed,
+  }
+}
+
+function diffResultOf(targets: readonly Target[]) {
+  const matchers = targets.map((target) => ({ target, matches: matcherOf(target) }))
+  return ({ rank, title, link, snippet }: SnapshotResult) => ({
+    rank,
+    title,
+    link,
+    snippet,
+    /** The targets that it belongs to. */
+    targets: matchers
+      .filter(({ matches }) => link !== null && matches(link))
+      .map(({ target: { label, own } }) => ({ target: label, own })),
+  })
 }

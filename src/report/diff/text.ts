@@ -5,7 +5,7 @@ import { askedText, between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/pages.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { TextLook } from '../report.ts'
-import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './document.ts'
+import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './serp-diff.ts'
 
 /** What changed in the results of a query, for a person. */
 export function diffText(one: DiffDocument, { width, color }: TextLook): string {

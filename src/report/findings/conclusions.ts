@@ -1,7 +1,7 @@
 import type { Citation } from '../data.ts'
+import { historyOfParts, partsOf } from '../history/filter-history.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import { historyOfParts, partsOf } from '../history/parts.ts'
 import type { RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import { factsOf } from './facts.ts'

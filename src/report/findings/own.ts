@@ -3,7 +3,7 @@ import { placesOf } from '../cells.ts'
 import type { DailyFigures } from '../daily.ts'
 import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import { distribution, top } from '../metrics/distribution.ts'
+import { distribution, top } from '../metrics/positions.ts'
 import {
   checkedOf,
   type FindingFacts,

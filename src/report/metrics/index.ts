@@ -1,22 +1,23 @@
-import { averagePosition } from './average-position.ts'
-import { bestRankMetric } from './best-rank.ts'
-import { clicks } from './clicks.ts'
-import { distributionMetric, topRanksMetric } from './distribution.ts'
 import type { HeadlineMetric, MetricDefinition } from './figure.ts'
-import { headToHeadMetric } from './head-to-head.ts'
-import { landingPageMetric } from './landing-page.ts'
 import { gainMetric, movementsMetric } from './movements.ts'
 import {
   citationIndexMetric,
   citationShareMetric,
   citedAnswersMetric,
   firstTenShareMetric,
-} from './ownership.ts'
-import { serpShareOfVoiceMetric, shareOfVoice } from './share-of-voice.ts'
-import { siteShareMetric } from './site-shares.ts'
-import { turnoverMetric } from './turnover.ts'
-import { urlSwapsMetric } from './url-swaps.ts'
-import { visibility } from './visibility.ts'
+  landingPageMetric,
+  turnoverMetric,
+  urlSwapsMetric,
+} from './pages.ts'
+import {
+  averagePosition,
+  bestRankMetric,
+  clicks,
+  distributionMetric,
+  topRanksMetric,
+  visibility,
+} from './positions.ts'
+import { headToHeadMetric, serpShareOfVoiceMetric, shareOfVoice, siteShareMetric } from './shares.ts'
 
 const inOrder = [visibility, shareOfVoice, averagePosition, clicks] as const
 

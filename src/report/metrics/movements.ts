@@ -1,6 +1,6 @@
+import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { Movement, RankMovement } from '../history/movement.ts'
-import { hasClicks } from '../history/parts.ts'
 import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
 
 export const movementsMetric: MetricDefinition = {

@@ -1,4 +1,4 @@
-import { type Part, partOf } from '../history/parts.ts'
+import { type Part, partOf } from '../history/filter-history.ts'
 import type { Keyword } from '../history/rank-history.ts'
 import type { ReportSource } from '../report.ts'
 import type { RankReport } from '../rows.ts'

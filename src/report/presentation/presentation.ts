@@ -1,4 +1,5 @@
 import type { Audience, Language, ReportNote, SavedView } from '../../model/settings/presentation.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import type { Accent } from './accent.ts'
 
 /** How a report looks, and what people added to its figures. Plain JSON. */
@@ -38,4 +39,35 @@ export const plainPresentation: Presentation = {
   views: [],
   notes: [],
   comment: null,
+}
+
+/** The saved view with a name; undefined for the tab of all keywords. */
+export function savedView(
+  { presentation }: { readonly presentation: Presentation },
+  name: string,
+): SavedView | undefined {
+  return name === '' ? undefined : presentation.views.find((one) => one.name === name)
+}
+
+/** Whether a keyword has one of the tags and one of the kinds of results of a saved view. */
+export function isInView({ tags, kind }: Keyword, view: SavedView | undefined): boolean {
+  const { tags: wanted = [], kinds = [] } = view ?? {}
+  return (
+    (wanted.length === 0 || tags.some((tag) => wanted.includes(tag))) &&
+    (kinds.length === 0 || kinds.includes(kind))
+  )
+}
+
+/** Whether a saved view has a tab: one that no keyword is in has none. */
+export function hasTab(view: SavedView, { keywords }: RankHistory): boolean {
+  return keywords.some((keyword) => isInView(keyword, view))
+}
+
+/** Places of the targets of a saved view, in the order in which it names them; all if it names none. */
+export function targetsOfView({ targets }: RankHistory, view: SavedView | undefined): readonly number[] {
+  const all = [...targets.keys()]
+  const named = (view?.targets ?? []).flatMap((name) =>
+    all.filter((place) => targets[place]?.label === name || targets[place]?.site === name),
+  )
+  return named.length === 0 ? all : [...new Set(named)]
 }

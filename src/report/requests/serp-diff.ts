@@ -5,8 +5,13 @@ import { inOrderOfRuns } from '../../model/trusted-time.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { SerpDate, SerpQuery } from '../../store/reports.ts'
 import type { Store } from '../../store/store.ts'
-import { type DiffDocument, diffDocument } from '../diff/document.ts'
-import { comparedDays, deepestSnapshot, snapshotOf } from '../diff/serp-diff.ts'
+import {
+  comparedDays,
+  type DiffDocument,
+  deepestSnapshot,
+  diffDocument,
+  snapshotOf,
+} from '../diff/serp-diff.ts'
 import { byChange, diffSummary } from '../diff/text.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { noDataMessage } from './explain.ts'

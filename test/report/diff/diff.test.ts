@@ -1,8 +1,13 @@
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { type DiffDocument, diffDocument } from '../../../src/report/diff/document.ts'
-import { comparedDays, deepestSnapshot, snapshotOf } from '../../../src/report/diff/serp-diff.ts'
+import {
+  comparedDays,
+  type DiffDocument,
+  deepestSnapshot,
+  diffDocument,
+  snapshotOf,
+} from '../../../src/report/diff/serp-diff.ts'
 import { byChange, diffSummary, diffTable, diffText } from '../../../src/report/diff/text.ts'
 import type { PageRecord, ResultRecord, SerpRecord } from '../../../src/store/reports.ts'
 import { aTarget } from '../../plan/build.ts'

@@ -5,7 +5,7 @@ import { filterPage, type PageData } from '../../../src/report/data.ts'
 import { filterHistory, type HistoryFilter } from '../../../src/report/history/filter-history.ts'
 import { keywordStatuses, valueOn } from '../../../src/report/history/keyword-status.ts'
 import type { RankHistory } from '../../../src/report/history/rank-history.ts'
-import { rankingLink } from '../../../src/report/metrics/serps.ts'
+import { rankingLink } from '../../../src/report/metrics/pages.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import { aHistory, aSerp, histories, march } from '../metrics/history.ts'
 

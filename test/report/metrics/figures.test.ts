@@ -4,12 +4,16 @@ import { daily } from '../../../src/report/daily.ts'
 import { headline } from '../../../src/report/headline.ts'
 import { keywordStatuses, valueOn } from '../../../src/report/history/keyword-status.ts'
 import { absentCell, type DayCell, dayValue } from '../../../src/report/history/rank-history.ts'
-import { averagePosition } from '../../../src/report/metrics/average-position.ts'
-import { bestRank } from '../../../src/report/metrics/best-rank.ts'
-import { buckets, distribution, top } from '../../../src/report/metrics/distribution.ts'
 import type { Sample } from '../../../src/report/metrics/figure.ts'
-import { shareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
-import { visibility } from '../../../src/report/metrics/visibility.ts'
+import {
+  averagePosition,
+  bestRank,
+  buckets,
+  distribution,
+  top,
+  visibility,
+} from '../../../src/report/metrics/positions.ts'
+import { shareOfVoice } from '../../../src/report/metrics/shares.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aHistory, aKnownCell, curve } from './history.ts'
 

@@ -8,8 +8,8 @@ import type {
   RankSeries,
   TrackedTarget,
 } from '../../../src/report/history/rank-history.ts'
-import { averagePosition } from '../../../src/report/metrics/average-position.ts'
 import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
+import { averagePosition } from '../../../src/report/metrics/positions.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 
 /** Half of the searches click rank 1, a fifth rank 2, a tenth rank 3. */

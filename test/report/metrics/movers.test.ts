@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import type { RankHistory } from '../../../src/report/history/rank-history.ts'
-import { headToHead } from '../../../src/report/metrics/head-to-head.ts'
 import {
   byWorthOfMovement,
   countMovements,
@@ -10,6 +9,7 @@ import {
   movementNames,
   winnersAndLosers,
 } from '../../../src/report/metrics/movements.ts'
+import { headToHead } from '../../../src/report/metrics/shares.ts'
 import { statusesByTarget } from '../../../src/report/summary.ts'
 import { type ASeries, aCell, aHistory, curve, histories } from './history.ts'
 

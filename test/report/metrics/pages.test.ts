@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
-import { countLanding, landingPages } from '../../../src/report/metrics/landing-page.ts'
-import { pagesOf, rankingLink, rankingLinks } from '../../../src/report/metrics/serps.ts'
-import { urlSwaps } from '../../../src/report/metrics/url-swaps.ts'
+import {
+  countLanding,
+  landingPages,
+  pagesOf,
+  rankingLink,
+  rankingLinks,
+  urlSwaps,
+} from '../../../src/report/metrics/pages.ts'
 import { type ASeries, aHistory } from './history.ts'
 
 const [a, b, c, aPart] = [0, 1, 2, 3]

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { PageSerp } from '../../../src/report/data.ts'
 import { type ComparedSerp as DiffedSerp, diffSerps } from '../../../src/report/diff/serp-diff.ts'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
-import { citationShare, ownership } from '../../../src/report/metrics/ownership.ts'
-import { serpPairs } from '../../../src/report/metrics/serps.ts'
-import { serpShareOfVoice } from '../../../src/report/metrics/share-of-voice.ts'
-import { discoverCompetitors, isGaining, siteTrends } from '../../../src/report/metrics/site-shares.ts'
-import { volatility } from '../../../src/report/metrics/turnover.ts'
+import { citationShare, ownership, serpPairs, volatility } from '../../../src/report/metrics/pages.ts'
+import {
+  discoverCompetitors,
+  isGaining,
+  serpShareOfVoice,
+  siteTrends,
+} from '../../../src/report/metrics/shares.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aHistory, aSerp, curve } from './history.ts'
 

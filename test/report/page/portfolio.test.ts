@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDays } from '../../../src/model/time.ts'
 import { portfolioAssets } from '../../../src/page/html.ts'
 import { type PortfolioPage, portfolioPage } from '../../../src/page/portfolio/page.ts'
-import type { PortfolioRow } from '../../../src/report/formats/portfolio/row.ts'
+import type { PortfolioRow } from '../../../src/report/formats/portfolio.ts'
 import { chromium, openBrowser, whyNoChromium } from './browser.ts'
 
 let browser: Browser

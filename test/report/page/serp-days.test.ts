@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { addDays, daysBetween } from '../../../src/model/time.ts'
 import { serpDays, serpDaysOf } from '../../../src/report/build-data.ts'
+import { offeredComparisons, offeredPeriods } from '../../../src/report/data.ts'
 import { reportPeriod } from '../../../src/report/history/period.ts'
-import { offeredComparisons, offeredPeriods } from '../../../src/report/offered.ts'
 import { testTable } from '../../support/test-table.ts'
 
 const days = Array.from({ length: 400 }, (_, place) => addDays('2026-11-20', place - 399))

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { partKey, partOf } from '../../../src/report/history/parts.ts'
+import { partKey, partOf } from '../../../src/report/history/filter-history.ts'
 import { sourceForClient } from '../../../src/report/presentation/audience.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import type { ReportSource } from '../../../src/report/report.ts'

@@ -9,7 +9,7 @@ import {
   type PortfolioProblem,
   type PortfolioRow,
   portfolioRanks,
-} from '../../../report/formats/portfolio/row.ts'
+} from '../../../report/formats/portfolio.ts'
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
 import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'

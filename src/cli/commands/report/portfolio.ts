@@ -13,10 +13,15 @@ import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { pageFormat, portfolioAssets } from '../../../page/html.ts'
 import { portfolioPage } from '../../../page/portfolio/page.ts'
-import { fileNames } from '../../../report/formats/portfolio/file-names.ts'
-import { commonLanguage, inOrder, type PortfolioRow } from '../../../report/formats/portfolio/row.ts'
-import { portfolioCells, portfolioColumns } from '../../../report/formats/portfolio/rows.ts'
-import { portfolioTable } from '../../../report/formats/portfolio/table.ts'
+import {
+  commonLanguage,
+  fileNames,
+  inOrder,
+  type PortfolioRow,
+  portfolioCells,
+  portfolioColumns,
+  portfolioTable,
+} from '../../../report/formats/portfolio.ts'
 import type { ReportSource } from '../../../report/report.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'

@@ -11,11 +11,10 @@ import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { defaultCurve, parseCtr } from '../../../report/ctr.ts'
 import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
-import { kindLabels, partsOf } from '../../../report/history/parts.ts'
+import { kindLabels, partsOf } from '../../../report/history/filter-history.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
 import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
-import { type Presentation, plainPresentation } from '../../../report/presentation/presentation.ts'
-import { hasTab } from '../../../report/presentation/saved-view.ts'
+import { hasTab, type Presentation, plainPresentation } from '../../../report/presentation/presentation.ts'
 import {
   type Paper,
   papers,

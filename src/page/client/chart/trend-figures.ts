@@ -1,6 +1,6 @@
 import type { DailyFigures } from '../../../report/daily.ts'
-import { top } from '../../../report/metrics/distribution.ts'
 import type { HeadlineName, MetricName } from '../../../report/metrics/index.ts'
+import { top } from '../../../report/metrics/positions.ts'
 import { decimal, number, percent } from '../format.ts'
 import { say } from '../language.ts'
 import type { Fit } from './scale.ts'

@@ -1,7 +1,7 @@
 import { type DailyFigures, daily } from '../../../report/daily.ts'
 import { firstNeeded } from '../../../report/findings/spread.ts'
 import type { TrackedTarget } from '../../../report/history/rank-history.ts'
-import { buckets } from '../../../report/metrics/distribution.ts'
+import { buckets } from '../../../report/metrics/positions.ts'
 import { button, html } from '../dom.ts'
 import { longDay } from '../format.ts'
 import { say } from '../language.ts'

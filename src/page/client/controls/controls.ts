@@ -1,6 +1,6 @@
 import type { PageData } from '../../../report/data.ts'
-import { partKey, partLabel, partsOf } from '../../../report/history/parts.ts'
-import { savedView, targetsOfView } from '../../../report/presentation/saved-view.ts'
+import { partKey, partLabel, partsOf } from '../../../report/history/filter-history.ts'
+import { savedView, targetsOfView } from '../../../report/presentation/presentation.ts'
 import { button, html } from '../dom.ts'
 import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
 import { say } from '../language.ts'

@@ -1,7 +1,6 @@
 import { isDay, lengthIn, rangeIn, usualPeriod } from '../../../model/settings/period.ts'
-import type { PageData } from '../../../report/data.ts'
+import { offeredComparisons, type PageData } from '../../../report/data.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../../report/history/period.ts'
-import { offeredComparisons } from '../../../report/offered.ts'
 import { daysInWords } from '../../../report/words/period-text.ts'
 import type { Filters } from '../filters.ts'
 import { say } from '../language.ts'

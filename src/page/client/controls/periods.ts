@@ -1,9 +1,8 @@
 import { isComparison, isDay, isPeriod, rangeIn } from '../../../model/settings/period.ts'
 import { addDays } from '../../../model/time.ts'
-import type { PageData } from '../../../report/data.ts'
+import { offeredPeriods, type PageData } from '../../../report/data.ts'
 import { baselineOrder } from '../../../report/history/keyword-status.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../../report/history/period.ts'
-import { offeredPeriods } from '../../../report/offered.ts'
 
 /** A period and a comparison as they stand in the address; an empty text is that of the report. */
 export interface ChosenPeriod {

@@ -1,5 +1,5 @@
 import type { PageData } from '../../../report/data.ts'
-import { hasTab, savedView, targetsOfView } from '../../../report/presentation/saved-view.ts'
+import { hasTab, savedView, targetsOfView } from '../../../report/presentation/presentation.ts'
 import { button, html } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
 import { say } from '../language.ts'

@@ -1,6 +1,6 @@
 import type { PageData } from '../../../report/data.ts'
 import type { Keyword } from '../../../report/history/rank-history.ts'
-import { isInView, savedView } from '../../../report/presentation/saved-view.ts'
+import { isInView, savedView } from '../../../report/presentation/presentation.ts'
 import { ariaHidden, button, html } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
 import { number } from '../format.ts'

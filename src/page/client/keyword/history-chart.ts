@@ -1,6 +1,6 @@
 import { type KeywordStatus, valueOn } from '../../../report/history/keyword-status.ts'
 import type { DayValue } from '../../../report/history/rank-history.ts'
-import { bestRank } from '../../../report/metrics/best-rank.ts'
+import { bestRank } from '../../../report/metrics/positions.ts'
 import { eventMarks, eventsWithin, eventTexts, markerRow, notesList } from '../chart/events.ts'
 import { gridLine, type Plot, round, type TimeAxis } from '../chart/frame.ts'
 import { type ChartLine, lineChart, lineLegend } from '../chart/line-chart.ts'

@@ -1,7 +1,7 @@
 import type { PageData, PageSerp, SerpResult } from '../../../report/data.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
 import { type ComparedObservation, compare } from '../../../report/history/movement.ts'
-import { firstResults, pagesOf, serpPairs } from '../../../report/metrics/serps.ts'
+import { firstResults, pagesOf, serpPairs } from '../../../report/metrics/pages.ts'
 import { html, linkTo, srOnly } from '../dom.ts'
 import { longDay, mediumDay, readable } from '../format.ts'
 import { say } from '../language.ts'

@@ -1,7 +1,6 @@
 import { pageAddress } from '../../../model/url.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
-import { rankingLinks } from '../../../report/metrics/serps.ts'
-import { pagesIn } from '../../../report/metrics/url-swaps.ts'
+import { pagesIn, rankingLinks } from '../../../report/metrics/pages.ts'
 import { chartFrame, round, timeAxis } from '../chart/frame.ts'
 import { html, linkTo, svg, twoLines } from '../dom.ts'
 import { mediumDay, shortDay } from '../format.ts'

@@ -8,8 +8,8 @@ import {
   type LandingPage,
   landingPages,
   landingStates,
-} from '../../../report/metrics/landing-page.ts'
-import { urlSwaps } from '../../../report/metrics/url-swaps.ts'
+  urlSwaps,
+} from '../../../report/metrics/pages.ts'
 import { button, type Child, html, linkTo } from '../dom.ts'
 import { number, pathOf, shortLink } from '../format.ts'
 import { say } from '../language.ts'

@@ -1,7 +1,7 @@
 import { daily } from '../../../report/daily.ts'
 import type { PageData } from '../../../report/data.ts'
 import { isSwing } from '../../../report/findings/swing.ts'
-import { partKey, partLabel, partOf } from '../../../report/history/parts.ts'
+import { partKey, partLabel, partOf } from '../../../report/history/filter-history.ts'
 import type { MetricName } from '../../../report/metrics/index.ts'
 import { type Scorecard, scorecards, scores } from '../../../report/segments.ts'
 import { trendLine } from '../chart/sparkline.ts'

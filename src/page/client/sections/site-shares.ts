@@ -1,12 +1,6 @@
 import { pageAddress } from '../../../model/url.ts'
-import { type SerpPair, serpPairs } from '../../../report/metrics/serps.ts'
-import {
-  discoverCompetitors,
-  isGaining,
-  type SiteShare,
-  siteTrends,
-} from '../../../report/metrics/site-shares.ts'
-import { volatility } from '../../../report/metrics/turnover.ts'
+import { type SerpPair, serpPairs, volatility } from '../../../report/metrics/pages.ts'
+import { discoverCompetitors, isGaining, type SiteShare, siteTrends } from '../../../report/metrics/shares.ts'
 import { competitorsLine } from '../../competitors-line.ts'
 import { trendLine } from '../chart/sparkline.ts'
 import { copyText } from '../clipboard.ts'

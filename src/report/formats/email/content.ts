@@ -2,20 +2,23 @@ import { sanitizeLine } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
 import { citationsIn } from '../../build-data.ts'
 import { capitalised, placesOf } from '../../cells.ts'
+import type { DailyFigures } from '../../daily.ts'
 import type { TopRankCount } from '../../digest.ts'
 import { conclusions } from '../../findings/conclusions.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { reasonsOf, untoldClicks } from '../../findings/next-actions/say.ts'
 import { sentenceOf } from '../../findings/say.ts'
-import { partLabel } from '../../history/parts.ts'
+import { isSwing } from '../../findings/swing.ts'
+import type { ComparedFigure } from '../../headline.ts'
+import { partLabel } from '../../history/filter-history.ts'
 import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
+import { type HeadlineName, metrics } from '../../metrics/index.ts'
 import type { Mover } from '../../metrics/movements.ts'
 import { builtHistory, type ReportSource } from '../../report.ts'
 import type { TargetSummary } from '../../summary.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { Words } from '../../words/words.ts'
-import { type OwnFigures, ownFigures, type TrendDay } from '../own-figures.ts'
-import { changeText, figureText, type WrittenChange } from './figures.ts'
+import { type OwnFigures, ownFigures, type TrendDay } from '../figures-json.ts'
 
 /** What the message says, in words; both of its parts are written from it. */
 export interface EmailContent {
@@ -70,7 +73,7 @@ export interface EmailMovers {
   readonly more: number
 }
 
-export interface EmailMover {
+interface EmailMover {
   readonly keyword: string
   readonly ranks: string
   /** The gain in clicks a month, with its sign; null where the volume is not known. */
@@ -287,4 +290,45 @@ function rankOf({ state, rank, exactness, absentDepth }: DayValue, say: Words): 
   if (state === 'unknown') return notKnown
   const text = rank === null ? notInTop(absentDepth ?? 0) : say.number(rank)
   return exactness === 'estimated' ? estimated(text) : text
+}
+
+/** A change in words, and whether it is good for the site. `same`: none, or no more than the figure usually swings. */
+export interface WrittenChange {
+  readonly text: string
+  readonly way: 'better' | 'worse' | 'same'
+}
+
+/** A value as a reader knows it. */
+function figureText(name: HeadlineName, value: number, say: Words): string {
+  const { unit } = metrics[name]
+  if (unit === 'share') return say.percent(value)
+  return unit === 'rank' ? say.decimal(value) : say.number(Math.round(value))
+}
+
+/**
+ * How a figure changed since the compared day; null where that is not known.
+ *
+ * @param days say how much it usually swings
+ */
+function changeText(
+  name: HeadlineName,
+  figure: ComparedFigure,
+  days: readonly DailyFigures[],
+  say: Words,
+): WrittenChange | null {
+  const { cohort } = figure
+  if (cohort === null || cohort.delta === null) return null
+  const { unit, better } = metrics[name]
+  const { points, up, down, unchanged, better: isBetter, worse } = say.email
+  const size = Math.abs(cohort.delta) * (unit === 'share' ? 100 : 1)
+  const digits = unit === 'share' || unit === 'rank' ? 1 : 0
+  if (Number(size.toFixed(digits)) === 0) return { text: unchanged, way: 'same' }
+  const rises = cohort.delta > 0
+  const isGood = rises === (better === 'higher')
+  const way = isSwing(name, figure, days) ? 'same' : isGood ? 'better' : 'worse'
+  if (unit === 'share') return { text: rises ? up(points(size)) : down(points(size)), way }
+  const number = say.decimal(size, digits)
+  // A position that goes up is a number that goes down.
+  if (better === 'lower') return { text: isGood ? isBetter(number) : worse(number), way }
+  return { text: rises ? up(number) : down(number), way }
 }

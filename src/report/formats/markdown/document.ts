@@ -26,13 +26,17 @@ import {
   headToHeadSection,
   keywordColumns,
   landingSection,
+  type MdColumn,
+  mdLink,
+  mdTable,
+  mdText,
   moversSection,
   runsSection,
   tagSection,
   targetName,
+  toTheRight,
   urlSwapsSection,
 } from './sections.ts'
-import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
 export const markdownFormat: ReportFormat = {

@@ -2,8 +2,7 @@ import type { LeadMetric } from '../../findings/finding.ts'
 import { begun, threeDigits, withMore } from '../en/findings.ts'
 import type { Words } from '../en/index.ts'
 import { minus } from '../formats.ts'
-import { counts } from './counts.ts'
-import { formats } from './formats.ts'
+import { counts, formats } from './figures.ts'
 
 const { decimal, list, longDay, number, percent } = formats
 

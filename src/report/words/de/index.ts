@@ -1,21 +1,22 @@
 import type { Words } from '../en/index.ts'
-import { answers } from './answers.ts'
-import { brand } from './brand.ts'
-import { charts } from './charts.ts'
-import { competitors } from './competitors.ts'
-import { counts, engineOfKind, kinds } from './counts.ts'
-import { definitions, runs } from './definitions.ts'
-import { email } from './email.ts'
-import { filters } from './filters.ts'
+import { brand, email, portfolio } from './documents.ts'
+import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
 import { findings, nextActions, overview } from './findings.ts'
-import { formats } from './formats.ts'
-import { header, period } from './header.ts'
-import { keyword } from './keyword.ts'
 import { metric, ranks } from './metrics.ts'
-import { pages } from './pages.ts'
-import { portfolio } from './portfolio.ts'
-import { serps } from './serps.ts'
-import { keywords, scorecards, tables } from './tables.ts'
+import {
+  answers,
+  charts,
+  competitors,
+  filters,
+  header,
+  keyword,
+  keywords,
+  pages,
+  period,
+  scorecards,
+  serps,
+  tables,
+} from './page.ts'
 
 /** Reports in German. */
 export const german: Words = {

@@ -3,7 +3,7 @@ import type { AbsentAs } from '../../metrics/figure.ts'
 import type { MetricName } from '../../metrics/index.ts'
 import type { Words } from '../en/index.ts'
 import type { MetricWords } from '../en/metrics.ts'
-import { formats } from './formats.ts'
+import { formats } from './figures.ts'
 
 const { number } = formats
 

@@ -1,7 +1,6 @@
 import type { KeywordGroup, LeadMetric } from '../../findings/finding.ts'
 import { minus } from '../formats.ts'
-import { counts } from './counts.ts'
-import { counted, formats } from './formats.ts'
+import { counted, counts, formats } from './figures.ts'
 
 const { decimal, list, longDay, number, percent } = formats
 

@@ -2,7 +2,7 @@ import { definitionOf } from '../../headline.ts'
 import type { MovementGroup } from '../../history/movement.ts'
 import type { HeadlineMetric, MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
 import type { MetricName } from '../../metrics/index.ts'
-import { formats } from './formats.ts'
+import { formats } from './figures.ts'
 
 const { number } = formats
 

@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fileNames } from '../../../../src/report/formats/portfolio/file-names.ts'
 import {
   commonLanguage,
+  fileNames,
   inOrder,
   type PortfolioRow,
   portfolioRanks,
-} from '../../../../src/report/formats/portfolio/row.ts'
-import { sparkPoints, sparkSigns, sparkSize } from '../../../../src/report/formats/portfolio/spark.ts'
+  sparkPoints,
+  sparkSigns,
+  sparkSize,
+} from '../../../../src/report/formats/portfolio.ts'
 import { testTable } from '../../../support/test-table.ts'
 import { sample, sourceOf } from '../email/message.ts'
 

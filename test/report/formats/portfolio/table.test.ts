@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PortfolioRow } from '../../../../src/report/formats/portfolio/row.ts'
-import { portfolioTable } from '../../../../src/report/formats/portfolio/table.ts'
+import { type PortfolioRow, portfolioTable } from '../../../../src/report/formats/portfolio.ts'
 
 const row = (job: string, name: string): PortfolioRow => ({
   ...{ job, name, language: 'en', level: 'ok', problems: [], openAlerts: 0 },

@@ -1,5 +1,32 @@
 import type { Words } from '../en/index.ts'
-import { counted, formats } from './formats.ts'
+import { formatsOf } from '../formats.ts'
+
+export const formats = formatsOf('de-DE')
+
+/** `1 Suchbegriff`, `1.200 Suchbegriffe`. */
+export function counted(value: number, noun: string, plural: string): string {
+  return `${formats.number(value)} ${value === 1 ? noun : plural}`
+}
+
+export const counts: Words['counts'] = {
+  keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
+  targets: (value) => counted(value, 'Website', 'Websites'),
+  competitors: (value) => counted(value, 'Wettbewerber', 'Wettbewerber'),
+  days: (value) => counted(value, 'Tag', 'Tage'),
+  clicks: (value) => counted(value, 'Klick', 'Klicks'),
+}
+
+export const kinds: Words['kinds'] = {
+  organic: 'Webergebnisse',
+  news: 'Nachrichten',
+  video: 'Videos',
+  image: 'Bilder',
+  reference: 'KI-Quellen',
+  suggestion: 'Vorschläge',
+  related: 'verwandte Suchanfragen',
+}
+
+export const engineOfKind: Words['engineOfKind'] = (kind, letter) => `${kind}, Suchmaschine ${letter}`
 
 const { number } = formats
 

@@ -1,0 +1,335 @@
+import type { Cell } from '../../model/result.ts'
+import type { Language } from '../../model/settings/presentation.ts'
+import { formatTable } from '../../output/table.ts'
+import { sanitize } from '../../output/terminal.ts'
+import type { ReportSource, TextLook } from '../report.ts'
+import { type Words, wordsOf } from '../words/words.ts'
+import { ownFigures, type TrendDay } from './figures-json.ts'
+
+/** One job of a portfolio: how its first own target ranks, and how the job itself is doing. Plain JSON, and small. */
+export interface PortfolioRow {
+  readonly job: string
+  /** The client, else the title of the report, else the job. */
+  readonly name: string
+  /** The language of its report; null where that is not known. */
+  readonly language: Language | null
+  /** How bad its problems are; null for a job that is no longer run. */
+  readonly level: PortfolioLevel | null
+  readonly problems: readonly PortfolioProblem[]
+  /** Null where nothing is ranked. */
+  readonly ranks: PortfolioRanks | null
+  /** When its last good run ended, epoch ms; null where no run was good. */
+  readonly lastGood: number | null
+  /** In credits. */
+  readonly spentThisMonth: number
+  readonly openAlerts: number
+  /** Name of the file with its own report, beside the page; null where there is none. */
+  readonly file: string | null
+}
+
+/** The worst first. */
+const portfolioLevels = ['error', 'warning', 'ok'] as const
+type PortfolioLevel = (typeof portfolioLevels)[number]
+
+export interface PortfolioProblem {
+  readonly level: Exclude<PortfolioLevel, 'ok'>
+  /** What it is about, as `status --json` names it. */
+  readonly kind: string
+  /** What happened, and what to do. */
+  readonly text: string
+}
+
+export interface PortfolioRanks {
+  readonly site: string
+  readonly keywords: number
+  /** How many of them were checked on the last day. */
+  readonly checked: number
+  /** First and last day of the period, and the day that is compared with, YYYY-MM-DD. */
+  readonly from: string
+  readonly until: string
+  readonly compared: string | null
+  readonly visibility: PortfolioFigure
+  readonly averagePosition: PortfolioFigure
+  readonly clicks: PortfolioFigure
+  readonly topTen: PortfolioFigure
+  readonly trend: readonly TrendDay[]
+}
+
+/** Null where it is not known. */
+export interface PortfolioFigure {
+  readonly value: number | null
+  readonly change: number | null
+}
+
+/** The figures of a job in one row. */
+export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
+  const figures = ownFigures(source)
+  if (figures === null) return null
+  const { own, topTen, summary, from, until, compared, trend } = figures
+  const of = (name: 'visibility' | 'average_position' | 'clicks'): PortfolioFigure => {
+    const { value, cohort } = own.figures[name]
+    return { value, change: cohort?.delta ?? null }
+  }
+  return {
+    site: own.target.label,
+    keywords: summary.keywords,
+    checked: topTen.observed,
+    from,
+    until,
+    compared,
+    trend,
+    visibility: of('visibility'),
+    averagePosition: of('average_position'),
+    clicks: of('clicks'),
+    topTen: { value: topTen.now, change: topTen.change },
+  }
+}
+
+/** Rows with problems first, the worst of them at the top, jobs that are no longer run at the end; by name among equals. */
+export function inOrder(rows: readonly PortfolioRow[]): readonly PortfolioRow[] {
+  const place = ({ level }: PortfolioRow): number =>
+    level === null ? portfolioLevels.length : portfolioLevels.indexOf(level)
+  const key = ({ name, job }: PortfolioRow): readonly string[] => [name.toLowerCase(), job]
+  return [...rows].sort((a, b) => place(a) - place(b) || compareKeys(key(a), key(b)))
+}
+
+/** The language of the page: that of the reports, where they have only one. */
+export function commonLanguage(rows: readonly Pick<PortfolioRow, 'language'>[]): Language {
+  const [first, ...others] = new Set(rows.flatMap(({ language }) => language ?? []))
+  return first === undefined || others.length > 0 ? 'en' : first
+}
+
+/** By code units: the same order on every machine. */
+function compareKeys(a: readonly string[], b: readonly string[]): number {
+  const place = a.findIndex((text, index) => text !== b[index])
+  return place === -1 ? 0 : (a[place] as string) < (b[place] as string) ? -1 : 1
+}
+
+export const portfolioColumns = [
+  'job',
+  'client',
+  'level',
+  'problems',
+  'site',
+  'keywords',
+  'checked',
+  'from',
+  'date',
+  'compared_date',
+  'visibility',
+  'visibility_change',
+  'average_position',
+  'average_position_change',
+  'top_10',
+  'top_10_change',
+  'clicks',
+  'clicks_change',
+  'last_good_run',
+  'spent_this_month',
+  'open_alerts',
+] as const
+
+/**
+ * A row for programs. Shares are from 0 to 1, changes are now minus before; null is not known.
+ *
+ * @param json whether problems are a list, as JSON text
+ */
+export function portfolioCells(
+  row: PortfolioRow,
+  json: boolean,
+): Readonly<Record<(typeof portfolioColumns)[number], Cell>> {
+  const { ranks } = row
+  const problems = row.problems.map(({ text }) => text)
+  return {
+    job: row.job,
+    client: row.name,
+    level: row.level,
+    problems: json ? JSON.stringify(problems) : problems.join('; ') || null,
+    site: ranks?.site ?? null,
+    keywords: ranks?.keywords ?? null,
+    checked: ranks?.checked ?? null,
+    from: ranks?.from ?? null,
+    date: ranks?.until ?? null,
+    compared_date: ranks?.compared ?? null,
+    visibility: ranks?.visibility.value ?? null,
+    visibility_change: ranks?.visibility.change ?? null,
+    average_position: ranks?.averagePosition.value ?? null,
+    average_position_change: ranks?.averagePosition.change ?? null,
+    top_10: ranks?.topTen.value ?? null,
+    top_10_change: ranks?.topTen.change ?? null,
+    clicks: ranks?.clicks.value ?? null,
+    clicks_change: ranks?.clicks.change ?? null,
+    last_good_run: row.lastGood === null ? null : new Date(row.lastGood).toISOString(),
+    spent_this_month: row.spentThisMonth,
+    open_alerts: row.openAlerts,
+  }
+}
+
+const heights = '▁▂▃▄▅▆▇█'
+
+/** Days that are shown at most. */
+const most = 28
+
+/** Values as one sign each, between the least and the greatest of them; a blank for a day that is not known. */
+export function sparkSigns(values: readonly (number | null)[]): string {
+  const shown = values.slice(-most)
+  const known = shown.filter((value) => value !== null)
+  const [least, greatest] = [Math.min(...known), Math.max(...known)]
+  // All the same is in the middle, nothing at all at the bottom.
+  const flat = greatest === 0 ? 0 : 0.5
+  return shown
+    .map((value) => {
+      if (value === null) return ' '
+      const place = greatest === least ? flat : (value - least) / (greatest - least)
+      return heights[Math.round(place * (heights.length - 1))] as string
+    })
+    .join('')
+}
+
+export const sparkSize = { width: 120, height: 28 } as const
+const edge = 3
+
+/** The same as points of a line in a picture of {@link sparkSize}: one line for each stretch of known days. */
+export function sparkPoints(
+  values: readonly (number | null)[],
+): readonly (readonly (readonly [x: number, y: number])[])[] {
+  const known = values.filter((value) => value !== null)
+  const [least, greatest] = [Math.min(...known), Math.max(...known)]
+  const { width, height } = sparkSize
+  const x = (day: number): number =>
+    values.length < 2 ? width - edge : edge + (day / (values.length - 1)) * (width - 2 * edge)
+  const y = (value: number): number =>
+    greatest === least
+      ? height / 2
+      : height - edge - ((value - least) / (greatest - least)) * (height - 2 * edge)
+  const lines: [number, number][][] = []
+  let line: [number, number][] = []
+  for (const [day, value] of values.entries()) {
+    if (value === null) line = []
+    else {
+      if (line.length === 0) lines.push(line)
+      line.push([round(x(day)), round(y(value))])
+    }
+  }
+  return lines
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+const columns = [
+  { title: 'client', shrinks: true, least: 12 },
+  { title: 'state' },
+  { title: 'visibility', align: 'right' },
+  { title: '', align: 'left' },
+  { title: 'average', align: 'right' },
+  { title: '', align: 'left' },
+  { title: 'top 10', align: 'right' },
+  { title: '', align: 'left' },
+  { title: 'clicks', align: 'right', dropped: true },
+  { title: '', align: 'left', dropped: true },
+  { title: 'trend', dropped: true },
+  { title: 'last good run', dropped: true },
+  { title: 'spent this month', align: 'right', dropped: true },
+] as const
+
+/** The rows for the terminal, in English. */
+export function portfolioTable(rows: readonly PortfolioRow[], { width }: Pick<TextLook, 'width'>): string {
+  const say = wordsOf('en')
+  const names = rows.map(({ name }) => name)
+  const isShared = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name)
+  return formatTable(
+    columns,
+    rows.map((row) => [
+      sanitize(isShared(row.name) ? `${row.name} (${row.job})` : row.name),
+      ...cells(row, say),
+    ]),
+    width,
+  )
+}
+
+function cells(row: PortfolioRow, say: Words): readonly string[] {
+  const { ranks, level, lastGood, spentThisMonth } = row
+  const none = ['-', '']
+  return [
+    level ?? 'retired',
+    ...(ranks === null
+      ? none
+      : figure(ranks.visibility, (value) => say.percent(value), { points: 100, say })),
+    ...(ranks === null
+      ? none
+      : figure(ranks.averagePosition, (value) => say.decimal(value), { lower: true, say })),
+    ...(ranks === null
+      ? none
+      : figure(ranks.topTen, (value) => say.portfolio.ofChecked(value, ranks.checked), { digits: 0, say })),
+    ...(ranks === null
+      ? none
+      : figure(ranks.clicks, (value) => say.number(Math.round(value)), { digits: 0, say })),
+    ranks === null ? '' : sparkSigns(ranks.trend.map(({ value }) => value)),
+    lastGood === null ? say.portfolio.never : new Date(lastGood).toISOString().slice(0, 16).replace('T', ' '),
+    say.number(spentThisMonth),
+  ]
+}
+
+interface FigureWords {
+  readonly say: Words
+  /** Factor from share to points. */
+  readonly points?: number
+  readonly digits?: number
+  /** Whether a lower value is better. */
+  readonly lower?: true
+}
+
+function figure(
+  { value, change }: PortfolioFigure,
+  text: (value: number) => string,
+  { say, points = 1, digits = 1, lower }: FigureWords,
+): readonly [value: string, change: string] {
+  if (value === null) return ['-', '']
+  if (change === null) return [text(value), '']
+  const size = say.decimal(Math.abs(change) * points, digits)
+  if (Number((Math.abs(change) * points).toFixed(digits)) === 0) return [text(value), say.portfolio.same]
+  const isBetter = lower === true ? change < 0 : change > 0
+  return [text(value), isBetter ? say.portfolio.up(size) : say.portfolio.down(size)]
+}
+
+/** Names that Windows keeps for devices, whatever follows the dot. */
+const reserved = /^(con|prn|aux|nul|com\d|lpt\d)$/i
+const longest = 80
+
+/**
+ * Names of files for the reports of jobs, which may have any name: letters, digits, `.`, `-` and `_` only, none twice, also where
+ * upper and lower case are one.
+ *
+ * @param taken names that others have already
+ */
+export function fileNames(
+  jobs: readonly string[],
+  taken: readonly string[] = [],
+): ReadonlyMap<string, string> {
+  const used = new Set(taken.map((name) => name.toLowerCase()))
+  const names = new Map<string, string>()
+  for (const job of jobs) {
+    const stem = safeStem(job)
+    let name = `${stem}.html`
+    for (let more = 2; used.has(name.toLowerCase()); more++) name = `${stem}-${more}.html`
+    used.add(name.toLowerCase())
+    names.set(job, name)
+  }
+  return names
+}
+
+function safeStem(job: string): string {
+  const stem = job
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+    .replace(/^[.-]+|[.-]+$/g, '')
+  const short = Array.from(stem)
+    .slice(0, longest)
+    .join('')
+    .replace(/[.-]+$/, '')
+  return short === '' || reserved.test(short.split('.')[0] as string)
+    ? `job-${short}`.replace(/-$/, '')
+    : short
+}

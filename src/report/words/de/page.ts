@@ -1,0 +1,393 @@
+import type { Words } from '../en/index.ts'
+import { counted, counts, formats } from './figures.ts'
+
+const searchTerms = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
+
+export const header: Words['header'] = {
+  sections: {
+    overview: 'Überblick',
+    breakdown: 'Aufschlüsselung',
+    keywords: 'Suchbegriffe',
+    competitors: 'Wettbewerber',
+    features: 'SERP-Features',
+    pages: 'Seiten',
+    answers: 'KI-Antworten',
+    runs: 'Läufe',
+    definitions: 'Erklärungen',
+  },
+  nav: 'Teile des Berichts',
+  skipToFigures: 'Zu den Zahlen springen',
+  skipToKeywords: 'Zu den Suchbegriffen springen',
+  print: 'Drucken',
+  copyLink: 'Link kopieren',
+  linkCopied: 'Link kopiert',
+  linkToCopy: 'Link zum Kopieren',
+  light: 'Hell',
+  dark: 'Dunkel',
+  useLight: 'Hell: helle Farben verwenden',
+  useDark: 'Dunkel: dunkle Farben verwenden',
+  noDays: 'Noch kein Tag',
+  lastChecked: (day) => `zuletzt geprüft am ${day}`,
+  shown: 'Gezeigt',
+  selected: (part, all) =>
+    part === all
+      ? searchTerms(all)
+      : `${formats.number(part)} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
+  listed: (part) => `${formats.number(part)} aufgeführt`,
+  notRun: 'Der Job ist noch nicht gelaufen.',
+  noTarget: 'Der Job beobachtet keine Website, deshalb gibt es keine Positionen.',
+  onlyGroup: (part, all, group) =>
+    part === 0
+      ? `Keiner von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}: ${group}.`
+      : `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
+  rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
+  notShown: (queries) =>
+    `Nicht gezeigt: ${searchTerms(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
+  selectKeyword: 'Wählen Sie einen Suchbegriff, um seinen Verlauf zu sehen.',
+}
+
+export const period: Words['period'] = {
+  range: (from, until) => `${from} bis ${until}`,
+  compared: (days) => `verglichen mit dem ${days}`,
+  notCompared: 'kein Vergleichstag',
+  nearest: 'oder dem nächsten geprüften Tag',
+  askedFor: (day, tolerance) => `gewünscht: ${day}, ±${tolerance}`,
+}
+
+export const filters: Words['filters'] = {
+  label: 'Filter',
+  set: (number) => (number === 0 ? 'Filter' : `Filter (${number})`),
+  reset: 'Zurücksetzen',
+  all: 'Alle',
+  target: 'Website',
+  competitor: (name) => `${name} (Wettbewerber)`,
+  view: 'Ansicht',
+  views: 'Gespeicherte Ansichten',
+  allKeywords: 'Alle Suchbegriffe',
+  search: 'Suche',
+  keyword: 'Suchbegriff',
+  tag: 'Gruppe',
+  tags: (number) => counted(number, 'Gruppe', 'Gruppen'),
+  allTags: 'Alle Gruppen',
+  searchTags: 'Gruppen suchen',
+  chosenTags: 'Gewählte Gruppen',
+  removeTag: (tag) => `Gruppe ${tag} entfernen`,
+  noTag: 'Keine Gruppe passt',
+  engine: 'Suchmaschine',
+  locale: 'Land, Sprache',
+  figuresOf: 'Zahlen für',
+  usualPart: 'Hauptergebnisse',
+  listed: 'Aufgeführte Suchbegriffe',
+  period: 'Zeitraum',
+  lastDays: (days) => (days === 1 ? 'Letzter Tag' : `Letzte ${days} Tage`),
+  quarter: (quarter, year) => `Q${quarter} ${year}`,
+  wholeHistory: 'Gesamter Verlauf',
+  freeDays: 'Tage wählen …',
+  from: 'Von',
+  until: 'Bis',
+  comparedWith: 'Verglichen mit',
+  beforePeriod: 'Vor dem Zeitraum',
+  previousPeriod: 'Vorheriger Zeitraum',
+  earlier: (days) => `${counted(days, 'Tag', 'Tage')} früher`,
+  yearEarlier: 'Ein Jahr früher',
+  freeDay: 'Tag wählen …',
+  comparedDay: 'Vergleichstag',
+}
+
+const { number } = formats
+
+export const charts: Words['charts'] = {
+  chart: 'Diagramm',
+  arrowKeys: 'Mit den Pfeiltasten geht es von Tag zu Tag.',
+  byCurve: (curve) => `Klickkurve: ${curve}.`,
+  clicksAreEstimates: 'Echte Klicks weichen ab: Sie hängen von allem ab, was auf der Ergebnisseite steht.',
+  choose: 'Kennzahl des Diagramms',
+  figures: {
+    visibility: 'Sichtbarkeit',
+    share_of_voice: 'Share of Voice',
+    average_position: 'Durchschnittsposition',
+    top_3: 'Top 3',
+    top_10: 'Top 10',
+    clicks: 'Klicks',
+  },
+  topTitle: (rank) => `Suchbegriffe in den Top ${rank}`,
+  ofEachTarget: (figure) => `${figure} jeder Website im Zeitverlauf.`,
+  lines: 'Linien des Diagramms',
+  noLine: 'Keine Linie ist eingeblendet. Ein Klick auf einen Namen zeigt seine Linie.',
+  nothingChecked: 'An diesen Tagen wurde nichts geprüft.',
+  notChecked: 'nicht geprüft',
+  leftOut: (checked, asked) => `ausgelassen, ${number(checked)} von ${number(asked)} Suchbegriffen geprüft`,
+  withCount: (value, count, checked) => `${value} (${number(count)} von ${number(checked)})`,
+  ofChecked: (value, checked, asked) =>
+    `${value} (${number(checked)} von ${number(asked)} Suchbegriffen geprüft)`,
+  striped: (days) =>
+    days === 1
+      ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Suchbegriffe geprüft wurde. Er fehlt in den Linien.'
+      : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Suchbegriffe geprüft wurde. Sie fehlen in den Linien.`,
+  sharesOfChecked: 'Anteil an den Suchbegriffen, die an dem Tag geprüft wurden.',
+  clicksOfChecked: (curve) =>
+    `Eine Schätzung nach der Klickkurve ${curve}, für geprüfte Suchbegriffe mit Suchvolumen. An Tagen, an denen weniger geprüft wurde, ist sie niedriger.`,
+  comparedDay: 'Vergleichstag',
+  comparedBefore: (day) => `Der Vergleichstag, der ${day}, liegt vor diesen Tagen.`,
+  notes: 'Anmerkungen im Diagramm',
+  note: (place, text) => `Anmerkung ${place}: ${text}`,
+  ranksOverTime: 'Suchbegriffe nach Position im Zeitverlauf.',
+  ranges: { over: 'über 100', absent: 'nicht gefunden', unknown: 'nicht bekannt' },
+  history: (target, query, days) =>
+    `Position von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
+  best: (rank) => `Bestwert ${number(rank)}`,
+  notFound: 'nicht gefunden',
+  notKnown: 'nicht bekannt',
+  historyKey:
+    'Eine Lücke ist ein Tag ohne Position. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Leerer Kreis: geschätzt.',
+}
+
+export const tables: Words['tables'] = {
+  tools: (label) => `Kopieren oder speichern: ${label}`,
+  copy: 'Kopieren',
+  copyHint: 'Alle Zeilen für eine Tabellenkalkulation kopieren',
+  csv: 'CSV',
+  csvHint: 'Alle Zeilen als CSV-Datei speichern',
+  copied: (rows) => `${counted(rows, 'Zeile', 'Zeilen')} kopiert`,
+  notCopied: 'Der Browser erlaubt das Kopieren hier nicht',
+  saved: (file) => `Gespeichert als ${file}`,
+  more: (next, all) => `${formats.number(next)} weitere von ${formats.number(all)} zeigen`,
+  printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
+  mostChanged: (shown, all, { moved, hasVolume }) => {
+    const others = hasVolume ? 'mit den meisten Suchen' : 'mit den besten Positionen'
+    const keywords = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
+    const which =
+      moved === shown
+        ? `${keywords(shown)} mit der größten Änderung der Klicks`
+        : moved === 0
+          ? `${keywords(shown)} ${others}`
+          : `${keywords(moved)} mit geänderten Klicks und ${formats.number(shown - moved)} weitere ${others}`
+    return `${which}, von ${formats.number(all)}.`
+  },
+}
+
+export const keywords: Words['keywords'] = {
+  label: 'Suchbegriffe',
+  keyword: 'Suchbegriff',
+  locale: 'Land und Sprache',
+  operation: 'Suchmaschine',
+  tags: 'Gruppen',
+  rank: 'Position',
+  change: 'Änderung',
+  before: 'Vorher',
+  on: (day) => `Am ${day}`,
+  comparedDay: 'Vergleichstag',
+  notCompared: 'kein Vergleich möglich',
+  trend: 'Verlauf',
+  best: 'Bestwert',
+  bestDay: 'Bestwert am',
+  neverRanked: 'nie platziert',
+  volume: 'Volumen',
+  noVolume: 'kein Suchvolumen angegeben',
+  clicks: 'Klicks',
+  noClicks: 'nicht geschätzt',
+  page: 'Seite',
+  noPage: 'keine Seite platziert',
+}
+
+export const scorecards: Words['scorecards'] = {
+  lead: (day, compared) => `Die Werte vom ${day}, ${compared}.`,
+  hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen. Ein zweiter Klick zeigt wieder alle.',
+  by: { tag: 'Nach Gruppe', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },
+  group: { tag: 'Gruppe', locale: 'Land und Sprache', engine: 'Suchmaschine' },
+  noTag: 'ohne Gruppe',
+  noLocale: 'nicht angegeben',
+  keywords: 'Begriffe',
+  visibility: 'Sichtbarkeit',
+  change: 'Änderung',
+  trend: 'Verlauf',
+  shareOfVoice: 'Share of Voice',
+  average: 'Ø Position',
+  topTen: 'Top 10',
+  clicks: 'Klicks im Monat',
+  unchecked: (unchecked) => `${counts.keywords(unchecked)} nicht geprüft`,
+}
+
+export const keyword: Words['keyword'] = {
+  history: 'Position im Zeitverlauf',
+  pages: 'Platzierte Seiten',
+  change: 'Änderung',
+  nothingBefore: 'kein Vergleich möglich',
+  since: (day) => `seit dem ${day}`,
+  from: 'von ',
+  best: 'Beste Position',
+  neverRanked: 'nie platziert',
+  volume: 'Suchvolumen',
+  searches: 'Suchen im Monat',
+  firstChecked: 'Erstmals geprüft',
+  targetPage: 'Zielseite',
+  place: (place, all) => `${place} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
+  previous: 'Voriger Suchbegriff',
+  next: 'Nächster Suchbegriff',
+  close: 'Schließen',
+  noPage: 'An den gewählten Tagen war keine Seite platziert.',
+  onDays: (days, span) => `${counted(days, 'Tag', 'Tage')}, ${span}`,
+  on: (day) => `am ${day}`,
+  span: (first, last) => `${first} bis ${last}`,
+  isTarget: 'die Zielseite',
+  ranksNow: 'jetzt platziert',
+  further: (day) => `Weitere Ergebnisse am ${day}: `,
+  rank: (rank) => `Platz ${rank} `,
+  targetNotRanked: 'Die Zielseite war nicht platziert: ',
+  whichPage: 'Welche Seite an welchem Tag platziert war.',
+  page: 'Seite',
+  none: 'keine',
+}
+
+const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
+
+export const competitors: Words['competitors'] = {
+  title: 'Wettbewerber',
+  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, und die Websites mit dem größten Anteil an den Klicks auf die Top 10.',
+  figures: 'Websites im Vergleich',
+  figuresLabel: 'Zahlen aller beobachteten Websites',
+  site: 'Website',
+  competitor: 'Wettbewerber',
+  own: 'eigene',
+  topTenShare: 'Top-10-Anteil',
+  top: (rank) => `Top ${rank}`,
+  checked: 'Geprüft',
+  checkedAll: (part) => `${part} Suchbegriffen geprüft.`,
+  ofKeywords,
+  beatsYou: 'Vor Ihnen bei',
+  beats: (name) => `Vor ${name} bei`,
+  itself: 'die gewählte Website selbst',
+  beatsNote: (tied, neither, undecided) =>
+    `${tied} mit demselben Ergebnis, ${neither} ohne Platzierung beider, ${undecided} nicht bekannt`,
+  sites: 'Websites mit dem größten Anteil an den Klicks auf die Top 10',
+  gaining: 'Weitere aufsteigende Websites',
+  share: 'Anteil',
+  trendOf: (days) => `Verlauf (${counts.days(days)})`,
+  inTopTen: 'In den Top 10',
+  noSerps: 'Nicht bekannt: Die ersten zehn Ergebnisse des letzten Tages liegen nicht vor.',
+  sameWeight: 'alle Suchbegriffe zählen gleich',
+  byVolume: 'nach Suchvolumen gewichtet',
+  basis: (keywords, weight) =>
+    `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')} mit bekannten Top 10, ${weight}.`,
+  basisBoth: (keywords, weight) =>
+    `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')}, deren Top 10 an beiden Tagen bekannt sind, ${weight}.`,
+  wholeSites: 'Eine Website ist hier eine ganze Domain mit allen ihren Ergebnissen.',
+  turnover: (share, part, whole) =>
+    `${share} der Seiten in den Top 10 waren am Vergleichstag nicht dort (${ofKeywords(part, whole)}).`,
+  add: 'In die Job-Datei',
+  track: 'Beobachten',
+  added: 'Unten ergänzt',
+  jobLine: 'Zeile für die Job-Datei',
+  jobLineNote: 'Nennt die Job-Datei schon Wettbewerber, gehört der Name in diese Liste.',
+  copied: 'Kopiert.',
+  copyAgain: 'Zeile kopieren',
+  notCopied: 'Der Browser erlaubt das Kopieren nicht: Bitte die Zeile markieren und kopieren.',
+}
+
+export const pages: Words['pages'] = {
+  title: 'Seiten',
+  lead: ['Welche Seiten von ', ' platziert sind.'],
+  target: 'Zielseiten',
+  states: {
+    right: (value) =>
+      ` ${value === 1 ? 'Suchbegriff mit seiner' : 'Suchbegriffe mit ihrer'} Zielseite platziert`,
+    'wrong page': () => ' mit einer anderen Seite platziert',
+    'not ranked': () => ' nicht platziert',
+    'none intended': () => ' ohne festgelegte Zielseite',
+    unknown: () => ' nicht bekannt',
+  },
+  noTargetPage: 'Keine Zielseite festgelegt.',
+  nameTargetPage: 'Die Job-Datei kann mit „url“ je Suchbegriff eine nennen.',
+  noTargetPageHere: 'Für die gewählten Suchbegriffe ist keine Zielseite festgelegt.',
+  wrongLabel: 'Suchbegriffe, bei denen eine andere Seite platziert ist',
+  wrong: 'Andere Seite platziert bei',
+  page: 'Seite',
+  noLink: 'ohne Adresse',
+  rank: 'Position',
+  rival: 'Suchbegriffe mit mehreren Seiten',
+  rivalCount: (value) => ` von ${counted(value, 'Suchbegriff', 'Suchbegriffen')} mit mehreren Seiten`,
+  rivalLabel: 'Suchbegriffe mit mehreren Seiten',
+  noRival: 'Kein Suchbegriff hat mehr als eine Seite.',
+  keyword: 'Suchbegriff',
+  pages: 'Seiten',
+  swaps: 'Seitenwechsel',
+  together: 'Tage mit mehreren',
+  most: 'Platzierte Seiten',
+  noneRanks: 'Keine Seite ist platziert.',
+  notKnown: 'Welche Seiten platziert sind, ist nicht bekannt: Ihre Adressen liegen nicht vor.',
+  keywords: 'Suchbegriffe',
+  best: 'Beste Position heute',
+  volume: 'Suchvolumen',
+  noVolume: 'kein Suchvolumen angegeben',
+  firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,
+}
+
+export const serps: Words['serps'] = {
+  firstTen: 'Die ersten zehn Ergebnisse',
+  compareWith: 'Vergleichen mit',
+  compared: (day) => `${day} (Vergleich)`,
+  noEarlier: 'Es gibt keinen früheren Tag zum Vergleich.',
+  notChecked: (day) => `Am ${day} wurden die Top 10 nicht geprüft.`,
+  notIncluded: (day) => `Die Ergebnisse vom ${day} sind nicht in diesem Bericht.`,
+  included: (days) => `Enthalten sind ${days}.`,
+  moreDays: 'Weitere Tage kommen mit --serps hinzu, zum Beispiel --serps 30d.',
+  brokenDepth: (depth) => `Nur die ersten ${depth} wurden lückenlos geprüft.`,
+  noTitle: 'Ohne Titel',
+  target: 'gewählt',
+  own: 'eigene',
+  competitor: 'Wettbewerber',
+  linkOf: (rank) => `, Adresse von Ergebnis ${rank}`,
+  features: {
+    title: 'SERP-Features',
+    lead: 'Was Seiten mit Webergebnissen neben den Ergebnissen zeigen, soweit bekannt.',
+    overTime: 'SERP-Features',
+    chart: 'Was Tag für Tag auf der Ergebnisseite stand.',
+    howOften: 'Suchbegriffe je Feature',
+    feature: 'Feature',
+    present: 'Suchbegriffe',
+    change: 'Änderung',
+    trend: 'Verlauf',
+    there: 'vorhanden',
+    notThere: 'nicht vorhanden',
+    unknown: 'nicht bekannt',
+    of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
+    key: 'Gefüllt: vorhanden. Leer: nicht vorhanden. Ohne Zeichen: nicht bekannt.',
+    none: 'Für die gewählten Suchbegriffe ist nicht bekannt, was neben den Ergebnissen steht.',
+    basis: (day, isCompared) =>
+      `Von den Suchbegriffen, für die es am ${day} bekannt ist${isCompared ? '; Änderungen von denen, die an beiden Tagen bekannt sind' : ''}.`,
+    names: {
+      knowledge: 'Knowledge Panel',
+      related: 'Verwandte Suchanfragen',
+    },
+    meanings: {
+      knowledge: 'Neben den Webergebnissen steht ein Knowledge Panel zum Thema.',
+      related: 'Die Webergebnisse enden mit verwandten Suchanfragen.',
+    },
+  },
+}
+
+export const answers: Words['answers'] = {
+  title: 'KI-Antworten und Arten von Ergebnissen',
+  titleWithoutAnswers: 'Arten von Ergebnissen',
+  cited: 'In KI-Antworten zitiert',
+  byKind: 'Die ersten zehn Ergebnisse nach Art',
+  byKindLabel: 'Anteil der gewählten Website an jeder Art von Ergebnissen',
+  kind: 'Art',
+  ranked: 'Platziert',
+  topTen: 'In den Top 10',
+  share: 'Anteil an Ergebnissen',
+  of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
+  notAsked: 'Für die gewählten Suchbegriffe werden keine KI-Antworten abgefragt.',
+  notChecked: 'Am letzten gewählten Tag wurde keine KI-Antwort geprüft.',
+  citedLabel: 'Zitate nach Website',
+  site: 'Website',
+  answers: 'Antworten',
+  answerShare: 'Anteil',
+  ofReferences: 'Anteil an den Quellen',
+  firstPlace: 'Erste Nennung',
+  note: (part, day) =>
+    `${part} Antworten am ${day} geprüft; Änderungen von denen, die an beiden Tagen geprüft wurden. Erste Nennung: der durchschnittliche Platz der ersten Quelle einer Website, ab 1 gezählt.`,
+  chart: 'Anteil der KI-Antworten, die eine Website zitieren.',
+  noAnswer: 'keine Antwort',
+  leftOut: (part, whole) => `ausgelassen, ${part} von ${whole} Antworten`,
+}

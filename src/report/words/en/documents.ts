@@ -1,0 +1,133 @@
+import { minus } from '../formats.ts'
+import { counted, formats } from './figures.ts'
+
+const { decimal, longDay, mediumDay, number, percent } = formats
+
+/** The report as a message. */
+export const email = {
+  heading: (client: string) => `Search rankings of ${client}`,
+  subject: (client: string, sentence: string) => (sentence === '' ? client : `${client}: ${sentence}`),
+  inShort: 'In short',
+  figures: 'Figures',
+  figuresOf: (site: string) => `Figures of ${site}`,
+  labels: {
+    top_3: 'In the top 3',
+    top_10: 'In the top 10',
+  },
+  ofChecked: (value: number, checked: number) => `${number(value)} of ${number(checked)}`,
+  points: (value: number) => `${decimal(value)} points`,
+  up: (size: string) => `up ${size}`,
+  down: (size: string) => `down ${size}`,
+  better: (size: string) => `${size} better`,
+  worse: (size: string) => `${size} worse`,
+  unchanged: 'no change',
+  trend: 'Visibility day by day',
+  trendText: (site: string, from: string, first: number, until: string, last: number) =>
+    `${site}: ${percent(first)} on ${mediumDay(from)}, ${percent(last)} on ${mediumDay(until)}`,
+  trendRange: (least: number, most: number) => `lowest ${percent(least)}, highest ${percent(most)}`,
+  sites: 'You and your competitors',
+  sitesNote: 'Visibility, and its change',
+  you: 'you',
+  winners: 'Winners',
+  losers: 'Losers',
+  movers: {
+    gain: (value: number) => {
+      const size = Math.round(Math.abs(value))
+      return `${size === 0 ? '' : value < 0 ? minus : '+'}${counted(size, 'click')}`
+    },
+    noWinners: 'No keyword rose.',
+    noLosers: 'No keyword fell.',
+    more: (value: number) => `and ${number(value)} more`,
+    estimated: 'Clicks are estimated from search volume and position.',
+  },
+  fromTo: (before: string, now: string) => `${before} → ${now}`,
+  nextClicks: (value: number) => `${counted(Math.round(value), 'click')} a month at stake`,
+  comment: 'From your analyst',
+  keywords: (value: number) => counted(value, 'keyword'),
+  asOf: (keywords: string, day: string) => `${keywords}, as of ${longDay(day)}.`,
+  madeBy: (agency: string) => `Report by ${agency}`,
+  week: {
+    title: 'The week',
+    runs: 'Runs',
+    incomplete: (runs: number) => `${number(runs)} not complete`,
+    coverage: 'Coverage',
+    covered: (share: number, done: number, planned: number) =>
+      `${percent(share)} (${number(done)} of ${counted(planned, 'task')})`,
+    spent: 'Spent',
+    credits: (value: number) => counted(value, 'credit'),
+    weekBefore: (credits: number) => `${number(credits)} the week before`,
+    openAlerts: 'Open alerts',
+    none: 'none',
+    alert: 'Alert',
+    moreAlerts: (value: number) => `and ${number(value)} more`,
+  },
+}
+
+/** The head and the foot of a report. */
+export const brand = {
+  kind: 'Rank report',
+  /** Title of the window and of the file. */
+  title: (name: string) => `${name} · Rank report`,
+  for: (client: string) => `for ${client}`,
+  by: (agency: string) => `by ${agency}`,
+  comment: 'Comment',
+  needsScript: 'This report needs JavaScript. Allow its script to run; it loads nothing from the network.',
+}
+
+/** The page of all clients. */
+export const portfolio = {
+  title: 'Portfolio',
+  clients: (value: number) => counted(value, 'client'),
+  withErrors: (value: number) => `${number(value)} with errors`,
+  withWarnings: (value: number) => `${number(value)} with warnings`,
+  fine: 'No problems',
+  /** An instant in words. */
+  asOf: (instant: string) => `As of ${instant}`,
+  spent: (credits: number) => `${counted(credits, 'credit')} this month`,
+  balance: (credits: number) => `${counted(credits, 'credit')} left`,
+  enoughFor: (days: number) => `enough for ${counted(days, 'day')}`,
+  enoughForYears: 'enough for more than two years',
+  problems: 'Problems of the whole account',
+  columns: {
+    client: 'Client',
+    visibility: 'Visibility',
+    averagePosition: 'Average position',
+    topTen: 'Top 10',
+    clicks: 'Clicks a month',
+    trend: 'Visibility, day by day',
+    compared: 'Compared with',
+    lastGood: 'Last good run',
+    spent: 'Credits this month',
+  },
+  sortBy: (column: string) => `Sort by ${column}`,
+  levels: { error: 'Error', warning: 'Warning', ok: 'Fine', retired: 'No longer run' },
+  /** What a problem is about, as a word or two before its sentence. */
+  kinds: {
+    'job-file': 'Job file',
+    stale: 'Out of date',
+    run: 'Last run',
+    slot: 'Schedule',
+    alerts: 'Alert',
+    balance: 'Balance',
+    unexplained: 'Credits',
+    messages: 'Messages',
+    database: 'Database',
+    disk: 'Disk',
+    report: 'Report',
+  } as Readonly<Record<string, string>>,
+  ofChecked: (value: number, checked: number) => `${number(value)} of ${number(checked)}`,
+  keywords: (value: number) => counted(value, 'keyword'),
+  up: (size: string) => `▲ ${size}`,
+  down: (size: string) => `▼ ${size}`,
+  same: '=',
+  better: (size: string) => `${size} better`,
+  worse: (size: string) => `${size} worse`,
+  unchanged: 'no change',
+  points: (value: number) => `${decimal(value)} points`,
+  trendText: (first: number, last: number) => `from ${percent(first)} to ${percent(last)}`,
+  never: 'never',
+  noRanks: 'No ranks',
+  none: 'nothing yet',
+  estimated:
+    'Changes are over the period of each client. Clicks are estimated from search volume and position. A name opens the report of the client.',
+}

@@ -1,0 +1,414 @@
+import { counted, counts, formats } from './figures.ts'
+
+/** The head of a page, the names of its parts, and what it says of all of them. */
+export const header = {
+  sections: {
+    overview: 'Overview',
+    breakdown: 'Breakdown',
+    keywords: 'Keywords',
+    competitors: 'Competitors',
+    features: 'SERP features',
+    pages: 'Pages',
+    answers: 'AI answers',
+    runs: 'Runs',
+    definitions: 'Definitions',
+  },
+  nav: 'Parts of the report',
+  skipToFigures: 'Skip to figures',
+  skipToKeywords: 'Skip to keywords',
+  print: 'Print',
+  copyLink: 'Copy link',
+  linkCopied: 'Link copied',
+  linkToCopy: 'Link to copy',
+  light: 'Light',
+  dark: 'Dark',
+  useLight: 'Use light colours',
+  useDark: 'Use dark colours',
+  noDays: 'No day yet',
+  /** The last day with a run, if it is not the last of the period. */
+  lastChecked: (day: string) => `last checked on ${day}`,
+  shown: 'Shown',
+  selected: (part: number, all: number) =>
+    part === all ? counted(all, 'keyword') : `${formats.number(part)} of ${counted(all, 'keyword')}`,
+  listed: (part: number) => `${formats.number(part)} listed`,
+  notRun: 'The job has not run yet.',
+  noTarget: 'The job tracks no target, so there are no ranks.',
+  onlyGroup: (part: number, all: number, group: string) =>
+    part === 0
+      ? `None of ${counted(all, 'keyword')}: ${group}.`
+      : `Only ${formats.number(part)} of ${formats.number(all)}: ${group}.`,
+  rankOn: (day: string, compared: string) => `The rank of each keyword on ${day}, ${compared}.`,
+  notShown: (queries: number) => `Not shown: ${counted(queries, 'keyword')} that the job no longer has.`,
+  selectKeyword: 'Select a keyword for its history.',
+}
+
+/** The days of a report, and those that they are compared with. */
+export const period = {
+  /** Two days in words, such as `24 Oct` and `20 Nov 2026`. */
+  range: (from: string, until: string) => `${from} to ${until}`,
+  compared: (days: string) => `compared with ${days}`,
+  notCompared: 'nothing to compare with',
+  /** Follows the compared day where some keywords were not checked on it. */
+  nearest: 'or the nearest day checked',
+  /** What was asked for where another day was found. */
+  askedFor: (day: string, tolerance: string) => `asked for: ${day}, ±${tolerance}`,
+}
+
+/** The fields that choose what a page shows. */
+export const filters = {
+  label: 'Filters',
+  set: (number: number) => (number === 0 ? 'Filters' : `Filters (${number})`),
+  reset: 'Reset',
+  all: 'All',
+  target: 'Target',
+  competitor: (name: string) => `${name} (competitor)`,
+  view: 'View',
+  views: 'Saved views',
+  allKeywords: 'All keywords',
+  search: 'Search',
+  keyword: 'Keyword',
+  tag: 'Tag',
+  tags: (number: number) => counted(number, 'tag'),
+  allTags: 'All tags',
+  searchTags: 'Search tags',
+  chosenTags: 'Chosen tags',
+  removeTag: (tag: string) => `Remove the tag ${tag}`,
+  noTag: 'No tag fits',
+  engine: 'Engine',
+  locale: 'Country, language',
+  figuresOf: 'Figures of',
+  usualPart: 'Main results',
+  listed: 'Listed keywords',
+  period: 'Period',
+  lastDays: (days: number) => (days === 1 ? 'Last day' : `Last ${days} days`),
+  quarter: (quarter: number, year: string) => `Q${quarter} ${year}`,
+  wholeHistory: 'Whole history',
+  freeDays: 'Choose days …',
+  from: 'From',
+  until: 'Until',
+  comparedWith: 'Compared with',
+  beforePeriod: 'Before the period',
+  previousPeriod: 'Previous period',
+  earlier: (days: number) => `${counted(days, 'day')} earlier`,
+  yearEarlier: 'A year earlier',
+  freeDay: 'Choose a day …',
+  comparedDay: 'Compared day',
+}
+
+const { number } = formats
+
+/** Charts, and what stands beside them. */
+export const charts = {
+  chart: 'chart',
+  arrowKeys: 'The arrow keys go from day to day.',
+  /** In the meaning of a figure that is made by a click-through curve. */
+  byCurve: (curve: string) => `Click-through curve: ${curve}.`,
+  clicksAreEstimates: 'Real clicks differ: they depend on all that stands on the result page.',
+  choose: 'Figure of the chart',
+  figures: {
+    visibility: 'Visibility',
+    share_of_voice: 'Share of voice',
+    average_position: 'Average position',
+    top_3: 'Top 3',
+    top_10: 'Top 10',
+    clicks: 'Clicks',
+  },
+  topTitle: (rank: number) => `Keywords in the top ${rank}`,
+  ofEachTarget: (figure: string) => `${figure} of each target over time.`,
+  lines: 'Lines of the chart',
+  noLine: 'No line is shown. Press a name to show its line.',
+  nothingChecked: 'Nothing was checked on these days.',
+  notChecked: 'not checked',
+  leftOut: (checked: number, asked: number) =>
+    `left out, ${number(checked)} of ${number(asked)} keywords checked`,
+  withCount: (value: string, count: number, checked: number) =>
+    `${value} (${number(count)} of ${number(checked)})`,
+  ofChecked: (value: string, checked: number, asked: number) =>
+    `${value} (${number(checked)} of ${number(asked)} keywords checked)`,
+  striped: (days: number) =>
+    days === 1
+      ? 'Striped: a day on which fewer than half of the keywords were checked. It is left out of the lines.'
+      : `Striped: ${counted(days, 'day')} on which fewer than half of the keywords were checked. They are left out of the lines.`,
+  sharesOfChecked: 'Share of the keywords that were checked on the day.',
+  clicksOfChecked: (curve: string) =>
+    `An estimate by the click-through curve ${curve}, of checked keywords with a volume. It is lower on days on which fewer were checked.`,
+  comparedDay: 'compared day',
+  comparedBefore: (day: string) => `The compared day, ${day}, is before these days.`,
+  notes: 'Notes in the chart',
+  note: (number: number, text: string) => `Note ${number}: ${text}`,
+  ranksOverTime: 'Keywords by rank over time.',
+  ranges: { over: 'over 100', absent: 'not found', unknown: 'not known' },
+  history: (target: string, query: string, days: number) =>
+    `Rank of ${target} for ${query} on ${counted(days, 'day')}.`,
+  best: (rank: number) => `best ${number(rank)}`,
+  notFound: 'not found',
+  notKnown: 'not known',
+  historyKey:
+    'A gap is a day without a rank. ×: not found in the checked results. ?: not known. Hollow circle: estimated.',
+}
+
+/** Tables, and what can be done with each. */
+export const tables = {
+  tools: (label: string) => `Copy or save: ${label}`,
+  copy: 'Copy',
+  copyHint: 'Copy all rows for a spreadsheet',
+  csv: 'CSV',
+  csvHint: 'Save all rows as a CSV file',
+  copied: (rows: number) => `${counted(rows, 'row')} copied`,
+  notCopied: 'The browser does not allow copying here',
+  saved: (file: string) => `Saved as ${file}`,
+  more: (next: number, all: number) => `Show ${formats.number(next)} more of ${formats.number(all)}`,
+  printed: (first: number, all: number) => `The first ${formats.number(first)} of ${counted(all, 'row')}.`,
+  /** Which keywords are printed: those that moved, and others if these are few. */
+  mostChanged: (
+    shown: number,
+    all: number,
+    { moved, hasVolume }: { readonly moved: number; readonly hasVolume: boolean },
+  ) => {
+    const others = hasVolume ? 'with the most searches' : 'with the best ranks'
+    const which =
+      moved === shown
+        ? `${counted(shown, 'keyword')} whose clicks changed most`
+        : moved === 0
+          ? `${counted(shown, 'keyword')} ${others}`
+          : `${counted(moved, 'keyword')} whose clicks changed, and ${counted(shown - moved, 'other')} ${others}`
+    return `The ${which}, of ${formats.number(all)}.`
+  },
+}
+
+/** The table of all keywords. */
+export const keywords = {
+  label: 'Keywords',
+  keyword: 'Keyword',
+  locale: 'Country and language',
+  operation: 'Engine',
+  tags: 'Tags',
+  rank: 'Rank',
+  change: 'Change',
+  before: 'Before',
+  on: (day: string) => `On ${day}`,
+  comparedDay: 'Compared day',
+  notCompared: 'nothing to compare with',
+  trend: 'Trend',
+  best: 'Best',
+  bestDay: 'Best on',
+  neverRanked: 'never ranked',
+  volume: 'Volume',
+  noVolume: 'no volume given',
+  clicks: 'Clicks',
+  noClicks: 'not estimated',
+  page: 'Page',
+  noPage: 'no page ranks',
+}
+
+/** The figures of groups of keywords. */
+export const scorecards = {
+  /** @param compared what is compared with, in words, or that there is nothing to compare with */
+  lead: (day: string, compared: string) => `The figures of ${day}, ${compared}.`,
+  hint: 'Select a row to see only its keywords. Select it again to see all.',
+  by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
+  group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
+  noTag: 'no tag',
+  noLocale: 'not set',
+  keywords: 'Keywords',
+  visibility: 'Visibility',
+  change: 'Change',
+  trend: 'Trend',
+  shareOfVoice: 'Share of voice',
+  average: 'Average',
+  topTen: 'Top 10',
+  clicks: 'Clicks a month',
+  unchecked: (unchecked: number) => `${counts.keywords(unchecked)} not checked`,
+}
+
+/** The dialog of one keyword. */
+export const keyword = {
+  history: 'Rank over time',
+  pages: 'Pages that ranked',
+  change: 'Change',
+  nothingBefore: 'nothing to compare with',
+  since: (day: string) => `since ${day}`,
+  from: 'from ',
+  best: 'Best',
+  neverRanked: 'never ranked',
+  volume: 'Volume',
+  searches: 'searches a month',
+  firstChecked: 'First checked',
+  targetPage: 'Target page',
+  place: (place: number, all: number) => `${place} of ${counted(all, 'keyword')}`,
+  previous: 'Previous keyword',
+  next: 'Next keyword',
+  close: 'Close',
+  noPage: 'No page ranked on the selected days.',
+  onDays: (days: number, span: string) => `${counted(days, 'day')}, ${span}`,
+  on: (day: string) => `on ${day}`,
+  span: (first: string, last: string) => `${first} to ${last}`,
+  isTarget: 'the target page',
+  ranksNow: 'ranks now',
+  further: (day: string) => `On ${day} it has further results: `,
+  rank: (rank: number) => `rank ${rank} `,
+  targetNotRanked: 'The target page has not ranked: ',
+  whichPage: 'Which page ranked on which day.',
+  page: 'Page',
+  none: 'none',
+}
+
+const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`
+
+/** The section on competitors. */
+export const competitors = {
+  title: 'Competitors',
+  lead: 'All tracked sites on the same keywords, and the sites with the largest share of the clicks on the top 10.',
+  figures: 'Sites compared',
+  figuresLabel: 'Figures of all tracked sites',
+  site: 'Site',
+  competitor: 'competitor',
+  own: 'yours',
+  topTenShare: 'Top-10 share',
+  top: (rank: number) => `Top ${rank}`,
+  checked: 'Checked',
+  checkedAll: (part: string) => `${part} keywords checked.`,
+  ofKeywords,
+  beatsYou: 'Beats you on',
+  beats: (name: string) => `Beats ${name} on`,
+  itself: 'the chosen site itself',
+  beatsNote: (tied: number, neither: number, undecided: number) =>
+    `${tied} with the same result, ${neither} on which neither ranks, ${undecided} not known`,
+  sites: 'Sites with the largest share of the clicks on the top 10',
+  gaining: 'Other sites that gain',
+  share: 'Share',
+  trendOf: (days: number) => `Trend (${counts.days(days)})`,
+  inTopTen: 'In top 10',
+  noSerps: 'Not known: the first ten results of the last day are not at hand.',
+  sameWeight: 'all keywords count the same',
+  byVolume: 'weighted by volume',
+  basis: (keywords: number, weight: string) =>
+    `Of ${counted(keywords, 'keyword')} with a known top 10, ${weight}.`,
+  basisBoth: (keywords: number, weight: string) =>
+    `Of ${counted(keywords, 'keyword')} whose top 10 is known on both days, ${weight}.`,
+  wholeSites: 'Here a site is a whole domain, with all of its results.',
+  turnover: (share: string, part: number, whole: number) =>
+    `${share} of the pages in the top 10 were not there on the compared day (${ofKeywords(part, whole)}).`,
+  add: 'Add to job file',
+  track: 'Track',
+  added: 'Added below',
+  jobLine: 'Line for the job file',
+  jobLineNote: 'Where the job file has competitors already, add the name to that list.',
+  copied: 'Copied.',
+  copyAgain: 'Copy the line',
+  notCopied: 'The browser does not allow copying: select the line and copy it.',
+}
+
+/** The section on pages. */
+export const pages = {
+  title: 'Pages',
+  /** The name of the site stands between the two. */
+  lead: ['Which pages of ', ' rank.'] as readonly [string, string],
+  target: 'Target pages',
+  states: {
+    right: (value: number): string =>
+      value === 1 ? ' keyword ranks with its target page' : ' keywords rank with their target page',
+    'wrong page': (value: number): string =>
+      value === 1 ? ' ranks with another page' : ' rank with another page',
+    'not ranked': (value: number): string => (value === 1 ? ' does not rank' : ' do not rank'),
+    'none intended': (value: number): string =>
+      value === 1 ? ' has no target page set' : ' have no target page set',
+    unknown: (_: number): string => ' not known',
+  },
+  noTargetPage: 'No target page set.',
+  nameTargetPage: 'The job file can name one for each keyword, with “url”.',
+  noTargetPageHere: 'No target page set for the selected keywords.',
+  wrongLabel: 'Keywords for which another page ranks',
+  wrong: 'Another page ranks for',
+  page: 'Page',
+  noLink: 'no link',
+  rank: 'Rank',
+  rival: 'Keywords with several pages',
+  rivalCount: (value: number) => ` of ${counted(value, 'keyword')} with several pages`,
+  rivalLabel: 'Keywords with several pages',
+  noRival: 'No keyword has more than one page.',
+  keyword: 'Keyword',
+  pages: 'Pages',
+  swaps: 'Page swaps',
+  together: 'Days with several',
+  most: 'Ranking pages',
+  noneRanks: 'No page ranks.',
+  notKnown: 'Which pages rank is not known: their addresses are not at hand.',
+  keywords: 'Keywords',
+  best: 'Best rank now',
+  volume: 'Volume',
+  noVolume: 'no volume given',
+  firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,
+}
+
+/** The first ten results, and what stands beside them on the result page. */
+export const serps = {
+  firstTen: 'First ten results',
+  compareWith: 'Compare with',
+  compared: (day: string) => `${day} (compared)`,
+  noEarlier: 'There is no earlier day to compare with.',
+  notChecked: (day: string) => `The top 10 was not checked on ${day}.`,
+  notIncluded: (day: string) => `The results of ${day} are not in this report.`,
+  included: (days: string) => `It has those of ${days}.`,
+  moreDays: 'More days come with --serps, for instance --serps 30d.',
+  brokenDepth: (depth: number) => `Only the first ${depth} were checked without a gap.`,
+  noTitle: 'No title',
+  target: 'chosen',
+  own: 'yours',
+  competitor: 'competitor',
+  linkOf: (rank: number) => `, link of result ${rank}`,
+  features: {
+    title: 'SERP features',
+    lead: 'What pages of web results show beside the results, where it is known.',
+    overTime: 'SERP features',
+    chart: 'What stood on the result page, day by day.',
+    howOften: 'Keywords by feature',
+    feature: 'Feature',
+    present: 'Keywords',
+    change: 'Change',
+    trend: 'Trend',
+    there: 'there',
+    notThere: 'not there',
+    unknown: 'not known',
+    of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
+    key: 'Filled: there. Hollow: not there. No sign: not known.',
+    none: 'For the selected keywords it is not known what stands beside the results.',
+    basis: (day: string, isCompared: boolean) =>
+      `Of the keywords for which it is known on ${day}${isCompared ? '; changes are of those known on both days' : ''}.`,
+    names: {
+      knowledge: 'Knowledge panel',
+      related: 'Related searches',
+    },
+    meanings: {
+      knowledge: 'A panel about the subject stands beside the web results.',
+      related: 'The web results end with related searches.',
+    },
+  },
+}
+
+/** The section on AI answers and kinds of results. */
+export const answers = {
+  title: 'AI answers and kinds of results',
+  titleWithoutAnswers: 'Kinds of results',
+  cited: 'Cited in AI answers',
+  byKind: 'First ten results by kind',
+  byKindLabel: 'Share of the chosen site in each kind of results',
+  kind: 'Kind',
+  ranked: 'Ranked',
+  topTen: 'In top 10',
+  share: 'Share of results',
+  of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
+  notAsked: 'No AI answers are tracked for the selected keywords.',
+  notChecked: 'No AI answer was checked on the last selected day.',
+  citedLabel: 'Citations by site',
+  site: 'Site',
+  answers: 'Answers',
+  answerShare: 'Share',
+  ofReferences: 'Share of references',
+  firstPlace: 'First place',
+  note: (part: string, day: string) =>
+    `${part} answers checked on ${day}; changes are of those checked on both days. First place: the average position of the first reference to a site, counted from 1.`,
+  chart: 'Share of AI answers that cite each site.',
+  noAnswer: 'no answer',
+  leftOut: (part: number, whole: number) => `left out, ${part} of ${whole} answers`,
+}
