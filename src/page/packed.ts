@@ -116,7 +116,7 @@ export function unpacked({
 }
 
 function packedSerps(serps: readonly PageSerp[]): Pick<PackedPage, 'serps' | 'results'> {
-  const results = numbered<PackedResult>((result) => JSON.stringify(result))
+  const results = numbered<PackedResult>((result) => result.join())
   return {
     serps: serps.map(({ keyword, day, depth, results: own }) => {
       const places = own.map(([, title, link, site, targets]) =>
@@ -175,9 +175,10 @@ function numbered<T>(key: (value: T) => string) {
     all,
     placeOf: (value: T): number => {
       const name = key(value)
-      const place = places.get(name) ?? all.push(value) - 1
-      places.set(name, place)
-      return place
+      const place = places.get(name)
+      if (place !== undefined) return place
+      places.set(name, all.length)
+      return all.push(value) - 1
     },
   }
 }

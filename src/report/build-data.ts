@@ -195,9 +195,10 @@ function stringTable() {
     /** Place of a text; adds a new text. Null for null. */
     indexOf: (text: string | null): number | null => {
       if (text === null) return null
-      const index = known.get(text) ?? strings.push(text) - 1
-      known.set(text, index)
-      return index
+      const index = known.get(text)
+      if (index !== undefined) return index
+      known.set(text, strings.length)
+      return strings.push(text) - 1
     },
   }
 }

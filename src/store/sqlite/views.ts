@@ -154,8 +154,8 @@ const places = `CASE
         ${link('o.link_id')}))
       END`
 
-/** The position of a result, of which an answer stores only what is not 1, 2, 3 and so on. */
-const positionOf = (kind: string): string => `CASE
+/** The position of the result `n` of an answer `a`, which stores only what is not 1, 2, 3 and so on. */
+export const positionOf = (kind: string): string => `CASE
         WHEN a.positions IS NULL THEN n.key + 1
         ELSE CASE json_type(a.positions, '$.' || ${kind})
           WHEN 'array' THEN json_extract(a.positions, '$.' || ${kind} || '[' || n.key || ']')

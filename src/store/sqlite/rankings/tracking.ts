@@ -11,19 +11,19 @@ import {
   answers,
   continuations,
   hosts,
+  items,
   links,
   observations as o,
   queries,
-  results,
   runQueries as rq,
   runs,
   runTotals,
   tasks,
 } from '../schema.ts'
 import { restingQueries as resting } from '../unattended/schema.ts'
-import { askedQueries, isAsked, targetOrder } from '../views.ts'
+import { askedQueries, isAsked, positionOf, targetOrder } from '../views.ts'
 import { featuresIn } from './features.ts'
-import { rankOf } from './serps.ts'
+import { rankAt } from './serps.ts'
 import { runSuspicion } from './suspicion.ts'
 
 const queryText = {
@@ -151,16 +151,20 @@ const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
     JOIN ordered t ON t.target_id = rt.target_id
   WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
 
-/** All results as one text, in any order and with the numbers of their links. A result that repeats an earlier one has its rank. */
+const a = alias(answers, 'a')
+const place = sql`n.key`
+
+/** All results as one text, in any order and with the numbers of what they say. A result that repeats an earlier one has its rank. */
 const resultsOf = prepared(
   ($: Values<{ looks: string }>) =>
-    sql<{ rows: string }>`SELECT json_group_array(json_array(look.key, ${tasks.page}, ${results.place},
-        ${rankOf}, ${results.position}, ${results.title}, ${results.linkId})) AS rows
+    sql<{ rows: string }>`SELECT json_group_array(json_array(look.key, ${tasks.page}, ${place},
+        ${rankAt(place)}, ${sql.raw(positionOf('look.kind'))}, n.value)) AS rows
       FROM ${looksIn($.looks)}
       CROSS JOIN ${tasks} ON ${tasks.runId} = look.run AND ${tasks.queryId} = look.query
         AND ${tasks.state} = 'done' AND ${tasks.rankBase} < look.top
-      CROSS JOIN ${results} ON ${results.answerId} = ${tasks.answerId} AND ${results.kind} = look.kind
-      WHERE ${rankOf} <= look.top`,
+      CROSS JOIN ${answers} ${a} ON ${a.id} = ${tasks.answerId}
+      CROSS JOIN json_each(${a.items}, '$.' || look.kind) n
+      WHERE ${rankAt(place)} <= look.top`,
 )
 
 type ResultRow = readonly [
@@ -169,17 +173,17 @@ type ResultRow = readonly [
   place: number,
   rank: number,
   position: number | null,
-  title: string | null,
-  linkId: number | null,
+  item: number,
 ]
 
-/** Links and their sites in the order of their numbers in the list, as one text: days repeat the links of the days before. */
-const sitesOf = prepared(
+/** What items say, in the order of their numbers in the list, as one text: days repeat most of the days before. */
+const saidBy = prepared(
   ($: Values<{ ids: string }>) =>
     sql<{
       found: string
-    }>`SELECT json_group_array((SELECT json_array(${links.link}, coalesce(${hosts.site}, ${hosts.host}))
-        FROM ${links} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId} WHERE ${links.id} = value)
+    }>`SELECT json_group_array((SELECT json_array(${items.title}, ${links.link}, coalesce(${hosts.site}, ${hosts.host}))
+        FROM ${items} LEFT JOIN ${links} ON ${links.id} = ${items.linkId} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId}
+        WHERE ${items.id} = value)
       ORDER BY key) AS found FROM json_each(${$.ids})`,
 )
 
@@ -221,21 +225,21 @@ function firstResults(db: Database, looks: readonly ResultsLook[]): readonly (re
   const asked = looks.map(({ run, query, kind, top }) => [run, query, kindCodes[kind], top])
   const rows = JSON.parse(resultsOf.one(db, { looks: JSON.stringify(asked) }).rows) as ResultRow[]
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-  const ids = [...new Set(rows.map(([, , , , , , linkId]) => linkId))]
-  const sites = JSON.parse(sitesOf.one(db, { ids: JSON.stringify(ids) }).found) as (LinkedSite | null)[]
-  const linked = new Map(ids.map((id, place) => [id, sites[place]]))
+  const ids = [...new Set(rows.map(([, , , , , item]) => item))]
+  const said = JSON.parse(saidBy.one(db, { ids: JSON.stringify(ids) }).found) as (Said | null)[]
+  const saidOf = new Map(ids.map((id, place) => [id, said[place]]))
   const first = looks.map((): FirstResult[] => [])
-  for (const [look, , , rank, position, title, linkId] of rows) {
+  for (const [look, , , rank, position, item] of rows) {
     const ofLook = first[look] as FirstResult[]
     // Ranks rise from result to result, except those of repeats.
     if (rank <= (ofLook.at(-1)?.rank ?? 0)) continue
-    const [link = null, site = null] = linked.get(linkId) ?? []
+    const [title = null, link = null, site = null] = saidOf.get(item) ?? []
     ofLook.push({ rank, position, title, link, site })
   }
   return first
 }
 
-type LinkedSite = readonly [link: string, site: string | null]
+type Said = readonly [title: string | null, link: string | null, site: string | null]
 
 export function runQuality(db: Database, run: number): RunQuality {
   const { planned, done, failed, ...about } = totalsOf.one(db, { run })
