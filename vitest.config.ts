@@ -1,8 +1,9 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vitest/config'
-import type { InlineConfig } from 'vitest/node'
+import { BaseSequencer, type InlineConfig, type TestSpecification } from 'vitest/node'
 
 const common = {
   environment: 'node',
@@ -41,18 +42,47 @@ const builtPages: Plugin = {
       : null,
 }
 
-/** A folder in memory, where there is room in one. */
+/** A folder in memory, where there is room in one, and programs in it may be run. */
 function quickPlace(): string {
   const memory = '/dev/shm'
   if (!existsSync(memory)) return tmpdir()
   const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize > 2e9 ? memory : tmpdir()
+  if (bavail * bsize < 2e9) return tmpdir()
+  const program = `${memory}/rankline-${process.pid}`
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
+  const { status } = spawnSync(program)
+  rmSync(program)
+  return status === 0 ? memory : tmpdir()
+}
+
+/** Files that wait for machines, browsers and processes, the longest first: those that begin last are quick. */
+const waiting = [
+  ...[
+    'long/machines',
+    'long/refusals',
+    'long/scheduled-year',
+    'long/kills',
+    'long/faults',
+    'long/scheduler-kills',
+  ],
+  ...['cli/machines', 'store/postgres/connecting', 'report/page', 'cli'],
+]
+
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const found = waiting.findIndex((part) => moduleId.includes(`/test/${part}`))
+      return found === -1 ? waiting.length : found
+    }
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
 }
 
 export default defineConfig(({ mode }) => {
   const long = mode === 'long'
   return {
     test: {
+      sequence: { sequencer: WaitingFirst },
       projects: [
         {
           plugins: [builtPages],
@@ -78,14 +108,15 @@ export default defineConfig(({ mode }) => {
           },
         },
         {
-          // Kills and crowds of processes. In the long form two files at a time: most of them wait for processes and pauses.
+          // Kills and crowds of processes, which wait for processes and pauses most of the time.
           test: {
             ...common,
             env: { RANKLINE_TEST_LONG: long ? '1' : '0' },
             name: 'long',
             include: ['test/long/**/*.test.ts'],
             exclude: long ? [] : [`test/long/{${longOnly.join()}}.test.ts`],
-            maxWorkers: long ? 2 : workers,
+            maxWorkers: long ? availableParallelism() + 2 : workers,
+            maxConcurrency: 2,
             testTimeout: 300_000,
             sequence: { groupOrder: long ? 2 : 0 },
           },

@@ -4,7 +4,7 @@ import { caseOfEveryFault, faultCase } from '../support/fault-cases.ts'
 import type { Story } from '../support/fault-run.ts'
 import { playOut } from '../support/fault-story.ts'
 import { ledgerFaults } from '../support/ledger-check.ts'
-import { long } from '../support/long.ts'
+import { often } from '../support/long.ts'
 import { wrongOutcomes } from '../support/outcomes.ts'
 import { wrongFile } from '../support/stored-file.ts'
 import { callRows } from '../support/stored-rows.ts'
@@ -42,7 +42,7 @@ const judge = async (story: Story, complete: boolean) => {
   return [...ledgerFaults(story), ...wrongOutcomes(story, complete), ...(await wrongFile(story))]
 }
 
-const cases = long ? 400 : 25
+const cases = often(200, 25)
 
 test('whatever fails and whenever it dies, a run loses nothing, buys nothing twice and accounts for every credit', {
   timeout: 3_600_000,

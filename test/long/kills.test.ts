@@ -3,10 +3,10 @@ import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { faults } from '../support/judge.ts'
 import { commandOf, type KillJob, noonZone, stageOf, undisturbed } from '../support/kill-job.ts'
 import { type KilledRun, type Phase, phases, runAndKill } from '../support/killed-run.ts'
-import { long } from '../support/long.ts'
+import { long, often } from '../support/long.ts'
 import { seed } from '../support/seed.ts'
 
-const killsOfAJob = long ? 30 : 2
+const killsOfAJob = often(15, 2)
 const killsOfARun = 5
 
 const queries = (count: number, from = 1): string =>
