@@ -438,14 +438,14 @@ export function queryUpdateWriter(
     if (together.ended.length > 0) endTasks.run(JSON.stringify(together.ended))
     const alike = groupedBy(together.ends, ({ run, because, kind }) => JSON.stringify([run, because, kind]))
     for (const ends of alike.values()) {
-      const { because, kind, run } = ends[0] as PagingEnd
+      const { because, kind, run } = ends[0] as PagingEndOfRun
       setEnd.run(because, kind, run, JSON.stringify(ends.map(({ query }) => query)))
     }
     return effects
   }
 }
 
-interface PagingEnd extends StoredEnd {
+interface PagingEndOfRun extends StoredEnd {
   readonly run: number
   readonly query: number
 }
@@ -454,7 +454,7 @@ interface PagingEnd extends StoredEnd {
 interface WrittenTogether {
   /** Tasks that are done, and whose ranks are as they were. */
   readonly ended: number[]
-  readonly ends: PagingEnd[]
+  readonly ends: PagingEndOfRun[]
 }
 
 const noChange: TaskCountChange = { added: 0, skipped: 0 }

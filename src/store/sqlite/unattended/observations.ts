@@ -126,13 +126,13 @@ const resultsOf = prepared(
         AND ${tasks.rankBase} < ${$.top}`,
 )
 
-type ResultRow = readonly [page: number, place: number, rank: number, link: string, site: string]
+type RankedResultRow = readonly [page: number, place: number, rank: number, link: string, site: string]
 
 function foundResults(
   db: Database,
   wanted: { readonly run: number; readonly query: number; readonly kind: number; readonly top: number },
 ) {
-  const rows = JSON.parse(resultsOf.one(db, wanted).rows) as ResultRow[]
+  const rows = JSON.parse(resultsOf.one(db, wanted).rows) as RankedResultRow[]
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1])
   return rows.map(([page, , rank, link, site]) => ({ page, rank, link, site }))
 }
