@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
+import { sweep } from '../../src/store/sqlite/maintenance/sweep.ts'
 import { type Dictionary, dictionary, itemHash } from '../../src/store/sqlite/results/dictionary.ts'
 import { aResult } from '../catalog/results.ts'
 import { aStore } from './build.ts'
@@ -90,3 +91,24 @@ test.each([newest, 1])(
     db.close()
   },
 )
+
+test('a sweep that is broken off in any change leaves nothing that is stored twice afterwards', async () => {
+  const { path } = await aStore()
+  const results = ['a', 'b', 'c', 'd'].map((title) =>
+    aResult('organic', { title, link: `https://${title}.example/` }),
+  )
+  const stored = (db: Database.Database) => {
+    const words = dictionary(db, 2)
+    return db.transaction(() => words.items(results).map(({ id }) => id)).immediate()
+  }
+  const db = new Database(path)
+  stored(db)
+  // Whoever sweeps is gone after the rows, before what comes next.
+  db.exec(`CREATE TRIGGER gone BEFORE UPDATE ON hashed BEGIN SELECT RAISE(ABORT, 'gone'); END`)
+  await expect(sweep(path)).rejects.toThrow('gone')
+  db.exec('DROP TRIGGER gone')
+  expect(stored(db)).toEqual(stored(db))
+  expect(db.prepare('SELECT count(*) FROM items').pluck().get()).toBe(results.length)
+  db.close()
+  expect((await checkDatabase(path)).findings).toEqual([])
+})

@@ -119,19 +119,23 @@ const drops: Readonly<Record<Swepts, readonly string[]>> = {
 async function dropUnused(db: Database.Database, name: Swepts): Promise<number> {
   noteUses(db, name)
   const statements = drops[name].map((text) => db.prepare(text))
+  const free = name === 'texts' ? null : db.prepare(numbersFree[name])
   const dropAll = inSteps<number>(db, () => (id) => {
     for (const statement of statements) statement.run({ id })
+    free?.run()
   })
   let dropped = 0
   for (const ids of portions((after) => unused[name].all(db, { after }))) {
     await dropAll(ids)
     dropped += ids.length
   }
-  if (name !== 'texts') db.prepare(numbersFree[name]).run()
   return dropped
 }
 
-/** The numbers of the last rows are given again: then those rows are among the newest. */
+/**
+ * The numbers of the last rows are given again: then those rows are among the newest. In the change that drops them, for new rows after
+ * one that was killed in between would be found by nobody.
+ */
 const numbersFree = {
   items: lowered('items', items),
   links: lowered('links', links),
