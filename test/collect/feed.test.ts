@@ -279,6 +279,20 @@ describe('where the rate is limited', () => {
     },
   )
 
+  test('without a limit 80 tasks are at work, when the first answer could be used', async () => {
+    const { time, sent, mostInTheAir } = aFeed({
+      tasks: times(500, 'alpha.search'),
+      limits: { perSecond: null, perMinute: null },
+      batch: 256,
+      latencyMs: 50,
+    })
+    await time.pass(49)
+    expect(sent).toHaveLength(8)
+    await time.pass(1_000)
+    expect(sent).toHaveLength(500)
+    expect(mostInTheAir()).toBe(80)
+  })
+
   test('what both windows allow is sent at once, when the first answer could be used', async () => {
     const { time, sent } = aFeed({
       tasks: times(500, 'alpha.search'),
