@@ -218,7 +218,7 @@ describe('what the docs show does what it says', () => {
         const form = formOf(args)
         if (form !== null && built.has(form)) continue
         if (form !== null) built.add(form)
-        const { code, stdout, stderr } = await here.call(args, env, folder)
+        const { code, stdout, stderr } = await here.call(args, env, undefined, folder)
         expect(code, `${line}\n${stderr}${stdout}`).toBeOneOf([0, codes[args[0] ?? '']])
       }
     }

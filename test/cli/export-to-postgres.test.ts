@@ -38,7 +38,7 @@ const schemas = async () =>
 
 describe('export --to', () => {
   test('makes the table, then brings only what is new', async () => {
-    const first = await place.run(['export', 'organic', '--to', url])
+    const first = await place.call(['export', 'organic', '--to', url])
     const stored = place.sql<{ rows: number }>('SELECT count(*) AS rows FROM organic_results')[0]?.rows
     expect(first).toMatchObject({ code: 0, stdout: '' })
     expect(first.stderr).toMatch(

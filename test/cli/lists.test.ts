@@ -72,14 +72,14 @@ test('what was exported can be a list again: what was asked comes back, what cam
 test('a list of another tool comes through a pipe, and what was made of it is said', async () => {
   const csv = 'Ranks of Acme\nKeyword;Country;Rank;URL\noak desk;us;3;https://acme.com/oak\n'
   const args = ['-', '--name', 'piped', '--column', 'query=Keyword']
-  const planned = await place.run(['plan', ...args], {}, csv)
+  const planned = await place.call(['plan', ...args], {}, csv)
   expect(planned.code).toBe(0)
   expect(planned.stderr.split('\n').slice(0, 3)).toEqual([
     "stdin: the header is on line 2; what stands above it is read over: 'Ranks of Acme'",
     "stdin: column 'URL' is left out: beside 'Rank' it is the page that ranks. If it is the one that is meant to, add --column url=URL",
     "stdin: kept as labels: Country, Rank. 'Country' may be gl: add --column gl=Country",
   ])
-  const collected = await place.run(['run', ...args, '--json'], {}, csv)
+  const collected = await place.call(['run', ...args, '--json'], {}, csv)
   expect(collected.code).toBe(0)
   expect(JSON.parse(collected.stdout)).toMatchObject({ tasks: { planned: 1, done: 1 } })
   expect(collected.stderr).toContain('the header is on line 2')

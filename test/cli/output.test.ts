@@ -15,8 +15,6 @@ const commands: readonly (readonly string[])[] = [
   ['export', 'organic'],
   ['export', 'organic', '--format', 'parquet'],
   ['report', 'job', '--format', 'html'],
-  ['diff', 'job'],
-  ['ledger'],
 ]
 const named = commands.map((args) => [args.join(' '), args] as const)
 

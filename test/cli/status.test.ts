@@ -36,7 +36,7 @@ test('a workspace where all is well is exit 0, and --quiet says nothing of it', 
   await place.file('compose.yaml', 'services: {}\n')
   await place.file('folder.yaml/job.csv', 'query\na\n')
   await place.call(['run', 'acme.yaml'])
-  const { code, stdout, stderr } = await place.run(['status'])
+  const { code, stdout, stderr } = await place.call(['status'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^All is well: 1 job\.\n/)
   expect(stdout).toMatch(/^acme +ok +just now +100 % +done +(now|in 0 min) +- +3 +3$/m)
@@ -199,7 +199,7 @@ test('before and after it the database is the same file, byte for byte', async (
   await place.call(['run', job])
   const file = join(place.folder, 'data/rankline.db')
   const before = await readFile(file)
-  expect((await place.run(['status'])).code).toBe(0)
+  expect((await place.call(['status'])).code).toBe(0)
   expect((await readFile(file)).equals(before)).toBe(true)
 })
 

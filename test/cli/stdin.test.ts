@@ -18,13 +18,13 @@ describe('a job on standard input', () => {
     const csv = 'query,gl\none,us\ntwo,us\n'
     const first = await place.run(['run', '-', '--name', 'piped', '--max-credits', '1'], {}, csv)
     expect(first.code).toBe(4)
-    const second = await place.run(['run', '-', '--name', 'piped', '--max-credits', '9', '--json'], {}, csv)
+    const second = await place.call(['run', '-', '--name', 'piped', '--max-credits', '9', '--json'], {}, csv)
     expect(second.code).toBe(0)
     expect(JSON.parse(second.stdout)).toMatchObject({ run: 1, job: 'piped', tasks: { done: 2 } })
 
     // A file of that name is no second file, and once it has the name what is piped may follow it.
     expect((await place.call(['run', 'beside.csv', '--name', 'piped'])).code).toBe(0)
-    expect((await place.run(['plan', '-', '--name', 'piped'], {}, csv)).code).toBe(0)
+    expect((await place.call(['plan', '-', '--name', 'piped'], {}, csv)).code).toBe(0)
     await place.file('other.csv', 'query\nother\n')
     expect((await place.call(['plan', 'other.csv', '--name', 'piped'])).stderr).toMatch(
       /belongs to beside\.csv/,
@@ -34,7 +34,7 @@ describe('a job on standard input', () => {
   test('is YAML where it is a map; CSV files that it names lie in the working directory', async () => {
     await place.file('words.csv', 'query\nof a file\n')
     const yaml = '# words\n\nname: mapped\nqueries:\n  - written\n  - file: words.csv\n'
-    const { code, stdout } = await place.run(['plan', '-', '--json'], {}, yaml)
+    const { code, stdout } = await place.call(['plan', '-', '--json'], {}, yaml)
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ job: 'mapped', tasks: { planned: 2 } })
   })
@@ -65,16 +65,16 @@ describe('a job on standard input', () => {
       "stdin: the job name 'words' belongs to words.csv already; give one of them another name with name: (or --name)\n",
     ],
   ])('is told its place: %s', async (_, args, input, stderr) => {
-    expect(await place.run(args, {}, input)).toEqual({ code: 2, stdout: '', stderr })
+    expect(await place.call(args, {}, input)).toEqual({ code: 2, stdout: '', stderr })
   })
 })
 
 test('a query that begins with - is asked as it stands', async () => {
-  const searched = await place.run(['search', 'alpha.search', '--', '-x'])
+  const searched = await place.call(['search', 'alpha.search', '--', '-x'])
   expect(searched.code).toBe(0)
   const sent = staged.sandbox.ledger.requests.findLast(({ operation }) => operation === 'alpha.search')
   expect(Object.values(sent?.params ?? {})).toContain('-x')
-  const { stderr } = await place.run(['report', 'piped', '--explain', '-one'])
+  const { stderr } = await place.call(['report', 'piped', '--explain', '-one'])
   expect(stderr).toContain("never asked for '-one'. Did you mean 'one'?")
 })
 

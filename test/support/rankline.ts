@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { main } from '../../src/cli/main.ts'
@@ -37,11 +38,10 @@ export interface Workspace extends AsyncDisposable {
    */
   run(args: readonly string[], env?: Environment, input?: string, within?: string): Promise<Ended>
   /**
-   * Runs the sources on these arguments in this process, in a fifth of the time: nothing on standard input, output into pipes.
-   *
-   * @param within as of `run`
+   * Runs the sources on these arguments in this process, in a fifth of the time: output into pipes, and nothing on standard input where
+   * nothing is given.
    */
-  call(args: readonly string[], env?: Environment, within?: string): Promise<Ended>
+  call(args: readonly string[], env?: Environment, input?: string, within?: string): Promise<Ended>
   /** Rows of a query over the database of the workspace. */
   sql<T = Record<string, unknown>>(query: string): readonly T[]
   /** Changes the database of the workspace by hand. */
@@ -88,8 +88,8 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
     read: (name) => readFile(join(folder, name), 'utf8'),
     start,
     run: (args, env, input, within) => start(args, env, input, within).ended,
-    call: (args, env, within = '.') =>
-      callHere(join(folder, within), args, { NO_COLOR: '1', ...service, ...env }),
+    call: (args, env, input, within = '.') =>
+      callHere(join(folder, within), args, { NO_COLOR: '1', ...service, ...env }, input),
     sql: <T>(query: string) => {
       const db = new Database(join(folder, 'data/rankline.db'), { readonly: true })
       try {
@@ -117,12 +117,20 @@ export function queriesCsv(count: number, word = 'query'): string {
   return `query\n${Array.from({ length: count }, (_, index) => `${word} ${index + 1}`).join('\n')}\n`
 }
 
-/** The calls before: environment and working folder are of the whole process. */
+/** The calls before: environment, working folder and standard input are of the whole process. */
 let callsBefore: Promise<unknown> = Promise.resolve()
 
-function callHere(folder: string, args: readonly string[], environment: Environment): Promise<Ended> {
+function callHere(
+  folder: string,
+  args: readonly string[],
+  environment: Environment,
+  input: string | undefined,
+): Promise<Ended> {
   const called = callsBefore.then(async (): Promise<Ended> => {
     const [env, cwd] = [process.env, process.cwd()]
+    const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor
+    if (input !== undefined)
+      Object.defineProperty(process, 'stdin', { ...stdin, get: () => Readable.from([Buffer.from(input)]) })
     const [stdout, stderr]: [string[], string[]] = [[], []]
     const decoder = new TextDecoder()
     process.env = { PATH: env.PATH, ...environment }
@@ -142,6 +150,7 @@ function callHere(folder: string, args: readonly string[], environment: Environm
       process.chdir(cwd)
       forgetEnvFile()
       process.env = env
+      Object.defineProperty(process, 'stdin', stdin)
     }
   })
   callsBefore = called.catch(() => {})
