@@ -20,11 +20,12 @@ const forNode = {
     'puppeteer-core',
     'standardwebhooks',
     'undici',
-    'yaml',
     'yazl',
   ],
   alias: {
     'better-sqlite3': './src/store/sqlite/connection/driver.ts',
+    // The same code as modules, of which one file can be made.
+    yaml: './node_modules/yaml/browser/index.js',
   },
   plugins: [parserAlone()],
   logLevel: 'warning',

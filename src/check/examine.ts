@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { accountStop, keyExpiry } from '../collect/account.ts'
 import { UsageUnavailable } from '../collect/stop.ts'
 import { workspaceFile, workspaceFolder } from '../jobfile/files.ts'
+import { yamlJobFiles } from '../jobfile/peek.ts'
 import {
   type OthersSpending,
   paceOfOthers,
@@ -26,7 +27,6 @@ import {
   settingsOfShell,
   version,
 } from '../run/config.ts'
-import { yamlJobFiles } from '../run/due-work.ts'
 import { openWorkspace, stageJobs } from '../run/job-files.ts'
 import { ownerOf } from '../run/lock.ts'
 import { outgoing } from '../run/outgoing.ts'

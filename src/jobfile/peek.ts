@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { basename, dirname, extname } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
 import type { JobSettings } from '../model/job.ts'
 import { fileMistake, fromJobFile, yamlText } from './files.ts'
 import { variable } from './issues.ts'
 import { entriesOf } from './queries.ts'
 import { isMap, type Report, type Source, type Tree } from './source.ts'
-import { readWorkspace } from './workspace.ts'
+import { isWorkspaceFile, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
 // Parts of a job file, whatever mistakes the rest of it has.
@@ -49,4 +49,36 @@ async function sourceOf(file: string): Promise<Source | null> {
   if ((await fileMistake(file)) !== null) return null
   const text = yamlText(await readFile(file), file, ignore)
   return text === null ? null : parseYaml(text, file, ignore)
+}
+
+/** Other programs have YAML files, too, and some of them a `schedule`; a job has queries at its top. */
+const hasQueries = /^["']?queries["']?\s*:/m
+
+interface YamlFile {
+  readonly file: string
+  /** Null where it cannot be read. */
+  readonly text: string | null
+}
+
+/** YAML files of a folder that are jobs, in alphabetical order; none that are hidden. */
+export async function yamlJobs(folder: string): Promise<readonly YamlFile[]> {
+  const names = await readdir(folder).catch(() => [])
+  const files = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
+  const read = files.map(async (name) => {
+    const file = join(folder, name)
+    return { file, text: await textOf(file) }
+  })
+  return (await Promise.all(read)).filter(({ text }) => text === null || hasQueries.test(text))
+}
+
+/** A folder is no job file, whatever its name is. */
+async function textOf(file: string): Promise<string | null> {
+  return await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
+    code === 'EISDIR' ? '' : null,
+  )
+}
+
+/** Job files of a folder, whether they say when they are due or not; those that cannot be read are among them. */
+export async function yamlJobFiles(folder: string): Promise<readonly string[]> {
+  return (await yamlJobs(folder)).map(({ file }) => file)
 }

@@ -7,7 +7,7 @@ import type { Target } from '../model/target.ts'
 import { count } from '../model/text.ts'
 import { queryText } from '../model/values.ts'
 import { type ColumnMap, headerLook, readColumns } from './columns.ts'
-import { readCsv, type TableHead } from './csv.ts'
+import type { TableHead } from './csv.ts'
 import { type ReadRow, rowReader } from './csv-rows.ts'
 import { noDefaults } from './defaults.ts'
 import { type Expand, queryExpander, type RowToExpand } from './expand.ts'
@@ -118,6 +118,8 @@ async function* readTable(
   const { file, source, map } = table
   let isEmpty = true
   let read: ReadRow | null = null
+  // What reads a job without its queries needs no parser of tables.
+  const { readCsv } = await import('./csv.ts')
   const batches = readCsv(source, seen, {
     look: headerLook(map),
     mayBeList: /\.txt$/i.test(file),

@@ -1,8 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { type JobFile, openJob } from '../jobfile/open.ts'
-import { hasQueryWithEvery } from '../jobfile/peek.ts'
-import { isWorkspaceFile } from '../jobfile/workspace.ts'
+import { hasQueryWithEvery, yamlJobs } from '../jobfile/peek.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { type FinishReason, isComplete, isStoppedFromOutside } from '../model/run.ts'
@@ -317,38 +315,7 @@ async function takeSlot(
   return slot.is === 'killed' || slot.is === 'stopped' || (await store.takeSlot(job, slot.at, now))
 }
 
-/** Other programs have YAML files, too, and some of them a `schedule`; a job has queries at its top. */
-const hasQueries = /^["']?queries["']?\s*:/m
 const saysWhen = /^["']?(every|cadence|schedule)["']?\s*:/m
-
-interface YamlFile {
-  readonly file: string
-  /** Null where it cannot be read. */
-  readonly text: string | null
-}
-
-/** YAML files of a folder that are jobs, in alphabetical order; none that are hidden. */
-async function yamlJobs(folder: string): Promise<readonly YamlFile[]> {
-  const names = await readdir(folder).catch(() => [])
-  const files = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
-  const read = files.map(async (name) => {
-    const file = join(folder, name)
-    return { file, text: await textOf(file) }
-  })
-  return (await Promise.all(read)).filter(({ text }) => text === null || hasQueries.test(text))
-}
-
-/** A folder is no job file, whatever its name is. */
-async function textOf(file: string): Promise<string | null> {
-  return await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
-    code === 'EISDIR' ? '' : null,
-  )
-}
-
-/** Job files of a folder, whether they say when they are due or not; those that cannot be read are among them. */
-export async function yamlJobFiles(folder: string): Promise<readonly string[]> {
-  return (await yamlJobs(folder)).map(({ file }) => file)
-}
 
 /** Whether a job says when it is due; single queries may say so, too. */
 export function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean {

@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { workspaceFile, workspaceFolder } from '../../jobfile/files.ts'
 import { openJob } from '../../jobfile/open.ts'
-import { csvFilesOf } from '../../jobfile/peek.ts'
+import { csvFilesOf, yamlJobFiles } from '../../jobfile/peek.ts'
 import { mistakePrinter, type Report } from '../../jobfile/source.ts'
 import type { JobSettings, Problem } from '../../model/job.ts'
 import { eachOnce, firstNames } from '../../model/text.ts'
 import type { LogLevel, Terminal } from '../../output/terminal.ts'
-import { saysWhenDue, yamlJobFiles } from '../../run/due-work.ts'
+import { saysWhenDue } from '../../run/due-work.ts'
 
 /** Called with a line for the user. */
 type WriteLog = Terminal['log']

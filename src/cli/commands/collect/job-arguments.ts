@@ -1,11 +1,12 @@
 import { isFolder, jobFileNamed } from '../../../jobfile/files.ts'
+import { yamlJobFiles } from '../../../jobfile/peek.ts'
 import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { noFile } from '../../../model/job.ts'
 import { jobFlags } from '../../../model/settings/job-settings.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
-import { dueJobFiles, yamlJobFiles } from '../../../run/due-work.ts'
+import { dueJobFiles } from '../../../run/due-work.ts'
 import { selectionFlags } from '../../../run/selection.ts'
 
 /** What a job file says can be said, and overruled, by flags. */
