@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -447,6 +446,8 @@ export interface ServiceFlags extends SettingFlags {
 
 /** Names a key at an address without giving it away. */
 export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
+  // Imported above it would be loaded by every start.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32)
 }
 
