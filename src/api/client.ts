@@ -84,13 +84,13 @@ export interface ClientOptions {
   readonly clock: Clock
   /** Names the key without giving it away. */
   readonly keyHash: string
-  readonly patience: ServicePatience
+  readonly patience: ServiceDelays
   /** Asked right before a request leaves, when its call was written: what allowed it may have ended while it waited for its turn. */
   readonly mayStillLeave?: (() => boolean) | undefined
 }
 
 /** How long delays that the service names are waited for; then it is called again. */
-export interface ServicePatience {
+export interface ServiceDelays {
   /** With a rate-limit response. */
   readonly throttledMs: number
   /** With a 503, 408 or 425. */

@@ -365,14 +365,14 @@ function onlyText(
 }
 
 /** The part of a request that an answer may repeat. */
-export type AskedPage = Pick<Task, 'text' | 'params' | 'page'>
+export type RequestedPage = Pick<Task, 'text' | 'params' | 'page'>
 
 type Difference = EchoMismatch[string]
 
 /** Differences between a request and the params that its answer repeats; null for none. Missing params do not count. */
 export function echoMismatch(
   operation: BillableOperation,
-  asked: AskedPage,
+  asked: RequestedPage,
   { searchParameters, currentPage }: Pick<AnswerFacts, 'searchParameters' | 'currentPage'>,
 ): EchoMismatch | null {
   const echo = asFields(searchParameters) ?? {}
@@ -424,7 +424,7 @@ function code(text: string): string {
 /** The service may give fewer results than asked but not more. If `num` is only a suggestion, any number is right. */
 function numDifference(
   { params }: BillableOperation,
-  { params: { num } }: AskedPage,
+  { params: { num } }: RequestedPage,
   answered: number | null,
 ): Difference | null {
   if (typeof num !== 'number' || answered === null || params.num?.suggestion === true) return null
@@ -446,7 +446,7 @@ function pageDifference(
  */
 function pagesMeant(
   { paging, styles }: BillableOperation,
-  { page, params }: AskedPage,
+  { page, params }: RequestedPage,
   answeredNum: number | null,
 ): ReadonlySet<number> | null {
   if (paging === null) return null

@@ -164,7 +164,7 @@ export async function readClients(
   }
   try {
     for await (const items of readCsv(path, () => {}, {
-      look: lookOf,
+      score: scoreOf,
       mayBeList: false,
       textsAreMapped: false,
     }))
@@ -196,7 +196,7 @@ function placesOf(cells: readonly string[]): Readonly<Partial<Record<ClientColum
   )
 }
 
-function lookOf(cells: readonly string[]) {
+function scoreOf(cells: readonly string[]) {
   const { name, site, ...others } = placesOf(cells)
   const isHeader = name !== undefined && site !== undefined
   return { isHeader, weight: isHeader ? 2 + Object.keys(others).length : 0 }

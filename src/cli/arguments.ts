@@ -7,7 +7,7 @@ import type { FlagsOf } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
 import type { ReadResult } from '../model/values.ts'
-import type { CsvForm } from '../output/formats/format.ts'
+import type { CsvStyle } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
 import type { Terminal } from '../output/terminal.ts'
 import type { Comparison } from '../report/requests/rank-report.ts'
@@ -58,7 +58,7 @@ export function chosenFormat<T extends string>(
 }
 
 /** How CSV is to be written. Throws a sentence for two forms at once. */
-export function csvForm({ raw = false, excel = false }: FormatFlags): CsvForm {
+export function csvStyle({ raw = false, excel = false }: FormatFlags): CsvStyle {
   if (raw && excel)
     throw new UsageError('--raw is for programs, and --excel for people. Leave one of them out')
   return raw ? 'raw' : excel ? 'excel' : 'guarded'

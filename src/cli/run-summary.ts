@@ -9,7 +9,7 @@ import type { FailureCause, RunStore } from '../store/runs.ts'
 
 const causesShown = 3
 
-interface SummaryLook {
+interface RunSummaryOptions {
   readonly shownAgain?: ReadonlySet<number>
   readonly onScreen?: boolean
 }
@@ -23,7 +23,7 @@ interface SummaryLook {
 export async function summaryLines(
   store: Pick<RunStore, 'failureCauses'>,
   documents: readonly RunDocument[],
-  { shownAgain = new Set(), onScreen = false }: SummaryLook = {},
+  { shownAgain = new Set(), onScreen = false }: RunSummaryOptions = {},
 ): Promise<readonly string[]> {
   const blocks = documents.map(async (one) => {
     const causes = one.tasks.failed === 0 ? [] : await store.failureCauses(one.run, causesShown)

@@ -1,10 +1,10 @@
 import {
-  type AskedPage,
   contradiction,
   echoMismatch,
   normaliserVersion,
   type ParseFailure,
   parseAnswer,
+  type RequestedPage,
 } from '../catalog/answers.ts'
 import { localeOf } from '../catalog/fields.ts'
 import { billableOperation } from '../catalog/index.ts'
@@ -190,7 +190,7 @@ export function answerIngest(
 
 /** Parses a body. An error of our own on one answer affects that answer alone; its body stays stored. */
 export function parseStored(
-  asked: AskedPage & Pick<Task, 'operation'>,
+  asked: RequestedPage & Pick<Task, 'operation'>,
   body: Buffer,
   fetchedAt: number,
 ): CheckedAnswer | UnusableAnswer {

@@ -2,7 +2,7 @@ import type { BillableOperation } from '../catalog/operation.ts'
 import { closestMatch, editDistance, shellQuoted } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted } from '../model/values.ts'
 import type { DecimalMark } from '../model/volume.ts'
-import type { HeaderLook, TableHead } from './csv.ts'
+import type { HeaderScore, TableHead } from './csv.ts'
 import { paramNames } from './params.ts'
 
 const ownNames = [
@@ -55,7 +55,7 @@ export interface HeaderReading {
 }
 
 /** Judges rows by the names that are known or mapped. */
-export function headerLook(map: ColumnMap): (cells: readonly string[]) => HeaderLook {
+export function headerLook(map: ColumnMap): (cells: readonly string[]) => HeaderScore {
   const mapped = new Set(Object.values(map).map(folded))
   const query = folded(map.query ?? 'query')
   return (cells) => {
@@ -76,7 +76,7 @@ export function readColumns(head: TableHead, reading: HeaderReading): ColumnMean
   const written = head.cells.map((cell) => cell.trim())
   const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
   const isExport = exportNames.every((name) => names.includes(name))
-  if (head.above.length > 0) reading.notice(linesAbove(head), true)
+  if (head.titleRows.length > 0) reading.notice(linesAbove(head), true)
   const { roles, missing } = rolesOf(names, reading, isExport)
   const own: Partial<Record<OwnColumn, number>> = {}
   const params: NamedColumn[] = []
@@ -183,8 +183,8 @@ function takenOver(known: readonly string[], names: readonly string[]): string {
   return `${asked.join(', ')} and labels are taken over, what came of the queries is not`
 }
 
-function linesAbove({ line, above }: TableHead): string {
-  const texts = above.map((cells) => quoted(cells.filter((cell) => cell.trim() !== '').join(' ')))
+function linesAbove({ line, titleRows }: TableHead): string {
+  const texts = titleRows.map((cells) => quoted(cells.filter((cell) => cell.trim() !== '').join(' ')))
   return `the header is on line ${line}; what stands above it is read over: ${texts.join(', ')}`
 }
 

@@ -20,7 +20,7 @@ export interface TableHead extends CsvRow {
   /** What parts the cells; null in a list of texts, which has none. */
   readonly separator: Separator | null
   /** The rows above it, such as a title. */
-  readonly above: readonly (readonly string[])[]
+  readonly titleRows: readonly (readonly string[])[]
 }
 
 /** The header, one row with the line it begins on, or a mistake; the line is null for the whole file. */
@@ -31,17 +31,17 @@ interface Mistake {
   readonly mistake: InvalidValue
 }
 
-/** How much a row looks like a header. */
-export interface HeaderLook {
+/** How likely a row is the header. */
+export interface HeaderScore {
   /** Whether the column of the texts is among its cells. */
   readonly isHeader: boolean
-  /** Its cells are the more certainly names the greater it is; 0 where none is known. */
+  /** The greater, the more certain that its cells are names of columns; 0 where no name is known. */
   readonly weight: number
 }
 
-/** How a table is opened. */
-export interface TableOpening {
-  readonly look: (cells: readonly string[]) => HeaderLook
+/** How a table is read. */
+export interface TableOptions {
+  readonly score: (cells: readonly string[]) => HeaderScore
   /** Whether a file without a header is a list, one text a line. */
   readonly mayBeList: boolean
   /** Whether the user named the header of the texts. */
@@ -56,7 +56,7 @@ const readAhead = headLines + 1
 const maxRecord = 1024 * 1024
 const lineFeed = 10
 
-const form = {
+const parserOptions = {
   bom: true,
   record_delimiter: '\n',
   max_record_size: maxRecord,
@@ -75,7 +75,7 @@ const strayQuote: InvalidValue = { message: 'a cell without quotes contains a qu
 export async function* readCsv(
   source: ByteSource,
   seen: (chunk: Buffer) => void,
-  opening: TableOpening,
+  opening: TableOptions,
 ): AsyncGenerator<readonly CsvItem[]> {
   const chunks = readLines(source, seen)
   const { head, done } = await readHead(chunks)
@@ -148,13 +148,13 @@ function endOfLines(bytes: Buffer, lines: number): number {
 }
 
 /** A row that may be the header, under one separator. */
-interface HeaderCandidate extends TableHead, HeaderLook {}
+interface HeaderCandidate extends TableHead, HeaderScore {}
 
 async function candidatesIn(
   start: Buffer,
   isWhole: boolean,
   sign: Separator | undefined,
-  { look }: TableOpening,
+  { score }: TableOptions,
 ): Promise<readonly HeaderCandidate[]> {
   const candidates: HeaderCandidate[] = []
   for (const separator of sign === undefined ? separators : [sign]) {
@@ -165,8 +165,8 @@ async function candidatesIn(
       .flatMap(({ items }) => items.filter((item) => 'cells' in item))
       .filter(({ line }) => line <= headLines)
     for (const [place, { line, cells }] of rows.entries()) {
-      const above = rows.slice(0, place).map((row) => row.cells)
-      candidates.push({ line, cells, separator, above, ...look(cells) })
+      const titleRows = rows.slice(0, place).map((row) => row.cells)
+      candidates.push({ line, cells, separator, titleRows, ...score(cells) })
     }
   }
   return candidates
@@ -178,7 +178,7 @@ async function candidatesIn(
  */
 function headOf(
   candidates: readonly HeaderCandidate[],
-  { mayBeList, textsAreMapped }: TableOpening,
+  { mayBeList, textsAreMapped }: TableOptions,
   isWithoutTabs: boolean,
 ): HeaderCandidate | null {
   const better = (a: HeaderCandidate, b: HeaderCandidate): number =>
@@ -189,7 +189,7 @@ function headOf(
   if (header !== undefined) return header
   const [first] = candidates.toSorted(better)
   if (mayBeList && isWithoutTabs && (first === undefined || first.weight === 0))
-    return { line: 0, cells: ['query'], separator: null, above: [], isHeader: true, weight: 1 }
+    return { line: 0, cells: ['query'], separator: null, titleRows: [], isHeader: true, weight: 1 }
   const [likely] = candidates
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight || better(a, b))
@@ -197,9 +197,9 @@ function headOf(
 }
 
 /** A title has fewer cells than the header below it: rows as wide as that may be texts, one of which is `query`. */
-function isBelowTitles({ cells, above }: HeaderCandidate): boolean {
+function isBelowTitles({ cells, titleRows }: HeaderCandidate): boolean {
   const width = filled(cells)
-  return width === 1 || above.every((row) => filled(row) < width)
+  return width === 1 || titleRows.every((row) => filled(row) < width)
 }
 
 function filled(cells: readonly string[]): number {
@@ -215,7 +215,7 @@ function startParser(separator: Separator | null, signAbove: boolean) {
   let items: (CsvRow | Mistake)[] = []
   let last = 0
   const parser = new Parser({
-    ...form,
+    ...parserOptions,
     // A list has no cells and no quotes: no line has the sign that no text may have.
     ...(separator === null ? { delimiter: '\0', quote: null } : { delimiter: separator }),
     on_record: (cells: string[], { lines }: InfoRecord) => {

@@ -121,7 +121,7 @@ async function* readTable(
   // What reads a job without its queries needs no parser of tables.
   const { readCsv } = await import('./csv.ts')
   const batches = readCsv(source, seen, {
-    look: headerLook(map),
+    score: headerLook(map),
     mayBeList: /\.txt$/i.test(file),
     textsAreMapped: map.query !== undefined,
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { apiClient, type ServicePatience } from '../api/client.ts'
+import { apiClient, type ServiceDelays } from '../api/client.ts'
 import type { HttpClient } from '../api/http.ts'
 import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run } from '../model/run.ts'
@@ -69,7 +69,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   })
   const coordinator = { id: randomUUID(), name: processName(), leaseMs }
   const { baseUrl } = service
-  const serviceWith = (patience: ServicePatience) =>
+  const serviceWith = (patience: ServiceDelays) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
   const read = (from: SharedJournal) => readJournal(from, { store, database, clock, ownKey: hash })
   const sync = (signal: AbortSignal): Promise<SyncResult> =>

@@ -22,7 +22,7 @@ import { ownerOf, tryCollectorLock } from '../run/lock.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { type MovedJob, RekeyRefused } from '../store/shared/operations.ts'
-import { abandonWhenSilent, type Patience, patiently } from '../store/shared/patience.ts'
+import { abandonWhenSilent, patiently, type WaitOptions } from '../store/shared/patience.ts'
 import type { SharedJob } from '../store/shared/plans.ts'
 import { keyLock } from '../store/sqlite/connection/lock.ts'
 import { openScratchStore, openStore } from '../store/sqlite/open.ts'
@@ -179,7 +179,7 @@ async function openPatiently(
 export async function syncClock(
   journal: SharedJournal,
   clock: ReturnType<typeof databaseClock>,
-  patience: Patience,
+  patience: WaitOptions,
 ): Promise<void> {
   for (let look = 0; look < 3; look++) {
     const askedAt = clock.monotonic()

@@ -64,32 +64,32 @@ function meanings(text: string, decimal: DecimalMark): readonly number[] {
   const [, digits = '', unit = ''] = text.match(/^\+?(\d[\d.,'\u2019\s]*?)\s*([a-z]*)\.?$/i) ?? []
   const factor = Object.hasOwn(unitFactors, unit.toLowerCase()) ? unitFactors[unit.toLowerCase()] : undefined
   if (digits === '' || factor === undefined) return []
-  const thousands = grouping.filter(({ form }) => form.test(digits))
+  const thousands = grouping.filter(({ pattern }) => pattern.test(digits))
   // Who writes decimals after a point parts thousands by commas, and the other way round.
   const usual = thousands.find(({ mark }) => mark !== decimal && mark !== '' && factor === 1)
   const readings =
-    usual === undefined ? [...thousands, ...plain.filter(({ form }) => form.test(digits))] : [usual]
+    usual === undefined ? [...thousands, ...plain.filter(({ pattern }) => pattern.test(digits))] : [usual]
   const numbers = readings.map(({ mark }) => scaled(numberOf(digits, mark), factor))
   return [...new Set(numbers)].sort((a, b) => b - a)
 }
 
-interface NumberForm {
+interface NumberPattern {
   /** The sign that parts thousands; any space or apostrophe is `' '`, and none is empty. */
   readonly mark: '.' | ',' | ' ' | ''
-  readonly form: RegExp
+  readonly pattern: RegExp
 }
 
-const grouping: readonly NumberForm[] = [
-  { mark: ',', form: /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/ },
+const grouping: readonly NumberPattern[] = [
+  { mark: ',', pattern: /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/ },
   // As in India.
-  { mark: ',', form: /^[1-9]\d?(,\d{2})+,\d{3}(\.\d+)?$/ },
-  { mark: '.', form: /^[1-9]\d{0,2}(\.\d{3})+(,\d+)?$/ },
-  { mark: ' ', form: /^[1-9]\d{0,2}([\s'\u2019]\d{3})+([.,]\d+)?$/ },
+  { mark: ',', pattern: /^[1-9]\d?(,\d{2})+,\d{3}(\.\d+)?$/ },
+  { mark: '.', pattern: /^[1-9]\d{0,2}(\.\d{3})+(,\d+)?$/ },
+  { mark: ' ', pattern: /^[1-9]\d{0,2}([\s'\u2019]\d{3})+([.,]\d+)?$/ },
 ]
 
-const plain: readonly NumberForm[] = [{ mark: '', form: /^\d+([.,]\d+)?$/ }]
+const plain: readonly NumberPattern[] = [{ mark: '', pattern: /^\d+([.,]\d+)?$/ }]
 
-function numberOf(digits: string, mark: NumberForm['mark']): number {
+function numberOf(digits: string, mark: NumberPattern['mark']): number {
   const joined =
     mark === ' ' ? digits.replace(/[\s'\u2019]/g, '') : mark === '' ? digits : digits.replaceAll(mark, '')
   return Number(joined.replace(',', '.'))

@@ -1,10 +1,10 @@
 import { addDays } from '../model/time.ts'
-import type { FirstResult, ResultsLook, TrackingStore } from '../store/reports.ts'
+import type { FirstResult, ResultsRequest, TrackingStore } from '../store/reports.ts'
 import { type Citation, offeredComparisons, offeredPeriods, type PageData, type PageSerp } from './data.ts'
 import { featureHistory } from './history/feature-history.ts'
 import { baselineOrder } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import { type AskedPeriod, reportPeriod } from './history/period.ts'
+import { type RequestedPeriod, reportPeriod } from './history/period.ts'
 import type { Keyword, RankHistory, RankSeries } from './history/rank-history.ts'
 import { rankingLink } from './metrics/pages.ts'
 import type { Presentation } from './presentation/presentation.ts'
@@ -18,14 +18,14 @@ const mostReferences = 1_000
 /** The history with the first results of the last day, of the compared one, and of further days. */
 export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
   const { isPage = false } = choice
-  const { ranked, measure, store, asked, presentation, featuresOf } = source
+  const { ranked, measure, store, requestedPeriod, presentation, featuresOf } = source
   const { period, compare, runs } = ranked
   const { history, queryIds } = builtHistory(source)
   return {
     history,
     period,
     compare,
-    asked,
+    requestedPeriod,
     presentation: withMarks(presentation, history),
     measure,
     runs: shownRuns(source),
@@ -73,7 +73,7 @@ function readSerps(
   for (const { id, date } of ranked.runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
   const seriesOf: RankSeries[][] = history.keywords.map(() => [])
   for (const one of history.series) seriesOf[one.keyword]?.push(one)
-  const looksAt = (keyword: number, day: number): readonly ResultsLook[] => {
+  const looksAt = (keyword: number, day: number): readonly ResultsRequest[] => {
     const { kind } = history.keywords[keyword] as Keyword
     const top = kind === 'reference' ? mostReferences : shownResults
     const query = queryIds[keyword] as number
@@ -123,15 +123,16 @@ const readAtOnce = 500
 /** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Null where none has. */
 function readTogether(
   store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepths'>,
-  serps: readonly (readonly ResultsLook[])[],
+  serps: readonly (readonly ResultsRequest[])[],
 ) {
   const depths = store.unbrokenDepths(serps.flat())[Symbol.iterator]()
   const checked = serps.map(
-    (looks) =>
-      looks.map((look) => ({ look, depth: depths.next().value as number })).find(({ depth }) => depth > 0) ??
-      null,
+    (requests) =>
+      requests
+        .map((request) => ({ request, depth: depths.next().value as number }))
+        .find(({ depth }) => depth > 0) ?? null,
   )
-  const results = store.firstResults(checked.flatMap((one) => one?.look ?? []))[Symbol.iterator]()
+  const results = store.firstResults(checked.flatMap((one) => one?.request ?? []))[Symbol.iterator]()
   return checked.map((one) =>
     one === null ? null : { depth: one.depth, results: results.next().value as readonly FirstResult[] },
   )
@@ -204,7 +205,7 @@ function stringTable() {
 }
 
 /** What the page offers to choose, usual comparisons first. */
-const offered: readonly AskedPeriod[] = [null, ...offeredComparisons].flatMap((compare) =>
+const offered: readonly RequestedPeriod[] = [null, ...offeredComparisons].flatMap((compare) =>
   offeredPeriods.map((period) => ({ period, compare })),
 )
 
@@ -256,7 +257,7 @@ export function serpDays(
 }
 
 /** The last day of a period, and those that it may be compared with. */
-function daysOf(days: readonly string[], asked: AskedPeriod): readonly WantedDays[] {
+function daysOf(days: readonly string[], asked: RequestedPeriod): readonly WantedDays[] {
   const period = reportPeriod(days, asked)
   if (period === null) return []
   const until = days.filter((day) => day <= period.until)

@@ -2,7 +2,7 @@ import type { RunQuality } from '../model/run.ts'
 import { cutFeatures, type KeywordFeatures } from './history/features.ts'
 import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from './history/filter-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import type { AskedPeriod, ReportPeriod } from './history/period.ts'
+import type { ReportPeriod, RequestedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { Presentation } from './presentation/presentation.ts'
@@ -19,7 +19,7 @@ export interface PageData {
   /** The day to compare with; null for the nearest earlier one. */
   readonly compare: ComparisonDay | null
   /** The period that flags or the job file ask for. */
-  readonly asked: AskedPeriod
+  readonly requestedPeriod: RequestedPeriod
   readonly presentation: Presentation
   readonly measure: MetricOptions
   /** Runs of the last days, the newest last. */
@@ -102,7 +102,7 @@ type Cut = { readonly [name in keyof KeywordLists]: (all: KeywordLists[name]) =>
 
 /** The lists are long, and the first screen shows nothing of most of them, so each is cut when it is read. */
 function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: PageData, cut: Cut): PageData {
-  const { period, compare, asked, presentation, measure, texts, sites, links } = whole
+  const { period, compare, requestedPeriod, presentation, measure, texts, sites, links } = whole
   const serps = once(() => cut.serps(whole.serps))
   const citations = once(() => cut.citations(whole.citations))
   const features = once(() => cut.features(whole.features))
@@ -110,7 +110,7 @@ function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: P
     history,
     period,
     compare,
-    asked,
+    requestedPeriod,
     presentation,
     measure,
     runs,

@@ -1,12 +1,12 @@
 import type { SerpFeature } from '../model/features.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import type { BrowserPlaces } from '../output/browser/find.ts'
-import type { CsvForm } from '../output/formats/format.ts'
+import type { CsvStyle } from '../output/formats/format.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { Citation, PageData } from './data.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import type { AskedPeriod, ReportPeriod } from './history/period.ts'
+import type { ReportPeriod, RequestedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { Presentation } from './presentation/presentation.ts'
@@ -76,13 +76,13 @@ export interface ReportSource {
   readonly ranked: RankedJob
   readonly measure: MetricOptions
   /** The period that flags or the job file ask for. */
-  readonly asked: AskedPeriod
+  readonly requestedPeriod: RequestedPeriod
   readonly presentation: Presentation
   readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepths' | 'featuresIn' | 'runQuality'>
   /** What answers of an operation can show beside their results. */
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
-  readonly look: TextLook & { readonly ascii: boolean }
-  readonly csv: CsvForm
+  readonly layout: TextLayout & { readonly ascii: boolean }
+  readonly csv: CsvStyle
   /** Days before the last one whose SERPs are included, if the format shows SERPs. */
   readonly serpDays: number
   readonly print: PrintSettings
@@ -99,7 +99,7 @@ export const papers = ['a4', 'letter'] as const
 export type Paper = (typeof papers)[number]
 
 /** How text for people is laid out. */
-export interface TextLook {
+export interface TextLayout {
   /** Columns of the terminal. */
   readonly width: number
   readonly color: boolean

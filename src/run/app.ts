@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type ApiClient, apiClient, type ServicePatience } from '../api/client.ts'
+import { type ApiClient, apiClient, type ServiceDelays } from '../api/client.ts'
 import type { HttpClient } from '../api/http.ts'
 import { type HttpProxy, proxyFor } from '../api/proxy.ts'
 import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
@@ -34,7 +34,7 @@ export interface App extends AsyncDisposable {
   readonly database: string
   readonly service: ApiClient
   /** The same service, waited for as long as that. */
-  readonly serviceWith: (patience: ServicePatience) => ApiClient
+  readonly serviceWith: (patience: ServiceDelays) => ApiClient
   readonly keyHash: string
   readonly clock: Clock
   /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */
@@ -137,7 +137,7 @@ export async function createApp(
   // Not before the first request: others may send while this process waits for its turn.
   const limiter = rateLimiter({ clock, coldRequests: 64, before: countEarlierCalls })
   const { baseUrl } = settings
-  const serviceWith = (patience: ServicePatience): ApiClient =>
+  const serviceWith = (patience: ServiceDelays): ApiClient =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
   const service = serviceWith(lookupPatience)
   return {
@@ -176,7 +176,7 @@ const defaultTimeoutSeconds = 120
 const longestTimeoutSeconds = 3_600
 
 /** How long free lookups of a command wait where the service asks to be left alone. */
-export const lookupPatience: ServicePatience = { throttledMs: 90_000, unavailableMs: 10_000 }
+export const lookupPatience: ServiceDelays = { throttledMs: 90_000, unavailableMs: 10_000 }
 
 /** Checks what says where the service is, and how long a call may take. */
 export function readServiceFlags(

@@ -10,7 +10,7 @@ import { freshSpan } from '../model/trusted-time.ts'
 import type { BudgetedJob } from '../plan/document.ts'
 import { editLines } from '../plan/edited-queries.ts'
 import { decideResume, type ResumeDecision } from '../plan/resume.ts'
-import type { AskedBefore, PlanDraft, PlannedJob } from '../store/runs.ts'
+import type { FormerJob, PlanDraft, PlannedJob } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 import { type App, lookupPatience } from './app.ts'
 import type { StagedJob } from './job-files.ts'
@@ -80,7 +80,7 @@ export async function editedJobs(
     const edited = decision.do === 'show' ? null : await draft.edited(job.settings.name)
     if (edited !== null) lines.push(...editLines(job.settings, edited))
     const { name, file } = job.settings
-    const before = decision.do === 'show' || gone.length === 0 ? null : await draft.askedBefore(name, gone)
+    const before = decision.do === 'show' || gone.length === 0 ? null : await draft.formerJob(name, gone)
     if (before !== null) lines.push(renamedLine(name, file, before))
   }
   return lines
@@ -98,7 +98,7 @@ async function jobsWithoutFile(
     .map(({ name }) => name)
 }
 
-function renamedLine(name: string, file: string, { job, same, asked }: AskedBefore): string {
+function renamedLine(name: string, file: string, { job, same, asked }: FormerJob): string {
   const isYaml = /\.ya?ml$/i.test(file)
   const way = isYaml ? `write 'name: ${job}' into ${relative('', file)}` : `add --name ${shellWord(job)}`
   return `${name}: has not run yet, and asks ${count(same, 'query', 'queries')} of the ${asked} of ${job}, which no file describes any more. To keep its history ${way}, or: rankline job rename ${shellWord(job)} ${shellWord(name)}`

@@ -8,7 +8,7 @@ import { closestMatch, count } from '../model/text.ts'
 import { localDay } from '../model/time.ts'
 import { type InvalidValue, numberFlag, quoted } from '../model/values.ts'
 import type { Store } from '../store/store.ts'
-import type { AskedQueryHistory } from '../store/unattended.ts'
+import type { StoredQueryHistory } from '../store/unattended.ts'
 import type { ChoiceOf, QueryChoice, StagedJob } from './job-files.ts'
 
 /** Flags that take a part of jobs. */
@@ -222,7 +222,7 @@ export async function unfinishedRun(
 }
 
 /** Whether a query belongs to the run that goes on, wanted or not: what was settled today stays reported, and is not bought again. */
-export function isKept(inRun: AskedQueryHistory['inRun'], run: UnfinishedRun | null): boolean {
+export function isKept(inRun: StoredQueryHistory['inRun'], run: UnfinishedRun | null): boolean {
   return inRun === 'settled' && run?.isOfToday === true
 }
 

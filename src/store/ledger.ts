@@ -44,12 +44,12 @@ export interface LedgerStore {
   /** What was read and sent with that key since then, and shortly before. */
   ledgerSince(keyHash: string, mark: LedgerMark): Promise<RecentLedger>
   /** What the ledger comes to, by group, in the order of the groups: each call where it was bought. */
-  sums(by: BoughtBy, filter: LedgerFilter): Promise<readonly LedgerSum[]>
+  sums(by: BuyerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
   /**
    * The same, with each call split among the jobs of one command that asked for it, and among the tags of its query. A client is the label
    * `client` of a query, else the one that the newest run of its job names.
    */
-  shares(by: AskedBy, filter: LedgerFilter): Promise<readonly LedgerSum[]>
+  shares(by: RequesterGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
 }
 
 /** What a job spent in a time, in credits. */
@@ -87,10 +87,10 @@ export interface UsageReading {
 }
 
 /** What tells who bought a call. */
-export type BoughtBy = Extract<LedgerGroup, 'run' | 'day' | 'job'>
+export type BuyerGroup = Extract<LedgerGroup, 'run' | 'day' | 'job'>
 
 /** What tells who asked for it. */
-export type AskedBy = Extract<LedgerGroup, 'day' | 'job' | 'tag' | 'client'>
+export type RequesterGroup = Extract<LedgerGroup, 'day' | 'job' | 'tag' | 'client'>
 
 /** What calls to count; an absent field is no condition. Instants are epoch ms: from (inclusive), until (exclusive). */
 export interface LedgerFilter {

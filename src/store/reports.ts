@@ -174,7 +174,7 @@ export interface TrackingStore {
    * has, with those of single queries. Own targets come first, each group in the order of `targets`, then as the job file
    * names them.
    */
-  askedIn(run: number, targets: readonly Target[]): AskedRun
+  contentsOf(run: number, targets: readonly Target[]): RunContents
   /** Queries of a job that go on with the history of another one, each with the first run that asked it. */
   continuations(job: string): readonly ContinuedQuery[]
   /** Runs of a job that asked a part of it: what they left out stays as it was. */
@@ -185,9 +185,9 @@ export interface TrackingStore {
   queries(ids: readonly number[]): readonly QueryText[]
   links(ids: readonly number[]): readonly string[]
   /** The distinct results of each result page down to its rank, the best first. All are read at once. */
-  firstResults(looks: readonly ResultsLook[]): readonly (readonly FirstResult[])[]
+  firstResults(requests: readonly ResultsRequest[]): readonly (readonly FirstResult[])[]
   /** How many distinct results of each were checked without a gap; infinite where the results ended, 0 where nothing is known. */
-  unbrokenDepths(looks: readonly Pick<ResultsLook, 'run' | 'query'>[]): readonly number[]
+  unbrokenDepths(requests: readonly Pick<ResultsRequest, 'run' | 'query'>[]): readonly number[]
   /** What the first pages of a run had beside their results; without pages that have no answer. */
   featuresIn(run: number): readonly FoundFeatures[]
   runQuality(run: number): RunQuality
@@ -198,9 +198,9 @@ export interface TrackingStore {
 /** The features of a page as bits, see `model/features`. */
 export type FoundFeatures = readonly [query: number, features: number]
 
-export interface AskedRun {
-  readonly queries: readonly AskedKeyword[]
-  readonly targets: readonly AskedTarget[]
+export interface RunContents {
+  readonly queries: readonly RunKeyword[]
+  readonly targets: readonly ReportedTarget[]
   /** Query and target of each observation that the run is to make, in the order of the two lists. */
   readonly pairs: readonly (readonly [query: number, target: number])[]
 }
@@ -219,7 +219,7 @@ export interface QueryText {
   readonly params: Readonly<Record<string, string | number>>
 }
 
-export interface AskedKeyword extends QueryText {
+export interface RunKeyword extends QueryText {
   readonly tags: readonly string[]
   /** Searches a month. */
   readonly volume: number | null
@@ -228,7 +228,7 @@ export interface AskedKeyword extends QueryText {
   readonly labels: Readonly<Record<string, string>>
 }
 
-export interface AskedTarget extends Target {
+export interface ReportedTarget extends Target {
   readonly id: number
 }
 
@@ -264,7 +264,7 @@ export function isRanked(row: ObservedRow): row is RankedRow {
 }
 
 /** The results of a query in a run. */
-export interface ResultsLook {
+export interface ResultsRequest {
   readonly run: number
   readonly query: number
   readonly kind: ResultKind

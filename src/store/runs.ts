@@ -13,7 +13,7 @@ export interface PlanDraft extends AsyncDisposable {
   /** What an edit of the job's file made of its queries; null where there is nothing to be told. */
   edited(job: string): Promise<EditedQueries | null>
   /** Of a job that never ran: which of these jobs asked most of what it asks, in their newest run; null where none did. */
-  askedBefore(job: string, others: readonly string[]): Promise<AskedBefore | null>
+  formerJob(job: string, others: readonly string[]): Promise<FormerJob | null>
   /** The first rows of a job that ask what an earlier row asks, once it is summed up. */
   repeats(job: string): readonly RepeatedRow[]
   /** What the plan comes to beside what is stored; `continues` as given. */
@@ -24,7 +24,7 @@ export interface PlanDraft extends AsyncDisposable {
   commit(jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]>
 }
 
-type AskedAs = Pick<JobQuery, 'operation' | 'text' | 'params'>
+type QueryParts = Pick<JobQuery, 'operation' | 'text' | 'params'>
 
 /** Queries that a job never asked, and queries that its newest run asked and that it no longer asks. */
 export interface EditedQueries {
@@ -34,11 +34,11 @@ export interface EditedQueries {
    * Ways in which one may have become the other: so many pairs that differ in this alone, with the text of one of them; each text for
    * itself where the text is what differs. A query may be in several.
    */
-  readonly pairs: readonly { readonly queries: number; readonly was: AskedAs; readonly now: AskedAs }[]
+  readonly pairs: readonly { readonly queries: number; readonly was: QueryParts; readonly now: QueryParts }[]
 }
 
 /** A job of which another asks so many of the queries that its newest run asked. */
-export interface AskedBefore {
+export interface FormerJob {
   readonly job: string
   readonly asked: number
   readonly same: number

@@ -42,7 +42,7 @@ export interface SlotStore extends SlotReads {
 }
 
 /** What is stored of a query that a job asks. */
-export interface AskedQueryHistory extends QueryHistory {
+export interface StoredQueryHistory extends QueryHistory {
   /** What an unfinished run says of it: `open` where it still has pages to be fetched. */
   readonly inRun: 'not-asked' | 'open' | 'settled'
 }
@@ -56,7 +56,7 @@ export interface DueReads {
     job: string,
     keys: readonly Buffer[],
     look: { readonly since: number; readonly unfinishedRun: number | null },
-  ): Promise<readonly AskedQueryHistory[]>
+  ): Promise<readonly StoredQueryHistory[]>
 }
 
 /** What says how jobs are doing, of the whole database. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pageRequest } from '../../src/api/client.ts'
-import { type AskedPage, echoMismatch } from '../../src/catalog/answers.ts'
+import { echoMismatch, type RequestedPage } from '../../src/catalog/answers.ts'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
 import { echoOf } from '../../src/sandbox/world/world.ts'
 
-const asks = (asked: Partial<AskedPage> = {}): AskedPage => ({
+const asks = (asked: Partial<RequestedPage> = {}): RequestedPage => ({
   text: 'Standing desk',
   params: {},
   page: 1,
@@ -13,13 +13,18 @@ const asks = (asked: Partial<AskedPage> = {}): AskedPage => ({
 })
 
 /** What differs of an answer that repeats that; `current` is its page by `pagination`. */
-function differs(operation: string, asked: Partial<AskedPage>, echo: unknown, current: number | null = null) {
+function differs(
+  operation: string,
+  asked: Partial<RequestedPage>,
+  echo: unknown,
+  current: number | null = null,
+) {
   const facts = { searchParameters: echo, currentPage: current }
   return echoMismatch(billableOperation(operation), asks(asked), facts)
 }
 
 describe('an answer that repeats the question in its own way says nothing else', () => {
-  test.each<[string, string, Partial<AskedPage>, unknown, number?]>([
+  test.each<[string, string, Partial<RequestedPage>, unknown, number?]>([
     ['nothing repeated', 'alpha.search', { params: { gl: 'us' } }, {}],
     ['no echo at all', 'alpha.search', { params: { gl: 'us' } }, null],
     ['an echo that is no object', 'alpha.search', {}, 'standing'],
@@ -90,7 +95,7 @@ describe('an answer that repeats the question in its own way says nothing else',
 })
 
 describe('an answer to another question says what differs', () => {
-  test.each<[string, string, Partial<AskedPage>, unknown, Record<string, readonly unknown[]>]>([
+  test.each<[string, string, Partial<RequestedPage>, unknown, Record<string, readonly unknown[]>]>([
     ['the text', 'alpha.search', {}, { q: 'oak desk' }, { q: ['Standing desk', 'oak desk'] }],
     ['a word less', 'alpha.search', {}, { q: 'desk' }, { q: ['Standing desk', 'desk'] }],
     ['an accent', 'alpha.search', { text: 'café' }, { q: 'cafe' }, { q: ['café', 'cafe'] }],

@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apiClient, CallHeldBack, type ClientOptions, type ServicePatience } from '../../src/api/client.ts'
+import { apiClient, CallHeldBack, type ClientOptions, type ServiceDelays } from '../../src/api/client.ts'
 import { type ApiRequest, openHttpClient } from '../../src/api/http.ts'
 import { billedAfter } from '../../src/api/outcomes.ts'
 import { rateLimiter } from '../../src/api/rate-limiter.ts'
@@ -206,7 +206,7 @@ describe('a delay that the service names', () => {
   async function departures(
     answers: readonly (readonly [number, string | null])[],
     operations: readonly string[],
-    patience: ServicePatience = { throttledMs: 600_000, unavailableMs: 600_000 },
+    patience: ServiceDelays = { throttledMs: 600_000, unavailableMs: 600_000 },
   ): Promise<readonly string[]> {
     const time = fakeTime()
     const clock = { ...time.clock, wall: () => Date.UTC(2026, 10, 22) + time.now() }

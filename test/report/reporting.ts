@@ -7,7 +7,7 @@ import {
 } from '../../src/report/history/build-history.ts'
 import type { ComparisonDay } from '../../src/report/history/movement.ts'
 import { type RankReport, rankRows } from '../../src/report/rows.ts'
-import type { AskedTarget, ObservedRow } from '../../src/store/reports.ts'
+import type { ObservedRow, ReportedTarget } from '../../src/store/reports.ts'
 import { unknown } from './build.ts'
 
 interface Reporting {
@@ -65,7 +65,7 @@ function source(rankings: readonly Row[], asked: readonly Row[], last: string): 
     kindOf: () => 'organic',
     store: {
       continuations: () => [],
-      askedIn: () => ({
+      contentsOf: () => ({
         queries: [...new Set(asked.map(query))].map((id) => ({
           ...textOf(id),
           ...saidOf(asked.find((row) => query(row) === id)),
@@ -93,7 +93,7 @@ function saidOf({ tags, volume, intended_url: url, labels }: Row = {}) {
   }
 }
 
-function targetFrom(row: Row, id: number): AskedTarget {
+function targetFrom(row: Row, id: number): ReportedTarget {
   return {
     id,
     site: String(row.target_site),

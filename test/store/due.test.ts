@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AskedQueryHistory } from '../../src/store/unattended.ts'
+import type { StoredQueryHistory } from '../../src/store/unattended.ts'
 import { aQuery, aStore, hour, noon, plan, plannedJob } from './build.ts'
 
 const queries = [{ text: 'a', pages: 2 }, { text: 'b' }, { text: 'c' }]
@@ -21,7 +21,7 @@ async function anUnfinishedRun() {
     keys: readonly Buffer[],
     since: number,
     unfinishedRun: number | null = run.id,
-  ): Promise<readonly AskedQueryHistory[]> =>
+  ): Promise<readonly StoredQueryHistory[]> =>
     temp.store.queryHistories('acme', keys, { since, unfinishedRun })
   return { ...temp, run, histories }
 }

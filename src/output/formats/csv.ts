@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { withoutFormula } from '../../model/text.ts'
-import { type Cells, type CsvForm, type TextOptions, textChunks } from './format.ts'
+import { type Cells, type CsvStyle, type TextOptions, textChunks } from './format.ts'
 
 /** Rows as CSV, with the names of the columns in the first line. */
 export function writeCsv(rows: Iterable<Cells>, options: TextOptions): AsyncGenerator<string> {
@@ -13,7 +13,7 @@ const batchRows = 50
 /** Cells with what parts cells or lines anywhere are quoted, so that a reader with another separator keeps the columns. */
 const quotedMatch = /[,;\t\r\n]/
 
-const forms: Readonly<Record<CsvForm, Parameters<typeof stringify>[1]>> = {
+const forms: Readonly<Record<CsvStyle, Parameters<typeof stringify>[1]>> = {
   raw: { quoted_match: quotedMatch },
   guarded: { quoted_match: quotedMatch, cast: { string: withoutFormula } },
   excel: {

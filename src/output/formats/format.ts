@@ -23,12 +23,12 @@ export function* cellsOf(rows: Iterable<Row>, columns: TextOptions['columns']): 
  * How CSV is written. `guarded` keeps spreadsheets from running text as formulas; `excel` is that in the form that Excel opens by a double
  * click where decimals follow a comma; `raw` is text as it is, for programs.
  */
-export type CsvForm = 'guarded' | 'excel' | 'raw'
+export type CsvStyle = 'guarded' | 'excel' | 'raw'
 
 /** The options of text formats. Only `json` is written in another way than as text, and only as JSON. */
 export interface TextOptions {
   readonly columns: readonly (Pick<Column, 'name'> & Partial<Pick<Column, 'type'>>)[]
-  readonly csv: CsvForm
+  readonly csv: CsvStyle
 }
 
 export interface RowOptions extends TextOptions {

@@ -111,11 +111,11 @@ function periodText({ history, period }: View): string {
 }
 
 /** What is compared with, in words. Without any keyword it is the day that keywords would be compared with. */
-export function comparedText({ history, statuses, asked }: View): string {
-  const usual = baselineOrder(history.days, asked).slice(0, 1)
+export function comparedText({ history, statuses, compare }: View): string {
+  const usual = baselineOrder(history.days, compare).slice(0, 1)
   const days =
     statuses.length > 0 ? comparedDays(history, statuses) : usual.map((day) => history.days[day] as string)
-  return comparisonInWords(say, asked, days)
+  return comparisonInWords(say, compare, days)
 }
 
 type Theme = 'light' | 'dark'

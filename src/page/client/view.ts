@@ -25,7 +25,7 @@ export interface View {
   /** Places of the days of the period, which charts show: from `start` on, up to but without `end`, which is that of all days. */
   readonly shown: { readonly start: number; readonly end: number }
   /** The day that is compared with; it is before the period, or within it. */
-  readonly asked: ComparisonDay | null
+  readonly compare: ComparisonDay | null
   /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
   readonly statuses: readonly KeywordStatus[]
   /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
@@ -48,14 +48,14 @@ export function viewOf(data: PageData, filters: Filters): View {
       (place) => data.history.targets[place]?.label ?? '',
     ),
   })
-  const asked = period === null ? data.compare : period.compare
+  const compare = period === null ? data.compare : period.compare
   const isFit = data.history.keywords.map(fits(data, filters))
   const selected = keepKeywords(filtered, (keyword) => isFit[keyword] === true)
   const { history } = selected
   const { days } = history
   const start = period === null ? 0 : days.findIndex((day) => day >= period.from)
   const own = { ...history, series: history.series.filter(({ target }) => target === filters.target) }
-  const statuses = keywordStatuses(own, asked)
+  const statuses = keywordStatuses(own, compare)
   const parts = partsOf(history, data.measure.kind)
   const chosen = parts.find((part) => partKey(part) === filters.part)
   const inOrder = chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)]
@@ -67,10 +67,10 @@ export function viewOf(data: PageData, filters: Filters): View {
     target: data.history.targets[filters.target] as TrackedTarget,
     period,
     shown: { start: Math.max(0, start), end: days.length },
-    asked,
+    compare,
     statuses,
     listed: listedOf(statuses, movement, inOrder),
-    allTargets: once(() => keywordStatuses(history, asked)),
+    allTargets: once(() => keywordStatuses(history, compare)),
     parts: inOrder,
   }
 }
@@ -110,8 +110,8 @@ export function ofFirstPart(
 }
 
 /** Whether there is a day that keywords can be compared with. */
-export function hasCompared({ history, asked }: View): boolean {
-  return baselineOrder(history.days, asked).length > 0
+export function hasCompared({ history, compare }: View): boolean {
+  return baselineOrder(history.days, compare).length > 0
 }
 
 /** The view of the first part: figures never mix parts. */

@@ -4,11 +4,11 @@ import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/term
 import { askedText, between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/pages.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import type { TextLook } from '../report.ts'
+import type { TextLayout } from '../report.ts'
 import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './serp-diff.ts'
 
 /** What changed in the results of a query, for a person. */
-export function diffText(one: DiffDocument, { width, color }: TextLook): string {
+export function diffText(one: DiffDocument, { width, color }: TextLayout): string {
   const lines = [requestLine(one), ...about(one)]
   const head = lines.flatMap((line) => wrap(sanitizeLine(line), width)).join('\n')
   const rows = tableRows(one)
@@ -199,7 +199,7 @@ export function byChange(a: DiffSummary, b: DiffSummary): number {
 /** One line per query for a terminal. Lines below say what was compared. */
 export function diffTable(
   all: readonly DiffSummary[],
-  { width, color, compare }: TextLook & { readonly compare: ComparisonDay | null },
+  { width, color, compare }: TextLayout & { readonly compare: ComparisonDay | null },
 ): string {
   const several = (cell: (one: DiffSummary) => unknown): boolean => new Set(all.map(cell)).size > 1
   const number = (title: string, cell: (one: DiffSummary) => number | null) => ({

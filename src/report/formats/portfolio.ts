@@ -2,7 +2,7 @@ import type { Cell } from '../../model/result.ts'
 import type { Language } from '../../model/settings/presentation.ts'
 import { formatTable } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
-import type { ReportSource, TextLook } from '../report.ts'
+import type { ReportSource, TextLayout } from '../report.ts'
 import { type Words, wordsOf } from '../words/words.ts'
 import { ownFigures, type TrendDay } from './figures-json.ts'
 
@@ -235,7 +235,7 @@ const columns = [
 ] as const
 
 /** The rows for the terminal, in English. */
-export function portfolioTable(rows: readonly PortfolioRow[], { width }: Pick<TextLook, 'width'>): string {
+export function portfolioTable(rows: readonly PortfolioRow[], { width }: Pick<TextLayout, 'width'>): string {
   const say = wordsOf('en')
   const names = rows.map(({ name }) => name)
   const isShared = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name)

@@ -1,5 +1,5 @@
 import type { Row } from '../../model/result.ts'
-import { type CsvForm, cellsOf } from '../../output/formats/format.ts'
+import { type CsvStyle, cellsOf } from '../../output/formats/format.ts'
 import { rowFormats } from '../../output/formats/index.ts'
 import type { CellKind } from '../../output/xlsx.ts'
 import type { ReportFormat } from '../report.ts'
@@ -96,7 +96,7 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   async function* chunks(
     rows: Iterable<Row>,
     labels: readonly string[],
-    csv: CsvForm,
+    csv: CsvStyle,
   ): AsyncGenerator<string> {
     const write = await rowFormats[name].load()
     const columns = [...reportColumns, ...labels.map(labelColumn)].map((column) => ({

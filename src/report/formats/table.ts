@@ -26,7 +26,7 @@ import type { HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { buckets, top } from '../metrics/positions.ts'
-import { builtHistory, type ReportFormat, type ReportSource, type TextLook } from '../report.ts'
+import { builtHistory, type ReportFormat, type ReportSource, type TextLayout } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
 import { type Segment, segments } from '../segments.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
@@ -38,15 +38,15 @@ const say = wordsOf('en')
 /** The figures and below them every rank, for a terminal. */
 export const tableFormat: ReportFormat = {
   chunks: (source) => {
-    const { ranked, look } = source
-    const table = rankTable(ranked.report(), { ...look, period: ranked.period })
+    const { ranked, layout } = source
+    const table = rankTable(ranked.report(), { ...layout, period: ranked.period })
     if (table === '') return asStream('')
     const said = conclusionsOf(source)
     const { keywords } = builtHistory(source).history
-    const [above, below] = [sentences(said, look), nextSteps(said, keywords, look)].map((text) =>
-      look.ascii ? asciiSigns(text) : text,
+    const [above, below] = [sentences(said, layout), nextSteps(said, keywords, layout)].map((text) =>
+      layout.ascii ? asciiSigns(text) : text,
     )
-    return asStream(`${above}${figures(source)}${below}\n${look.ascii ? asciiSigns(table) : table}`)
+    return asStream(`${above}${figures(source)}${below}\n${layout.ascii ? asciiSigns(table) : table}`)
   },
   painted: true,
   measured: true,
@@ -58,8 +58,8 @@ export const conclusionsFormat: ReportFormat = {
   chunks: (source) => {
     const said = conclusionsOf(source)
     const { keywords } = builtHistory(source).history
-    const text = `${sentences(said, source.look)}${nextSteps(said, keywords, source.look).trimStart()}`
-    return asStream(source.look.ascii ? asciiSigns(text) : text)
+    const text = `${sentences(said, source.layout)}${nextSteps(said, keywords, source.layout).trimStart()}`
+    return asStream(source.layout.ascii ? asciiSigns(text) : text)
   },
   measured: true,
 }
@@ -81,7 +81,7 @@ function conclusionsOf(source: ReportSource): readonly Conclusions[] {
 }
 
 /** How things stand; of each own target if there are several. */
-function sentences(all: readonly Conclusions[], { width }: TextLook): string {
+function sentences(all: readonly Conclusions[], { width }: TextLayout): string {
   const lines = all.flatMap(({ target, findings }) => [
     ...(all.length > 1 ? [`${sanitize(target?.label ?? '')}:`] : []),
     ...findings.map((one) => sentenceOf(one, say, sanitize)),
@@ -99,7 +99,7 @@ function fullPlaces(keywords: readonly Keyword[]): (keyword: Keyword) => string 
 }
 
 /** What to do next, in short. */
-function nextSteps(all: readonly Conclusions[], keywords: readonly Keyword[], { width }: TextLook): string {
+function nextSteps(all: readonly Conclusions[], keywords: readonly Keyword[], { width }: TextLayout): string {
   const place = fullPlaces(keywords)
   const lines = all.flatMap(({ target, actions }) => [
     ...(all.length > 1 && actions.length > 0 ? [`${sanitize(target?.label ?? '')}:`] : []),
@@ -119,15 +119,15 @@ function nextSteps(all: readonly Conclusions[], keywords: readonly Keyword[], { 
 }
 
 function figures(source: ReportSource): string {
-  const { ranked, measure, look } = source
+  const { ranked, measure, layout } = source
   const { history } = builtHistory(source)
   const options = { ...measure, compare: ranked.compare }
   const summary = summarise(history, options)
-  const text = `${summaryText(summary, look)}${tagsText(segments(history, options), history, summary, look)}`
-  return look.ascii ? asciiSigns(text) : text
+  const text = `${summaryText(summary, layout)}${tagsText(segments(history, options), history, summary, layout)}`
+  return layout.ascii ? asciiSigns(text) : text
 }
 
-interface TableLook extends TextLook {
+interface TableLayout extends TextLayout {
   readonly period?: ReportPeriod | null
 }
 
@@ -136,7 +136,7 @@ interface RankColumn extends TableColumn {
 }
 
 /** The rank table for a terminal. Lines below it say what was counted and compared. */
-export function rankTable(report: RankReport, { width, color, period = null }: TableLook): string {
+export function rankTable(report: RankReport, { width, color, period = null }: TableLayout): string {
   const { rows } = report
   if (rows.length === 0) return ''
   const columns = columnsOf(report)
@@ -251,7 +251,7 @@ function omission({ queries, targets }: RankReport['leftOut']): readonly string[
 }
 
 /** The figures of all targets, to be printed above the rank table; empty for a job without targets. */
-export function summaryText(summary: Summary, { width, color }: TextLook): string {
+export function summaryText(summary: Summary, { width, color }: TextLayout): string {
   const { targets } = summary
   if (targets.length === 0) return ''
   const lines = linesOf(summary, summary.parts)
@@ -357,7 +357,7 @@ export function tagsText(
   segments: readonly Segment[],
   { targets }: Pick<RankHistory, 'targets'>,
   { parts }: Summary,
-  { width, color }: TextLook,
+  { width, color }: TextLayout,
 ): string {
   const own = targets.findIndex((target) => target.own)
   if (own === -1 || segments.every(({ tag }) => tag === null)) return ''

@@ -3,11 +3,11 @@ import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import {
-  type AskedRun,
   type ContinuedQuery,
   isRanked,
   type ObservedRow,
   type QueryText,
+  type RunContents,
   type TrackingStore,
 } from '../../store/reports.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
@@ -33,7 +33,7 @@ export interface HistorySource {
   readonly partialRuns?: ReadonlySet<number>
   /** Targets of the whole job that are reported. */
   readonly targets: readonly Target[]
-  readonly store: Pick<TrackingStore, 'askedIn' | 'continuations' | 'observedIn' | 'queries' | 'links'>
+  readonly store: Pick<TrackingStore, 'contentsOf' | 'continuations' | 'observedIn' | 'queries' | 'links'>
   /** Kind of the results that an operation ranks. */
   readonly kindOf: (operation: string) => ResultKind
   /** Whether absence counts with what was looked at, however deep was asked. */
@@ -62,7 +62,7 @@ export function buildHistory({
   const inOrder = [...runs].sort((a, b) => (a.date === b.date ? a.id - b.id : a.date < b.date ? -1 : 1))
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
-  const asked = store.askedIn(newest, targets)
+  const asked = store.contentsOf(newest, targets)
   const { place: linkPlace, ids: linkIds } = places()
   const changes = changesOfQueries(store.continuations(job), inOrder)
   const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace, changes })
@@ -136,7 +136,7 @@ function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string
 }
 
 interface Gathering {
-  readonly asked: AskedRun
+  readonly asked: RunContents
   readonly days: readonly string[]
   readonly store: HistorySource['store']
   /** Place of a link among those of the history. */

@@ -15,7 +15,7 @@ export interface ReportPeriod extends Days {
 }
 
 /** What a reader asks for, as text: it stands in flags, in job files and in the address of the page. */
-export interface AskedPeriod {
+export interface RequestedPeriod {
   /** Such as `28d`; null is the usual period, or the whole history where that is shorter. */
   readonly period: string | null
   /** Such as `year`; null is the day before the period began. */
@@ -34,7 +34,7 @@ const usualTolerance = 3
  */
 export function reportPeriod(
   days: readonly string[],
-  { period, compare }: AskedPeriod,
+  { period, compare }: RequestedPeriod,
   tolerance?: number,
 ): ReportPeriod | null {
   const [first, last] = [days[0], days.at(-1)]

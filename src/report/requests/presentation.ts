@@ -10,14 +10,14 @@ import { logoAddress } from '../presentation/logo.ts'
 import type { Comment, Presentation } from '../presentation/presentation.ts'
 
 /** What a job says of its report. */
-export type LookSettings = Pick<JobSettings, 'report' | 'views' | 'notes'>
+export type PresentationSettings = Pick<JobSettings, 'report' | 'views' | 'notes'>
 
 /** What the file of a job says of its report; what its newest run says where the job is named without its file. */
-export async function lookSettings(
+export async function presentationSettings(
   store: Pick<Store, 'latestRun'>,
   job: string,
   file: JobSettings | null,
-): Promise<LookSettings> {
+): Promise<PresentationSettings> {
   return file ?? (await store.latestRun(job))?.settings ?? { report: null, views: null, notes: null }
 }
 
@@ -31,7 +31,7 @@ export interface PresentationRequest {
 
 /** How the report of a job looks. Reads the logo and the comment; throws a sentence where one cannot be used. */
 export async function presentationOf(
-  { report, views, notes }: LookSettings,
+  { report, views, notes }: PresentationSettings,
   { audience = 'team', comment, english = false }: PresentationRequest = {},
 ): Promise<Presentation> {
   const { title = null, client = null, agency = null, footer = null } = report ?? {}

@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
 import { filterHistory } from '../history/filter-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import { type AskedPeriod, type ReportPeriod, reportPeriod } from '../history/period.ts'
+import { type ReportPeriod, type RequestedPeriod, reportPeriod } from '../history/period.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { RankedJob } from '../report.ts'
@@ -24,14 +24,14 @@ export async function rankedJob(
   job: string,
   {
     date,
-    asked = null,
+    periodRequest = null,
     targets,
     filter = {},
     absent = 'depth',
   }: {
     readonly date?: string | undefined
     /** The period; null for the last day against the nearest day before. */
-    readonly asked?: PeriodRequest | null
+    readonly periodRequest?: PeriodRequest | null
     /** Those that the file of the job names now. */
     readonly targets?: readonly Target[] | undefined
     readonly filter?: ReportFilter
@@ -40,7 +40,7 @@ export async function rankedJob(
   },
 ): Promise<RankedJob> {
   const started = await runsUntil(store, job, date)
-  const period = asked === null ? null : chosenPeriod(job, started, asked)
+  const period = periodRequest === null ? null : chosenPeriod(job, started, periodRequest)
   const runs = period === null ? started : started.filter((one) => one.date <= period.until)
   const [newest] = runs
   if (newest === undefined)
@@ -83,7 +83,7 @@ export async function rankedJob(
 }
 
 /** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */
-export interface PeriodRequest extends AskedPeriod {
+export interface PeriodRequest extends RequestedPeriod {
   readonly tolerance?: number | undefined
 }
 
@@ -91,10 +91,10 @@ export interface PeriodRequest extends AskedPeriod {
 function chosenPeriod(
   job: string,
   runs: readonly Run[],
-  { tolerance, ...asked }: PeriodRequest,
+  { tolerance, ...requested }: PeriodRequest,
 ): ReportPeriod | null {
   const days = [...new Set(runs.map(({ date }) => date))].sort()
-  const period = reportPeriod(days, asked, tolerance)
+  const period = reportPeriod(days, requested, tolerance)
   if (period === null) return null
   const { from, until, compare } = period
   const last = days.findLast((day) => day <= until)
@@ -102,7 +102,8 @@ function chosenPeriod(
     throw new UsageError(
       `The job ${job} has no run from ${from} to ${until}; its runs are from ${days[0]} to ${days.at(-1)}. Choose another period with --period, or in report: of the job file`,
     )
-  const day = asked.compare !== null && isDay(asked.compare) ? asked.compare : (compare?.day ?? null)
+  const day =
+    requested.compare !== null && isDay(requested.compare) ? requested.compare : (compare?.day ?? null)
   if (day === null || day < last) return period
   throw new UsageError(
     `A report of ${last} cannot be compared with ${day}; write an earlier day for --compare, or in report: of the job file`,

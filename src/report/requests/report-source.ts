@@ -1,15 +1,15 @@
 import { featuresOf } from '../../catalog/features.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { BrowserPlaces } from '../../output/browser/find.ts'
-import type { CsvForm } from '../../output/formats/format.ts'
+import type { CsvStyle } from '../../output/formats/format.ts'
 import type { Store } from '../../store/store.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'
-import type { AskedPeriod } from '../history/period.ts'
+import type { RequestedPeriod } from '../history/period.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import { sourceForClient } from '../presentation/audience.ts'
 import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
 import { type Paper, papers, type ReportFormat, type ReportSource } from '../report.ts'
-import { lookSettings } from './presentation.ts'
+import { presentationSettings } from './presentation.ts'
 import { type ReportFilter, rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
@@ -20,15 +20,15 @@ export interface ReportRequest {
   readonly format: Pick<ReportFormat, 'dayBefore'>
   readonly date?: string | undefined
   /** What flags ask for; the job file says the rest. */
-  readonly asked?: { readonly [part in keyof AskedPeriod]?: string | undefined }
+  readonly period?: { readonly [part in keyof RequestedPeriod]?: string | undefined }
   /** Days that an observation may lie from the compared day. */
   readonly tolerance?: number | undefined
   readonly filter?: ReportFilter
   readonly measure: MetricOptions
   readonly order?: RowOrder
   readonly presentation?: Presentation
-  readonly look: ReportSource['look']
-  readonly csv?: CsvForm
+  readonly layout: ReportSource['layout']
+  readonly csv?: CsvStyle
   readonly serpDays?: number
   readonly paper?: Paper
   /** Where an installed browser may be, which makes the PDF. */
@@ -38,15 +38,18 @@ export interface ReportRequest {
 /** Reads what every format of a report is made of. */
 export async function reportSource(store: Store, request: ReportRequest): Promise<ReportSource> {
   const { job, settings, format, date, tolerance, filter = {}, measure, order } = request
-  const { period = null, compare = null } = request.asked ?? {}
-  const { report: ofJob } = await lookSettings(store, job, settings)
-  const asked = { period: period ?? ofJob?.period ?? null, compare: compare ?? ofJob?.compare ?? null }
+  const { period = null, compare = null } = request.period ?? {}
+  const { report: ofJob } = await presentationSettings(store, job, settings)
+  const requestedPeriod = {
+    period: period ?? ofJob?.period ?? null,
+    compare: compare ?? ofJob?.compare ?? null,
+  }
   const isDayBefore = format.dayBefore === true && period === null && compare === null
   const ranked = await rankedJob(store, job, {
     date,
     filter,
     targets: settings?.targets,
-    asked: isDayBefore ? null : { ...asked, tolerance },
+    periodRequest: isDayBefore ? null : { ...requestedPeriod, tolerance },
     absent: measure.absent ?? 'depth',
   })
   const sorted = order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) }
@@ -54,8 +57,8 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     job,
     measure,
     store,
-    asked,
-    look: request.look,
+    requestedPeriod,
+    layout: request.layout,
     featuresOf,
     ranked: sorted,
     presentation: request.presentation ?? plainPresentation,

@@ -18,7 +18,7 @@ import { noDataMessage } from './explain.ts'
 
 export type MakeDiff = (query: SerpQuery) => DiffDocument
 
-interface LookOptions {
+interface DiffRequest {
   readonly job: string
   readonly date: string | undefined
   readonly depth: number | undefined
@@ -26,13 +26,13 @@ interface LookOptions {
   readonly compare: ComparisonDay | null
 }
 
-export function comparer(store: Store, { job, date, depth, targets, compare }: LookOptions): MakeDiff {
+export function comparer(store: Store, { job, date, depth, targets, compare }: DiffRequest): MakeDiff {
   const until = date === undefined ? {} : { until: addDays(date, 1) }
   return (query) => {
     const { queryId } = query
     const days = comparedDays(inOrder(store.serpDates({ job, ...until }, queryId)), compare)
-    const read = (looks: readonly SerpDate[] | null) =>
-      deepestSnapshot((looks ?? []).map(({ run }) => snapshotOf(store.storedSerp(run, queryId))))
+    const read = (dates: readonly SerpDate[] | null) =>
+      deepestSnapshot((dates ?? []).map(({ run }) => snapshotOf(store.storedSerp(run, queryId))))
     const [from, to] = [read(days.from), read(days.to)]
     const ofQuery = to === null ? [] : store.queryTargets(to.run, queryId)
     return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
@@ -40,17 +40,17 @@ export function comparer(store: Store, { job, date, depth, targets, compare }: L
 }
 
 /** Day by day, and run by run of a day. */
-function inOrder(looks: readonly SerpDate[]): readonly SerpDate[] {
-  const newestFirst = looks.toSorted((a, b) => b.run - a.run)
+function inOrder(dates: readonly SerpDate[]): readonly SerpDate[] {
+  const newestFirst = dates.toSorted((a, b) => b.run - a.run)
   return inOrderOfRuns(newestFirst).toSorted((a, b) =>
     a.date === b.date ? a.run - b.run : a.date < b.date ? -1 : 1,
   )
 }
 
 /** What changed most first. */
-export function ordered(queries: readonly SerpQuery[], look: MakeDiff) {
+export function ordered(queries: readonly SerpQuery[], makeDiff: MakeDiff) {
   return queries
-    .map((query) => ({ query, summary: diffSummary(look(query)) }))
+    .map((query) => ({ query, summary: diffSummary(makeDiff(query)) }))
     .sort((a, b) => byChange(a.summary, b.summary))
 }
 

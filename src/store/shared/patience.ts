@@ -6,7 +6,7 @@ const firstPauseMs = 50
 const longestPauseMs = 2_000
 
 /** How work waits for a database that cannot be reached. */
-export interface Patience {
+export interface WaitOptions {
   /** Ends the wait: the work is rejected with its reason. */
   readonly signal?: AbortSignal | undefined
   /** After so long the work is rejected with `JournalUnreachable`. */
@@ -23,7 +23,7 @@ export interface Patience {
  */
 export async function patiently<T>(
   work: () => Promise<T>,
-  { signal, mostMs = Number.POSITIVE_INFINITY, onWait, onBack }: Patience = {},
+  { signal, mostMs = Number.POSITIVE_INFINITY, onWait, onBack }: WaitOptions = {},
 ): Promise<T> {
   const until = performance.now() + mostMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -44,7 +44,7 @@ export async function patiently<T>(
 }
 
 /** The same journal, whose questions and changes wait for the database. Its ledger does so in any case; a plan is read without patience. */
-export function patientJournal(journal: SharedJournal, patience: Patience): SharedJournal {
+export function patientJournal(journal: SharedJournal, patience: WaitOptions): SharedJournal {
   const { plans, chunks, calls, rates, spending, changes, operations } = journal
   const patient = <Port extends object>(port: Port): Port => withPatience(port, patience)
   return {
@@ -61,7 +61,7 @@ export function patientJournal(journal: SharedJournal, patience: Patience): Shar
 }
 
 /** All methods of a port answer with a promise, and bear to be called twice with the same arguments. */
-function withPatience<Port extends object>(port: Port, patience: Patience): Port {
+function withPatience<Port extends object>(port: Port, patience: WaitOptions): Port {
   const methods = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][]
   return Object.fromEntries(
     methods.map(([name, method]) => [

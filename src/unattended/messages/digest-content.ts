@@ -27,7 +27,10 @@ export async function figuresOf(
   store: Store,
   now: number,
 ): Promise<DigestFigures> {
-  const ranked = await rankedJob(store, job, { asked: { period: null, compare: '7d', tolerance }, targets })
+  const ranked = await rankedJob(store, job, {
+    periodRequest: { period: null, compare: '7d', tolerance },
+    targets,
+  })
   const history = ranked.built?.history ?? null
   const isRanked = history !== null && history.series.length > 0
   const summary = isRanked ? summarise(history, { curve: defaultCurve, compare: ranked.compare }) : null
@@ -104,9 +107,9 @@ async function sourceOf(job: JobSettings, presentation: Presentation, store: Sto
     settings: job,
     format: emailFormat,
     presentation,
-    asked: { period: job.report?.period ?? week },
+    period: { period: job.report?.period ?? week },
     measure: { curve: defaultCurve, absent: 'depth' },
-    look: { width: 80, color: false, ascii: false },
+    layout: { width: 80, color: false, ascii: false },
     browsers: browserPlaces(),
   })
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../../../src/model/result.ts'
 import { withFormula } from '../../../src/model/text.ts'
-import { type CsvForm, cellsOf, type TextOptions } from '../../../src/output/formats/format.ts'
+import { type CsvStyle, cellsOf, type TextOptions } from '../../../src/output/formats/format.ts'
 import { rowFormats } from '../../../src/output/formats/index.ts'
 import { anyText } from '../../api/any-text.ts'
 import { testTable } from '../../support/test-table.ts'
@@ -15,7 +15,7 @@ const columns = ['query', 'rank', 'title']
 async function written(
   rows: Iterable<Row>,
   format: TextFormat,
-  csv: CsvForm = 'guarded',
+  csv: CsvStyle = 'guarded',
   own: TextOptions['columns'] = columns.map((name) => ({ name })),
 ): Promise<string> {
   let text = ''
@@ -26,7 +26,7 @@ async function written(
 async function chunks(
   rows: Iterable<Row>,
   format: TextFormat,
-  csv: CsvForm,
+  csv: CsvStyle,
   own: TextOptions['columns'],
 ): Promise<AsyncIterable<string>> {
   const write = await rowFormats[format].load()

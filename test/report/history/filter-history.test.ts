@@ -144,7 +144,7 @@ test('a page of less shows the results, citations and runs of what is left', () 
     history,
     period: null,
     compare: null,
-    asked: { period: null, compare: null },
+    requestedPeriod: { period: null, compare: null },
     presentation: plainPresentation,
     measure: { curve: defaultCurve },
     runs: [1, 2, 3].map((day) => ({ ...run, run: day, date: march(day) })),

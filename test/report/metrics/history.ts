@@ -81,7 +81,7 @@ export function aPageOf(history: RankHistory, more: Partial<PageData> = {}): Pag
       history,
       period: null,
       compare: null,
-      asked: { period: null, compare: null },
+      requestedPeriod: { period: null, compare: null },
       presentation: plainPresentation,
       measure: { curve },
       runs: [],

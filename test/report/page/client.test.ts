@@ -99,7 +99,7 @@ describe('what is chosen', () => {
     const view = viewOf(page, { ...noFilters, target: 2, text: 'desk', period })
     expect(view.history.days).toEqual(page.history.days.slice(0, -2))
     expect(view.history.days.slice(view.shown.start, view.shown.end)).toEqual(page.history.days.slice(-9, -2))
-    expect(view.asked).toEqual({ day: addDays(from, -1), tolerance: 3 })
+    expect(view.compare).toEqual({ day: addDays(from, -1), tolerance: 3 })
     expect(view.statuses.length).toBeGreaterThan(3)
     for (const { keyword, series } of view.statuses) {
       expect(keyword.query).toContain('desk')

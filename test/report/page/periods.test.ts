@@ -56,9 +56,9 @@ test('periods are offered for which there is a day to compare with', () => {
 
 describe('what is chosen on a page', () => {
   const reportOf = (period: string | null, compare: string | null, until = last) => {
-    const asked = { period, compare }
+    const requestedPeriod = { period, compare }
     const history = { days: days.filter((day) => day <= until) }
-    return { asked, history, period: reportPeriod(history.days, asked) }
+    return { requestedPeriod, history, period: reportPeriod(history.days, requestedPeriod) }
   }
 
   testTable<[string | null, string | null, string, string, string, string]>([

@@ -104,11 +104,11 @@ export function samplePage({
       { query: 'desk riser 2025', operation: 'alpha.search', params: { gl: 'us' }, last: days[0] as string },
     ],
   }
-  const asked = { period: null, compare: length > 8 ? '7d' : null }
-  const period = reportPeriod(days, asked)
+  const requestedPeriod = { period: null, compare: length > 8 ? '7d' : null }
+  const period = reportPeriod(days, requestedPeriod)
   return {
     history,
-    asked,
+    requestedPeriod,
     period,
     compare: period?.compare ?? null,
     presentation: plainPresentation,

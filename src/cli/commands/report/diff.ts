@@ -69,20 +69,20 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
     fits,
   })
   const targets = reportedTargets(settings?.targets, run, date)
-  const look = comparer(store, { job, date, depth, targets, compare })
+  const makeDiff = comparer(store, { job, date, depth, targets, compare })
   const table = {
     width: flags.out === undefined ? terminal.columns : fileColumns,
     color: terminal.color && flags.out === undefined,
   }
   const drawn = (text: string) =>
     flags.out === undefined && terminal.ascii === true ? asciiSigns(text) : text
-  const order = flags.query === undefined ? ordered(queries, look) : null
+  const order = flags.query === undefined ? ordered(queries, makeDiff) : null
   const pieces = json
-    ? documents(order?.map(({ query }) => query) ?? queries, look)
+    ? documents(order?.map(({ query }) => query) ?? queries, makeDiff)
     : asStream(
         drawn(
           order === null
-            ? queries.map((query) => diffText(look(query), table)).join('\n')
+            ? queries.map((query) => diffText(makeDiff(query), table)).join('\n')
             : diffTable(
                 order.map(({ summary }) => summary),
                 { ...table, compare },
@@ -94,10 +94,10 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
 }
 
 /** Documents as a JSON list, one in memory at a time. */
-async function* documents(queries: readonly SerpQuery[], look: MakeDiff): AsyncGenerator<string> {
+async function* documents(queries: readonly SerpQuery[], makeDiff: MakeDiff): AsyncGenerator<string> {
   let before = '[\n'
   for (const query of queries) {
-    yield `${before}${JSON.stringify(look(query), null, 2)}`
+    yield `${before}${JSON.stringify(makeDiff(query), null, 2)}`
     before = ',\n'
   }
   yield before === '[\n' ? '[]\n' : '\n]\n'

@@ -15,7 +15,7 @@ import { databasePath } from '../../../run/config.ts'
 import type { RowFilter } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, csvForm, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
+import { chosenFormat, csvStyle, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedFlags } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
 import { exportProgress } from '../../progress.ts'
@@ -87,7 +87,7 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   const kind = chosenKind(flags.kind)
   const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
   refuseUnfit(flags, name, terminal)
-  const csv = csvForm(flags)
+  const csv = csvStyle(flags)
   const filter = rowFilter(flags)
   const since = cursorOf(flags)
   await syncFirst(flags, terminal)

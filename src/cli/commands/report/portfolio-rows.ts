@@ -12,7 +12,7 @@ import {
 } from '../../../report/formats/portfolio.ts'
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
-import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'
+import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { type ReportRequest, reportSource } from '../../../report/requests/report-source.ts'
 import type { Store } from '../../../store/store.ts'
 
@@ -23,7 +23,8 @@ export interface PortfolioJob {
   readonly settings: JobSettings | null
 }
 
-export interface PortfolioRequest extends Pick<ReportRequest, 'asked' | 'tolerance' | 'look' | 'browsers'> {
+export interface PortfolioRequest
+  extends Pick<ReportRequest, 'period' | 'tolerance' | 'layout' | 'browsers'> {
   readonly measure: MetricOptions
   readonly audience: Audience
   /** How all jobs are doing. */
@@ -58,7 +59,7 @@ async function reported(
   { name: job, settings }: PortfolioJob,
   { audience, write, status: _, now: _now, ...request }: PortfolioRequest,
 ): Promise<Pick<PortfolioRow, 'name' | 'language' | 'ranks' | 'file'>> {
-  const presentation = await presentationOf(await lookSettings(store, job, settings), { audience })
+  const presentation = await presentationOf(await presentationSettings(store, job, settings), { audience })
   // What is collected meanwhile is in neither the row nor the report.
   using _snapshot = store.snapshot()
   const source = await reportSource(store, { ...request, job, settings, presentation })

@@ -7,7 +7,7 @@ import { comparison, period } from '../../../model/settings/period.ts'
 import { count } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
-import { asStream, type CsvForm, cellsOf } from '../../../output/formats/format.ts'
+import { asStream, type CsvStyle, cellsOf } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
@@ -27,7 +27,7 @@ import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, csvForm, findJob, valueFlag } from '../../arguments.ts'
+import { chosenFormat, csvStyle, findJob, valueFlag } from '../../arguments.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 import { syncFirst } from '../../sync-first.ts'
 import { type PortfolioJob, portfolioRows } from './portfolio-rows.ts'
@@ -47,14 +47,14 @@ export async function portfolio(
   refuseMeaningless(flags, format)
   rejectInputAsOutput(out, [...(named ?? []), flags.ctr])
   const request = {
-    asked: {
+    period: {
       period: valueFlag('--period', flags.period, period),
       compare: valueFlag('--compare', flags.compare, comparison),
     },
     tolerance: toleranceOf(flags, {}),
     measure: metricOptions(flags),
     audience: audienceOf(flags),
-    look: { width: fileColumns, color: false, ascii: false },
+    layout: { width: fileColumns, color: false, ascii: false },
     format: {},
     browsers: browserPlaces(),
   }
@@ -85,7 +85,7 @@ export async function portfolio(
   }
   terminal.status?.('')
   if (rows.length === 0) terminal.log('No job has run yet. Start one with: rankline run <job file>')
-  await writeRows({ rows: inOrder(rows), status, now }, { format, out, csv: csvForm(flags) }, terminal)
+  await writeRows({ rows: inOrder(rows), status, now }, { format, out, csv: csvStyle(flags) }, terminal)
   return 0
 }
 
@@ -180,7 +180,7 @@ interface Content {
 
 async function writeRows(
   { rows, status, now }: Content,
-  { format, out, csv }: Omit<Output, 'folder'> & { readonly csv: CsvForm },
+  { format, out, csv }: Omit<Output, 'folder'> & { readonly csv: CsvStyle },
   terminal: Terminal,
 ): Promise<void> {
   const ofAll = status.problems.filter(({ job }) => job === null)
@@ -192,12 +192,12 @@ async function writeRows(
     note(terminal, `Beside it: ${count(reports, 'report')}`)
   } else if (format === 'table') {
     const isFile = out !== undefined
-    const look = isFile ? { columns: fileColumns, color: false } : terminal
+    const layout = isFile ? { columns: fileColumns, color: false } : terminal
     const problems = [
       ...ofAll,
       ...rows.flatMap((row) => row.problems.map((problem) => ({ ...problem, job: row.name }))),
     ]
-    const text = [problemText({ problems }, look), portfolioTable(rows, { width: look.columns })]
+    const text = [problemText({ problems }, layout), portfolioTable(rows, { width: layout.columns })]
     const shown = text.filter((part) => part !== '').join('\n')
     const isAscii = !isFile && terminal.ascii === true
     await writeOutput(asStream(isAscii ? asciiSigns(shown) : shown), out, terminal, true)

@@ -22,13 +22,13 @@ import {
   type ReportFormat,
   type ReportFormatEntry,
 } from '../../../report/report.ts'
-import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'
+import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, csvForm, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
+import { chosenFormat, csvStyle, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
 import { compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 import { figureFormats, type ReportFormatName, reportFormats } from '../../report-formats.ts'
@@ -68,12 +68,12 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   rejectInputAsOutput(flags.out, [flags.job, flags.ctr, flags.comment])
   const json = flags.explain === undefined ? false : isJsonAsked(flags)
   const format = await chosenReportFormat(flags, terminal)
-  const csv = csvForm(flags)
+  const csv = csvStyle(flags)
   const audience = audienceOf(flags)
   const order = rowOrder(flags)
   const measure = metricOptions(flags)
   const days = serpDays(flags)
-  const asked = {
+  const requestedPeriod = {
     period: valueFlag('--period', flags.period, period),
     compare: valueFlag('--compare', flags.compare, comparison),
   }
@@ -95,10 +95,10 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     const { backfillAndNotify } = await import('../../../run/derive.ts')
     await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
-  const look = lookOf(flags, terminal)
+  const layout = layoutOf(flags, terminal)
   const presentation =
     format.document === true
-      ? await presentationOf(await lookSettings(reader, job, settings), {
+      ? await presentationOf(await presentationSettings(reader, job, settings), {
           audience,
           comment: flags.comment,
           english: format.english,
@@ -107,8 +107,8 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const { ranked, chunks } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
       const { explainQuery } = await import('../../../report/requests/explain.ts')
-      const asked = { job, text: normalText(flags.explain), date }
-      const text = await explainQuery(store, asked, { json, width: look.width })
+      const wanted = { job, text: normalText(flags.explain), date }
+      const text = await explainQuery(store, wanted, { json, width: layout.width })
       return { ranked: null, chunks: asStream(text) }
     }
     const source = await reportSource(store, {
@@ -116,11 +116,11 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       settings,
       format,
       date,
-      asked,
+      period: requestedPeriod,
       tolerance,
       measure,
       order,
-      look,
+      layout,
       presentation,
       serpDays: days,
       paper,
@@ -153,7 +153,7 @@ async function atOneMoment<T>(store: Store, read: () => Promise<T>): Promise<T> 
 }
 
 /** How text is written: for this terminal, or for a file, which is the same on every machine. */
-function lookOf({ out }: ReportFlags, { columns, color, ascii = false }: Terminal) {
+function layoutOf({ out }: ReportFlags, { columns, color, ascii = false }: Terminal) {
   return out === undefined
     ? { width: columns, color, ascii }
     : { width: fileColumns, color: false, ascii: false }

@@ -20,7 +20,7 @@ import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { conclusionsFormat, periodFiguresFormat } from '../../../report/formats/table.ts'
 import type { ReportFormat } from '../../../report/report.ts'
-import { lookSettings, presentationOf } from '../../../report/requests/presentation.ts'
+import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { type App, createApp } from '../../../run/app.ts'
 import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
@@ -92,8 +92,8 @@ async function printDemo(
 ): Promise<void> {
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
-  const look = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
-  const settings = await lookSettings(store, job, null)
+  const layout = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
+  const settings = await presentationSettings(store, job, null)
   const notes = onDaysOfDemo(settings.notes ?? [], last?.date ?? '')
   const presentation = await presentationOf({ ...settings, notes })
   const measure = metricOptions({})
@@ -104,7 +104,7 @@ async function printDemo(
         settings: null,
         format,
         measure,
-        look,
+        layout,
         presentation,
         browsers: browserPlaces(),
       }),

@@ -241,22 +241,22 @@ export function round(at: number): number {
 }
 
 /** The number of lines that differ; each has a colour and a dash pattern of its own. */
-const looks = 8
+const lineStyles = 8
 const dashes = ['', '7 3', '2 3', '9 3 2 3', '4 4', '12 4', '1 4', '6 2 2 2 2 2']
 
 /** The colour of a target, by its place in the list of targets. */
-export function lookClass(target: number): string {
-  return `look-${target % looks}`
+export function lineClass(target: number): string {
+  return `look-${target % lineStyles}`
 }
 
 /** Attributes of the line of a target. */
-export function lineLook(target: number) {
-  return { class: `line ${lookClass(target)}`, 'stroke-dasharray': dashes[target % looks] || null }
+export function lineAttributes(target: number) {
+  return { class: `line ${lineClass(target)}`, 'stroke-dasharray': dashes[target % lineStyles] || null }
 }
 
 /** A piece of the line, for legends. */
 export function lineSample(target: number): SVGElement {
-  return sample(22, 8, svg('line', { x1: 1, x2: 21, y1: 4, y2: 4, ...lineLook(target) }))
+  return sample(22, 8, svg('line', { x1: 1, x2: 21, y1: 4, y2: 4, ...lineAttributes(target) }))
 }
 
 /** The colour of a band of ranks, the best ranks first, then `absent` and `unknown`. */

@@ -1,9 +1,9 @@
 import { svg } from '../dom.ts'
 import {
   legend,
-  lineLook,
+  lineAttributes,
+  lineClass,
   lineSample,
-  lookClass,
   type Plot,
   round,
   type ScaledChart,
@@ -104,7 +104,7 @@ function drawn(
   { axis: { x }, y }: Plot,
   dots: boolean,
 ): readonly SVGElement[] {
-  const look = lineLook(target)
+  const look = lineAttributes(target)
   const d = pathOf(values, x, y)
   const path = svg('path', { ...look, class: `${look.class}${main ? ' main' : ''}`, d })
   const points = values.flatMap((value, day) => {
@@ -194,7 +194,7 @@ function endLabels(
 }
 
 function mark({ target, main, x: fromX, y: fromY, text }: LineEnd, x: number, y: number): SVGElement {
-  const look = lookClass(target)
+  const look = lineClass(target)
   const [cx, cy] = [round(fromX), round(fromY)]
   return svg(
     'g',

@@ -96,7 +96,7 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
 /** The comparisons that are offered for a period: those that have something to compare with, each day once. */
 function comparisonsOf(data: PageData, filters: Filters): readonly Option[] {
   const { days } = data.history
-  const options: Option[] = [['', comparisonName(data.asked.compare)]]
+  const options: Option[] = [['', comparisonName(data.requestedPeriod.compare)]]
   const known = new Set([periodOf(data, { ...filters, compare: '' })?.compare?.day])
   for (const compare of new Set([...offeredComparisons, filters.compare])) {
     if (compare === '' || isDay(compare)) continue
@@ -118,10 +118,10 @@ function comparisonName(compare: string | null): string {
 }
 
 function nameOfOwn(data: PageData): string {
-  const { asked, period, history } = data
+  const { requestedPeriod, period, history } = data
   if (period === null) return say.filters.period
-  if (asked.period === 'last-month') return say.month(period.from)
-  if (asked.period !== null) return periodName(asked.period, data)
+  if (requestedPeriod.period === 'last-month') return say.month(period.from)
+  if (requestedPeriod.period !== null) return periodName(requestedPeriod.period, data)
   const usual = reportPeriod(history.days, { period: usualPeriod, compare: null })
   return periodName(usual?.from === period.from ? usualPeriod : 'all', data)
 }

@@ -11,20 +11,25 @@ export interface ChosenPeriod {
 }
 
 /** What a page needs of a report to find its periods. */
-export type PeriodData = Pick<PageData, 'asked' | 'period'> & {
+export type PeriodData = Pick<PageData, 'requestedPeriod' | 'period'> & {
   readonly history: Pick<PageData['history'], 'days'>
 }
 
 /** The period that is chosen, over all days of the page; null for a page without days. */
 export function periodOf(
-  { history: { days }, asked, period: own }: PeriodData,
+  { history: { days }, requestedPeriod, period: own }: PeriodData,
   { period, compare }: ChosenPeriod,
 ): ReportPeriod | null {
   if (own === null || (period === '' && compare === '')) return own
   const wanted = {
     // The days end with the report, so the month before their last one is not the one that was asked for.
-    period: period !== '' ? period : asked.period === 'last-month' ? rangeText(own) : asked.period,
-    compare: compare !== '' ? compare : asked.compare,
+    period:
+      period !== ''
+        ? period
+        : requestedPeriod.period === 'last-month'
+          ? rangeText(own)
+          : requestedPeriod.period,
+    compare: compare !== '' ? compare : requestedPeriod.compare,
   }
   const found = reportPeriod(days, wanted)
   return found?.compare === null ? reportPeriod(days, { ...wanted, compare: null }) : found

@@ -15,7 +15,7 @@ import type { View } from '../view.ts'
  */
 export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLElement {
   const words = say.serps
-  const { history, asked, data } = view
+  const { history, compare, data } = view
   const last = history.days.length - 1
   const own = data.serps
     .filter(({ keyword, depth }) => keyword === series.keyword && depth > 0)
@@ -25,7 +25,7 @@ export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLE
   const earlier = own.filter(({ day }) => day < last)
   const dayOf = (day: number): string => mediumDay(history.days[day] as string)
   const [now, before] = [html('section'), html('section')]
-  const usual = serpPairs(history, own, asked)[0]?.compared ?? null
+  const usual = serpPairs(history, own, compare)[0]?.compared ?? null
   show(usual)
   const isMissing = baseline !== null && baseline.day !== usual?.day
   return html(

@@ -78,7 +78,7 @@ export function citations(view: View): HTMLElement {
     )
     return empty(isChecked ? notIncluded(view, []) : words.notChecked)
   }
-  const compared = baselineOrder(history.days, view.asked)[0]
+  const compared = baselineOrder(history.days, view.compare)[0]
   const [nowToo, before] = answeredTwice(
     now,
     data.citations.filter(({ day }) => day === compared),

@@ -163,13 +163,13 @@ export function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords
   const hasTags = keywords.some(({ tags }) => tags.length > 0)
-  const look = { withOperation: differ(keywords, operationOf), apart: paramsApart(keywords) }
+  const shown = { withOperation: differ(keywords, operationOf), apart: paramsApart(keywords) }
   return {
     key: 'keyword',
     title: words.keyword,
     class: 'keyword',
     value: ({ keyword }) => keyword.query,
-    cell: ({ keyword }) => keywordCell(keyword, look),
+    cell: ({ keyword }) => keywordCell(keyword, shown),
     taken: [
       ...takenKeyword<KeywordStatus>(keywords, ({ keyword }) => keyword),
       ...(hasTags

@@ -18,11 +18,11 @@ export function serpFeatures(view: View): HTMLElement {
   return section({ id: 'features', title: words.title, lead: words.lead }, panel(words.howOften, table(view)))
 }
 
-function table({ history, data, asked, shown }: View): HTMLElement {
+function table({ history, data, compare, shown }: View): HTMLElement {
   const words = say.serps.features
   const { days } = history
   if (history.series.length === 0) return empty(noMatch())
-  const rows = featureFigures(data.features, days.length, baselineOrder(days, asked))
+  const rows = featureFigures(data.features, days.length, baselineOrder(days, compare))
   if (rows.length === 0) return empty(words.none)
   const trend: SimpleColumn<FeatureFigures> = {
     title: words.trend,

@@ -19,13 +19,13 @@ const leastDays = 3
 
 /** The sites with the largest share of the first ten results, and sites that gain and are not tracked, in steps. */
 export function siteShares(view: View, place: HTMLElement): readonly (() => void)[] {
-  const { history, data, asked } = view
+  const { history, data, compare } = view
   const options = { history, curve: data.measure.curve }
   let pairs: readonly SerpPair[] = []
   let shares: Shares | null = null
   return [
     () => {
-      pairs = serpPairs(history, data.serps, asked)
+      pairs = serpPairs(history, data.serps, compare)
       const isCompared = pairs.some(({ compared }) => compared !== null)
       // Without a day to compare with, shares are those of the last day.
       const counted = isCompared ? pairs : pairs.map((pair) => ({ ...pair, compared: pair.current }))

@@ -20,13 +20,13 @@ import { type SharedSum, splitSums } from '../../../ledger/shares.ts'
 import type { Charge, LedgerSum, UsageCount } from '../../../model/call.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import type {
-  AskedBy,
-  BoughtBy,
+  BuyerGroup,
   JobSpending,
   LedgerFilter,
   LedgerMark,
   LedgerStore,
   RecentLedger,
+  RequesterGroup,
   UsageReading,
 } from '../../ledger.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
@@ -389,7 +389,7 @@ function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): 
 
 const dayOfCall = sql<string>`date(${sentAt} / 1000, 'unixepoch')`
 
-const buyers: Readonly<Record<BoughtBy, SQL<string | number | null>>> = {
+const buyers: Readonly<Record<BuyerGroup, SQL<string | number | null>>> = {
   run: sql<number | null>`${runId}`,
   day: dayOfCall,
   job: sql<string | null>`${runs.job}`,
@@ -409,7 +409,7 @@ function isWithin($: Values<LedgerFilter>, { from, until }: LedgerFilter): SQL {
   return sql.join(conditions, sql` AND `)
 }
 
-function sums(db: Database, by: BoughtBy, filter: LedgerFilter): readonly LedgerSum[] {
+function sums(db: Database, by: BuyerGroup, filter: LedgerFilter): readonly LedgerSum[] {
   return prepared(
     ($: Values<LedgerFilter>) => sql<LedgerSum>`SELECT ${buyers[by]} AS "group", ${totals}, 0 AS shared
       FROM ${calls} LEFT JOIN ${runs} ON ${runs.id} = ${runId}
@@ -418,7 +418,7 @@ function sums(db: Database, by: BoughtBy, filter: LedgerFilter): readonly Ledger
   ).all(db, filter)
 }
 
-const askers: Readonly<Record<AskedBy, SQL<string | null>>> = {
+const askers: Readonly<Record<RequesterGroup, SQL<string | null>>> = {
   day: dayOfCall,
   job: sql<string | null>`asker.job`,
   tag: sql<string | null>`tag.value`,
@@ -451,7 +451,7 @@ const clients = sql`named AS (
     SELECT ${runs.job} AS job, ${runs.settings} ->> '$.report.client' AS client
     FROM ${runs} WHERE ${runs.id} IN (SELECT max(${runs.id}) FROM ${runs} GROUP BY ${runs.job}))`
 
-function shares(db: Database, by: AskedBy, filter: LedgerFilter): readonly LedgerSum[] {
+function shares(db: Database, by: RequesterGroup, filter: LedgerFilter): readonly LedgerSum[] {
   const ofTags = by === 'tag'
   const statement = prepared(
     ($: Values<LedgerFilter>) => sql<SharedSum>`WITH ${sharesOf(isWithin($, filter))}, ${clients}

@@ -75,7 +75,7 @@ function newDraft(
   return {
     add: async (job, queries) => add(job, queries),
     leaveOut: async (job, keys) => leaveOut(job, keys),
-    askedBefore: async (job, others) => {
+    formerJob: async (job, others) => {
       join(job)
       return askedBefore(db, staged(job), job, others)
     },

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { getTableName, sql } from 'drizzle-orm'
 import type { JobSettings } from '../../../model/job.ts'
 import { continuedQuery, queryKey } from '../../../model/query.ts'
-import type { AskedBefore, EditedQueries } from '../../runs.ts'
+import type { EditedQueries, FormerJob } from '../../runs.ts'
 import { prepared, type Values } from '../connection/statements.ts'
 import { continuations, queries, runQueries, runs } from '../schema.ts'
 import { assignQueryIds, type Staged } from './staging.ts'
@@ -64,11 +64,11 @@ export function askedBefore(
   staged: Staged,
   job: string,
   others: readonly string[],
-): AskedBefore | null {
+): FormerJob | null {
   const runOf = db.prepare<unknown[], number | null>(`SELECT ${newestRun}`).pluck()
   if (runOf.get({ job }) != null) return null
   assignQueryIds(db, staged)
-  const asked = db.prepare<unknown[], Pick<AskedBefore, 'asked' | 'same'>>(
+  const asked = db.prepare<unknown[], Pick<FormerJob, 'asked' | 'same'>>(
     `SELECT count(*) AS asked, coalesce(sum(q.id IN (SELECT query_id FROM draft.asked)
         OR q.key IN (SELECT key FROM draft.${getTableName(staged.leftOut)})), 0) AS same
       FROM queries q WHERE q.id IN (

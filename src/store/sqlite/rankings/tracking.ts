@@ -3,7 +3,13 @@ import { eq, type Placeholder, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { kindCodes } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
-import type { AskedTarget, FirstResult, ObservedRow, ResultsLook, TrackingStore } from '../../reports.ts'
+import type {
+  FirstResult,
+  ObservedRow,
+  ReportedTarget,
+  ResultsRequest,
+  TrackingStore,
+} from '../../reports.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
@@ -75,20 +81,20 @@ const observedInRun = prepared(
 )
 
 /** What is asked of several pages, as rows; the limit keeps SQLite from reading its JSON again for every result. */
-function looksIn(looks: Placeholder) {
+function requestsIn(requests: Placeholder) {
   return sql`(SELECT key, value ->> 0 AS run, value ->> 1 AS query, value ->> 2 AS kind, value ->> 3 AS top
-    FROM json_each(${looks}) LIMIT -1) look`
+    FROM json_each(${requests}) LIMIT -1) request`
 }
 
 const deepest = prepared(
-  ($: Values<{ looks: string }>) =>
+  ($: Values<{ requests: string }>) =>
     sql<{ depths: string }>`SELECT json_group_array(coalesce((
         SELECT max(CASE WHEN ${ended} THEN 1e999 ELSE ${unbrokenDepth} END)
-        FROM ${o} WHERE ${o.runId} = look.run AND ${o.queryId} = look.query
+        FROM ${o} WHERE ${o.runId} = request.run AND ${o.queryId} = request.query
           AND NOT EXISTS (SELECT 1 FROM ${tasks} JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
-            WHERE ${tasks.runId} = look.run AND ${tasks.queryId} = look.query AND ${answers.prunedAt} IS NOT NULL)), 0)
-        ORDER BY look.key) AS depths
-      FROM ${looksIn($.looks)}`,
+            WHERE ${tasks.runId} = request.run AND ${tasks.queryId} = request.query AND ${answers.prunedAt} IS NOT NULL)), 0)
+        ORDER BY request.key) AS depths
+      FROM ${requestsIn($.requests)}`,
 )
 
 const partial = prepared(($: Values<{ job: string }>) =>
@@ -156,19 +162,19 @@ const place = sql`n.key`
 
 /** All results as one text, in any order and with the numbers of what they say. A result that repeats an earlier one has its rank. */
 const resultsOf = prepared(
-  ($: Values<{ looks: string }>) =>
-    sql<{ rows: string }>`SELECT json_group_array(json_array(look.key, ${tasks.page}, ${place},
-        ${rankAt(place)}, ${sql.raw(positionOf('look.kind'))}, n.value)) AS rows
-      FROM ${looksIn($.looks)}
-      CROSS JOIN ${tasks} ON ${tasks.runId} = look.run AND ${tasks.queryId} = look.query
-        AND ${tasks.state} = 'done' AND ${tasks.rankBase} < look.top
+  ($: Values<{ requests: string }>) =>
+    sql<{ rows: string }>`SELECT json_group_array(json_array(request.key, ${tasks.page}, ${place},
+        ${rankAt(place)}, ${sql.raw(positionOf('request.kind'))}, n.value)) AS rows
+      FROM ${requestsIn($.requests)}
+      CROSS JOIN ${tasks} ON ${tasks.runId} = request.run AND ${tasks.queryId} = request.query
+        AND ${tasks.state} = 'done' AND ${tasks.rankBase} < request.top
       CROSS JOIN ${answers} ${a} ON ${a.id} = ${tasks.answerId}
-      CROSS JOIN json_each(${a.items}, '$.' || look.kind) n
-      WHERE ${rankAt(place)} <= look.top`,
+      CROSS JOIN json_each(${a.items}, '$.' || request.kind) n
+      WHERE ${rankAt(place)} <= request.top`,
 )
 
 type ResultRow = readonly [
-  look: number,
+  request: number,
   page: number,
   place: number,
   rank: number,
@@ -189,10 +195,10 @@ const saidBy = prepared(
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
 export function trackingStore(db: Database): TrackingStore {
-  const targets = db.prepare<unknown[], TargetRow<AskedTarget>>(targetsAsked)
+  const targets = db.prepare<unknown[], TargetRow<ReportedTarget>>(targetsAsked)
   const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
   return {
-    askedIn: (run, targetsOfJob) => {
+    contentsOf: (run, targetsOfJob) => {
       const named = namedTargets(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
@@ -210,10 +216,10 @@ export function trackingStore(db: Database): TrackingStore {
     observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
     queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
     links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),
-    firstResults: (looks) => firstResults(db, looks),
-    unbrokenDepths: (looks) => {
-      const asked = looks.map(({ run, query }) => [run, query])
-      return JSON.parse(deepest.one(db, { looks: JSON.stringify(asked) }).depths) as number[]
+    firstResults: (requests) => firstResults(db, requests),
+    unbrokenDepths: (requests) => {
+      const asked = requests.map(({ run, query }) => [run, query])
+      return JSON.parse(deepest.one(db, { requests: JSON.stringify(asked) }).depths) as number[]
     },
     featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
@@ -221,20 +227,23 @@ export function trackingStore(db: Database): TrackingStore {
   }
 }
 
-function firstResults(db: Database, looks: readonly ResultsLook[]): readonly (readonly FirstResult[])[] {
-  const asked = looks.map(({ run, query, kind, top }) => [run, query, kindCodes[kind], top])
-  const rows = JSON.parse(resultsOf.one(db, { looks: JSON.stringify(asked) }).rows) as ResultRow[]
+function firstResults(
+  db: Database,
+  requests: readonly ResultsRequest[],
+): readonly (readonly FirstResult[])[] {
+  const asked = requests.map(({ run, query, kind, top }) => [run, query, kindCodes[kind], top])
+  const rows = JSON.parse(resultsOf.one(db, { requests: JSON.stringify(asked) }).rows) as ResultRow[]
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
   const ids = [...new Set(rows.map(([, , , , , item]) => item))]
   const said = JSON.parse(saidBy.one(db, { ids: JSON.stringify(ids) }).found) as (Said | null)[]
   const saidOf = new Map(ids.map((id, place) => [id, said[place]]))
-  const first = looks.map((): FirstResult[] => [])
-  for (const [look, , , rank, position, item] of rows) {
-    const ofLook = first[look] as FirstResult[]
+  const first = requests.map((): FirstResult[] => [])
+  for (const [request, , , rank, position, item] of rows) {
+    const ofRequest = first[request] as FirstResult[]
     // Ranks rise from result to result, except those of repeats.
-    if (rank <= (ofLook.at(-1)?.rank ?? 0)) continue
+    if (rank <= (ofRequest.at(-1)?.rank ?? 0)) continue
     const [title = null, link = null, site = null] = saidOf.get(item) ?? []
-    ofLook.push({ rank, position, title, link, site })
+    ofRequest.push({ rank, position, title, link, site })
   }
   return first
 }

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { desc, eq, sql } from 'drizzle-orm'
 import { tooLongStatuses } from '../../../model/call.ts'
 import type { QueryFailure } from '../../../model/query.ts'
-import type { AskedQueryHistory, DueReads } from '../../unattended.ts'
+import type { DueReads, StoredQueryHistory } from '../../unattended.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import { answers, calls, queries, runs, tasks } from '../schema.ts'
 
@@ -54,7 +54,7 @@ const refusedIn = prepared(($: Values<{ run: number }>) =>
     ),
 )
 
-const unknownQuery: AskedQueryHistory = { answeredAt: null, failures: [], inRun: 'not-asked' }
+const unknownQuery: StoredQueryHistory = { answeredAt: null, failures: [], inRun: 'not-asked' }
 
 export function dueReads(db: Database): DueReads {
   return {
@@ -81,9 +81,9 @@ function historyOf(
   wanted: { readonly job: string; readonly oldest: number; readonly query: number },
   unfinishedRun: number | null,
   refusedOf: (run: number) => ReadonlySet<number>,
-): AskedQueryHistory {
+): StoredQueryHistory {
   const failures: QueryFailure[] = []
-  let inRun: AskedQueryHistory['inRun'] = 'not-asked'
+  let inRun: StoredQueryHistory['inRun'] = 'not-asked'
   for (const { run, startedAt, endedAt, open, failed, done, fetchedAt } of inRuns.each(db, wanted)) {
     if (run === unfinishedRun) inRun = open > 0 ? 'open' : 'settled'
     if (failed > 0) failures.push({ at: endedAt, isFinal: refusedOf(run).has(wanted.query) })

@@ -13,7 +13,7 @@ export const sample = samplePage({ keywords: 24, days: 40 }).history
 interface Asked {
   readonly history?: RankHistory
   readonly presentation?: Partial<ReportSource['presentation']>
-  readonly asked?: ReportSource['asked']
+  readonly asked?: ReportSource['requestedPeriod']
 }
 
 /** What a report of a history is made of; the store has no result pages. */

@@ -68,7 +68,7 @@ export function overview(
   const facts = once(() =>
     factsOf(history, {
       target: filters.target,
-      compare: view.asked,
+      compare: view.compare,
       measure: data.measure,
       statuses: view.allTargets(),
     }),
