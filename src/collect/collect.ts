@@ -138,7 +138,9 @@ export async function collect(
     void store.file.whenLost().then(() => stop.request(databaseLost(store.file)))
     const { concurrency } = options
     const slots = concurrency === null ? batches.slots() : { usual: concurrency, most: concurrency }
-    await store.space.reserve(slots.usual)
+    // No more answers can be on their way than there are pages to ask for.
+    const pages = all.reduce((sum, { plannedMax }) => sum + plannedMax, 0)
+    await store.space.reserve(Math.min(slots.usual, pages))
     const lacking = store.space.lacking()
     if (lacking !== null) stop.request(reserveLacks(lacking))
     if (concurrency === null) pool.follow(slots, store.space.reserve)

@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { aStore, plan } from '../store/build.ts'
+import { aStore, plan, text } from '../store/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { type Answer, aCollection, type ServiceScript } from './collecting.ts'
 
@@ -87,4 +88,20 @@ test('Ctrl-C while the first reading stalls ends the run at once', async () => {
   await pass(10)
   expect(end()).toMatchObject({ balanceBefore: null, balanceAfter: null })
   expect(sent).toEqual([])
+})
+
+test.each([
+  ['three pages', 3, 3],
+  ['more pages than may be on their way at once', 10, 4],
+])('room is held in reserve for the answers that can be on their way: of %s', async (_, queries, answers) => {
+  const { store, path } = await aStore()
+  const texts = Array.from({ length: queries }, (_, index) => `query ${index}`)
+  const run = await plan(store, { queries: text(...texts) })
+  const { sent, pass, collected } = aCollection(store, run, { search: () => answered })
+  while (sent.length === 0) await pass(5)
+
+  expect(statSync(`${path}.reserve`).size).toBe(1_000_000 + answers * 128_000)
+
+  await pass(200)
+  await collected
 })
