@@ -117,10 +117,10 @@ function checked(
       ...(flags['no-color'] === true ? { color: false } : {}),
       ...(flags['no-input'] === true ? { ask: null, askText: null } : {}),
     }
-    const heard = flags.quiet === true ? quietTerminal(shown) : shown
-    if (showsPassword(flags.queue)) note(heard, passwordShown)
-    workAt(namedFiles(flags), (line) => note(heard, line))
-    return await command.run(flags as never, heard)
+    const quieted = flags.quiet === true ? quietTerminal(shown) : shown
+    if (showsPassword(flags.queue)) note(quieted, passwordShown)
+    workAt(namedFiles(flags), (line) => note(quieted, line))
+    return await command.run(flags as never, quieted)
   }
 }
 

@@ -118,7 +118,7 @@ export async function collect(
   const batches = openBatches({ ...options, signal: lookups.signal }, runs, budget)
   const breaker = await openBreakers({ ...options, counts }, runIds)
   const unwatch = counts.watch(pool.nudge)
-  const engines = watchEngines({ ...options, breaker, signal: lookups.signal, background: pool.aside })
+  const engines = watchEngines({ ...options, breaker, signal: lookups.signal, background: pool.inBackground })
   const throttling = watchThrottling({ ...options, ...batches })
   const progress = await progressReport(options, runIds, budget)
   const onDamaged = damageReport(options.notice)
@@ -253,7 +253,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   const queue = new PQueue({ concurrency: 1 })
   const waiting = new Map<number, Task>()
   const background = new Set<Promise<void>>()
-  const besides = new Set<Promise<void>>()
+  const backgroundWork = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | null = null
   /** Tasks added that did not end; the queue's own count changes only after its promises are fulfilled. */
   let inWork = 0
@@ -330,7 +330,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
         most: usual,
         widen: (): void => {
           const more = Math.min(most, now.most * 2)
-          if (more > now.most) track(besides, reserve(more), () => {})
+          if (more > now.most) track(backgroundWork, reserve(more), () => {})
           now.most = more
         },
       }
@@ -357,7 +357,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     },
     background: (work: Promise<void>): void => track(background, work, changed),
     /** For free lookups, which keep the run no longer. */
-    aside: (work: Promise<void>): void => track(besides, work, () => {}),
+    inBackground: (work: Promise<void>): void => track(backgroundWork, work, () => {}),
     busy: (): boolean => inWork + background.size > 0,
     /** Counts tasks that ended, background work that ended, nudges, and the stop. */
     changes: (): number => changes,
@@ -374,7 +374,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
       queue.clear()
       await queue.onIdle()
       while (background.size > 0) await Promise.all(background)
-      await Promise.all(besides)
+      await Promise.all(backgroundWork)
       return [...waiting.values()]
     },
     rethrow: (): void => {

@@ -291,11 +291,11 @@ function coordinate(
       await pause(pauseMs, undefined, { signal: left.signal }).catch(() => {})
       if (left.signal.aborted) return
       // A right that was lost meanwhile is noticed by the next change.
-      const heard = await journal.plans.coordinate(shared(taken), coordinator).then(
+      const isRenewed = await journal.plans.coordinate(shared(taken), coordinator).then(
         () => true,
         () => false,
       )
-      if (heard) heardAt = systemClock.monotonic()
+      if (isRenewed) heardAt = systemClock.monotonic()
     }
   }
 

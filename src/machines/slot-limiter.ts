@@ -34,7 +34,7 @@ const leadsAhead = 3
 const graceMs = 20
 /** Without a limit it is asked so often whether there is one, or a refusal. */
 const unlimitedForMs = 500
-/** What writing a call takes at first; then the longest of late counts, which is forgotten by and by. */
+/** What writing a call takes at first; then the longest one lately, which decays by 2 % per call. */
 const firstLeadMs = 4
 const longestLeadMs = 200
 const forgottenPart = 0.02

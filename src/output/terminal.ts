@@ -38,7 +38,7 @@ export interface Terminal {
   readonly ascii?: boolean
 }
 
-/** Says one line that may be missed. */
+/** Prints a line of information; nothing with `--quiet`. */
 export function note({ log, quiet = false }: Pick<Terminal, 'log' | 'quiet'>, line: string): void {
   if (!quiet) log(line, { level: 'info' })
 }

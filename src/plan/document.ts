@@ -8,7 +8,7 @@ import type { PlannedJob } from '../store/runs.ts'
 export interface BudgetedJob {
   readonly summary: PlanSummary
   readonly planned: PlannedJob
-  readonly means: RunFunds
+  readonly funds: RunFunds
   /** Limits of its budget with what was spent of them; those of tags hold for some of its queries only. */
   readonly limits: readonly BudgetStanding[]
   /** The price that the user must agree to first; null where the run costs no more than its `confirm_over`. */
@@ -28,7 +28,7 @@ export function planDocuments(
   let balance = account.remaining ?? 0
   /** Of limits that several jobs share. */
   const spent = new Map<string, number>()
-  return jobs.map(({ summary, means: { budget, keep }, limits, dear }) => {
+  return jobs.map(({ summary, funds: { budget, keep }, limits, dear }) => {
     const wholeJob = limits.filter((standing) => !('limit' in standing) || standing.limit.scope !== 'tag')
     const left = wholeJob.map((one) => amounts(one).left - (spent.get(limitKey(one)) ?? 0))
     const rest = leftOut === null ? null : (leftOut.get(summary.job) ?? { queries: 0, credits: 0 })

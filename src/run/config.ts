@@ -245,7 +245,7 @@ function dotEnv(): Readonly<Record<string, string | undefined>> {
 interface WorkPlace {
   /** Folders of the job files that were named; the working folder where none was. */
   readonly folders: readonly string[]
-  /** Says a line that may be missed. */
+  /** Prints a line of information. */
   readonly note: (line: string) => void
 }
 

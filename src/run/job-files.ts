@@ -59,13 +59,13 @@ export interface JobRead {
 
 /** What happens while jobs are planned, for the one who asked for it. */
 export interface PlanEvents {
-  /** A line that must be read, such as what a question is about. */
+  /** Prints a line even with `--quiet`, such as what a question is about. */
   readonly log: (line: string) => void
   /** A line about mistakes in files. */
   readonly logMistake: (line: string) => void
   /** The mistakes for which a job file is not used: those of its own, or of `rankline.yaml` beside it. */
   readonly onMistakes: (path: string, mistakes: readonly Problem[]) => void
-  /** A line that may be missed. */
+  /** Prints a line of information; nothing with `--quiet`. */
   readonly note: (line: string) => void
   /** Asks a person yes or no; null where no person can answer. */
   readonly ask: ((question: string) => Promise<boolean>) | null

@@ -10,7 +10,7 @@ export interface LockFlags extends ServiceFlags {
   readonly wait?: string | undefined
 }
 
-/** Called with a line for the user, which may be missed. */
+/** Prints a line of information for the user. */
 type Notify = (line: string) => void
 
 /** The right to collect: one process of this machine at a time has it for a database, and one for a key. What other machines do, it does not see. */

@@ -119,7 +119,7 @@ export async function pausedJobs(
 }
 
 export function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {
-  const runs = new Map(jobs.map(({ summary, means }) => [summary.job, means]))
+  const runs = new Map(jobs.map(({ summary, funds }) => [summary.job, funds]))
   return draft.fit(
     jobs.map(({ planned }) => planned),
     { runs, credits: remaining ?? 0, calls },

@@ -71,8 +71,8 @@ export interface CollectSummary extends BalanceChange {
 }
 
 /**
- * Puts right what a dead process left, collects, and ends each run with its reason. What closed runs of the listed jobs
- * still wait for is polled, also where a job's own newest run is only shown.
+ * Puts right what a dead process left, collects, and ends each run with its reason. Also polls open image jobs of closed runs, even for
+ * jobs that are only shown.
  */
 export async function collectAndFinish(
   app: App,

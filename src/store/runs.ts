@@ -18,8 +18,8 @@ export interface PlanDraft extends AsyncDisposable {
   repeats(job: string): readonly RepeatedRow[]
   /** What the plan comes to beside what is stored; `continues` as given. */
   summary(job: PlannedJob): Promise<PlanSummary>
-  /** What would be left out of the jobs so that the rest is covered; `runs` of the means are jobs here. */
-  fit(jobs: readonly PlannedJob[], means: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>>
+  /** What would be left out of the jobs so that the rest is covered; `runs` of the funds are jobs here. */
+  fit(jobs: readonly PlannedJob[], funds: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>>
   /** Makes the runs, or plans the continued ones again, in one change. */
   commit(jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]>
 }

@@ -33,7 +33,7 @@ interface AfterRun {
   readonly cause: StopCause | null
   /** Where metrics are written; null where none are wanted. */
   readonly metricsFile: MetricsFile | null
-  /** Called with a line that must be read. */
+  /** Prints a warning. */
   readonly log: (line: string) => void
 }
 

@@ -36,7 +36,7 @@ export interface Digest {
   readonly cron: string
   /** Names of channels; null is all of the workspace. */
   readonly to: readonly string[] | null
-  /** A client is told nothing of runs, credits and alerts. Runs of before there was a choice have none: they were for the team. */
+  /** A client is told nothing of runs, credits and alerts. Missing in runs stored before this setting existed; treated as team. */
   readonly for?: Audience
 }
 

@@ -28,7 +28,7 @@ export function levelOn(
   return observed === 0 ? null : value / observed
 }
 
-/** The same of any value that there is for each day. */
+/** `isSwing` for an arbitrary daily series. */
 export function isUsual(
   delta: number | null,
   days: readonly DailyFigures[],

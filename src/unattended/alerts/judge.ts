@@ -42,7 +42,7 @@ interface Collected {
   }[]
   /** Why the command stopped; null where it did not. */
   readonly cause: StopCause | null
-  /** Called with a line that must be read. */
+  /** Prints a warning. */
   readonly log: (line: string) => void
 }
 

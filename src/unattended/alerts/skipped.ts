@@ -17,7 +17,7 @@ export interface SkippedJobAlerting {
   readonly database: string
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
   readonly outgoing: Outgoing
-  /** Called with a line that must be read. */
+  /** Prints a warning. */
   readonly log: (line: string) => void
 }
 

@@ -17,7 +17,7 @@ interface Delivery {
   readonly store: OutboxStore & Pick<RunStore, 'jobFile'>
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
   readonly outgoing: Outgoing
-  /** Called with a line that must be read. */
+  /** Prints a warning. */
   readonly log: (line: string) => void
 }
 

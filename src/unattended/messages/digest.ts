@@ -31,7 +31,7 @@ export async function queueDigests(
   }: {
     readonly store: Store
     readonly clock: Pick<Clock, 'wall'>
-    /** Called with a line that must be read. */
+    /** Prints a warning. */
     readonly log: (line: string) => void
   },
 ): Promise<void> {

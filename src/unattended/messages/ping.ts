@@ -18,7 +18,7 @@ export type PingedJob = Pick<JobSettings, 'name' | 'ping'>
 
 export interface PingOptions {
   readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
-  /** Called with a line that must be read. */
+  /** Prints a warning. */
   readonly log: (line: string) => void
   /** Why pings did not arrive the last time: that is not said again. */
   readonly reported?: Set<string> | undefined

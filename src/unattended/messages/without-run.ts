@@ -12,7 +12,7 @@ export interface WithoutRun {
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
   /** Asked for each time, for settings may have changed. */
   readonly outgoing: () => Outgoing
-  /** Called with a line that must be read. */
+  /** Prints a warning. */
   readonly log: (line: string) => void
 }
 

@@ -107,7 +107,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     return {
       summary: summaries[index] as PlanSummary,
       planned,
-      means: { budget: leastLeft(ofJob), keep: budget.keep ?? 0 },
+      funds: { budget: leastLeft(ofJob), keep: budget.keep ?? 0 },
       limits: ofJob,
       dear: dear.find(({ job }) => job === name) ?? null,
     }

@@ -53,9 +53,9 @@ const answersOf = raw`SELECT ${tasks.answerId} AS id FROM ${tasks} WHERE ${tasks
   UNION SELECT a.${answers.id} FROM ${answers} a WHERE a.${answers.runId} IN (${ofJob})`
 
 /** Whether a task of a job that stays has the answer. */
-const isUsed = (answer: string, besides: string): string =>
+const isUsed = (answer: string, removedJobs: string): string =>
   raw`EXISTS (SELECT 1 FROM ${tasks} u JOIN ${runs} r ON r.${runs.id} = u.${tasks.runId}
-    WHERE u.${tasks.answerId} = ${answer} AND r.${runs.job} NOT IN (${besides}))`
+    WHERE u.${tasks.answerId} = ${answer} AND r.${runs.job} NOT IN (${removedJobs}))`
 
 const counted: Readonly<Record<keyof RemovedJob, string>> = {
   runs: raw`SELECT count(*) FROM ${runs} WHERE ${runs.job} = @job`,

@@ -88,9 +88,9 @@ function newDraft(
       const duplicates = join(job.settings.name)
       return summarise(db, staged(job.settings.name), job, duplicates)
     },
-    fit: async (jobs, means) => {
+    fit: async (jobs, funds) => {
       for (const { settings } of jobs) join(settings.name)
-      return unaffordable(db, staged, jobs, means)
+      return unaffordable(db, staged, jobs, funds)
     },
     commit: async (jobs, now) => {
       for (const { settings } of jobs) join(settings.name)

@@ -19,11 +19,11 @@ const queriesAtOnce = 1_000
  * Leaves out the queries of runs that the balance does not cover. The most valuable are covered first: by priority, then by
  * the longest time since they were asked (or never), then by the order of the file. Inside a transaction.
  */
-export function fitRuns(db: Database, means: Funds): readonly SkippedQueries[] {
-  const takes = fitToBalance({ ...means, runs: new Map(means.runs.map((run) => [run.runId, run])) })
+export function fitRuns(db: Database, funds: Funds): readonly SkippedQueries[] {
+  const takes = fitToBalance({ ...funds, runs: new Map(funds.runs.map((run) => [run.runId, run])) })
   const left = new Map<number, { readonly queryIds: number[]; credits: number }>()
   withSortMemory(db, () => {
-    for (const candidate of candidates(db, means.runs)) {
+    for (const candidate of candidates(db, funds.runs)) {
       if (takes(candidate)) continue
       const ofRun = left.get(candidate.run) ?? { queryIds: [], credits: 0 }
       left.set(candidate.run, ofRun)

@@ -25,12 +25,12 @@ export function unaffordable(
   db: Database,
   staged: (job: string) => Staged,
   jobs: readonly PlannedJob[],
-  means: FitFunds,
+  funds: FitFunds,
 ): ReadonlyMap<string, SkippedTotal> {
   db.exec(`DROP TABLE IF EXISTS draft.wanted; CREATE TABLE draft.wanted (job INTEGER, run TEXT, key BLOB, priority INTEGER,
     stale INTEGER, first INTEGER, id INTEGER, calls INTEGER, credits INTEGER)`)
   for (const [number, job] of jobs.entries()) addWanted(db, staged(job.settings.name), number, job)
-  const takes = fitToBalance(means)
+  const takes = fitToBalance(funds)
   const rest = new Map<string, SkippedTotal>()
   withSortMemory(db, () => {
     for (const query of wanted(db, jobs.length)) {
