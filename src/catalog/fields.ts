@@ -106,7 +106,7 @@ export function asSent(value: unknown): unknown {
   return reaches(value, deepest) ? cut(value, deepest) : value
 }
 
-/** Whether a value is nested deeper than so many levels. */
+/** Whether a value is nested deeper than this many levels. */
 function reaches(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

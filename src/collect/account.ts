@@ -89,7 +89,7 @@ const slowest = retryPolicy.triesPerRound - 1
 export function aheadOf({ headers, sentAt, settlement }: FinishedCall): number | null {
   const theirs = httpDate(headerText(headers.date))
   if (theirs === null || !isPossible(theirs)) return null
-  // What a cache kept was said so many seconds ago.
+  // `age` says how many seconds ago a cache stored the answer.
   const ageMs = Number(headerText(headers.age)) * 1000 || 0
   return clockDifference(theirs + ageMs, { before: sentAt, after: settlement.finishedAt })
 }

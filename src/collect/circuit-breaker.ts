@@ -376,12 +376,12 @@ export interface UselessEnd {
 
 /** Calls of an operation that were of no use, in this process. */
 export interface WastedCalls {
-  /** Answers that cannot be used, among so many that were paid for. */
+  /** Answers that cannot be used, and how many were paid for in all. */
   readonly unusable: number
   readonly answers: number
   /** Calls that ended without an answer, as others of the operation would. */
   readonly useless: number
-  /** So many of them may have been billed. */
+  /** How many of them may have been billed. */
   readonly maybeBilled: number
   /** Why the last one of both was of no use; null where there is none. */
   readonly problem: string | null

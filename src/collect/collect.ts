@@ -243,7 +243,7 @@ function operationsOf(names: readonly string[], included: boolean): readonly str
 
 /** Tasks whose work continues behind freed slots (answers being read, jobs being polled) before no new task is taken. */
 const maxBackground = 1_024
-/** Tasks that wait until the rate lets them through: so many that the rate never waits for a task. */
+/** Tasks that wait for the rate limit: enough that the rate never waits for a task. */
 const waitingForRate = 8
 
 export type TaskPool = ReturnType<typeof taskPool>
@@ -284,7 +284,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     works.add(tracked)
   }
 
-  /** Fulfilled when there was a change after that many, or after so many milliseconds. */
+  /** Fulfilled once more changes than this were made, or after this many milliseconds. */
   const waitForChange = (seen: number, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> =>
     new Promise((resolve) => {
       const cancel = Number.isFinite(timeoutMs) ? clock.after(timeoutMs, () => wake()) : () => {}

@@ -48,7 +48,7 @@ export interface TableOptions {
   readonly textsAreMapped: boolean
 }
 
-/** The header is looked for in so many lines. */
+/** How many lines may hold the header. */
 const headLines = 10
 /** The parser gives a row only once it sees what follows. */
 const readAhead = headLines + 1
@@ -137,7 +137,7 @@ async function readHead(chunks: AsyncGenerator<Buffer>): Promise<{ head: Buffer;
   return { head: Buffer.concat(parts), done: false }
 }
 
-/** Where so many lines end. */
+/** The offset at which this many lines end. */
 function endOfLines(bytes: Buffer, lines: number): number {
   let end = -1
   for (let line = 0; line < lines; line++) {

@@ -28,7 +28,7 @@ export interface CreditBudget {
   limitedTags(runId: number): readonly string[]
   /** All limits of these runs and their jobs as they stand. */
   standings(): readonly BudgetStanding[]
-  /** Notes that so many tasks at most are being leased and not reserved yet; the function that it answers ends that. */
+  /** Notes how many tasks are being leased and not reserved yet, at most; the returned function ends that. */
   leasing(tasks: number): () => void
   /** Whether one more call for a task is covered, whose last one was lost and may have been billed. */
   canAffordRetry(task: Task): boolean

@@ -1,7 +1,7 @@
 import type { LedgerSum } from '../model/call.ts'
 import { groupedBy } from '../model/groups.ts'
 
-/** What calls of a group came to, of which each is shared by so many, counted once for each of them. */
+/** Sums of the calls of a group that the same number of requesters share, counted once for each of them. */
 export interface SharedSum extends Omit<LedgerSum, 'shared'> {
   readonly parts: number
 }

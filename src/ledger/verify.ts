@@ -81,7 +81,7 @@ function explainSpans(
   let before = 0
   let sums: Sums = { billed: 0, ambiguous: 0 }
   let unsettled: Unsettled[] = []
-  /** Ambiguous credits of before `start`, not counted by then, that the service may still count. */
+  /** Ambiguous credits from before `start` that the service had not counted by then and may still count. */
   let carried = 0
   let latestEnd = Number.NEGATIVE_INFINITY
 
@@ -125,7 +125,7 @@ function withoutLost(span: UsageInterval, failovers: readonly number[]): UsageIn
   return isLost ? { ...span, spentByOthers: 0, lostByFailover: span.spentByOthers } : span
 }
 
-/** @param carried ambiguous credits of before, which the service may have counted only now */
+/** @param carried earlier ambiguous credits, which the service may have counted only now */
 function explain(
   start: UsageCount,
   end: UsageCount,
@@ -223,7 +223,7 @@ function peekable<T>(items: Iterable<T>) {
   }
 }
 
-/** What others spent with a key, as far as no call of ours explains it: so many credits at least. */
+/** What others spent with a key at least: the credits that no call of ours explains. */
 export interface OthersSpending {
   readonly credits: number
   /** Epoch ms of the readings between which it was spent. */

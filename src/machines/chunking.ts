@@ -14,7 +14,7 @@ const largest = 100
 const wantedChunks = 40
 const rowsAtOnce = 500
 
-/** Queries of the chunks of a run that lacks answers to so many. */
+/** How many queries a chunk has, by how many queries of the run lack answers. */
 export function chunkSize(queries: number): number {
   return Math.min(largest, Math.max(smallest, Math.ceil(queries / wantedChunks)))
 }

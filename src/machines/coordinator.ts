@@ -367,7 +367,7 @@ function progressReport(
   }
 }
 
-/** Runs of these jobs that were closed here are closed for all; not where another process goes on with one by a key of before. */
+/** Runs of these jobs that were closed here are closed for all; not where another process goes on with one by a former key. */
 async function noteClosed(
   { store, journal, coordinator, keyHash }: CoordinatorOptions,
   runs: readonly Run[],

@@ -109,7 +109,7 @@ export function releaser(
     most: number,
     decide: Parameters<SharedJournal['spending']['release']>[4],
   ): Promise<void> => {
-    // What this database collected with keys of before counts to its limits of days and months.
+    // What this database collected with former keys counts towards its limits of days and months.
     const keys = new Set((await store.ownJobs()).map((job) => job.keyHash))
     keys.delete(keyHash)
     await journal.spending.release(coordinator, keyHash, ids, most, decide, [...keys])

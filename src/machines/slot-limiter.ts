@@ -25,7 +25,7 @@ export interface SlotLimiterOptions {
 
 /** Slots that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
 const slotsAtOnce = 5
-/** More are leased while those that are there last for less than so many times what writing a call takes. */
+/** More slots are leased while those at hand last for less than this many times as long as writing a call takes. */
 const leadsAhead = 3
 /**
  * A slot is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much

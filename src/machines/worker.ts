@@ -58,7 +58,7 @@ const roomEveryMs = 20
 const pollEveryMs = 200
 /** How long at most between two looks for chunks of workers that were lost. */
 const longestPauseMs = 5_000
-/** After so many leases that ran out, a chunk is left alone: it may be what kills its workers. */
+/** A chunk whose lease ran out this often is left alone: it may be what kills its workers. */
 const mostTakeovers = 10
 /** How long a worker that has nothing left waits until the journal knows that it is gone. */
 const goodbyeMs = 1_000

@@ -7,7 +7,7 @@ import type { EditedQueries } from '../store/runs.ts'
 
 type EditedPair = EditedQueries['pairs'][number]
 
-/** An edit that made other queries of so many queries. */
+/** An edit, and how many queries it turned into other queries. */
 interface Edit {
   queries: number
   /** What `continues:` names it, and what things were, each as a job file writes it. */
@@ -77,7 +77,7 @@ function keepOf({ setting, were }: Edit): string {
   return `{ ${setting}: { ${named.join(', ')}${more} } }`
 }
 
-/** Each way of asking is paired with that of before which it differs least from: a matrix asks one text in several ways. */
+/** Each query is paired with the former one that it differs least from: a matrix asks one text in several ways. */
 function closest(pairs: readonly EditedPair[]): readonly EditedPair[] {
   const best = new Map<string, { readonly pair: EditedPair; readonly differences: number }>()
   for (const pair of pairs) {

@@ -24,7 +24,7 @@ export interface DigestFigures {
   readonly openAlerts: readonly string[]
 }
 
-/** How many keywords rank among the first so many. */
+/** How many keywords rank within the top N. */
 export interface TopRankCount {
   readonly now: number
   /** Keywords that were observed. */

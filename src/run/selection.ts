@@ -258,7 +258,7 @@ function selected(
   }
 }
 
-/** Lets through so many different keys. */
+/** Lets through the first different keys, up to a number. */
 export function upTo(limit: number): (key: Buffer) => boolean {
   if (limit === Number.POSITIVE_INFINITY) return () => true
   const taken = new Set<string>()

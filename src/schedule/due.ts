@@ -6,7 +6,7 @@ import { type Every, everyOf } from './every.ts'
 /** When a query is due: as often as that, or once after an instant (epoch ms). */
 export type DueRule = Every | { readonly unit: 'once'; readonly since: number }
 
-/** A query that failed is due again so many times in its period. */
+/** How often a query that failed is due again within its period. */
 const mostRetries = 3
 
 /** Whether a query is due: its period has begun anew since its last answer, and its failures in this period leave a try. */

@@ -1,6 +1,6 @@
 import { quoted, type ReadResult } from '../model/values.ts'
 
-/** How often a query is due: after so many hours, or when local days, a weekday or a month have begun anew. */
+/** How often a query is due: after some hours, or when local days, a weekday or a month have begun anew. */
 export type Every =
   | { readonly unit: 'hours'; readonly count: number }
   | { readonly unit: 'days'; readonly count: number }

@@ -171,7 +171,7 @@ export interface AlertStore extends AlertReads {
   lastObservations(run: Run, targets: readonly number[]): Iterable<PairObservations>
   /** Runs before a run that were suspect as a whole, as the alerts of its job tell, and those that a wrong clock has dated. */
   notComparedWith(run: Run): readonly number[]
-  /** The run, and so many runs of its job before it that have results of the query, and not of another one: the newest first. */
+  /** The run, and up to `before` runs of its job before it that have results of the query, and not of another one: the newest first. */
   runsWithResults(run: Run, query: number, before: number): readonly number[]
   /** Results of a kind down to a rank. */
   resultList(wanted: {

@@ -132,7 +132,7 @@ export interface AnswerStore {
 /** What answers say, and what follows from it. */
 export interface ResultRecorder {
   /**
-   * The next queries of a run, so many at most, after the one of that number (0 for the first ones), that have answers, but
+   * The next queries of a run, up to a number, after the one of that id (0 for the first ones), that have answers, but
    * no observation of some target that is new to them.
    */
   unobserved(runId: number, after: number, most: number): Promise<readonly number[]>
@@ -182,7 +182,7 @@ export type CollectStore = Journal &
 
 /** The room that the database has on its disk. */
 export interface DiskSpace {
-  /** Keeps room in reserve for so many answers; it makes way for them when the disk is full. */
+  /** Keeps room on the disk for this many answers; it makes way for them when the disk is full. */
   reserve(answers: number): Promise<void>
   release(): Promise<void>
   /** Fulfilled at once when the disk is full, before any change is rejected for it. */

@@ -61,7 +61,7 @@ export interface ExportFilter extends RowFilter {
 export interface QueryFilter {
   readonly job: string
   readonly text: string
-  /** Only runs of before this local day. */
+  /** Only runs from before this local day. */
   readonly until?: string
 }
 
@@ -69,7 +69,7 @@ export interface SerpFilter {
   readonly job: string
   /** Queries of this text alone; null takes all. */
   readonly text: string | null
-  /** Only runs of before this local day. */
+  /** Only runs from before this local day. */
   readonly until?: string
 }
 

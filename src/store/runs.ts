@@ -37,7 +37,7 @@ export interface EditedQueries {
   readonly pairs: readonly { readonly queries: number; readonly was: QueryParts; readonly now: QueryParts }[]
 }
 
-/** A job of which another asks so many of the queries that its newest run asked. */
+/** A job whose queries another job asks now: how many its newest run asked, and how many of them are the same. */
 export interface FormerJob {
   readonly job: string
   readonly asked: number
@@ -90,7 +90,7 @@ export interface RunReads {
   tally(runId: number, open?: OpenCalls): Promise<RunTotals>
   taskCounts(runId: number): Promise<RunTotals['tasks']>
   failures(runId: number): Promise<readonly TaskFailure[]>
-  /** Why tasks of a run failed: so many kinds of causes at most, the most frequent first. */
+  /** Why tasks of a run failed: the most frequent kinds of causes first, up to a number. */
   failureCauses(runId: number, most: number): Promise<readonly FailureCause[]>
 }
 
@@ -149,7 +149,7 @@ export interface TaskFailure {
   readonly params: Task['params']
 }
 
-/** What made so many tasks fail. */
+/** A cause of failures, and how many tasks it made fail. */
 export interface FailureCause {
   /** The cause, without what only tells one answer from another. */
   readonly kind: string

@@ -23,7 +23,7 @@ export interface SyncStore {
   linkRun(runId: number, shared: Pick<SharedRun, 'id' | 'groupId'>, planVersion: number): Promise<void>
   /** The shared group of a group of runs; null where none of them is shared. */
   sharedGroupId(groupId: number): Promise<string | null>
-  /** Keeps the spellings of before by which the journal names queries that stand here in their one spelling. */
+  /** Keeps the former spellings by which the journal names queries that stand here in their one spelling. */
   linkSpellings(former: readonly Pick<PlannedQuery, 'key' | 'operation' | 'text' | 'params'>[]): Promise<void>
   /**
    * The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. Its job has

@@ -183,7 +183,7 @@ function jobFromRow({ id, query, page, job_id, sent_at, finished_at }: JobRow): 
 const isOver = `CASE WHEN r.closed_at IS NULL THEN r.finish_reason IS NOT NULL ELSE NOT EXISTS (
   SELECT 1 FROM rankline.calls j WHERE j.chunk_id = c.id AND j.outcome = 'accepted' AND j.job_over = false) END`
 
-/** What the service says to a key of before is no word on the key that the job has now. */
+/** What the service says of a former key says nothing of the job's key now. */
 const hasKeyOfChunk =
   'NOT EXISTS (SELECT 1 FROM rankline.workers w WHERE w.id = $3 AND c.key_hash <> ALL (w.keys))'
 

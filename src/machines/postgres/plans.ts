@@ -314,7 +314,7 @@ export async function isDrained(statements: Statements, runs: readonly string[])
 }
 
 /**
- * Moves jobs to another key, with all that is theirs. Chunks keep their fence: a worker of the key of before that has one finishes it.
+ * Moves jobs to another key, with all that is theirs. Chunks keep their fence: a worker of the former key that has one finishes it.
  * Calls stay those of the key that paid for them. Readers are told by the newest run of each job, which is published once more as it is.
  */
 export async function rekey(
@@ -354,7 +354,7 @@ export async function rekey(
 interface MovedRun {
   readonly id: string
   readonly job: string
-  /** The key of before. */
+  /** The former key. */
   readonly before: string
 }
 
@@ -389,7 +389,7 @@ UPDATE rankline.runs r SET key_hash = $2 FROM ${given}
 WHERE r.key_hash = g.key_hash AND r.job = g.job RETURNING r.id, r.job, g.key_hash AS before`
 
 /**
- * What was released with the credits of the key of before waits for those of the new one; asynchronous jobs of closed runs are polled on.
+ * What was released with credits of the former key waits for credits of the new one; asynchronous jobs of closed runs are polled on.
  * Rows are locked in the order of their numbers, as everywhere.
  */
 const moveChunks = `

@@ -136,7 +136,7 @@ export function statusChange(status: KeywordStatus): HTMLElement {
 /**
  * A movement as an arrow and a number, or in words; never by colour alone.
  *
- * @param depth where the target was not found among so many results
+ * @param depth how many results were checked, where the target was not found among them
  */
 export function changeMark(change: RankMovement, depth: number | null = null): HTMLElement {
   const { up, down, unchanged, changeNotKnown } = say.ranks

@@ -82,7 +82,7 @@ function account({ now, balance, spentThisMonth }: PortfolioPage, say: Words): s
   ].join(' · ')
 }
 
-/** A balance that lasts longer than so many days lasts for years: the spending of some days says no more. */
+/** A balance that would last longer lasts "for years": the spending of a few days says no more. */
 const mostDays = 730
 
 function balanceText({ credits, days }: NonNullable<PortfolioPage['balance']>, say: Words): string {

@@ -3,7 +3,7 @@ const mostChanges = 28
 /** With fewer changes, nothing is known of what is usual. */
 const leastChanges = 5
 /**
- * A change has to be so many usual daily changes. Of figures that only swing around their mean, one in twenty changes is as large:
+ * A change has to be this multiple of the usual daily change. Of figures that only swing around their mean, one in twenty changes is as large:
  * the median change of one day is 0.95 standard deviations, a change between two days is within 2.77 of them 19 times of 20.
  */
 const factor = 3
@@ -29,7 +29,7 @@ export interface Floors {
 export const shareFloors: Floors = { shown: 0.001, unknown: 0.01 }
 /** Of average positions: 0.1 ranks are shown. */
 export const rankFloors: Floors = { shown: 0.1, unknown: 0.5 }
-/** Of clicks of one keyword, where so many keywords have so many clicks: one click in all is shown. */
+/** The least change of clicks that is told, per keyword: one click in all is shown. */
 export function clicksFloors(clicks: number, keywords: number): Floors {
   return { shown: 1 / keywords, unknown: clicks / keywords / 10 }
 }

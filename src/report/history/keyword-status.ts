@@ -53,7 +53,7 @@ function firstDayOf({ cells }: RankSeries, days: readonly string[]): string {
   return days[first === -1 ? days.length - 1 : first] as string
 }
 
-/** Days on which the keyword was asked as it is now: a rank of before says nothing of a gain or a loss. */
+/** Days on which the keyword was asked as it is now: an earlier rank says nothing of a gain or a loss. */
 function comparableDays(
   days: readonly string[],
   { since }: Keyword,

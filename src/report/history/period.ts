@@ -96,7 +96,7 @@ function firstOfQuarter(day: string): string {
   return `${day.slice(0, 5)}${String(month - ((month - 1) % 3)).padStart(2, '0')}-01`
 }
 
-/** The same day so many months earlier; the last day of that month where it is shorter. */
+/** The same day some months earlier; the last day of that month where it is shorter. */
 function monthsBefore(day: string, months: number): string {
   const at = new Date(`${firstOfMonth(day)}T00:00:00Z`)
   at.setUTCMonth(at.getUTCMonth() - months)

@@ -128,7 +128,7 @@ export function rankedCell(rank: number, isEstimated: boolean): number {
   return isEstimated ? rank + 0.5 : rank
 }
 
-/** The number that stands for `absent` from so many results. */
+/** The number that stands for `absent` after `depth` checked results. */
 export function absentCell(depth: number, isEstimated: boolean): number {
   return -(isEstimated ? depth + 1.5 : depth + 1)
 }

@@ -72,7 +72,7 @@ interface ShareSource {
   readonly curve: CtrCurve
 }
 
-/** The same for the first so many targets, in one pass over the SERPs. */
+/** The same for each of the first targets, in one pass over the SERPs. */
 export function serpSharesOfVoice(
   serps: readonly PageSerp[],
   targets: number,

@@ -217,7 +217,7 @@ function refuseUnknown(
   throw new UsageError(`${nothing} '${sanitize(unknown)}'. ${hint}`)
 }
 
-/** What is to be compared, as far as the flags say it: a day, or so many days before the report's own. */
+/** What the flags say is compared: a day, or a number of days before the report's own. */
 export interface Comparison {
   readonly day: string | number
   readonly tolerance: number

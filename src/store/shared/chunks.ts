@@ -48,7 +48,7 @@ export type ChunkEnd =
 /** Chunks as workers take them. Leases last by the clock of the database. */
 export interface SharedChunks {
   /**
-   * Takes released chunks of these keys, so many at most, the most urgent first. Calls of an earlier lease without an end become
+   * Takes released chunks of these keys, up to a number, the most urgent first. Calls of an earlier lease without an end become
    * ambiguous.
    */
   take(

@@ -43,7 +43,7 @@ export interface QueueStatus {
 /** A job that was moved to another key, and what went with it. */
 export interface MovedJob extends SharedJob {
   readonly runs: number
-  /** Chunks that are not over, and those of them that workers of the key of before have and finish. */
+  /** Chunks that are not over, and those of them that workers of the former key have and finish. */
   readonly chunks: number
   readonly leased: number
 }

@@ -6,7 +6,7 @@ export interface SlotLease {
   readonly firstAt: number
   readonly spacingMs: number
   readonly slots: number
-  /** Whether the service has refused a call: the one slot there is shows whether calls pass again. */
+  /** Whether the service has refused a call: the only slot is for a call that tries whether it takes calls again. */
   readonly isProbe: boolean
   /** What the clock of the database showed when the lease was made. */
   readonly now: number
@@ -18,13 +18,13 @@ export type SlotAnswer = SlotLease | { readonly unlimited: true; readonly now: n
 /** The one rate limit of a key, for all machines. */
 export interface SharedRates {
   /**
-   * Leases so many slots of a key, the first one not before so many milliseconds from now. Slots of the next second are committed
+   * Leases `slots` slots of a key, the first one not before `leadMs` from now. Slots of the next second are committed
    * without waiting for the disk: after a restart of the database one full window is left free.
    */
   lease(keyHash: string, slots: number, leadMs: number): Promise<SlotAnswer>
-  /** The service refused a call for its rate: no process sends before that. Calls whose slots were before the last refusal change nothing. */
+  /** The service refused a call for its rate: no process sends for as long as it named. Calls with slots from before the last refusal change nothing. */
   refused(keyHash: string, slotAt: number, namedMs: number | null): Promise<void>
-  /** A call that was sent after a refusal passed. */
+  /** The service took a call that was sent after a refusal. */
   passed(keyHash: string, slotAt: number): Promise<void>
   setLimits(keyHash: string, limits: RateLimits): Promise<void>
   limits(keyHash: string): Promise<RateLimits | null>

@@ -4,7 +4,7 @@ import { type ItemTexts, itemHash, sizeOf } from './results/dictionary.ts'
 import { storedPositions } from './results/write-results.ts'
 import { answers, items, links, texts } from './schema.ts'
 
-/** A row of the table of results of before: its place, and the numbers of its link and of its texts. */
+/** A row of the former table of results: its place, and the numbers of its link and of its texts. */
 type ResultRowOfBefore = readonly [
   answer: number,
   kind: number,
@@ -18,7 +18,7 @@ const names = 6
 const portion = 2_000
 
 /**
- * Moves results from a row for each into lists of items, for a database of before 2026-11-26. Where it was interrupted it goes on: of
+ * Moves results from a row for each into lists of items, for a database from before 2026-11-26. Where it was interrupted it goes on: of
  * answers that have their lists it learns which items there are.
  */
 export function moveResults(db: Database): void {

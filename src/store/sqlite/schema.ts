@@ -152,7 +152,7 @@ export const runs = sqliteTable(
     planNumber: integer('plan_number').notNull(),
     plannedMin: integer('planned_min').notNull(),
     plannedMax: integer('planned_max').notNull(),
-    /** From its start to its end by the monotonic clock; null in rows of before 2026-11-22. */
+    /** From its start to its end by the monotonic clock; null in rows from before 2026-11-22. */
     durationMs: integer('duration_ms'),
   },
   (table) => [index('runs_job').on(table.job, table.id), index('runs_group').on(table.groupId)],
@@ -262,7 +262,7 @@ export const calls = sqliteTable(
     credits: integer().notNull(),
     latencyMs: integer('latency_ms'),
     error: text(),
-    /** The key that paid for it; null in rows of before 2026-11-20. */
+    /** The key that paid for it; null in rows from before 2026-11-20. */
     keyId: integer('key_id'),
     /** When the end of the asynchronous job became known that this call had submitted. */
     jobEndedAt: integer('job_ended_at'),
@@ -282,7 +282,7 @@ export const asyncJobs = sqliteTable('async_jobs', {
   acceptedAt: integer('accepted_at').notNull(),
 })
 
-/** Stands in place of the normaliser's version where an answer was read and says nothing. Answers of before 2026-11-25 have null. */
+/** Stands in place of the normaliser's version where an answer was read and says nothing. Answers from before 2026-11-25 have null. */
 export const unusableMark = 0
 
 export const answers = sqliteTable(

@@ -294,7 +294,7 @@ function inOrder(pairs: readonly WatchedPair[], watched: Queries): readonly Watc
   return [...pairs].sort((a, b) => (place.get(a.query.id) ?? 0) - (place.get(b.query.id) ?? 0))
 }
 
-/** Runs that may be judged late are few: the run before one of them is among so many. */
+/** How many runs are read to find the run before one that is judged late: such runs are few. */
 const lateRuns = 10
 
 /**

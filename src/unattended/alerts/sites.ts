@@ -122,7 +122,7 @@ export function judgeCitation(
  *   (A) B   C           over, and begins anew from B to C
  */
 
-/** Two pages that take turns are told once: a page that ranked in one of so many observations before is no other page. */
+/** Two pages that take turns are told once: a page that ranked in one of these last observations is no other page. */
 const lateLooks = 3
 
 /** Texts of addresses by their numbers. */

@@ -288,7 +288,7 @@ export function oneLine(text: string): string {
     .trim()
 }
 
-/** At most so many characters, the last one `…` where some are missing. */
+/** A text of at most this many characters, the last one `…` where some are missing. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text
   const kept = text.slice(0, most - 1)

@@ -217,7 +217,7 @@ const waitsMs = [
 const longestRequestMs = dayMs
 
 /**
- * How long a message waits after so many failed tries; null where it is given up, after ten tries in a little over three days.
+ * How long a message waits after its n-th failed try; null where it is given up, after ten tries in a little over three days.
  *
  * @param askedMs how long the receiver asked to be left alone; null where it did not
  */

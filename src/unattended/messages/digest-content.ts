@@ -18,7 +18,7 @@ import type { ReportMessage } from '../../store/outbox.ts'
 import type { Store } from '../../store/store.ts'
 
 const weekMs = 7 * dayMs
-/** The day to compare with may lie so many days beside a week ago. */
+/** How many days the compared day may lie from a week ago. */
 const tolerance = 3
 
 /** What the digest of a job is made of, as of now. */

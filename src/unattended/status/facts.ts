@@ -175,7 +175,7 @@ interface SharedCause {
   readonly advice: string
 }
 
-/** The spending of so many days says how long the balance lasts. */
+/** How many days of spending say how long the balance lasts. */
 const spendingDays = 14
 
 /** What calls of the last days cost, of all jobs. */

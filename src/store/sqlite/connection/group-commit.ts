@@ -47,7 +47,7 @@ interface Waiting {
 /** How long changes wait for another program to release its lock, or to make room on the disk. Nothing is sent meanwhile. */
 const patienceMs = 20_000
 const pollEveryMs = 100
-/** With so many changes waiting, a commit does not wait for more. */
+/** How many waiting changes a commit does not wait longer for. */
 const flushThreshold = 64
 /** The same for derived changes. New texts touch random pages of the dictionary's indexes: large commits write each page less often. */
 const derivedFlushThreshold = 384

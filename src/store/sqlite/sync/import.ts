@@ -175,7 +175,7 @@ const addFailover = prepared(($: Values<{ at: number }>) =>
 )
 const failovers = prepared(() => orm.select({ at: queueFailovers.at }).from(queueFailovers))
 
-/** The number of a query here. Journals of before may name one by the key of a former spelling. */
+/** The number of a query here. Older journals may name one by the key of a former spelling. */
 const idOfKey = (key: Placeholder): SQL =>
   sql`(SELECT coalesce(named.same_as, named.id) FROM ${queries} named WHERE named.key = ${key})`
 

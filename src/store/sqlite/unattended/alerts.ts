@@ -82,7 +82,7 @@ const muted = prepared(($: Values<{ job: string | null; now: number }>) =>
     .groupBy(alerts.identity),
 )
 
-/** Runs of a job that are looked at: one of before them was judged, or comes too late for news. */
+/** How many runs of a job are considered: earlier ones were judged, or come too late for news. */
 const lateRuns = 20
 
 const toJudge = prepared(
