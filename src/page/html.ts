@@ -7,7 +7,7 @@ import type { PageData } from '../report/data.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
 import { wordsOf } from '../report/words/words.ts'
-import { type PackedPage, packed } from './packed.ts'
+import { type PackedPage, packedOutline, withSerps } from './packed.ts'
 import { pageScriptId } from './page-names.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
@@ -44,7 +44,10 @@ export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGe
   const { head, script } = assets
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
-  const content = packed(data)
+  const outline = packedOutline(data)
+  // Drawn first, while nothing of result pages is in memory.
+  const screen = await written(outline, script)
+  const content = withSerps(outline, data)
   yield `<!doctype html>
 <html lang="${presentation.language}">
 <head>
@@ -60,7 +63,7 @@ export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGe
 </head>
 <body>
 <noscript><p>${say.brand.needsScript}</p></noscript>
-<div id="report">${await written(content, script)}</div>
+<div id="report">${screen}</div>
 <script id="page-data" type="application/json">`
   for (const piece of jsonPieces(content)) yield escapedJson(piece)
   yield `</script>
@@ -71,10 +74,9 @@ export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGe
 }
 
 /** What stands in the file as elements. The first screen has nothing of result pages. */
-async function written(page: PackedPage, script: string): Promise<string> {
+async function written(outline: PackedPage, script: string): Promise<string> {
   const { firstScreen } = await import('./first-screen.ts')
-  const none = { serps: [], results: [], texts: [], sites: [], links: { hosts: [], parts: [] }, features: [] }
-  return firstScreen([...jsonPieces({ ...page, ...none })].join(''), script)
+  return firstScreen([...jsonPieces(outline)].join(''), script)
 }
 
 /** The title of the file: that of the report, and for whom it is. */

@@ -52,7 +52,13 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly serps: readonly (readonly number[])[]
 }
 
-export function packed({ serps, history, links, runs, features, ...page }: PageData): PackedPage {
+export function packed(page: PageData): PackedPage {
+  return withSerps(packedOutline(page), page)
+}
+
+/** Without result pages, of which nothing is read. */
+export function packedOutline(page: PageData): PackedPage {
+  const { history, period, compare, requestedPeriod, presentation, measure, citations, runs } = page
   const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
   return {
     history: {
@@ -70,8 +76,30 @@ export function packed({ serps, history, links, runs, features, ...page }: PageD
       ]),
       links: packedLinks(history.links),
     },
-    ...page,
+    period,
+    compare,
+    requestedPeriod,
+    presentation,
+    measure,
+    citations,
+    texts: [],
+    sites: [],
     ...(runs.length === 0 ? {} : { runs }),
+    features: [],
+    links: packedLinks([]),
+    serps: [],
+    results: [],
+  }
+}
+
+export function withSerps(
+  outline: PackedPage,
+  { texts, sites, links, features, serps }: PageData,
+): PackedPage {
+  return {
+    ...outline,
+    texts,
+    sites,
     features: features.map(({ keyword, changes }) => [keyword, ...changes]),
     links: packedLinks(links),
     ...packedSerps(serps),

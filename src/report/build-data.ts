@@ -1,6 +1,13 @@
 import { addDays } from '../model/time.ts'
 import type { FirstResult, ResultsRequest, TrackingStore } from '../store/reports.ts'
-import { type Citation, offeredComparisons, offeredPeriods, type PageData, type PageSerp } from './data.ts'
+import {
+  type Citation,
+  offeredComparisons,
+  offeredPeriods,
+  once,
+  type PageData,
+  type PageSerp,
+} from './data.ts'
 import { featureHistory } from './history/feature-history.ts'
 import { baselineOrder } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -15,12 +22,16 @@ const shownResults = 10
 /** More than any AI answer has. */
 const mostReferences = 1_000
 
-/** The history with the first results of the last day, of the compared one, and of further days. */
+/** The history with the first results of the last day, of the compared one, and of further days. Those are read when they are asked for. */
 export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
   const { isPage = false } = choice
   const { ranked, measure, store, requestedPeriod, presentation, featuresOf } = source
   const { period, compare, runs } = ranked
   const { history, queryIds } = builtHistory(source)
+  const serps = once(() =>
+    readSerps(source, serpDays(history.days, compare, history.keywords.length, choice)),
+  )
+  const features = once(() => featureHistory({ ...history, queryIds, runs, store, featuresOf }))
   return {
     history,
     period,
@@ -29,8 +40,24 @@ export function reportPageData(source: ReportSource, choice: SerpChoice = {}): P
     presentation: withMarks(presentation, history),
     measure,
     runs: shownRuns(source),
-    ...readSerps(source, serpDays(history.days, compare, history.keywords.length, choice)),
-    features: isPage ? featureHistory({ ...history, queryIds, runs, store, featuresOf }) : [],
+    get serps() {
+      return serps().serps
+    },
+    get citations() {
+      return history.keywords.some(isReference) ? serps().citations : []
+    },
+    get texts() {
+      return serps().texts
+    },
+    get links() {
+      return serps().links
+    },
+    get sites() {
+      return serps().sites
+    },
+    get features() {
+      return isPage ? features() : []
+    },
   }
 }
 
