@@ -1,10 +1,9 @@
 import { Client } from 'pg'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
 import { migrate, printedLayout, schemaVersion, versionOf } from '../../../src/machines/postgres/layout.ts'
 import { migrations } from '../../../src/machines/postgres/schema.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
-import { waitWhile } from '../../cli/staged.ts'
 import { type Databases, sharedPostgres } from '../../support/postgres.ts'
 import { queriesCsv, workspace } from '../../support/rankline.ts'
 
@@ -188,15 +187,23 @@ describe('a journal of another version', () => {
     onTestFinished(() => {
       for (const { child } of [worker, run]) child.kill('SIGKILL')
     })
-    await waitWhile(() => sandbox.ledger.requests.length < 5)
+    const states = async () =>
+      (await owner.query<{ state: string }>('SELECT DISTINCT state FROM rankline.chunks ORDER BY 1')).map(
+        ({ state }) => state,
+      )
+    // All is released, and some of it bought.
+    await vi.waitUntil(
+      async () => {
+        const now = await states()
+        return now.includes('done') && !now.includes('planned')
+      },
+      { timeout: 20_000, interval: 5 },
+    )
     await setVersion(owner, 99)
     const { code, stderr } = await worker.ended
     expect(stderr).toBe(`Worker up.\n${newer}\n`)
     expect(code).toBe(2)
-    const states = await owner.query<{ state: string }>(
-      'SELECT DISTINCT state FROM rankline.chunks ORDER BY 1',
-    )
-    expect(states.map(({ state }) => state)).toEqual(['done', 'released'])
+    expect(await states()).toEqual(['done', 'released'])
     expect(await owner.query('SELECT 1 FROM rankline.calls WHERE outcome IS NULL')).toEqual([])
   })
 })
