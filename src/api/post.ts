@@ -11,11 +11,11 @@ export interface PostRequest {
 }
 
 export type PostResult =
-  /** The start of what was answered, for reasons that are known words. */
+  /** `start`: the start of the answer's body, in which known reasons are looked for. */
   | { readonly status: number; readonly retryAfterMs: number | null; readonly start: string }
   | { readonly error: string }
 
-/** Sends once, follows nothing, repeats nothing; never rejected. */
+/** Sends once: follows no redirect and repeats nothing. It never rejects. */
 export type Post = (request: PostRequest) => Promise<PostResult>
 
 export interface PostOptions {
@@ -33,7 +33,7 @@ export function addressMistake(url: string, { allowHttp }: Pick<PostOptions, 'al
   return null
 }
 
-/** Of an answer so much is read. */
+/** How much of an answer is read. */
 const readCharacters = 4_000
 
 export function poster({ proxies, userAgent, allowHttp }: PostOptions): Post {

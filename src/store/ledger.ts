@@ -1,26 +1,26 @@
 import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../model/call.ts'
 import type { TimeSpan } from '../model/time.ts'
 
-/** What the ledger tells of calls that were made, and the readings of the service's own count beside it. */
+/** Calls that were made, what they cost, and readings of the service's own count. */
 export interface LedgerStore {
   /**
-   * When calls were sent since then, by any process, and when they ended; null where they are in flight. Not what stands
-   * later than now, because the clock was set back, and was sent before a call of before then.
+   * When calls were sent since `instant`, by any process, and when they ended; null where they are in flight. After the clock was set
+   * back, calls dated later than `now` are left out if they were sent before a call that is older than `instant`.
    */
   callsSince(
     instant: number,
     now: number,
   ): Promise<readonly { readonly sentAt: number; readonly endedAt: number | null }[]>
-  /** Credits of ambiguous calls that ended since then, and when they ended. */
+  /** Credits of ambiguous calls that ended since `instant`, and when they ended. */
   ambiguousSince(instant: number): Promise<readonly { readonly credits: number; readonly endedAt: number }[]>
-  /** Asynchronous jobs of other runs than these that are not known to have ended, and may be billed any time. */
+  /** Asynchronous jobs of all runs but `runIds` that are not known to have ended, and may be billed any time. */
   openJobsOfOthers(runIds: readonly number[]): Promise<{ readonly calls: number; readonly credits: number }>
   /** Credits of the runs: billed, and not known whether billed. */
   creditsOf(runIds: readonly number[]): Promise<{ readonly spent: number; readonly ambiguous: number }>
-  /** Credits of calls that were sent in a time, by job: billed, and possibly billed or still in flight. */
+  /** Credits of calls that were sent within `span`, by job: billed, and possibly billed or still in flight. */
   creditsSent(span: TimeSpan): Promise<readonly JobSpending[]>
   /**
-   * The same of queries with these tags, by tag, in these jobs. A call whose query a job no longer asks counts for each tag: which
+   * Credits of calls that were sent within `span` for queries with one of `tags`, by tag, in `jobs`. A call whose query a job no longer asks counts for each tag: which
    * ones it had is not known.
    */
   creditsSentByTag(
@@ -28,31 +28,31 @@ export interface LedgerStore {
     jobs: readonly string[],
     tags: readonly string[],
   ): Promise<ReadonlyMap<string, number>>
-  /** Calls with this key that were sent then and were billed, or may have been. */
+  /** How many calls of the key were sent within `span` and were billed, or may have been. */
   chargedCalls(keyHash: string, span: TimeSpan): Promise<number>
   saveUsage(reading: UsageReading): Promise<void>
-  /** The newest reading with that key, of those before an instant where one is given. */
+  /** The newest reading of the key; of those before an instant where one is given. */
   lastUsage(keyHash: string, before?: number): Promise<UsageReading | null>
-  /** Keys whose usage was ever read. */
+  /** Hashes of the keys whose usage was ever read. */
   keysRead(): Promise<readonly string[]>
-  /** Readings with that key, in the order in which they were taken. */
+  /** Readings of the key, in the order in which they were taken. */
   readings(keyHash: string): Iterable<UsageCount>
-  /** Calls with that key that cost, in the order in which they were sent. */
+  /** Calls of the key that cost credits, in the order in which they were sent. */
   charges(keyHash: string): Iterable<Charge>
   /** Where the ledger ends now. */
   mark(): Promise<LedgerMark>
-  /** What was read and sent with that key since then, and shortly before. */
+  /** What was read and sent with the key since `mark`, and the last readings before it. */
   ledgerSince(keyHash: string, mark: LedgerMark): Promise<RecentLedger>
-  /** What the ledger comes to, by group, in the order of the groups: each call where it was bought. */
+  /** Sums by group, in the order of the groups; each call counts where it was bought. */
   sums(by: BuyerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
   /**
-   * The same, with each call split among the jobs of one command that asked for it, and among the tags of its query. A client is the label
+   * Sums by group, with each call split among the jobs of one command that asked for it, and among the tags of its query. A client is the label
    * `client` of a query, else the one that the newest run of its job names.
    */
   shares(by: RequesterGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]>
 }
 
-/** What a job spent in a time, in credits. */
+/** What a job spent within a span of time, in credits. */
 export interface JobSpending {
   readonly job: string
   readonly spent: number
@@ -86,10 +86,10 @@ export interface UsageReading {
   readonly record: string
 }
 
-/** What tells who bought a call. */
+/** Groups that say who bought a call. */
 export type BuyerGroup = Extract<LedgerGroup, 'run' | 'day' | 'job'>
 
-/** What tells who asked for it. */
+/** Groups that say who asked for a call. */
 export type RequesterGroup = Extract<LedgerGroup, 'day' | 'job' | 'tag' | 'client'>
 
 /** What calls to count; an absent field is no condition. Instants are epoch ms: from (inclusive), until (exclusive). */

@@ -31,8 +31,8 @@ export interface EditedQueries {
   readonly fresh: number
   readonly gone: number
   /**
-   * Ways in which one may have become the other: so many pairs that differ in this alone, with the text of one of them; each text for
-   * itself where the text is what differs. A query may be in several.
+   * How gone queries may have become fresh ones: each way with the number of pairs that differ in it alone, and the text of one pair; where
+   * the text is what differs, each pair is a way of its own. A query may be in several.
    */
   readonly pairs: readonly { readonly queries: number; readonly was: QueryParts; readonly now: QueryParts }[]
 }

@@ -118,8 +118,8 @@ export interface AlertStart<T> {
 const within = 3
 
 /**
- * The observation before, where exactly with the last of these (the oldest first) so many of at most three that follow it say it;
- * null where nothing begins. The first of them and the last one must say it.
+ * The observation before and the last one, if an alert begins with the last one; null if none begins. It begins if, of at most three
+ * observations that follow the one before, exactly `confirm` say it, among them the first and the last. The oldest comes first.
  */
 export function confirmedStart<T>(
   observations: readonly T[],

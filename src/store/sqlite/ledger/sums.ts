@@ -308,7 +308,7 @@ const readingsWithCalls = prepared(($: Values<{ keyHash: string; after: number; 
     .orderBy(u.id)
 })
 
-/** Not those of before calls named the key that paid: beside them, our own calls would look like those of others. */
+/** Leaves out readings from before calls named the key that paid: beside them, our own calls would look like those of others. */
 function readings(
   db: Database,
   keyHash: string,
