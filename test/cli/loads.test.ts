@@ -90,6 +90,14 @@ test('a report loads neither what calls nor what reads files, nor the forms that
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 
+test('status reads job files, and loads neither what calls nor what reads tables, nor YAML in many files', async () => {
+  const files = await filesLoadedBy(place, ['status'])
+  const loaded = await sourcesIn(files)
+  expect(loaded).toContain('src/jobfile/open.ts')
+  expect([...loaded].filter((name) => /^src\/(api|collect)\/|^(csv-parse|p-queue)$/.test(name))).toEqual([])
+  expect(files.filter((file) => file.includes('node_modules/yaml/'))).toEqual([])
+})
+
 test('without a queue nothing of many machines is loaded, and of the HTTP client the pool alone', async () => {
   const machines = /^pg$|^src\/(machines\/(?!open-app)|store\/(postgres|shared)\/)/
   const files = await filesLoadedBy(place, ['run', 'job.csv', '--fresh'])
