@@ -22,7 +22,8 @@ export function parseUrl(text: string, base?: string): URL | null {
 export function parseLink(link: string): ParsedLink | null {
   const url = parseUrl(link)
   if (url === null) return parseWithoutScheme(link)
-  url.hash = ''
+  // To set a part of it takes as long as to parse it.
+  if (link.includes('#')) url.hash = ''
   const search = withoutTokens(url.search)
   if (search !== url.search) url.search = search
   return { page: url.href, host: hostOf(url) }
@@ -44,6 +45,7 @@ function parseWithoutScheme(link: string): ParsedLink | null {
 
 /** A query with its question mark, without the parameters that never name a page; what is left stays as it is written. */
 function withoutTokens(search: string): string {
+  if (search === '') return search
   const parts = search.slice(1).split('&')
   const kept = parts.filter((part) => !namesNoPage(part))
   if (kept.length === parts.length) return search
@@ -92,7 +94,8 @@ const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name
 
 /** Whether a part of a query, `utm_source=news`, only says how a visitor came. */
 export function namesNoPage(part: string): boolean {
-  const name = percentDecoded(part.split('=', 1)[0] ?? '').toLowerCase()
+  const end = part.indexOf('=')
+  const name = percentDecoded(end < 0 ? part : part.slice(0, end)).toLowerCase()
   return exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning))
 }
 
@@ -107,6 +110,7 @@ export function isLoopback(host: string): boolean {
 
 /** Decodes percent codes; a text with an invalid one is taken as it is. */
 export function percentDecoded(text: string): string {
+  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {

@@ -37,7 +37,7 @@ export const defaultOutageMs = 60_000
  * How much the heap of V8 may grow over what is in use before it is cleaned, in percent. By itself it grows to four times that, which
  * answers leave behind in no time.
  */
-const leanHeap = '--heap-growing-percent=150'
+const leanHeap = '--heap-growing-percent=80'
 
 /** How runs are collected. */
 export type CollectRequest = Pick<
