@@ -34,10 +34,10 @@ export interface ListedRun {
 export const defaultOutageMs = 60_000
 
 /**
- * How much the heap of V8 may grow over what is in use before it is cleaned, in percent. By itself it grows to four times that, which
- * answers leave behind in no time.
+ * How much the heap of V8 may grow over what is in use before it is cleaned, in percent. By itself it grows to four times that: 40 MB more, for 5 to
+ * 9 % less of processor time.
  */
-const leanHeap = '--heap-growing-percent=80'
+const leanHeap = '--heap-growing-percent=120'
 
 /** How runs are collected. */
 export type CollectRequest = Pick<
