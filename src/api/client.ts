@@ -84,7 +84,7 @@ export interface ClientOptions {
   readonly clock: Clock
   /** Names the key without giving it away. */
   readonly keyHash: string
-  readonly patience: ServiceDelays
+  readonly serviceDelays: ServiceDelays
   /** Asked right before a request leaves, when its call was written: what allowed it may have ended while it waited for its turn. */
   readonly mayStillLeave?: (() => boolean) | undefined
 }
@@ -99,7 +99,7 @@ export interface ServiceDelays {
 
 /** Joins connections, rate limiter and ledger. */
 export function apiClient(options: ClientOptions): ApiClient {
-  const { baseUrl, http, rateLimiter, store, clock, keyHash, patience, mayStillLeave } = options
+  const { baseUrl, http, rateLimiter, store, clock, keyHash, serviceDelays, mayStillLeave } = options
   /** Engines and free lookups that named a delay with a passing error, until they answer again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
 
@@ -152,7 +152,7 @@ export function apiClient(options: ClientOptions): ApiClient {
   /** The delay that a rate-limit response names, cut to what is waited for. */
   const throttleDelay = (response: HttpResponse): number | null => {
     const ms = 'failure' in response ? null : retryAfterMs(response.headers, clock.wall())
-    return ms === null ? null : Math.min(ms, patience.throttledMs)
+    return ms === null ? null : Math.min(ms, serviceDelays.throttledMs)
   }
 
   /** The delay that a 503, 408 or 425 names. One delay after the other is cut to the same patience. */
@@ -161,7 +161,7 @@ export function apiClient(options: ClientOptions): ApiClient {
     const ms = retryAfterMs(response.headers, clock.wall())
     const now = clock.monotonic()
     const since = delays.get(part)?.since ?? now
-    const left = since + patience.unavailableMs - now
+    const left = since + serviceDelays.unavailableMs - now
     if (ms === null || left <= 0) return null
     const delayMs = Math.min(ms, left)
     delays.set(part, { since, until: now + delayMs })

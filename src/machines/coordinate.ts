@@ -11,8 +11,8 @@ import { type ClockFlags, clockCheck, unchecked } from '../run/clock-check.ts'
 import { keyHash, type ServiceSettings } from '../run/config.ts'
 import { outgoing } from '../run/outgoing.ts'
 import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { abandonWhenSilent, patientJournal, patiently } from '../store/shared/patience.ts'
 import { CoordinationLost } from '../store/shared/plans.ts'
+import { abandonWhenSilent, waitingJournal, whenReachable } from '../store/shared/waiting.ts'
 import type { Store } from '../store/store.ts'
 import { collectOnMachines, finishOnMachines } from './coordinator.ts'
 import { databaseClock } from './database-clock.ts'
@@ -53,7 +53,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   const life = new AbortController()
   const said = sayings(turn.notify)
   const waitingFor = (signal: AbortSignal, mostMs: number): SharedJournal =>
-    patientJournal(reached, { ...said, signal, mostMs })
+    waitingJournal(reached, { ...said, signal, mostMs })
   const journal = waitingFor(life.signal, longestWaitMs)
   const clock = databaseClock(opened.clock)
   await explained(syncClock(journal, clock, {}), leaseMs)
@@ -69,11 +69,11 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   })
   const coordinator = { id: randomUUID(), name: processName(), leaseMs }
   const { baseUrl } = service
-  const serviceWith = (patience: ServiceDelays) =>
-    apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
+  const serviceWith = (serviceDelays: ServiceDelays) =>
+    apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, serviceDelays })
   const read = (from: SharedJournal) => readJournal(from, { store, database, clock, ownKey: hash })
   const sync = (signal: AbortSignal): Promise<SyncResult> =>
-    patiently(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
+    whenReachable(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   // Reading writes into the database.
   await turn.acquire()
   await explained(sync(life.signal), leaseMs)

@@ -22,8 +22,8 @@ import { ownerOf, tryCollectorLock } from '../run/lock.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { type MovedJob, RekeyRefused } from '../store/shared/operations.ts'
-import { abandonWhenSilent, patiently, type WaitOptions } from '../store/shared/patience.ts'
 import type { SharedJob } from '../store/shared/plans.ts'
+import { abandonWhenSilent, type WaitOptions, whenReachable } from '../store/shared/waiting.ts'
 import { keyLock } from '../store/sqlite/connection/lock.ts'
 import { openScratchStore, openStore } from '../store/sqlite/open.ts'
 import { databaseClock } from './database-clock.ts'
@@ -90,7 +90,7 @@ export async function runWorker(
       signal: life.signal,
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
-    const patience = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
+    const serviceDelays = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
     const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
       apiClient({
         baseUrl: service.baseUrl,
@@ -99,7 +99,7 @@ export async function runWorker(
         store,
         clock,
         keyHash: hash,
-        patience,
+        serviceDelays,
         mayStillLeave,
       })
     const options = {
@@ -165,7 +165,7 @@ async function openPatiently(
     isSaid = true
   }
   try {
-    return await patiently(() => openJournal(url, 'collect', stop.signal), {
+    return await whenReachable(() => openJournal(url, 'collect', stop.signal), {
       signal: stop.signal,
       onWait: say,
     })
@@ -179,11 +179,11 @@ async function openPatiently(
 export async function syncClock(
   journal: SharedJournal,
   clock: ReturnType<typeof databaseClock>,
-  patience: WaitOptions,
+  options: WaitOptions,
 ): Promise<void> {
   for (let look = 0; look < 3; look++) {
     const askedAt = clock.monotonic()
-    const now = await patiently(() => journal.operations.now(), patience)
+    const now = await whenReachable(() => journal.operations.now(), options)
     clock.note(now, askedAt, clock.monotonic())
   }
 }

@@ -1,6 +1,6 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
-import { patiently } from '../store/shared/patience.ts'
 import type { SharedRates, SlotAnswer } from '../store/shared/rates.ts'
+import { whenReachable } from '../store/shared/waiting.ts'
 import type { DatabaseClock } from './database-clock.ts'
 
 /** The rate limiter of one process among several that share a key. */
@@ -84,7 +84,7 @@ export function slotLimiter(options: SlotLimiterOptions): SlotLimiter {
   /** The last refusal is written down: slots that are asked for before it is would be refused as well. */
   let refusalNoted: Promise<unknown> = Promise.resolve()
 
-  const patient = <T>(work: () => Promise<T>): Promise<T> => patiently(work, { signal: over })
+  const patient = <T>(work: () => Promise<T>): Promise<T> => whenReachable(work, { signal: over })
   /** No slot will come any more: what is written and waits for one does not leave. */
   const failed = (error: unknown): void => {
     underWay -= ready.length

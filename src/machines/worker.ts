@@ -10,7 +10,7 @@ import type { UsageReading } from '../store/ledger.ts'
 import type { ChunkLease, NewSharedCall } from '../store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { abandonWhenSilent, patiently } from '../store/shared/patience.ts'
+import { abandonWhenSilent, whenReachable } from '../store/shared/waiting.ts'
 import type { Store } from '../store/store.ts'
 import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
 import type { DatabaseClock } from './database-clock.ts'
@@ -84,7 +84,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const state = connectionState(options, () => ({ chunks: held.size, done }))
   const wait = (ms: number): Promise<void> => sleep(clock, ms, stop.signal).catch(() => {})
   const ask = <T>(question: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
-    patiently(question, { signal, onWait: state.lost, onBack: state.back })
+    whenReachable(question, { signal, onWait: state.lost, onBack: state.back })
   let heardAt = clock.monotonic()
   let calledAt = clock.monotonic()
   using farewell = abandonWhenSilent({
@@ -226,7 +226,7 @@ export async function refusalOfKey(options: WorkerOptions): Promise<StopCause | 
   })
   const store = {
     saveUsage: (reading: UsageReading) =>
-      patiently(() => journal.calls.saveUsage({ ...reading, run: null }), { signal: stop.signal }),
+      whenReachable(() => journal.calls.saveUsage({ ...reading, run: null }), { signal: stop.signal }),
   }
   try {
     const usage = await fetchUsage({ ...options, service, store, signal: stop.signal }, null)

@@ -34,7 +34,7 @@ export interface App extends AsyncDisposable {
   readonly database: string
   readonly service: ApiClient
   /** The same service, waited for as long as that. */
-  readonly serviceWith: (patience: ServiceDelays) => ApiClient
+  readonly serviceWith: (serviceDelays: ServiceDelays) => ApiClient
   readonly keyHash: string
   readonly clock: Clock
   /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */
@@ -137,8 +137,8 @@ export async function createApp(
   // Not before the first request: others may send while this process waits for its turn.
   const limiter = rateLimiter({ clock, coldRequests: 64, before: countEarlierCalls })
   const { baseUrl } = settings
-  const serviceWith = (patience: ServiceDelays): ApiClient =>
-    apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, patience })
+  const serviceWith = (serviceDelays: ServiceDelays): ApiClient =>
+    apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, serviceDelays })
   const service = serviceWith(lookupPatience)
   return {
     store,

@@ -30,7 +30,7 @@ function serviceAt(origin: string, timeoutMs = 10_000) {
     store: store as ClientOptions['store'],
     clock: systemClock,
     keyHash: 'k',
-    patience: { throttledMs: 90_000, unavailableMs: 90_000 },
+    serviceDelays: { throttledMs: 90_000, unavailableMs: 90_000 },
   })
   const search: ApiRequest = { method: 'GET', origin, path: '/v1/alpha/search?query=a', body: null }
   const send = (signal?: AbortSignal) =>
@@ -181,7 +181,7 @@ test('a call that may no longer leave when the rate allows it is not sent, stand
     store: { beginCall: async () => begun.push(time.now()) } as unknown as ClientOptions['store'],
     clock: { ...time.clock, wall: time.now },
     keyHash: 'k',
-    patience: { throttledMs: 0, unavailableMs: 0 },
+    serviceDelays: { throttledMs: 0, unavailableMs: 0 },
   })
   let isDown = false
   const request: ApiRequest = { method: 'GET', origin: '', path: '/', body: null }
@@ -206,7 +206,7 @@ describe('a delay that the service names', () => {
   async function departures(
     answers: readonly (readonly [number, string | null])[],
     operations: readonly string[],
-    patience: ServiceDelays = { throttledMs: 600_000, unavailableMs: 600_000 },
+    serviceDelays: ServiceDelays = { throttledMs: 600_000, unavailableMs: 600_000 },
   ): Promise<readonly string[]> {
     const time = fakeTime()
     const clock = { ...time.clock, wall: () => Date.UTC(2026, 10, 22) + time.now() }
@@ -225,7 +225,7 @@ describe('a delay that the service names', () => {
       store: { beginCall: async () => 1 } as unknown as ClientOptions['store'],
       clock,
       keyHash: 'k',
-      patience,
+      serviceDelays,
     })
     const all = (async () => {
       for (const operation of operations) {
@@ -260,11 +260,14 @@ describe('a delay that the service names', () => {
   })
 
   test('is cut to what the user waits for, also where one follows the other', async () => {
-    const patience = { throttledMs: 9_000, unavailableMs: 7_000 }
-    expect(await departures([[429, '60']], twice, patience)).toEqual(['alpha.search 0', 'alpha.search 9000'])
+    const serviceDelays = { throttledMs: 9_000, unavailableMs: 7_000 }
+    expect(await departures([[429, '60']], twice, serviceDelays)).toEqual([
+      'alpha.search 0',
+      'alpha.search 9000',
+    ])
     const again: [number, string] = [503, '4']
     const four = ['alpha.search', 'alpha.search', 'alpha.search', 'alpha.search']
-    expect(await departures([again, again, again], four, patience)).toEqual([
+    expect(await departures([again, again, again], four, serviceDelays)).toEqual([
       'alpha.search 0',
       'alpha.search 4000',
       'alpha.search 7000',

@@ -50,10 +50,10 @@ async function aWorker(there: TestJournal, settings: Settings = {}) {
   const limiter = limited(
     slotLimiter({ rates: journal.rates, keyHash, clock, concurrency: 8, onError: () => {} }),
   )
-  const patience = { throttledMs: 60_000, unavailableMs: 60_000 }
+  const serviceDelays = { throttledMs: 60_000, unavailableMs: 60_000 }
   const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
     apiClient({
-      ...{ baseUrl: sandbox.url, http, rateLimiter: limiter, store, clock, keyHash, patience },
+      ...{ baseUrl: sandbox.url, http, rateLimiter: limiter, store, clock, keyHash, serviceDelays },
       mayStillLeave,
     })
   const said: string[] = []

@@ -4,7 +4,7 @@ import { openPostgres } from '../../src/machines/postgres/connection.ts'
 import { keyHash } from '../../src/run/config.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
-import { patiently } from '../../src/store/shared/patience.ts'
+import { whenReachable } from '../../src/store/shared/waiting.ts'
 import { cutNetwork } from './cut-network.ts'
 import { endFaults, type KeyOfHistory, keyFaults, lastEndFaults, readFaults } from './history-judge.ts'
 import {
@@ -116,7 +116,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
         postgres.query<{ name: string }>(
           `SELECT w.name FROM rankline.workers w JOIN rankline.chunks c ON c.worker = w.id WHERE c.state = 'leased'`,
         )
-      const rows = await patiently(asked)
+      const rows = await whenReachable(asked)
       return workers.find(({ started }) => rows.some(({ name }) => name.endsWith(` ${started?.child.pid}`)))
     }
     const scene: Scene = {

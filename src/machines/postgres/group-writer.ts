@@ -1,5 +1,5 @@
 import { JournalAbandoned } from '../../store/shared/journal.ts'
-import { patiently } from '../../store/shared/patience.ts'
+import { whenReachable } from '../../store/shared/waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
 
 /** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
@@ -53,7 +53,7 @@ export function groupWriter<Entry, Result>(
         most = Math.max(1, group.length >> 1)
       }
       try {
-        const results = await patiently(writeNext, { signal: abandoned.signal, onWait: halve })
+        const results = await whenReachable(writeNext, { signal: abandoned.signal, onWait: halve })
         waiting = waiting.slice(group.length)
         most = Math.min(mostInGroup, most * 2)
         group.forEach(({ resolve }, index) => {

@@ -21,7 +21,7 @@ export interface WaitOptions {
  * Does work again while the database cannot be reached, with growing pauses. Work must bear to be done twice: what a lost connection
  * had committed is not known.
  */
-export async function patiently<T>(
+export async function whenReachable<T>(
   work: () => Promise<T>,
   { signal, mostMs = Number.POSITIVE_INFINITY, onWait, onBack }: WaitOptions = {},
 ): Promise<T> {
@@ -43,30 +43,30 @@ export async function patiently<T>(
   }
 }
 
-/** The same journal, whose questions and changes wait for the database. Its ledger does so in any case; a plan is read without patience. */
-export function patientJournal(journal: SharedJournal, patience: WaitOptions): SharedJournal {
+/** The same journal, whose questions and changes wait for the database. Its ledger does so in any case; a plan is read without waiting. */
+export function waitingJournal(journal: SharedJournal, options: WaitOptions): SharedJournal {
   const { plans, chunks, calls, rates, spending, changes, operations } = journal
-  const patient = <Port extends object>(port: Port): Port => withPatience(port, patience)
+  const waiting = <Port extends object>(port: Port): Port => waitingPort(port, options)
   return {
-    plans: patient(plans),
-    chunks: patient(chunks),
-    calls: { ...calls, saveUsage: patient({ saveUsage: calls.saveUsage }).saveUsage },
-    rates: patient(rates),
-    spending: patient(spending),
-    changes: { ...patient(changes), plan: changes.plan },
-    operations: patient(operations),
+    plans: waiting(plans),
+    chunks: waiting(chunks),
+    calls: { ...calls, saveUsage: waiting({ saveUsage: calls.saveUsage }).saveUsage },
+    rates: waiting(rates),
+    spending: waiting(spending),
+    changes: { ...waiting(changes), plan: changes.plan },
+    operations: waiting(operations),
     abandon: () => journal.abandon(),
     [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose](),
   }
 }
 
 /** All methods of a port answer with a promise, and bear to be called twice with the same arguments. */
-function withPatience<Port extends object>(port: Port, patience: WaitOptions): Port {
+function waitingPort<Port extends object>(port: Port, options: WaitOptions): Port {
   const methods = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][]
   return Object.fromEntries(
     methods.map(([name, method]) => [
       name,
-      (...given: unknown[]) => patiently(() => method(...given), patience),
+      (...given: unknown[]) => whenReachable(() => method(...given), options),
     ]),
   ) as Port
 }
