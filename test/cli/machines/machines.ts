@@ -24,7 +24,8 @@ export async function machines(options: SandboxOptions = {}): Promise<Machines> 
     return place
   }
   const worker = async (...args: readonly string[]): Promise<Started> => {
-    const started = (await host()).start(['worker', '--lease', '1s', ...args], queue)
+    const lease = args.includes('--lease') ? [] : ['--lease', '1s']
+    const started = (await host()).start(['worker', ...lease, ...args], queue)
     onTestFinished(async () => {
       started.child.kill('SIGKILL')
       await started.ended
