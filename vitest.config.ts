@@ -30,7 +30,7 @@ const longOnly = [
   'simulated-year',
 ]
 // More than there are cores, for most of the time of a test goes into waiting: for processes, pauses and browsers.
-const workers = 2 * availableParallelism() + 2
+const workers = 2 * availableParallelism() + 1
 
 /** The styles and scripts of pages lie beside the program: the sources take those of the last build. */
 const builtPages: Plugin = {
@@ -55,17 +55,15 @@ function quickPlace(): string {
   return status === 0 ? memory : tmpdir()
 }
 
-/** Files that wait for machines, browsers and processes, the longest first: those that begin last are quick. */
+/** The long tests that take longest begin first, and the pages, which share a browser within a file: what begins last is quick. */
 const waiting = [
-  ...[
-    'long/machines',
-    'long/refusals',
-    'long/scheduled-year',
-    'long/kills',
-    'long/faults',
-    'long/scheduler-kills',
-  ],
-  ...['cli/machines', 'store/postgres/connecting', 'report/page', 'cli'],
+  'long/machines',
+  'long/refusals',
+  'long/scheduled-year',
+  'long/kills',
+  'long/faults',
+  'long/scheduler-kills',
+  'report/page',
 ]
 
 class WaitingFirst extends BaseSequencer {
