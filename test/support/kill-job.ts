@@ -16,6 +16,9 @@ export interface Undisturbed {
   /** Until the first request, and from start to end. */
   readonly startMs: number
   readonly wholeMs: number
+  /** How many the service sees, and how long the run takes from the last of them. */
+  readonly requests: number
+  readonly endMs: number
 }
 
 /** A sandbox whose world is the same in every run, and a folder with the files of the job. */
@@ -43,9 +46,17 @@ export async function undisturbed(job: KillJob): Promise<Undisturbed> {
   while (sandbox.ledger.requests.length === 0 && running.child.exitCode === null)
     await new Promise((resolve) => setTimeout(resolve, 2))
   const startMs = performance.now() - started
+  let [requests, lastAt] = [0, started]
+  const watch = setInterval(() => {
+    if (sandbox.ledger.requests.length === requests) return
+    requests = sandbox.ledger.requests.length
+    lastAt = performance.now()
+  }, 2)
   const { code, stderr } = await running.ended
+  clearInterval(watch)
+  const over = performance.now()
   if (code !== 0) throw new Error(`the undisturbed run ended with ${code}: ${stderr}`)
-  return { memory: memoryOf(place), startMs, wholeMs: performance.now() - started }
+  return { memory: memoryOf(place), startMs, wholeMs: over - started, requests, endMs: over - lastAt }
 }
 
 /**

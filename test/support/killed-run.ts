@@ -48,7 +48,9 @@ export async function runAndKill(killing: Killing): Promise<KilledRun> {
     const isMoment =
       isFirstInMidRun && kills.length === 0
         ? () => sandbox.ledger.requests.length >= requestsBeforeKill
-        : passed(instant(random(), random()) * timeLeft(expected, before))
+        : random() < 0.25
+          ? atTheEnd(killing, random())
+          : passed(random() * timeLeft(expected, before))
     const end = await killAt(place.start(commandOf(job)), isMoment)
     const afterMs = performance.now() - began
     if (end !== null) return { kills, end }
@@ -76,9 +78,14 @@ async function killAt({ child, ended }: Started, isMoment: () => boolean): Promi
   return child.signalCode === 'SIGKILL' ? null : end
 }
 
-/** A share of the time that is left; every fourth lies at the end, which is short and has much to get wrong. */
-function instant(which: number, share: number): number {
-  return which < 0.25 ? 0.85 + share * 0.2 : share
+/** After that share of what is left to do once the service has seen all requests: that is short and has much to get wrong. */
+function atTheEnd({ sandbox, expected }: Killing, share: number): () => boolean {
+  let at = Number.POSITIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (sandbox.ledger.requests.length >= expected.requests) at = Math.min(at, now + share * expected.endMs)
+    return now >= at
+  }
 }
 
 /** Instants are drawn from what is left to do, so that most of them find a living process. */
