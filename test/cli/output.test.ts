@@ -15,6 +15,8 @@ const commands: readonly (readonly string[])[] = [
   ['export', 'organic'],
   ['export', 'organic', '--format', 'parquet'],
   ['report', 'job', '--format', 'html'],
+  ['diff', 'job'],
+  ['ledger'],
 ]
 const named = commands.map((args) => [args.join(' '), args] as const)
 
