@@ -5,6 +5,7 @@ import type { Account } from '../model/call.ts'
 import { count, grouped, size } from '../model/text.ts'
 import { dayMs, utcBetween } from '../model/time.ts'
 import { agreeingMs, clockOff } from '../model/trusted-time.ts'
+import { leastBytes, lowBytes } from '../unattended/status/judge.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */
 export type CheckState = 'ok' | 'warning' | 'error' | 'skipped'
@@ -45,9 +46,6 @@ export const checks: readonly DoctorCheck[] = [
 const expiryNoticeMs = 14 * dayMs
 /** With more, runs begin late or early, and calls count on another day than at the service. */
 const noticeableSkewMs = 10_000
-/** A run keeps up to 35 MB in reserve; a month of a small job takes about as much. */
-const tightBytes = 500_000_000
-const fullBytes = 50_000_000
 /** No run takes so long: its process may hang. */
 const longHeldMs = dayMs
 
@@ -202,8 +200,8 @@ function database({ database: found }: InstallationFacts): CheckFinding {
 
 function disk({ freeBytes }: InstallationFacts): CheckFinding {
   const free = `${size(freeBytes)} free`
-  if (freeBytes < fullBytes) return error(`Only ${free}: free some space, or runs stop with exit code 6`)
-  return freeBytes < tightBytes ? warning(`Only ${free}: free some space soon`) : ok(free)
+  if (freeBytes < leastBytes) return error(`Only ${free}: free some space, or runs stop with exit code 6`)
+  return freeBytes < lowBytes ? warning(`Only ${free}: free some space soon`) : ok(free)
 }
 
 function locks({ locks, now }: InstallationFacts): CheckFinding {

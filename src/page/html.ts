@@ -48,17 +48,7 @@ export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGe
   // Drawn first, while nothing of result pages is in memory.
   const screen = await written(outline, script)
   const content = withSerps(outline, data)
-  yield `<!doctype html>
-<html lang="${presentation.language}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [head, script], style })}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${escaped(titleOf(data))}</title>
-<style>${style}</style>
+  yield `${documentStart({ language: presentation.language, title: titleOf(data), scripts: [head, script], style })}
 <script>${head}</script>
 </head>
 <body>
@@ -96,12 +86,30 @@ function accentRule({ accent }: Presentation): string {
 }
 
 interface Allowed {
+  /** Of the page, and no others. */
   readonly scripts: readonly string[]
   readonly style: string
 }
 
+/** How every page begins. Its style and its scripts are ours, and stand as they are. */
+export function documentStart(
+  start: Allowed & { readonly language: string; readonly title: string },
+): string {
+  return `<!doctype html>
+<html lang="${start.language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy(start)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escaped(start.title)}</title>
+<style>${start.style}</style>`
+}
+
 /** Allows the scripts and the style of the page only; nothing is fetched, sent or framed. */
-export function policy({ scripts, style }: Allowed): string {
+function policy({ scripts, style }: Allowed): string {
   return [
     "default-src 'none'",
     `script-src ${scripts.map((script) => `'${hashOf(script)}'`).join(' ')}`,

@@ -7,7 +7,7 @@ import type { CauseAlert } from '../../src/store/alerts.ts'
 import type { NewMessage } from '../../src/store/outbox.ts'
 import { type Cause, causesOfRun, causesOfStart, changeCauses } from '../../src/unattended/alerts/causes.ts'
 import type { RunHealth } from '../../src/unattended/alerts/facts.ts'
-import { letterOf } from '../../src/unattended/channels/email.ts'
+import { letterOf } from '../../src/unattended/channels/letter.ts'
 import { aRule, aRun } from './build.ts'
 
 const rules = [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { letterOf } from '../../src/unattended/channels/email.ts'
+import { letterOf } from '../../src/unattended/channels/letter.ts'
 import { type Incident, type ScheduledHistory, scheduled } from '../support/scheduled-year.ts'
 
 // Two weeks of forty jobs that run every morning, with one trouble after the other.

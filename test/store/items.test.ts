@@ -55,7 +55,7 @@ test('what results say is one row each, whoever stores it, whatever is taken bac
       }
       expect(new Set(numbers.values()).size).toBe(numbers.size)
     }),
-    { numRuns: 30 },
+    { numRuns: 60 },
   )
   const [db] = connections as [Database.Database]
   expect(db.prepare('SELECT count(*) FROM items').pluck().get()).toBe(numbers.size)

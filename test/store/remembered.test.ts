@@ -103,7 +103,7 @@ test('what a process remembers of a query is what it would read, whoever changes
       }
       expect((await checkDatabase(temp.path)).findings).toEqual([])
     }),
-    { numRuns: 20 },
+    { numRuns: 40 },
   )
 })
 

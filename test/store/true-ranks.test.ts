@@ -83,7 +83,7 @@ test('ranks are 1 + the distinct results before, however the service numbers its
       expect(row?.rank ?? null).toBe(own[0]?.[1] ?? null)
       expect(JSON.parse(String(row?.urls ?? '[]'))).toEqual(own.map(([url, rank]) => ({ rank, url })))
     }),
-    { numRuns: 30 },
+    { numRuns: 60 },
   )
 })
 

@@ -1,8 +1,8 @@
 import type { Language } from '../../model/settings/presentation.ts'
-import { escaped, html, type Markup } from '../../output/markup.ts'
+import { html, type Markup } from '../../output/markup.ts'
 import { inOrder, type PortfolioProblem, type PortfolioRow } from '../../report/formats/portfolio.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
-import { type PageAssets, policy } from '../html.ts'
+import { documentStart, type PageAssets } from '../html.ts'
 import { instantParts, problemList } from './parts.ts'
 import { rowOf } from './table-row.ts'
 
@@ -40,21 +40,11 @@ ${rows.map((row) => rowOf(row, say))}</tbody>
 <p class="note">${say.portfolio.estimated}</p>
 </main>
 `
-  // The policy, the style and the script are ours, and stand as they are.
-  return `<!doctype html>
-<html lang="${say.language}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy({ scripts: [assets.script], style: assets.style })}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${escaped(say.portfolio.title)}</title>
-<style>${assets.style}</style>
+  const { script, style } = assets
+  return `${documentStart({ language: say.language, title: say.portfolio.title, scripts: [script], style })}
 </head>
 <body>
-${body.text}<script type="module">${assets.script}</script>
+${body.text}<script type="module">${script}</script>
 </body>
 </html>
 `

@@ -4,7 +4,7 @@ import { matcherOf } from '../../rank/match.ts'
 import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/reports.ts'
 import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts'
 import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
-import { turnoverDepth, turnoverOfPages } from '../metrics/pages.ts'
+import { turnoverDepth, turnoverOfPages } from '../metrics/serps.ts'
 
 /** One result of a snapshot. */
 export interface SnapshotResult {

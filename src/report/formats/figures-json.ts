@@ -11,17 +11,9 @@ import type { Keyword, RankHistory, TrackedTarget } from '../history/rank-histor
 import type { Figure, MetricOptions } from '../metrics/figure.ts'
 import { headlineMetrics, type MetricName, metrics } from '../metrics/index.ts'
 import type { Mover } from '../metrics/movements.ts'
-import {
-  citationShare,
-  countLanding,
-  landingPages,
-  ownership,
-  pagesOf,
-  serpPairs,
-  urlSwaps,
-  volatility,
-} from '../metrics/pages.ts'
+import { countLanding, landingPages, pagesOf, urlSwaps } from '../metrics/pages.ts'
 import { bestRank, top } from '../metrics/positions.ts'
+import { citationShare, ownership, serpPairs, volatility } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import { builtHistory, type ReportFormat, type ReportSource } from '../report.ts'
 import {

@@ -1,14 +1,6 @@
 import type { HeadlineMetric, MetricDefinition } from './figure.ts'
 import { gainMetric, movementsMetric } from './movements.ts'
-import {
-  citationIndexMetric,
-  citationShareMetric,
-  citedAnswersMetric,
-  firstTenShareMetric,
-  landingPageMetric,
-  turnoverMetric,
-  urlSwapsMetric,
-} from './pages.ts'
+import { landingPageMetric, urlSwapsMetric } from './pages.ts'
 import {
   averagePosition,
   bestRankMetric,
@@ -17,6 +9,13 @@ import {
   topRanksMetric,
   visibility,
 } from './positions.ts'
+import {
+  citationIndexMetric,
+  citationShareMetric,
+  citedAnswersMetric,
+  firstTenShareMetric,
+  turnoverMetric,
+} from './serps.ts'
 import { headToHeadMetric, serpShareOfVoiceMetric, shareOfVoice, siteShareMetric } from './shares.ts'
 
 const inOrder = [visibility, shareOfVoice, averagePosition, clicks] as const

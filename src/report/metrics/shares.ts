@@ -11,7 +11,7 @@ import {
   type MetricDefinition,
   rateOf,
 } from './figure.ts'
-import { firstResults, keywordsOf, type SerpPair, weightsOf } from './pages.ts'
+import { firstResults, keywordsOf, type SerpPair, weightsOf } from './serps.ts'
 
 export const serpShareOfVoiceMetric: MetricDefinition = {
   label: 'share of voice among the first ten results',

@@ -1,8 +1,8 @@
 import type { Channel } from '../../model/settings/workspace.ts'
-import { type ChannelContext, type OpenChannel, type OpenedChannel, openWebhook } from './channel.ts'
-import { openDiscord, openSlack, openTeams } from './chat.ts'
+import type { ChannelContext, OpenChannel, OpenedChannel } from './channel.ts'
 import { openEmail } from './email.ts'
 import { openExec, openFile } from './local.ts'
+import { openDiscord, openSlack, openTeams, openWebhook } from './webhooks.ts'
 
 type OpenAll = { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
 

@@ -11,7 +11,7 @@ import {
   type Sent,
   sent,
 } from './channel.ts'
-import { cut, oneLine } from './email.ts'
+import { cut, oneLine } from './letter.ts'
 
 const lineFeed = 10
 

@@ -135,8 +135,9 @@ function messageProblems({ waiting, dead }: StatusFacts['messages']): readonly S
   ]
 }
 
-const lowBytes = 500_000_000
-const leastBytes = 50_000_000
+/** A run keeps up to 35 MB in reserve; a month of a small job takes about as much. */
+export const lowBytes = 500_000_000
+export const leastBytes = 50_000_000
 
 function databaseProblems({ path, damage, freeBytes }: DatabaseFacts): readonly StatusProblem[] {
   const problems: StatusProblem[] = []

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { PageSerp } from '../../../src/report/data.ts'
 import { type ComparedSerp as DiffedSerp, diffSerps } from '../../../src/report/diff/serp-diff.ts'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
-import { citationShare, ownership, serpPairs, volatility } from '../../../src/report/metrics/pages.ts'
+import { citationShare, ownership, serpPairs, volatility } from '../../../src/report/metrics/serps.ts'
 import {
   discoverCompetitors,
   isGaining,

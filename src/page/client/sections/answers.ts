@@ -1,7 +1,7 @@
 import type { ResultKind } from '../../../model/result.ts'
 import type { Citation, PageData } from '../../../report/data.ts'
 import { baselineOrder } from '../../../report/history/keyword-status.ts'
-import { citationShare, ownership } from '../../../report/metrics/pages.ts'
+import { citationShare, ownership } from '../../../report/metrics/serps.ts'
 import { type ChartLine, lineChart } from '../chart/line-chart.ts'
 import { scaleFromZero } from '../chart/scale.ts'
 import { html } from '../dom.ts'

@@ -1,5 +1,5 @@
 import { pageAddress } from '../../../model/url.ts'
-import { type SerpPair, serpPairs, volatility } from '../../../report/metrics/pages.ts'
+import { type SerpPair, serpPairs, volatility } from '../../../report/metrics/serps.ts'
 import { discoverCompetitors, isGaining, type SiteShare, siteTrends } from '../../../report/metrics/shares.ts'
 import { competitorsLine } from '../../competitors-line.ts'
 import { trendLine } from '../chart/sparkline.ts'
