@@ -116,6 +116,7 @@ async function continueRun(
   { fits, none, refusal, failed, prepare }: Continuation,
 ): Promise<number> {
   readCollectFlags(flags)
+  const id = numberFlag('The run', flags.run, { min: 1 })
   using lock = collectorLock(flags, (line) => note(terminal, line))
   const { path, isNamed } = databaseSetting(flags)
   if (isNamed) requireDatabase(path)
@@ -123,7 +124,7 @@ async function continueRun(
   const { store } = app
   await lock.acquire()
   await store.rejectDamaged()
-  const run = await chosenRun(store, flags.run, fits)
+  const run = await chosenRun(store, id, fits)
   if (run === null) {
     terminal.log(none, { level: 'info' })
     return 0
@@ -146,10 +147,9 @@ function isOpen({ finishReason, closedAt }: Run): boolean {
 /** The run that was named, or the newest of a job file that fits; null where none does. */
 async function chosenRun(
   store: Store,
-  named: string | undefined,
+  id: number | undefined,
   fits: (run: Run) => boolean,
 ): Promise<Run | null> {
-  const id = numberFlag('The run', named, { min: 1 })
   if (id === undefined) {
     const others = [searchJob, ...(await store.jobsOfOthers())]
     return (await store.runs({ closed: false })).find((run) => !others.includes(run.job) && fits(run)) ?? null
