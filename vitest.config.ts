@@ -63,7 +63,7 @@ const waiting = [
   'long/kills',
   'long/faults',
   'long/scheduler-kills',
-  'report/page',
+  'page',
 ]
 
 class WaitingFirst extends BaseSequencer {

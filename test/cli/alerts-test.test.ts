@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
-import { aMailServer, aReceiver } from '../alerts/receivers.ts'
 import { workspace } from '../support/rankline.ts'
+import { aMailServer, aReceiver } from '../unattended/receivers.ts'
 import { staged } from './staged.ts'
 
 async function aPlace() {

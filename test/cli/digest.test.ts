@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { nextSlot } from '../../src/schedule/slots.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { queueDigests } from '../../src/unattended/messages/digest.ts'
-import { aMailServer, aReceiver, type Mail } from '../alerts/receivers.ts'
 import { decoded, parsed, partsOf } from '../report/formats/email/message.ts'
+import { aMailServer, aReceiver, type Mail } from '../unattended/receivers.ts'
 import { staged, threeDays } from './staged.ts'
 
 const dayMs = 86_400_000

@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { keyHash } from '../../src/run/config.ts'
 import { tryCollectorLock } from '../../src/run/lock.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
-import { aReceiver } from '../alerts/receivers.ts'
 import { isBillable } from '../support/judge.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
+import { aReceiver } from '../unattended/receivers.ts'
 import { waitWhile } from './staged.ts'
 
 const silent = { code: 0, stdout: '', stderr: '' }

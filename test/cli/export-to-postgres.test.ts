@@ -124,7 +124,7 @@ describe('export --to', () => {
 
   test('loads Postgres only where it is asked for', async () => {
     const ofPostgres = (loaded: ReadonlySet<string>) =>
-      [...loaded].filter((name) => name === 'pg' || name.startsWith('src/store/postgres/'))
+      [...loaded].filter((name) => name === 'pg' || name.startsWith('src/machines/'))
     expect(ofPostgres(await loadedBy(place, ['export', 'organic', '--out', 'loaded.csv']))).toEqual([])
     expect(ofPostgres(await loadedBy(place, ['export', 'organic', '--to', url]))).toContain('pg')
   })

@@ -3,6 +3,7 @@ import { limitsOf, type PeriodLimit } from '../../src/ledger/period-limits.ts'
 import { type ReleaserOptions, releaser } from '../../src/machines/releasing.ts'
 import { systemClock } from '../../src/model/time.ts'
 import type { SharedRun } from '../../src/store/shared/plans.ts'
+import { aRun } from '../support/tasks.ts'
 import {
   aChunk,
   aKey,
@@ -11,8 +12,7 @@ import {
   planned,
   type TestJournal,
   withJournal,
-} from '../store/postgres/journal.ts'
-import { aRun } from '../support/tasks.ts'
+} from './postgres/journal.ts'
 
 let shared: TestJournal
 withJournal((opened) => {

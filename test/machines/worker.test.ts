@@ -13,17 +13,10 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import type { SharedJournal } from '../../src/store/shared/journal.ts'
 import { openScratchStore } from '../../src/store/sqlite/open.ts'
 import { waitWhile } from '../cli/staged.ts'
-import {
-  aChunk,
-  aJournal,
-  aSharedRun,
-  expire,
-  released,
-  type TestJournal,
-} from '../store/postgres/journal.ts'
 import { cutNetwork } from '../support/cut-network.ts'
 import { fastClock } from '../support/fast-clock.ts'
 import { openPromise } from '../support/open-promise.ts'
+import { aChunk, aJournal, aSharedRun, expire, released, type TestJournal } from './postgres/journal.ts'
 
 interface Settings {
   readonly sandbox?: SandboxOptions

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { aChunk, aSharedRun, released, type TestJournal, withJournal } from '../../store/postgres/journal.ts'
+import {
+  aChunk,
+  aSharedRun,
+  released,
+  type TestJournal,
+  withJournal,
+} from '../../machines/postgres/journal.ts'
 import { workspace } from '../../support/rankline.ts'
 
 let journal: TestJournal

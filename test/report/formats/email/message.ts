@@ -5,7 +5,7 @@ import { reportPeriod } from '../../../../src/report/history/period.ts'
 import type { RankHistory } from '../../../../src/report/history/rank-history.ts'
 import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
 import type { ReportSource } from '../../../../src/report/report.ts'
-import { samplePage } from '../../page/sample-page.ts'
+import { samplePage } from '../../../page/sample-page.ts'
 
 /** Forty days of some keywords. */
 export const sample = samplePage({ keywords: 24, days: 40 }).history

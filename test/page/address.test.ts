@@ -1,0 +1,261 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addressOf, placeIn, type ReaderPlace } from '../../src/page/client/controls/address.ts'
+import { noFilters } from '../../src/page/client/filters.ts'
+import { testTable } from '../support/test-table.ts'
+import { chooseTag, chromium, htmlOf, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { samplePage } from './sample-page.ts'
+
+const sample = samplePage({ keywords: 40, days: 40 })
+const views = [
+  { name: 'Desks only', tags: ['desks'], targets: ['risewell.example'], kinds: ['organic'] },
+  { name: 'All of it', tags: [], targets: [], kinds: [] },
+]
+const data = { ...sample, presentation: { ...sample.presentation, views } }
+const { query } = data.history.keywords[3] as (typeof data.history.keywords)[number]
+const nowhere: ReaderPlace = { filters: noFilters, sort: '', chart: '', keyword: null, section: null }
+
+describe('a place on the page', () => {
+  testTable<[string, ReaderPlace]>([
+    ['', nowhere],
+    ['section=pages', { ...nowhere, section: 'pages' }],
+    ['sort=-volume', { ...nowhere, sort: '-volume' }],
+    ['chart=top_10', { ...nowhere, chart: 'top_10' }],
+    [`keyword=${query.replaceAll(' ', '+')}`, { ...nowhere, keyword: 3 }],
+    [
+      'view=Desks+only&text=oak&period=7d&tag=desks&sort=change&section=keywords',
+      {
+        ...{ ...nowhere, sort: 'change', section: 'keywords' },
+        filters: { ...noFilters, target: 2, view: 'Desks only', text: 'oak', period: '7d', tags: ['desks'] },
+      },
+    ],
+  ])('#%s is said and read alike', (hash, place) => {
+    expect(addressOf(place, data)).toBe(hash)
+    expect(placeIn(`#${hash}`, data)).toEqual(place)
+  })
+
+  test('a section alone is one, and what does not exist is none', () => {
+    expect(placeIn('#pages', data)).toEqual({ ...nowhere, section: 'pages' })
+    expect(placeIn('#section=cellar&sort=<b>&keyword=nothing', data)).toEqual(nowhere)
+  })
+
+  test('keywords with the same text are told apart', () => {
+    const keywords = data.history.keywords.map((one) => ({ ...one, query: 'lamp' }))
+    const same = { ...data, history: { ...data.history, keywords } }
+    for (const keyword of [0, 5, 39])
+      expect(placeIn(`#${addressOf({ ...nowhere, keyword }, same)}`, same).keyword).toBe(keyword)
+    expect(placeIn('#keyword=lamp&nth=41', same).keyword).toBeNull()
+  })
+})
+
+let browser: Browser | undefined
+let opened: Opened
+let page: Page
+
+const title = chromium === undefined ? whyNoChromium : 'the address of a page'
+describe.skipIf(chromium === undefined)(title, () => {
+  beforeAll(async () => {
+    browser = await openBrowser()
+    opened = await openPage(browser, data)
+    page = opened.page
+  })
+  afterAll(async () => {
+    expect(opened.mishaps).toEqual([])
+    await opened[Symbol.asyncDispose]()
+    await browser?.close()
+  })
+
+  const text = (selector: string): Promise<string> =>
+    page.$eval(selector, ({ textContent }) => textContent ?? '')
+  const hash = (): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash))
+  const first = (): Promise<string> => text('#keywords tbody th bdi')
+  const openKeyword = (): Promise<string | null> =>
+    page.evaluate(() => document.querySelector('dialog[open] h2')?.textContent ?? null)
+  const isSetTo = (selector: string): Promise<string> =>
+    page.$eval(selector, (field) => (field as HTMLSelectElement | HTMLInputElement).value)
+  /** The page as a link opens it. */
+  async function afresh(at = ''): Promise<void> {
+    await page.evaluate((hash) => history.replaceState(null, '', `${location.href.split('#')[0]}${hash}`), at)
+    await page.reload()
+    await page.waitForSelector('#definitions')
+  }
+  async function back(): Promise<void> {
+    const before = await hash()
+    await page.evaluate(() => history.back())
+    await page.waitForFunction((one) => decodeURIComponent(location.hash) !== one, {}, before)
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 0)))
+  }
+
+  test('has each step, and Back undoes one after the other', async () => {
+    await afresh()
+    const usual = await first()
+    await page.click('#keywords [data-column="keyword"]')
+    expect(await hash()).toBe('#sort=keyword')
+    const alphabetical = await first()
+    await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
+    const name = await openKeyword()
+    expect(await hash()).toBe(`#sort=keyword&keyword=${name?.replaceAll(' ', '+')}`)
+    await page.click('dialog [aria-label="Next keyword"]')
+    expect(await openKeyword()).not.toBe(name)
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(() => location.hash === '#sort=keyword')
+    await chooseTag(page, 'desks')
+    expect(await hash()).toBe('#tag=desks&sort=keyword')
+    await page.click('nav a[href="#pages"]')
+    expect(await hash()).toBe('#tag=desks&sort=keyword&section=pages')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('pages-title')
+    await back()
+    expect(await hash()).toBe('#tag=desks&sort=keyword')
+    await back()
+    expect([await first(), await text('#choose-tag')]).toEqual([alphabetical, 'All'])
+    await back()
+    expect(await openKeyword()).not.toBeNull()
+    await back()
+    expect([await openKeyword(), await first()]).toEqual([null, alphabetical])
+    await back()
+    expect([await hash(), await first()]).toEqual(['', usual])
+  })
+
+  test('opens the page as it was: filters, order, keyword', async () => {
+    await afresh(`#tag=desks&tag=oak&sort=-volume&keyword=${encodeURIComponent(query)}`)
+    expect(await openKeyword()).toBe(query)
+    expect(await page.$eval('[data-column="volume"]', (head) => head.closest('th')?.ariaSort)).toBe(
+      'descending',
+    )
+  })
+
+  test('the figures and the first keyword are at most five stops away by keyboard', async () => {
+    await afresh()
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to figures')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to keywords')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(await first())
+    await page.keyboard.press('Enter')
+    expect(await openKeyword()).toBe(await first())
+  })
+
+  test('periods: presets, free days that are never the wrong way round, and a free day to compare with', async () => {
+    await afresh()
+    expect(await text('.days')).toMatch(/^24 Oct to 20 Nov 2026, compared with 13 November 2026/)
+    expect(await page.$('#choose-from').then((field) => field?.isVisible())).toBe(false)
+    await page.select('#choose-period', '7d')
+    expect(await text('.days')).toMatch(/^14 Nov to 20 Nov 2026/)
+    await page.select('#choose-period', 'free')
+    expect(await isSetTo('#choose-from')).toBe('2026-11-14')
+    await type('#choose-from', '11102026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-20')
+    await type('#choose-until', '11182026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
+    // After Until, and before From: the earlier day is the first one.
+    await type('#choose-from', '11192026')
+    expect(await hash()).toBe('#period=2026-11-18..2026-11-19')
+    await type('#choose-until', '11102026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
+    expect([await isSetTo('#choose-from'), await isSetTo('#choose-until')]).toEqual([
+      '2026-11-10',
+      '2026-11-18',
+    ])
+    // Before the first day, and after the last one: no day that can be chosen.
+    for (const [field, day] of [
+      ['#choose-from', '01012020'],
+      ['#choose-until', '12312027'],
+    ] as const) {
+      await type(field, day)
+      expect(await hash()).toBe('#period=2026-11-10..2026-11-18')
+    }
+    await page.select('#choose-compare', 'free')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18&compare=2026-11-11')
+    await type('#choose-until', '11102026')
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-10')
+    expect(await page.$('#choose-compared-day').then((field) => field?.isVisible())).toBe(false)
+    await type('#choose-until', '11182026')
+    await page.select('#choose-compare', 'free')
+    await type('#choose-compared-day', '11032026')
+    expect(await text('.days')).toMatch(/^10 Nov to 18 Nov 2026, compared with 3 November 2026/)
+    expect(await text('#keywords .section-lead, #keywords p')).toContain(
+      '18 November 2026, compared with 3 November',
+    )
+    await page.click('.outcome button')
+    expect(await text('.days')).toMatch(/^24 Oct to 20 Nov 2026, compared with 13 November 2026/)
+    await back()
+    expect(await hash()).toBe('#period=2026-11-10..2026-11-18&compare=2026-11-03')
+  })
+
+  test('Back takes a typed day away for good', async () => {
+    await afresh()
+    await page.select('#choose-period', 'free')
+    await type('#choose-from', '11102026')
+    await back()
+    await page.waitForFunction(() => document.activeElement?.id !== 'choose-from')
+    expect(await hash()).toBe('')
+  })
+
+  test('where filters select nothing the page still says what is compared, and keeps the focus', async () => {
+    await afresh()
+    await page.focus('#overview .term')
+    await page.evaluate(() => {
+      location.hash = 'text=no+such+keyword'
+    })
+    await page.waitForSelector('#overview .empty')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('overview-title')
+    expect(await text('.days')).toContain('compared with 13 November 2026')
+  })
+
+  async function type(field: string, digits: string): Promise<void> {
+    // In a field that has the focus already, typing would go on in the year.
+    await page.$eval(field, (one) => (one as HTMLInputElement).blur())
+    await page.focus(field)
+    await page.keyboard.type(digits)
+    await page.keyboard.press('Enter')
+  }
+
+  test('saved views are buttons, one of which is pressed', async () => {
+    await afresh()
+    await page.click('.views button:nth-child(2)')
+    expect(await hash()).toBe('#view=Desks+only')
+    expect(
+      await page.$$eval('.views button', (all) => all.map((one) => `${one.textContent} ${one.ariaPressed}`)),
+    ).toEqual(['All keywords false', 'Desks only true', 'All of it false'])
+    const tagged = data.history.keywords.filter(
+      ({ kind, tags }) => kind === 'organic' && tags.includes('desks'),
+    )
+    expect(await text('.found')).toBe(`${tagged.length} of 40 keywords`)
+  })
+
+  test('can be copied where others can follow it, or selected where the browser refuses', async () => {
+    await afresh()
+    expect(await page.$('.copy-link')).toBeNull()
+    const html = await htmlOf(data)
+    const server = createServer((_, response) =>
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const served = (await browser?.newPage()) as Page
+    try {
+      await served.setViewport({ width: 1280, height: 900 })
+      await served.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/#tag=desks`)
+      await served.click('.copy-link')
+      await served.waitForFunction(() => document.querySelector('.copy-link')?.textContent === 'Link copied')
+      await served.evaluate(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined })
+        document.execCommand = () => false
+      })
+      await served.click('.copy-link')
+      const shown = await served.$eval('.link-field', (field) => (field as HTMLInputElement).value)
+      expect(shown).toBe(served.url())
+      expect(shown).toContain('#tag=desks')
+      expect(await served.evaluate(() => getSelection()?.toString())).toBe(shown)
+      await chooseTag(served, 'money')
+      expect(await served.$('.link-field').then((field) => field?.isVisible())).toBe(false)
+    } finally {
+      await served.close()
+      server.close()
+    }
+  })
+})

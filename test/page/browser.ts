@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, Page } from 'puppeteer-core'
+import puppeteer from 'puppeteer-core'
+import { reportAssets, reportPage } from '../../src/page/html.ts'
+import type { PageData } from '../../src/report/data.ts'
+
+const places = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
+
+/** Where Chromium is; undefined where there is none. */
+export const chromium = places.find((place) => place !== undefined && existsSync(place))
+
+export const whyNoChromium =
+  'No Chromium was found. Install it with: apt-get install chromium, or name it in CHROMIUM_PATH'
+
+export async function openBrowser(): Promise<Browser> {
+  const args = process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu'] : []
+  return puppeteer.launch({ executablePath: chromium ?? '', args })
+}
+
+export interface Opened extends AsyncDisposable {
+  readonly page: Page
+  /** Everything that should not have happened: errors, violations of the policy, dialogs, requests. */
+  readonly mishaps: readonly string[]
+}
+
+export interface Look {
+  readonly width?: number
+  readonly scheme?: 'light' | 'dark'
+  readonly hash?: string
+  /** Lets a test bring a script of its own. */
+  readonly bypassCsp?: boolean
+  /** The file as it stands, before its script draws anything. */
+  readonly isUndrawn?: boolean
+}
+
+/** Writes the page to a file, as a user has it, and opens that. */
+export async function openPage(browser: Browser, data: PageData, look: Look = {}): Promise<Opened> {
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-page-'))
+  const file = join(folder, 'report.html')
+  const html = await htmlOf(data)
+  await writeFile(
+    file,
+    look.isUndrawn ? html.replace(/(?<=<script id="page-script"[^>]*>).*?(?=<\/script>)/s, '') : html,
+  )
+  const page = await browser.newPage()
+  const mishaps: string[] = []
+  const address = pathToFileURL(file).href
+  page.on('console', (message) => {
+    if (['error', 'warn'].includes(message.type())) mishaps.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => mishaps.push(`error: ${String(error)}`))
+  page.on('dialog', async (dialog) => {
+    mishaps.push(`dialog: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    // Chromium draws the button of a date field with a picture of its own.
+    if (request.url().split('#')[0] !== address && !request.url().startsWith('data:'))
+      mishaps.push(`request: ${request.url()}`)
+  })
+  if (look.bypassCsp === true) await page.setBypassCSP(true)
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: look.scheme ?? 'light' },
+    { name: 'prefers-reduced-motion', value: 'reduce' },
+  ])
+  await page.setViewport({ width: look.width ?? 1280, height: 900 })
+  await page.goto(`${address}${look.hash ?? ''}`)
+  await page.waitForSelector(look.isUndrawn ? '#overview' : '#definitions')
+  return {
+    page,
+    mishaps,
+    [Symbol.asyncDispose]: async () => {
+      await page.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+const dist = new URL('../../dist/', import.meta.url)
+const written = new WeakMap<PageData, string>()
+
+export async function htmlOf(data: PageData): Promise<string> {
+  const before = written.get(data)
+  if (before !== undefined) return before
+  const pieces: string[] = []
+  const assets = await reportAssets(data.presentation.language, dist)
+  for await (const piece of reportPage(data, assets)) pieces.push(piece)
+  const html = pieces.join('')
+  written.set(data, html)
+  return html
+}
+
+/** Ticks a tag in the list of tags, or unticks it. */
+export async function chooseTag(page: Page, tag: string): Promise<void> {
+  await page.click('#choose-tag')
+  await page.click(`#tag-list input[value="${tag}"]`)
+  await page.click('#choose-tag')
+}

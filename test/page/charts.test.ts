@@ -1,0 +1,199 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { eventsWithin, eventTexts, markersAt } from '../../src/page/client/chart/events.ts'
+import { dayLabels, timeAxis } from '../../src/page/client/chart/frame.ts'
+import { endGutter, spread } from '../../src/page/client/chart/line-chart.ts'
+import { type Fit, fittedScale, type Scale } from '../../src/page/client/chart/scale.ts'
+import { march } from '../report/metrics/history.ts'
+import { testTable } from '../support/test-table.ts'
+
+const share: Fit = { origin: 0, limit: 1 }
+const rank: Fit = { origin: 1, inverted: true }
+const clicks: Fit = { origin: 0, whole: true }
+
+describe('a fitted scale', () => {
+  testTable<[string, readonly (number | null)[], Fit, Scale]>([
+    [
+      'begins at 0 if the values come near it',
+      [0.05, null, 0.18],
+      share,
+      { top: 0.2, bottom: 0, ticks: [0, 0.05, 0.1, 0.15, 0.2] },
+    ],
+    [
+      'is cut if they do not',
+      [0.26, 0.21],
+      share,
+      { top: 0.28, bottom: 0.2, ticks: [0.2, 0.22, 0.24, 0.26, 0.28], cutFrom: 0 },
+    ],
+    [
+      'does not make much of a small change',
+      [0.2, 0.201],
+      share,
+      { top: 0.24, bottom: 0.18, ticks: [0.18, 0.2, 0.22, 0.24], cutFrom: 0 },
+    ],
+    [
+      'of shares ends at 100 %',
+      [0.97, 1],
+      share,
+      { top: 1, bottom: 0.85, ticks: [0.85, 0.9, 0.95, 1], cutFrom: 0 },
+    ],
+    ['of ranks has the first one on top', [3, 9], rank, { top: 1, bottom: 10, ticks: [1, 4, 6, 8, 10] }],
+    ['of ranks is cut above', [10, 12], rank, { top: 9, bottom: 13, ticks: [9, 10, 11, 12, 13], cutFrom: 1 }],
+    ['of clicks has whole numbers only', [0, 2], clicks, { top: 2, bottom: 0, ticks: [0, 1, 2] }],
+    ['of nothing but zeros has a height', [0, 0], clicks, { top: 1, bottom: 0, ticks: [0, 1] }],
+    ['of nothing has a height', [null], clicks, { top: 1, bottom: 0, ticks: [0, 1] }],
+    ['of one value has a height', [1], rank, { top: 1, bottom: 2, ticks: [1, 1.5, 2] }],
+  ])('%s', (_, values, fit, scale) => {
+    expect(fittedScale(values, fit)).toEqual(scale)
+  })
+
+  test('holds every value, and has two to eight labels in order', () => {
+    const value = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 1 }))
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 9 }),
+        fc.constantFrom(1, 200, 90_000),
+        fc.constantFrom(share, rank, clicks),
+        (parts, size, fit) => {
+          const values = parts.map((part) => fit.origin + part * (fit.limit === undefined ? size : 1))
+          const { top, bottom, ticks, cutFrom } = fittedScale(values, fit)
+          const [least, most] = [Math.min(top, bottom), Math.max(top, bottom)]
+          expect(Math.min(...values)).toBeGreaterThanOrEqual(least - 1e-9)
+          expect(Math.max(...values)).toBeLessThanOrEqual(most + 1e-9)
+          expect(ticks.length).toBeGreaterThanOrEqual(2)
+          expect(ticks.length).toBeLessThanOrEqual(8)
+          expect(ticks).toEqual([...new Set(ticks)].sort((a, b) => a - b))
+          expect(cutFrom === undefined).toBe(least === fit.origin)
+          expect(top > bottom).toBe(fit.inverted !== true)
+        },
+      ),
+    )
+  })
+})
+
+describe('labels at the ends of lines', () => {
+  testTable<[string, readonly number[], readonly number[]]>([
+    ['stay where they are wanted', [10, 40, 80], [10, 40, 80]],
+    ['move apart, in their order', [40, 41, 10], [40, 53, 10]],
+    ['stay within the plot', [98, 99, 100], [74, 87, 100]],
+    ['of one line stay within it, too', [140], [100]],
+    ['of none are none', [], []],
+  ])('%s', (_, wanted, places) => {
+    expect(spread(wanted, { from: 0, to: 100, gap: 13 })).toEqual(places)
+  })
+
+  test('have as much room as the longest needs', () => {
+    expect(endGutter([])).toBe(10)
+    expect(endGutter(['12 %', '5 %'])).toBe(58)
+    expect(endGutter(['northdesk.example 57 %', '5 %'])).toBeGreaterThan(150)
+  })
+
+  test('never overlap where there is room for all, and stay within the plot', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 1, maxLength: 12 }), (wanted) => {
+        const places = spread(wanted, { from: 0, to: 100, gap: 13 }).toSorted((a, b) => a - b)
+        const least = Math.min(13, 100 / Math.max(1, wanted.length - 1))
+        for (const [index, place] of places.slice(1).entries())
+          expect(place - (places[index] as number)).toBeGreaterThanOrEqual(least - 1e-9)
+        expect(places[0]).toBeGreaterThanOrEqual(-1e-9)
+        expect(places.at(-1)).toBeLessThanOrEqual(100 + 1e-9)
+      }),
+    )
+  })
+})
+
+describe('names of days', () => {
+  const namesOf = (days: readonly string[], width: number, marked: string | null = null) => {
+    const axis = timeAxis(days, { left: 40, right: width - 10 })
+    return dayLabels(days, axis, width, marked).map(({ text }) => text)
+  }
+  const inMarch = (day: string): string => `${day} Mar`
+  const daysFrom = (first: number, count: number) =>
+    Array.from({ length: count }, (_, day) => march(first + day))
+
+  testTable<[string, readonly string[], number, readonly string[], (string | null)?]>([
+    ['one day', [march(1)], 300, ['1 Mar']],
+    ['both of two', [march(1), march(2)], 300, ['1 Mar', '2 Mar']],
+    ['first and last, and weeks between them', daysFrom(1, 28), 300, ['1 Mar', '14 Mar', '28 Mar']],
+    [
+      'with their year if there are two',
+      daysFrom(-365, 366),
+      500,
+      ['28 Feb 2025', 'Jul 2025', 'Oct 2025', '28 Feb 2026'],
+    ],
+    ['none', [], 300, []],
+    [
+      'every second one, to the last',
+      daysFrom(1, 14),
+      560,
+      ['1', '4', '6', '8', '10', '12', '14'].map(inMarch),
+    ],
+    [
+      'the marked one in place of what it would cover',
+      daysFrom(1, 28),
+      360,
+      ['1', '7', '17', '21', '28'].map(inMarch),
+      march(17),
+    ],
+    [
+      'not the marked one where it would cover the last',
+      daysFrom(1, 2),
+      300,
+      ['1', '2'].map(inMarch),
+      march(1),
+    ],
+  ])('%s', (_, days, width, names, marked) => {
+    expect(namesOf(days, width, marked)).toEqual(names)
+  })
+
+  test('the last one is as near to its day as the edge of the drawing lets it', () => {
+    const days = daysFrom(1, 28)
+    const last = (right: number) => dayLabels(days, timeAxis(days, { left: 40, right }), 300).at(-1)
+    expect(last(240)).toEqual({ x: 240, text: '28 Mar' })
+    expect(last(290)).toEqual({ x: 282, text: '28 Mar' })
+  })
+
+  test('never overlap', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 250, max: 1900 }), (count, width) => {
+        const days = daysFrom(1, count)
+        const labels = dayLabels(days, timeAxis(days, { left: 40, right: width - 60 }), width)
+        const edges = labels.map(({ x, text }) => [x - text.length * 3, x + text.length * 3] as const)
+        for (const [index, [from]] of edges.slice(1).entries())
+          expect(from).toBeGreaterThanOrEqual((edges[index] as readonly [number, number])[1])
+        expect(labels[0]?.text.split(' ')[0]).toBe(String(Number((days[0] as string).slice(8))))
+      }),
+    )
+  })
+})
+
+describe('notes', () => {
+  const note = (day: number, text = `on ${day}`) => ({ date: march(day), text, url: null })
+
+  test('are numbered by date, and those of other days are left out', () => {
+    const events = eventsWithin([march(2), march(9)], {
+      notes: [note(9), note(1), note(2), note(10)],
+      compared: march(1),
+    })
+    expect(events).toEqual({ notes: [note(2), note(9)], compared: null })
+  })
+
+  test('are told with their day, or with the next one that has a run', () => {
+    const days = [march(2), march(5), march(9)]
+    const events = eventsWithin(days, { notes: [note(2), note(4), note(9)], compared: march(5) })
+    expect(days.map((_, day) => eventTexts(days, day, events))).toEqual([
+      ['Note 1: on 2'],
+      ['compared day', 'Note 2: on 4'],
+      ['Note 3: on 9'],
+    ])
+  })
+
+  testTable<[string, readonly number[], readonly string[]]>([
+    ['apart', [0, 50, 90], ['1', '2', '3']],
+    ['close together are one marker', [0, 20, 90], ['1–2', '3']],
+    ['all in one place', [5, 5, 5], ['1–3']],
+    ['none', [], []],
+  ])('%s', (_, places, texts) => {
+    expect(markersAt(places).map(({ text }) => text)).toEqual(texts)
+  })
+})

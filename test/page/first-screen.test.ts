@@ -1,0 +1,84 @@
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PageData } from '../../src/report/data.ts'
+import { chromium, type Look, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
+import { samplePage } from './sample-page.ts'
+
+let browser: Browser
+
+const usual = samplePage({ keywords: 70, days: 40 })
+/** So many series that sentences are found after the figures. */
+const large = samplePage({ keywords: 800, days: 12 })
+const first =
+  '.page-header h1, .days, .controls, .field:not([hidden]), .outcome, .headline, .card, .cards + .panel tr'
+
+/** Where the parts of the first screen are, and what they say. */
+const seen = (page: Page) =>
+  page.$$eval(
+    first,
+    (all, hidden) =>
+      all.map((one) => {
+        const { x, y, width, height } = one.getBoundingClientRect()
+        const copy = one.cloneNode(true) as Element
+        for (const part of copy.querySelectorAll(hidden)) part.remove()
+        // HTML has no way to write the sign for nothing.
+        return [copy.textContent?.replaceAll('\0', ''), x, y, width, height]
+      }),
+    '.tooltip, .picker-panel, [hidden], option',
+  )
+
+const title = chromium === undefined ? whyNoChromium : 'the first screen'
+describe.skipIf(chromium === undefined)(title, () => {
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  test.each<[string, PageData, Look]>([
+    ['a usual page', usual, {}],
+    ['a page on a phone', usual, { width: 390 }],
+    ['a page in dark colours', usual, { scheme: 'dark' }],
+    ['a page of many keywords', large, {}],
+    ['a first day', firstDayPage(), {}],
+    ['a page of hostile texts', hostilePage(), {}],
+    ['a job without targets', targetlessPage(), {}],
+    ['a job that has not run', emptyPage(), {}],
+  ])('of %s stands in the file as its script draws it', async (_, data, look) => {
+    await using undrawn = await openPage(browser, data, { ...look, isUndrawn: true })
+    const written = await seen(undrawn.page)
+    expect(undrawn.mishaps).toEqual([])
+    await using drawn = await openPage(browser, data, look)
+    expect(written).toEqual(await seen(drawn.page))
+    expect(written.length).toBeGreaterThan(1)
+    const colours = ({ page }: { readonly page: Page }) =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(await colours(undrawn)).toBe(await colours(drawn))
+  })
+
+  test('is what is to be seen first, and the rest comes from the script', async () => {
+    await using opened = await openPage(browser, usual, { isUndrawn: true })
+    const ids = await opened.page.$$eval('main > *', (all) => all.map(({ id }) => id))
+    expect(ids).toEqual(['overview'])
+    expect(await opened.page.$$('#report .chart, #report script, #report style, #report [style]')).toEqual([])
+  })
+
+  test('has texts of others as text alone', async () => {
+    await using opened = await openPage(browser, hostilePage(), { isUndrawn: true })
+    const { page } = opened
+    expect(await page.$$('#report script, #report img, #report iframe, #report style')).toEqual([])
+    expect(await page.$eval('h1', ({ textContent }) => textContent)).toBe(hostileTexts[1])
+    const links = await page.$$eval('#report a', (all) => all.map((one) => one.getAttribute('href')))
+    for (const link of links) expect(link).toMatch(/^(https?:|#[\w-]+$)/)
+    expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
+  })
+
+  test('is not shown where the address asks for something else, until that is drawn', async () => {
+    const look = { hash: '#tag=desks' }
+    await using undrawn = await openPage(browser, usual, { ...look, isUndrawn: true })
+    expect(await undrawn.page.$('.cards').then((cards) => cards?.isVisible())).toBe(false)
+    await using drawn = await openPage(browser, usual, look)
+    expect(await drawn.page.$('.cards').then((cards) => cards?.isVisible())).toBe(true)
+    expect(await drawn.page.$eval('.picked', ({ textContent }) => textContent)).toBe('desks')
+  })
+})

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { jsonPieces, reportPage } from '../../src/page/html.ts'
+import { unpacked } from '../../src/page/packed.ts'
+import type { PageData } from '../../src/report/data.ts'
+import { firstDayPage, hostilePage } from './odd-pages.ts'
+import { samplePage } from './sample-page.ts'
+
+const assets = { head: 'document.title = "0"', script: 'document.title = "1 < 2"', style: 'p { color: red }' }
+
+async function html(data: PageData): Promise<string> {
+  const pieces: string[] = []
+  for await (const piece of reportPage(data, assets)) pieces.push(piece)
+  return pieces.join('')
+}
+
+function jsonIn(page: string): string {
+  return page.match(/<script id="page-data" type="application\/json">([^<]*)<\/script>/)?.[1] ?? ''
+}
+
+describe('the report as a page', () => {
+  test.each([
+    ['a usual one', samplePage({ keywords: 20, days: 10 })],
+    ['a hostile one', hostilePage()],
+    ['a first day', firstDayPage()],
+  ])('%s carries its data whole', async (_, data) => {
+    const json = jsonIn(await html(data))
+    expect(unpacked(JSON.parse(json))).toEqual(JSON.parse(JSON.stringify(data)))
+    expect(json).not.toMatch(/[\u2028\u2029]/)
+  })
+
+  test('has no element but its own, whatever titles and names say', async () => {
+    const page = await html(hostilePage())
+    const tags = [...page.matchAll(/<\/?([a-z!][a-z-]*)/gi)].map(([, name]) => name)
+    const calm = await html(firstDayPage())
+    expect(tags).toEqual([...calm.matchAll(/<\/?([a-z!][a-z-]*)/gi)].map(([, name]) => name))
+  })
+
+  test('runs the script and has the style that it was made with, and no others', async () => {
+    const page = await html(firstDayPage())
+    const policy = page.match(/Content-Security-Policy" content="([^"]*)"/)?.[1]
+    const hash = (text: string): string => createHash('sha256').update(text).digest('base64')
+    expect(policy).toBe(
+      `default-src 'none'; script-src 'sha256-${hash(assets.head)}' 'sha256-${hash(assets.script)}'; style-src 'sha256-${hash(assets.style)}'; img-src data:; base-uri 'none'; form-action 'none'`,
+    )
+    expect(page).toContain(`<script id="page-script" type="text/plain">${assets.script}</script>`)
+    expect(page).toContain(`<script>${assets.head}</script>`)
+    expect(page).toContain(`<style>${assets.style}</style>`)
+  })
+
+  test('is the same for the same data', async () => {
+    const data = samplePage({ keywords: 12, days: 8 })
+    expect(await html(data)).toBe(await html(structuredClone(data)))
+  })
+})
+
+test('JSON in pieces is the JSON of the whole', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 600 }), (value, length) => {
+      const whole = { value, long: Array.from({ length }, () => value), gone: undefined }
+      expect([...jsonPieces(whole)].join('')).toBe(JSON.stringify(whole))
+    }),
+    { numRuns: 60 },
+  )
+})

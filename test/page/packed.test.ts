@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { packed, packedOutline, unpacked, withSerps } from '../../src/page/packed.ts'
+import type { PageSerp, SerpResult } from '../../src/report/data.ts'
+import { aHistory, aPageOf, histories } from '../report/metrics/history.ts'
+import { samplePage } from './sample-page.ts'
+
+const place = fc.option(fc.nat(5))
+const aResult = fc.tuple(
+  fc.integer({ min: 1, max: 10 }),
+  place,
+  place,
+  place,
+  fc.subarray([0, 1, 2]),
+) as fc.Arbitrary<SerpResult>
+const serps: fc.Arbitrary<PageSerp[]> = fc.array(
+  fc.record({
+    keyword: fc.nat(3),
+    day: fc.nat(3),
+    depth: fc.nat(10),
+    results: fc.uniqueArray(aResult, { selector: ([rank]) => rank }).map((all) => all.toSorted(byRank)),
+  }),
+)
+
+const aLink = fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom('https://a.example', '//', 'a//b/c', ''))
+
+function byRank([a]: SerpResult, [b]: SerpResult): number {
+  return a - b
+}
+
+test('a packed page is the same page', () => {
+  fc.assert(
+    fc.property(serps, histories(), fc.array(aLink), (all, history, links) => {
+      const features = all.map(({ keyword, day, depth }) => ({ keyword, changes: [day, depth] }))
+      const page = aPageOf({ ...history, links }, { serps: all, features, links: links.toReversed() })
+      expect(unpacked(JSON.parse(JSON.stringify(packed(page))))).toEqual(page)
+    }),
+  )
+})
+
+test('a usual page is a good deal smaller', () => {
+  const page = samplePage({ keywords: 40, days: 30 })
+  const size = (of: unknown) => JSON.stringify(of).length
+  expect(size(packed(page))).toBeLessThan(0.7 * size(page))
+})
+
+test('a result that stays is in the file once', () => {
+  const results = [[1, 0, 0, 0, [1]] as const, [2, 1, 1, 1, []] as const]
+  const all = [0, 1, 2].map((day) => ({ keyword: 0, day, depth: 10, results }))
+  const page = packed(aPageOf(aHistory([{ cells: [1] }]), { serps: all }))
+  expect(page.results).toHaveLength(2)
+  expect(page.serps).toEqual([0, 1, 2].map((day) => [0, day, 10, 0, 0, 1]))
+})
+
+test('the outline of a page is packed before anything of result pages is read', () => {
+  const page = aPageOf(aHistory([{ cells: [1] }]))
+  const unread = { ...page }
+  for (const name of ['serps', 'texts', 'links', 'sites', 'features'] as const)
+    Object.defineProperty(unread, name, {
+      get: () => {
+        throw new Error(`${name} is read`)
+      },
+    })
+  expect(withSerps(packedOutline(unread), page)).toEqual(packed(page))
+})

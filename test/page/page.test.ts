@@ -1,0 +1,814 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addDays } from '../../src/model/time.ts'
+import { compare } from '../../src/report/history/movement.ts'
+import {
+  chooseTag,
+  chromium,
+  type Look,
+  type Opened,
+  openBrowser,
+  openPage,
+  whyNoChromium,
+} from './browser.ts'
+import {
+  emptyPage,
+  firstDayPage,
+  hostilePage,
+  hostileTexts,
+  linklessPage,
+  nothingRanksPage,
+  targetlessPage,
+} from './odd-pages.ts'
+import { samplePage } from './sample-page.ts'
+
+let browser: Browser
+/** The usual page, which most tests share. */
+let shared: Opened | undefined
+
+beforeAll(async () => {
+  if (chromium !== undefined) browser = await openBrowser()
+})
+afterAll(async () => {
+  await shared?.[Symbol.asyncDispose]()
+  await browser?.close()
+  expect(shared?.mishaps ?? []).toEqual([])
+})
+
+/** The usual page, drawn anew with the filters of an address. */
+async function usualPage(hash = ''): Promise<Page> {
+  shared ??= await openPage(browser, usual)
+  const { page } = shared
+  await page.setViewport({ width: 1280, height: 900 })
+  // A dialog that was closed takes its keyword out of the address a moment later.
+  await page.waitForFunction(
+    () => document.querySelector('dialog[open]') !== null || !location.hash.includes('keyword='),
+  )
+  for (const next of ['#text=drawn+anew', hash]) {
+    await page.evaluate((one) => {
+      location.hash = one
+      scrollTo(0, 0)
+    }, next)
+    await page.waitForFunction((one) => location.hash === one, {}, next)
+    await page.waitForFunction(
+      (isOther) => (document.querySelector('.found')?.textContent === '0 of 70 keywords') === isOther,
+      {},
+      next === '#text=drawn+anew' || hash.includes('fits+nothing'),
+    )
+  }
+  await page.waitForSelector('#definitions')
+  return page
+}
+
+const text = (page: Page, selector: string): Promise<string> =>
+  page.$eval(selector, ({ textContent }) => textContent ?? '')
+
+const texts = (page: Page, selector: string): Promise<readonly string[]> =>
+  page.$$eval(selector, (all) => all.map(({ textContent }) => textContent ?? ''))
+
+const usual = samplePage({ keywords: 70, days: 40 })
+const rivals = samplePage({ keywords: 30, days: 10, targets: 8 })
+
+const firstCells = async (page: Page, count = 8): Promise<readonly string[]> =>
+  (await texts(page, '#keywords tbody th bdi')).slice(0, count)
+
+const attributes = (page: Page, selector: string, name: string): Promise<readonly (string | null)[]> =>
+  page.$$eval(selector, (all, one) => all.map((element) => element.getAttribute(one)), name)
+
+const rowsOf = (page: Page): Promise<number> =>
+  page.$$eval('#keywords tbody:not(.spacer) tr', (rows) => rows.length)
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.textContent ?? '')
+
+/** Whether the middle of what has the focus is on the screen, with nothing before it. */
+const isInSight = (page: Page): Promise<boolean> =>
+  page.evaluate(() => {
+    const one = document.activeElement as Element
+    const { left, top, height } = one.getBoundingClientRect()
+    return one.contains(document.elementFromPoint(left + 4, top + height / 2))
+  })
+
+const title = chromium === undefined ? whyNoChromium : 'the page in a browser'
+
+describe.skipIf(chromium === undefined)(title, () => {
+  const looks: readonly (readonly [string, ReturnType<typeof samplePage>, Look])[] = [
+    ['in light colours', usual, {}],
+    ['in dark colours', usual, { scheme: 'dark' }],
+    ['on a phone', usual, { width: 390 }],
+    ['with hostile texts', hostilePage(), {}],
+    ['with hostile texts on a phone', hostilePage(), { width: 390 }],
+    ['on its first day', firstDayPage(), {}],
+    ['on its first day on a phone', firstDayPage(), { width: 390 }],
+  ]
+
+  test.each(looks)(
+    '%s: no error, no request, nothing against the policy, nothing wider than the window',
+    async (_, data, look) => {
+      await using opened = await openPage(browser, data, look)
+      const { page, mishaps } = opened
+      await page.click('#keywords .row-button')
+      await page.waitForSelector('dialog[open] .chart path, dialog[open] .chart circle')
+      const [wide, dialog] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.querySelector('.dialog-body')?.scrollWidth ?? 0,
+      ])
+      expect(wide).toBeLessThanOrEqual(look.width ?? 1280)
+      expect(dialog).toBeLessThanOrEqual(look.width ?? 1280)
+      expect(mishaps).toEqual([])
+    },
+  )
+
+  test.each([
+    ['tracks no target', targetlessPage()],
+    ['has not run yet', emptyPage()],
+  ])('of a job that %s says so, and what there is', async (words, data) => {
+    await using opened = await openPage(browser, data)
+    const { page, mishaps } = opened
+    const parts = ['overview', 'runs', 'definitions']
+    expect(await attributes(page, 'main > section', 'id')).toEqual(parts)
+    expect(await attributes(page, 'nav a', 'href')).toEqual(parts.map((id) => `#${id}`))
+    expect(await text(page, '#overview')).toContain(words)
+    expect(mishaps).toEqual([])
+  })
+
+  test('on its first day no column, list or panel is empty for want of a second one', async () => {
+    await using opened = await openPage(browser, firstDayPage())
+    const { page } = opened
+    const heads = await texts(page, 'main :is(h3, thead th)')
+    expect(heads.length).toBeGreaterThan(20)
+    expect(heads.filter((one) => /Change|Before|Trend|^Best$|Winners|Losers/.test(one))).toEqual([])
+  })
+
+  test('where nothing ranks, it is said once', async () => {
+    await using opened = await openPage(browser, nothingRanksPage())
+    const { page, mishaps } = opened
+    await page.waitForSelector('#definitions')
+    expect((await texts(page, '#keywords thead th')).length).toBe(3)
+    expect(await texts(page, '#pages p')).toEqual(['No page ranks.'])
+    expect(await page.$$('.movers-head')).toEqual([])
+    expect((await texts(page, '#competitors th')).filter((one) => one.startsWith('Ahead'))).toEqual([])
+    expect(await text(page, '.cards + .panel .empty')).toMatch(/^Nothing ranks, .* searches a month/)
+    expect(mishaps).toEqual([])
+  })
+
+  test('of ranks without their pages, and of a site alone, it says no more than is known', async () => {
+    await using opened = await openPage(browser, linklessPage())
+    const { page, mishaps } = opened
+    await page.waitForSelector('#definitions')
+    expect(await texts(page, '#pages p')).toEqual([
+      'Which pages rank is not known: their addresses are not at hand.',
+    ])
+    expect(await texts(page, '#competitors :is(h3, .lead)')).toEqual([
+      expect.stringMatching('^Sites with the largest share of the clicks on the top 10'),
+    ])
+    expect(mishaps).toEqual([])
+  })
+
+  test('titles stay text: no element comes of them, and nothing runs', async () => {
+    await using opened = await openPage(browser, hostilePage())
+    const { page, mishaps } = opened
+    for (let row = 0; row < 12; row++) {
+      await page.$$eval('#keywords .row-button', (buttons, at) => (buttons[at] as HTMLElement).click(), row)
+      await page.waitForSelector('dialog[open]')
+      await page.keyboard.press('Escape')
+    }
+    const foreign = '#report script, #report img, #report iframe, #report style, [style*="inset"]'
+    expect(await page.$$(foreign)).toEqual([])
+    expect(await page.evaluate(() => 'harmed' in window)).toBe(false)
+    const outside = 'a[href]:not([href^="#"])'
+    for (const href of await attributes(page, outside, 'href')) expect(href).toMatch(/^https?:/)
+    expect(new Set(await attributes(page, outside, 'rel'))).toEqual(new Set(['noopener noreferrer']))
+    expect(await text(page, 'h1')).toBe(hostileTexts[1])
+    expect(mishaps).toEqual([])
+  })
+
+  test('sorts by every column, in both directions, and says so', async () => {
+    const page = await usualPage()
+    await page.click('#keywords [data-column="keyword"]')
+    const names = usual.history.keywords.map(({ query }) => query)
+    const collator = new Intl.Collator('en', { numeric: true })
+    const ascending = [...names].sort(collator.compare)
+    expect(await firstCells(page)).toEqual(ascending.slice(0, 8))
+    expect(await text(page, '#keywords th[aria-sort="ascending"]')).toContain('Keyword')
+    await page.keyboard.press('Enter')
+    expect(await firstCells(page)).toEqual(ascending.toReversed().slice(0, 8))
+    expect(await text(page, '#keywords th[aria-sort="descending"]')).toContain('Keyword')
+  })
+
+  test('filters by text, tag and movement; figures and address follow', async () => {
+    const page = await usualPage()
+    await page.type('#choose-text', 'walnut')
+    await page.waitForFunction(() => location.hash === '#text=walnut')
+    const fitting = usual.history.keywords.filter(({ query }) => query.includes('walnut'))
+    expect(await text(page, '.found')).toBe(`${fitting.length} of 70 keywords`)
+    expect(await text(page, '.card .about')).toContain(
+      `of ${fitting.filter(({ kind }) => kind === 'organic').length} keywords`,
+    )
+    expect((await firstCells(page)).every((name) => name.includes('walnut'))).toBe(true)
+    await chooseTag(page, 'accessories')
+    const both = fitting.filter(({ tags }) => tags.includes('accessories')).length
+    expect(await text(page, '.found')).toBe(`${both} of 70 keywords`)
+    await page.click('.outcome button')
+    expect(await text(page, '.found')).toBe('70 keywords')
+    const figures = (): Promise<readonly (string | null)[]> =>
+      texts(page, '.card, .moved b, #competitors tbody tr')
+    await page.waitForSelector('#definitions')
+    const before = await figures()
+    const counted = await text(page, '[data-movement="improved"] b')
+    await page.click('[data-movement="improved"]')
+    const improved = await texts(page, '#keywords tbody .change')
+    expect(improved.length).toBeGreaterThan(0)
+    expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
+    await page.waitForSelector('#definitions')
+    expect(await figures()).toEqual(before)
+    expect(await text(page, '.found')).toBe(`70 keywords, ${counted} listed`)
+    expect(await attributes(page, '#keywords table', 'aria-rowcount')).toEqual([`${Number(counted) + 1}`])
+    expect(await text(page, '#keywords .lead')).toMatch(
+      RegExp(`^Only ${counted} of \\d+: improved \\(web results, alpha\\)\\.`),
+    )
+  })
+
+  test('a movement redraws the table of keywords alone, and keeps its order', async () => {
+    const page = await usualPage()
+    const others = '#overview, #overview *, main > section, #competitors *, #pages *, #runs *'
+    await page.click('#keywords [data-column="keyword"]')
+    const sorting = await page.$eval('#keywords thead', (head) => head.innerText)
+    const drawn = await page.evaluateHandle((all) => [...document.querySelectorAll(all)], others)
+    /** How many elements are not those that were there before. */
+    const redrawn = () =>
+      page.evaluate(
+        (before, all) => [...document.querySelectorAll(all)].filter((one) => !before.includes(one)).length,
+        drawn,
+        others,
+      )
+    for (const movement of ['improved', 'declined']) {
+      await page.focus(`[data-movement="${movement}"]`)
+      await page.keyboard.press('Enter')
+      expect(await attributes(page, '.moved [aria-pressed="true"]', 'data-movement')).toEqual([movement])
+      expect(await attributes(page, ':focus', 'data-movement')).toEqual([movement])
+      expect(await text(page, '#keywords .lead')).toContain(`: ${movement} (`)
+      expect(await page.$eval('#keywords thead', (head) => head.innerText)).toBe(sorting)
+      expect(await redrawn()).toBe(0)
+    }
+    await page.keyboard.press('Enter')
+    expect(await page.$$('.moved [aria-pressed="true"]')).toEqual([])
+    expect(await text(page, '.found')).toBe('70 keywords')
+    expect(await redrawn()).toBe(0)
+    await chooseTag(page, 'desks')
+    expect(await redrawn()).toBeGreaterThan(0)
+  })
+
+  test('Back undoes what was chosen, one filter after the other, and typed letters at once', async () => {
+    const page = await usualPage()
+    const back = async (hash: string): Promise<readonly unknown[]> => {
+      await page.evaluate(() => history.back())
+      await page.waitForFunction((wanted) => location.hash === wanted, {}, hash)
+      return page.evaluate(() => [
+        document.querySelector('#choose-tag')?.textContent,
+        (document.querySelector('#choose-text') as HTMLInputElement).value,
+        document.querySelector('.found')?.textContent,
+      ])
+    }
+    await chooseTag(page, 'desks')
+    const found = await text(page, '.found')
+    for (const part of ['oa', 'oak']) {
+      await page.evaluate((value) => {
+        const field = document.querySelector('#choose-text') as HTMLInputElement
+        field.value = value
+        field.dispatchEvent(new Event('input'))
+      }, part)
+      await page.waitForFunction((wanted) => location.hash === `#text=${wanted}&tag=desks`, {}, part)
+    }
+    expect(await page.evaluate(() => location.hash)).toBe('#text=oak&tag=desks')
+    expect(await back('#tag=desks')).toEqual(['desks', '', found])
+    expect(await back('')).toEqual(['All', '', '70 keywords'])
+  })
+
+  test('an address opens the part that it names, and the filters undone from there', async () => {
+    await using opened = await openPage(browser, usual, { hash: '#pages' })
+    const { page } = opened
+    const top = (): Promise<number> =>
+      page.$eval('#pages', (part) => Math.round(part.getBoundingClientRect().top))
+    expect(await top()).toBeGreaterThanOrEqual(0)
+    expect(await top()).toBeLessThan(200)
+    await chooseTag(page, 'accessories')
+    await page.evaluate(() => history.back())
+    await page.waitForFunction(() => document.querySelector('.found')?.textContent === '70 keywords')
+    expect(await page.evaluate(() => location.hash)).toBe('#pages')
+  })
+
+  test('filters that match nothing read otherwise than what the job does not name', async () => {
+    const page = await usualPage('#text=fits+nothing')
+    const said = (): Promise<readonly (string | null)[]> =>
+      texts(page, '#overview .empty, #competitors .empty, #pages .empty, #answers .empty')
+    expect(new Set(await said())).toEqual(new Set(['No keyword matches the filters.']))
+    expect(await text(page, '.found')).toBe('0 of 70 keywords')
+    const plain = usual.history.keywords.filter(({ url }) => url === null)[0]?.query ?? ''
+    await page.evaluate((text) => {
+      location.hash = `#text=${encodeURIComponent(text)}`
+    }, plain)
+    await page.waitForFunction(() => document.querySelector('.found')?.textContent !== '0 of 70 keywords')
+    await page.waitForSelector('#definitions')
+    expect(await said()).toContain('No target page set for the selected keywords.')
+  })
+
+  test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
+    const day = usual.history.days.at(-10) as string
+    const [from, before] = [addDays(day, -6), addDays(day, -7)]
+    const page = await usualPage(`#period=${from}..${day}&target=risewell.example&compare=${before}`)
+    const november = (one: string): string => `${Number(one.slice(8))} November 2026`
+    expect(await text(page, '.days')).toBe(
+      `${Number(from.slice(8))} Nov to ${Number(day.slice(8))} Nov 2026, compared with ${november(before)} (or the nearest day checked)`,
+    )
+    expect(await text(page, '#keywords')).toContain(`on ${november(day)}, compared with ${november(before)}`)
+    expect(
+      await page.$eval('#choose-target', (field) => (field as HTMLSelectElement).selectedOptions[0]?.text),
+    ).toBe('risewell.example (competitor)')
+  })
+
+  test('a keyword opens by mouse and by keyboard, and gives the focus back', async () => {
+    const page = await usualPage()
+    const [first, second] = await firstCells(page, 2)
+    await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
+    expect(await text(page, 'dialog[open] h2')).toBe(second)
+    await page.keyboard.press('Escape')
+    expect(await page.$('dialog[open]')).toBeNull()
+    await page.focus('#keywords tbody tr:nth-child(2) .row-button')
+    await page.keyboard.press('ArrowUp')
+    expect(await focused(page)).toContain(first)
+    await page.keyboard.press('Enter')
+    expect(await text(page, 'dialog[open] h2')).toBe(first)
+    await page.keyboard.press('Escape')
+    expect(await focused(page)).toContain(first)
+    await page.keyboard.press('Enter')
+    await page.click('dialog [aria-label="Next keyword"]')
+    await page.keyboard.press('Escape')
+    // The focus moves when the browser tells that the dialog is closed.
+    await page.waitForFunction((name) => document.activeElement?.textContent?.includes(name), {}, `${second}`)
+    await page.keyboard.press('ArrowUp')
+    expect(await focused(page)).toContain(first)
+  })
+
+  test('at the last keyword the button for the next one keeps the focus, and does nothing', async () => {
+    const page = await usualPage('#text=walnut')
+    await page.focus('#keywords tbody .row-button')
+    await page.keyboard.press('End')
+    await page.keyboard.press('Enter')
+    const last = await text(page, 'dialog .place')
+    expect(await page.$eval('dialog [aria-label="Previous keyword"]', (one) => one.ariaDisabled)).toBe(
+      'false',
+    )
+    await page.focus('dialog [aria-label="Next keyword"]')
+    await page.keyboard.press('Enter')
+    expect(await text(page, 'dialog .place')).toBe(last)
+    expect(await attributes(page, ':focus', 'aria-disabled')).toEqual(['true'])
+    await page.keyboard.press('Escape')
+  })
+
+  test('where nothing can be compared no keyword is told to be checked for the first time', async () => {
+    const [first, second] = usual.history.days as [string, string]
+    const page = await usualPage(`#period=${first}..${second}&compare=7d`)
+    expect(await text(page, '.days')).toContain('nothing to compare with')
+    expect(await page.$('#overview :is(.moved, .movers-head)')).toBeNull()
+    const heads = await texts(page, '#keywords thead th .sort')
+    expect(heads.some((head) => head.startsWith('Rank'))).toBe(true)
+    expect(heads.filter((head) => /Change|Before/.test(head))).toEqual([])
+  })
+
+  test('the first ten say what entered, left and moved as comparisons do', async () => {
+    const page = await usualPage()
+    const last = usual.history.days.length - 1
+    const serp = usual.serps.find(
+      (one) =>
+        one.day === last &&
+        usual.serps.some(
+          (other) =>
+            other.keyword === one.keyword &&
+            other.day === last - 7 &&
+            one.results.some(([, , link]) => other.results.every((then) => then[2] !== link)),
+        ),
+    )
+    const before = usual.serps.find((one) => one.keyword === serp?.keyword && one.day === last - 7)
+    const { query } = usual.history.keywords[serp?.keyword ?? 0] ?? { query: '' }
+    await page.type('#choose-text', query)
+    await page.waitForFunction(() => location.hash.startsWith('#text='))
+    const at = (await firstCells(page, 20)).indexOf(query)
+    await page.$$eval(
+      '#keywords .row-button',
+      (buttons, place) => (buttons[place] as HTMLElement).click(),
+      at,
+    )
+    const shown = await page.$$eval('dialog[open] .serps section:first-child .result', (results) =>
+      results.map((result) => result.querySelector('.change')?.classList[1] ?? ''),
+    )
+    const expected = serp?.results.map(([rank, , link]) => {
+      const then = before?.results.find((result) => result[2] === link)?.[0] ?? null
+      const { movement } = compare(
+        { state: 'ranked', rank, unbrokenDepth: 10 },
+        { state: then === null ? 'absent' : 'ranked', rank: then, unbrokenDepth: 10 },
+      )
+      return { improved: 'up', entered: 'up', declined: 'down' }[movement as string] ?? 'still'
+    })
+    expect(shown).toEqual(expected)
+    // Where it was on the day before is not known beyond the first ten.
+    const words = await texts(page, 'dialog[open] .serps section:first-child .change.up.word')
+    expect(words.length).toBe(
+      expected?.filter(
+        (_, place) => !before?.results.some(({ 2: link }) => link === serp?.results[place]?.[2]),
+      ).length,
+    )
+    expect(new Set(words)).toEqual(new Set(['new in top 10']))
+  })
+
+  test('sentences say how things stand and open what they speak of, and what to do next opens a keyword', async () => {
+    const page = await usualPage()
+    const sentences = await page.$$eval('.headline li', (all) => all.map((one) => one.textContent ?? ''))
+    expect(sentences.length).toBeGreaterThanOrEqual(3)
+    expect(sentences.length).toBeLessThanOrEqual(5)
+    expect(sentences[0]).toMatch(/^Visibility [\d.]+%/)
+    expect(await page.$$eval('.headline :is(a, button)', (all) => all.length)).toBe(sentences.length)
+    expect(await page.$$eval('.action-reason', (all) => all.length)).toBeLessThanOrEqual(9)
+    const entries = (): Promise<number> => page.evaluate(() => history.length)
+    const before = await entries()
+    await page.$$eval('.headline button', (all) =>
+      all.find((one) => one.textContent?.includes('top'))?.click(),
+    )
+    expect(await page.evaluate(() => location.hash)).toMatch(/^#movement=[a-z0-9-]+&section=keywords$/)
+    expect(await entries()).toBe(before + 1)
+    const keyword = await text(page, 'tbody .action-keyword bdi')
+    await page.$eval('.action-why button', (one) => (one as HTMLElement).click())
+    await page.waitForSelector('dialog[open]')
+    expect(await text(page, 'dialog h2')).toContain(keyword)
+    await page.keyboard.press('Escape')
+  })
+
+  test('two thousand keywords: few rows are elements, and those on the screen are the right ones', async () => {
+    const data = samplePage({ keywords: 2000, days: 10 })
+    await using opened = await openPage(browser, data)
+    const { page } = opened
+    await page.click('#keywords [data-column="keyword"]')
+    expect(await rowsOf(page)).toBeLessThan(60)
+    const collator = new Intl.Collator('en', { numeric: true })
+    const names = data.history.keywords.map(({ query }) => query).sort(collator.compare)
+    // Far away at once, then a little farther, as people do.
+    for (const top of [1490 * 48, 1500 * 48])
+      await page.$eval(
+        '#keywords .grid',
+        async (box, place) => {
+          box.scrollTop = place
+          for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame)
+        },
+        top,
+      )
+    expect(await page.$eval('#keywords .grid', (box) => box.scrollTop)).toBe(1500 * 48)
+    await page.waitForSelector('#keywords tr[data-index="1500"]')
+    expect(await rowsOf(page)).toBeLessThan(60)
+    expect(await text(page, '#keywords tr[data-index="1500"] bdi')).toBe(names[1500])
+    expect(await attributes(page, '#keywords tr[data-index="1500"]', 'aria-rowindex')).toEqual(['1502'])
+    expect(await attributes(page, '#keywords table', 'aria-rowcount')).toEqual(['2001'])
+    await page.focus('#keywords tbody .row-button[tabindex="0"]')
+    for (const [key, name] of [
+      ['End', names.at(-1)],
+      ['Home', names[0]],
+      ['PageDown', null],
+      ['End', names.at(-1)],
+    ] as const) {
+      await page.keyboard.press(key)
+      if (name !== null) expect(await focused(page)).toContain(name)
+      expect(await isInSight(page)).toBe(true)
+    }
+  })
+
+  test('a print has no controls, and the first rows of each table', async () => {
+    await using opened = await openPage(browser, samplePage({ keywords: 300, days: 10 }), {
+      scheme: 'dark',
+    })
+    const { page, mishaps } = opened
+    await page.emulateMediaType('print')
+    await page.waitForFunction(
+      () => document.querySelectorAll('#keywords tbody:not(.spacer) tr').length === 80,
+    )
+    expect(await text(page, '#keywords .note.only-print')).toBe(
+      'The 77 keywords whose clicks changed, and 3 others with the most searches, of 300.',
+    )
+    expect(
+      await page.$$eval('.controls, nav, .tools', (all) => all.filter((one) => one.checkVisibility()).length),
+    ).toBe(0)
+    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(22, 24, 29)')
+    expect((await page.pdf()).length).toBeGreaterThan(10_000)
+    expect(mishaps).toEqual([])
+  })
+
+  test('a print names the filters, counts movements, and cuts nothing off', async () => {
+    await using opened = await openPage(browser, rivals, { hash: '#text=desk&movement=improved' })
+    const { page } = opened
+    // A4 between its margins.
+    await page.setViewport({ width: 688, height: 1000 })
+    await page.emulateMediaType('print')
+    await page.waitForSelector('#competitors .target-figures tbody')
+    const visible = (selector: string): Promise<readonly string[]> =>
+      page.$$eval(selector, (all) =>
+        all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
+      )
+    const found = await text(page, '.found')
+    expect((await visible('.page-header .selection div')).map((one) => one.replace(/\s+/g, ' '))).toEqual([
+      'Target northdesk.example',
+      'Search desk',
+      'Listed keywords improved',
+      `Shown ${found}`,
+    ])
+    expect((await visible('.moved button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
+    expect(await visible('#keywords thead th')).toEqual([
+      ...['Keyword', 'Rank', 'Change', 'On 13 Nov', 'Trend', 'Best', 'Volume', 'Clicks'],
+    ])
+    const cut = await page.evaluate(() => {
+      const sheet = document.documentElement.clientWidth
+      return [...document.querySelectorAll('main *')]
+        .filter((one) => one.checkVisibility() && one.closest('.sr-only, svg') === null)
+        .filter(
+          (one) =>
+            one.getBoundingClientRect().right > sheet ||
+            (getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth),
+        )
+        .map((one) => `${one.className} ${one.textContent?.slice(0, 40)}`)
+    })
+    expect(cut).toEqual([])
+  })
+
+  test('days in the fields are whole, and nothing moves when a filter is set', async () => {
+    const page = await usualPage()
+    for (const width of [1280, 1920]) {
+      await page.setViewport({ width, height: 900 })
+      const cut = await page.evaluate(() => {
+        const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
+        return ['period', 'compare'].flatMap((name) => {
+          const field = document.querySelector(`#choose-${name}`) as HTMLSelectElement
+          const { font, paddingLeft, paddingRight } = getComputedStyle(field)
+          context.font = font
+          const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
+          return [...field.options].filter(({ text }) => context.measureText(text).width > room)
+        }).length
+      })
+      expect(cut).toBe(0)
+    }
+    const places = (): Promise<readonly string[]> =>
+      page.$$eval('.controls .field, .outcome', (all) =>
+        all.map((one) => JSON.stringify(one.getBoundingClientRect())),
+      )
+    const before = await places()
+    await chooseTag(page, 'desks')
+    await page.$eval('[data-movement="improved"]', (one) => (one as HTMLElement).click())
+    expect(await page.$eval('.outcome button', (one) => getComputedStyle(one).visibility)).toBe('visible')
+    expect(await places()).toEqual(before)
+    await page.setViewport({ width: 1280, height: 900 })
+    await page.select('#choose-compare', 'free')
+    const lines = await page.$$eval('.filters > :not([hidden])', (fields) =>
+      fields.map((one) => one.getBoundingClientRect().top),
+    )
+    expect([lines.length, new Set(lines).size]).toEqual([8, 2])
+  })
+
+  test.each([
+    ['eight targets', rivals],
+    ['hostile texts', hostilePage()],
+  ])('with %s no table of a few rows is wider than its panel on a screen', async (_, data) => {
+    await using opened = await openPage(browser, data)
+    const { page } = opened
+    for (const width of [390, 768, 1024, 1280, 1920]) {
+      await page.setViewport({ width, height: 900 })
+      const cut = await page.$$eval('.table-frame', (all) =>
+        all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute('aria-label')),
+      )
+      expect([width, ...cut]).toEqual([width])
+    }
+  })
+
+  test('on a phone tables scroll with the page, more rows are a button, and names break between their parts', async () => {
+    await using opened = await openPage(browser, rivals, { width: 390 })
+    const { page } = opened
+    await page.waitForSelector('#definitions')
+    const traps = await page.$$eval('main *', (all) =>
+      all
+        .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowY))
+        .filter((one) => one.scrollHeight > one.clientHeight + 1)
+        .map(({ className }) => className),
+    )
+    expect(traps).toEqual([])
+    expect(await page.$$eval('.actions tbody tr', (all) => all.length)).toBeGreaterThan(1)
+    const untold = await page.$$eval('.actions td.action-clicks', (all) =>
+      all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
+    )
+    expect(untold.filter((one) => !/^[\d,]+ clicks a month at stake$/.test(one))).toEqual([])
+    expect(await page.$$eval('.actions .told', (all) => all.some((one) => one.checkVisibility()))).toBe(false)
+    expect(await rowsOf(page)).toBe(20)
+    await page.click('#keywords .more-rows')
+    expect(await rowsOf(page)).toBe(30)
+    expect(await page.$eval('#keywords .more-rows', (button) => button.checkVisibility())).toBe(false)
+    /** Names of which a line ends within a part. */
+    const broken = await page.$$eval('#competitors .table-frame .breakable', (all) =>
+      all
+        .filter((one) => !one.textContent?.includes(' '))
+        .filter((one) =>
+          [...one.childNodes].some((part) => {
+            const range = document.createRange()
+            range.selectNodeContents(part)
+            return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1
+          }),
+        )
+        .map((one) => one.textContent),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('no list of tags and no meaning of a figure is cut off, and open filters scroll away', async () => {
+    const page = await usualPage('#tag=desks&tag=money&text=desk')
+    expect(await page.$$('.choose-text.set')).toHaveLength(1)
+    for (const width of [390, 480, 768, 1280]) {
+      await page.setViewport({ width, height: 900 })
+      const isFolded = await page.$eval('.more', (one) => one.checkVisibility())
+      if (isFolded) await page.click('.more')
+      await page.click('#choose-tag')
+      const edges = await page.$eval('#tag-list', (one) => [
+        one.getBoundingClientRect().left,
+        innerWidth - one.getBoundingClientRect().right,
+      ])
+      expect(Math.min(...edges)).toBeGreaterThanOrEqual(0)
+      expect(await page.$eval('.controls', (one) => getComputedStyle(one).position)).toBe(
+        width <= 760 ? 'relative' : 'sticky',
+      )
+      await page.keyboard.press('Escape')
+      if (isFolded) await page.click('.more')
+      for (const term of await page.$$('.card .term')) {
+        await term.focus()
+        expect(
+          await term.evaluate((one) => one.nextElementSibling?.getBoundingClientRect().left),
+        ).toBeGreaterThanOrEqual(0)
+      }
+    }
+    const spoken = await page.$eval('#keywords tbody th', (one) => [
+      one.textContent,
+      `${one.querySelector('bdi')?.textContent} ${[...one.querySelectorAll('.tag')].map((tag) => `${tag.textContent} `).join('')}en-`,
+    ])
+    expect(spoken[0]).toContain(spoken[1])
+  })
+
+  test('the switch turns dark into light, and needs no storage', async () => {
+    await using opened = await openPage(browser, usual, { scheme: 'dark' })
+    const { page } = opened
+    const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(await ground()).toBe('rgb(14, 16, 19)')
+    await page.click('.tools button:last-child')
+    expect(await ground()).toBe('rgb(250, 250, 248)')
+  })
+
+  test('a chart says by arrow keys what a day came to', async () => {
+    const page = await usualPage()
+    await page.focus('#overview .plot')
+    await page.keyboard.press('End')
+    expect(await text(page, '#overview .plot [role="status"]')).toMatch(
+      /^20 November 2026, northdesk\.example \d/,
+    )
+  })
+
+  test('the chart of the overview shows the chosen figure, without incomplete days, with notes', async () => {
+    const failedOn = 30
+    const series = usual.history.series.map((one) =>
+      one.keyword < 60 ? { ...one, cells: one.cells.with(failedOn, 0) } : one,
+    )
+    const notes = [
+      { date: '2026-11-03', text: 'New <b>site</b>', url: 'https://acme.example/news' },
+      { date: '2026-01-01', text: 'Long ago', url: null },
+    ]
+    const data = {
+      ...usual,
+      history: { ...usual.history, series },
+      presentation: { ...usual.presentation, notes },
+    }
+    await using opened = await openPage(browser, data)
+    const { page, mishaps } = opened
+    const drawnLines = (): Promise<readonly string[]> =>
+      page.$$eval('.trend-part path.line:not(.sample *)', (all) =>
+        all.map(({ classList }) => classList[1] as string),
+      )
+    await page.waitForFunction(
+      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 4,
+    )
+    // One path has the stripes of all incomplete days: the failed one, and the sample's own, 20 days before the last.
+    expect(
+      await page.$eval('.trend-part .incomplete', (path) => path.getAttribute('d')?.match(/M/g)?.length),
+    ).toBe(2)
+    expect(
+      await page.$eval('.trend-part .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
+    ).toBe(3)
+    expect(await text(page, '.trend-part .key')).toContain('2 days on which')
+    expect(await texts(page, '.trend-part .note-marker')).toEqual(['1'])
+    expect(await texts(page, '.chart-notes li')).toEqual(['13 Nov 2026 New <b>site</b>acme.example/news'])
+    expect(await attributes(page, '.chart-notes a', 'rel')).toEqual(['noopener noreferrer'])
+    expect(await texts(page, '.trend-part .compared-day')).toEqual(['compared day'])
+    await page.focus('.chart-panel .plot')
+    const said = async (...keys: readonly string[]): Promise<string> => {
+      for (const key of keys) await page.keyboard.press(key as 'End')
+      return text(page, '.chart-panel .plot [role="status"]')
+    }
+    const back = Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')
+    expect(await said('End', ...back)).toMatch(
+      /^11 November 2026, northdesk\.example left out, \d+ of \d+ keywords checked/,
+    )
+    expect(await said(...Array.from({ length: 8 }, () => 'ArrowLeft'))).toMatch(
+      /^3 November 2026, northdesk\.example \d.*, Note 1: New <b>site<\/b>$/,
+    )
+
+    await page.click('.chart-switch input[value="visibility"]')
+    const titles: string[] = []
+    for (let figure = 0; figure < 5; figure++) {
+      await page.keyboard.press('ArrowRight')
+      titles.push(await text(page, '.chart-panel h3 button'))
+    }
+    expect(titles).toEqual([
+      'Share of voice',
+      'Average position',
+      'Keywords in the top 3',
+      'Keywords in the top 10',
+      'Estimated clicks a month',
+    ])
+    expect(await text(page, '.trend-part .key')).toContain('organic clicks, 1')
+
+    expect(await page.evaluate(() => location.hash)).toBe('#chart=clicks')
+    await page.evaluate(() => history.back())
+    await page.waitForFunction(
+      () => document.querySelector('.chart-panel h3 button')?.textContent === 'Keywords in the top 10',
+    )
+    expect(await page.$eval('.chart-switch :checked', (field) => (field as HTMLInputElement).value)).toBe(
+      'top_10',
+    )
+    await page.evaluate(() => history.forward())
+    await page.waitForFunction(() => location.hash === '#chart=clicks')
+
+    await page.click('.toggles [data-target="2"]')
+    expect(await attributes(page, '.toggles button', 'aria-pressed')).toEqual([
+      'true',
+      'true',
+      'false',
+      'true',
+    ])
+    await page.waitForFunction(
+      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 3,
+    )
+    expect(new Set(await drawnLines())).toEqual(new Set(['look-0', 'look-1', 'look-3']))
+    expect(await attributes(page, ':focus', 'data-target')).toEqual(['2'])
+    await chooseTag(page, 'desks')
+    await page.waitForFunction(
+      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 3,
+    )
+    expect(await text(page, '.chart-panel h3 button')).toBe('Estimated clicks a month')
+    expect(mishaps).toEqual([])
+  })
+
+  test.each([
+    ['in light colours', {}],
+    ['in dark colours on a phone', { scheme: 'dark', width: 390 }],
+  ] as const)('axe finds nothing %s, and what is pressed is large enough', async (_, look) => {
+    const few = samplePage({ keywords: 24, days: 20 })
+    await using opened = await openPage(browser, few, { ...look, bypassCsp: true })
+    const { page } = opened
+    await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+    expect(await violations(page)).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
+    await page.click('#keywords .row-button')
+    await page.waitForSelector('dialog[open] .chart path')
+    expect(await violations(page)).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
+  })
+})
+
+async function violations(page: Page): Promise<readonly string[]> {
+  const results = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as AxeResults
+  return results.violations
+    .filter(({ impact }) => impact !== 'minor')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`)
+          .join(' | ')} (${nodes.length})`,
+    )
+}
+
+/** What is pressed and is less than 24 pixels wide or high, apart from links within a sentence. */
+async function smallTargets(page: Page): Promise<readonly string[]> {
+  return page.$$eval('button, summary, select, input, a[href]', (all) =>
+    all
+      .filter(
+        (one) => one.checkVisibility() && one.closest('p, .sr-only, .skip') === null && !one.matches('.skip'),
+      )
+      .flatMap((one) => {
+        const { width, height } = one.getBoundingClientRect()
+        return width >= 24 && height >= 24 ? [] : [`${one.className} ${one.textContent} ${width} x ${height}`]
+      })
+      .slice(0, 5),
+  )
+}
