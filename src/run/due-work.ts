@@ -8,7 +8,7 @@ import { dayMs } from '../model/time.ts'
 import { everyOfQuery, isDue, lookBack } from '../schedule/due.ts'
 import { latestSlot } from '../schedule/slots.ts'
 import type { Store } from '../store/store.ts'
-import type { App } from './app.ts'
+import type { App, Turn } from './app.ts'
 import {
   areLeftOut,
   type ChoiceOf,
@@ -18,7 +18,7 @@ import {
   stageJobs,
 } from './job-files.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
-import { commitRuns, continuedRuns, type PlannedRuns } from './run-jobs.ts'
+import { commitRuns, continuedRuns, type PlannedRuns, takeTurn } from './run-jobs.ts'
 import {
   isKept,
   type SelectionFlags,
@@ -35,8 +35,8 @@ export type DueFlags = JobFileFlags &
 
 type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf'>
 
-/** A job as it is looked at: what of its schedule is open, and what it goes on with. */
-interface JobStanding {
+/** What is open of a job: its slot, and the run that it goes on with. */
+interface OpenWork {
   readonly settings: JobSettings
   /** Nothing of it is due while it is paused, and what passed meanwhile is not caught up. */
   readonly isPaused: boolean
@@ -58,12 +58,12 @@ type SlotState =
   /** Its process was killed after its run was complete. */
   | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
 
-async function lookAt(
+async function openWorkOf(
   store: DueStore,
   settings: JobSettings,
   fresh: boolean,
   now: number,
-): Promise<JobStanding> {
+): Promise<OpenWork> {
   const { schedule, timezone, name } = settings
   const { pausedAt, resumedAt } = await store.pauseOf(name)
   const isPaused = pausedAt !== null
@@ -100,37 +100,37 @@ function isOpen({ is }: SlotState): boolean {
   return is === 'free' || is === 'killed' || is === 'stopped'
 }
 
-/** Chooses what is due of each job, and all that its unfinished run asks; notes how each job was looked at. */
+/** Chooses what is due of each job, and all that its unfinished run asks; `open` takes what is open of each. */
 export function dueQueries(
   store: DueStore,
   { selection, fresh }: WantedQueries,
   now: number,
-  looks = new Map<string, JobStanding>(),
+  open = new Map<string, OpenWork>(),
 ): ChoiceOf {
   return async (settings) => {
-    const look = await lookAt(store, settings, fresh, now)
-    looks.set(settings.name, look)
+    const work = await openWorkOf(store, settings, fresh, now)
+    open.set(settings.name, work)
     const { schedule, timezone, name } = settings
     // A part of a job takes no slot: `every` alone says what of it is due.
-    const isLookedAt = !look.isPaused && (schedule === null || selection !== null || isOpen(look.slot))
-    if (!isLookedAt && look.unfinishedRun === null) return null
+    const mayBeDue = !work.isPaused && (schedule === null || selection !== null || isOpen(work.slot))
+    if (!mayBeDue && work.unfinishedRun === null) return null
     const take = upTo(selection?.limit ?? Number.POSITIVE_INFINITY)
     let hasRule = saysWhenDue(settings)
     return {
       choose: async (queries, keys) => {
         hasRule ||= queries.some((query) => query.every !== null)
         const rules = queries.map(
-          (query) => everyOfQuery(query, settings) ?? { unit: 'once' as const, since: look.latest ?? 0 },
+          (query) => everyOfQuery(query, settings) ?? { unit: 'once' as const, since: work.latest ?? 0 },
         )
         const since = Math.min(...rules.map((rule) => lookBack(rule, now)))
         const known = await store.queryHistories(name, keys, {
           since,
-          unfinishedRun: look.unfinishedRun?.id ?? null,
+          unfinishedRun: work.unfinishedRun?.id ?? null,
         })
         return queries.map((query, place) => {
           const history = known[place] as (typeof known)[number]
-          if (history.inRun === 'open' || isKept(history.inRun, look.unfinishedRun)) return true
-          if (!isLookedAt || selection?.includes(query) === false) return false
+          if (history.inRun === 'open' || isKept(history.inRun, work.unfinishedRun)) return true
+          if (!mayBeDue || selection?.includes(query) === false) return false
           const rule = rules[place] as (typeof rules)[number]
           return isDue(rule, history, timezone, now) && take(keys[place] as Buffer)
         })
@@ -162,13 +162,13 @@ export async function findDue(
   events: PlanEvents,
   now: number,
 ): Promise<JobsFound | null> {
-  const looks = new Map<string, JobStanding>()
+  const open = new Map<string, OpenWork>()
   const wanted = wantedOf(flags)
-  const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, looks))
+  const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, open))
   if (jobs === null) return null
   wanted.selection?.refuseUnknown()
   const isDue = jobs.some(({ settings: { name }, chosen }) => {
-    const { is } = (looks.get(name) as JobStanding).slot
+    const { is } = (open.get(name) as OpenWork).slot
     return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over' && is !== 'stopped')
   })
   return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(flags, jobs) }
@@ -180,8 +180,14 @@ interface DueRuns extends PlannedRuns {
   readonly refused: ReadonlyMap<string, string>
   /** Why the continued runs had stopped before, by run. */
   readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
-  /** Notes that the slots had their runs. For the process that has collected them, whatever they came to. */
-  readonly end: () => Promise<void>
+  /** The slots that these runs have; `endSlots` ends them. */
+  readonly slots: readonly TakenSlot[]
+}
+
+interface TakenSlot {
+  readonly job: string
+  readonly slotAt: number
+  readonly runId: number
 }
 
 /**
@@ -192,22 +198,22 @@ export async function planDue(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
   flags: DueFlags,
   events: PlanEvents,
-  turn: () => Promise<void>,
+  lock: Pick<Turn, 'acquire'>,
   stop?: AbortSignal,
 ): Promise<DueRuns | null> {
-  await turn()
+  await takeTurn(lock, store)
   const now = clock.wall()
-  const looks = new Map<string, JobStanding>()
+  const open = new Map<string, OpenWork>()
   await using draft = await store.draft()
   const wanted = wantedOf(flags)
-  const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, looks))
+  const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, open))
   if (staged === null) return null
-  const looked =
-    wanted.selection === null ? staged.map(({ settings }) => looks.get(settings.name) as JobStanding) : []
-  if (staged.some(({ chosen }) => chosen > 0) || looked.some(({ slot }) => slot.at !== null))
+  const openWork =
+    wanted.selection === null ? staged.map(({ settings }) => open.get(settings.name) as OpenWork) : []
+  if (staged.some(({ chosen }) => chosen > 0) || openWork.some(({ slot }) => slot.at !== null))
     await clockCheck.check(events.log, stop)
   const wanting = new Set(staged.flatMap(({ settings, chosen }) => (chosen > 0 ? [settings.name] : [])))
-  const { slots, lost } = await takeSlots(store, looked, wanting, now)
+  const { slots, lost } = await takeSlots(store, openWork, wanting, now)
   const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
   const decide = (jobs: typeof due, change: boolean) =>
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
@@ -222,10 +228,13 @@ export async function planDue(
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
+  const taken: TakenSlot[] = []
   for (const [job, slotAt] of slots) {
     const runId = runs.get(job)
-    if (runId !== undefined) await store.noteSlotRun(job, slotAt, runId)
-    else await store.endSlot(job, slotAt, { outcome: 'nothing-due', runId: null, reason: null })
+    if (runId !== undefined) {
+      await store.noteSlotRun(job, slotAt, runId)
+      taken.push({ job, slotAt, runId })
+    } else await store.endSlot(job, slotAt, { outcome: 'nothing-due', runId: null, reason: null })
   }
   return {
     listed,
@@ -236,13 +245,14 @@ export async function planDue(
         decision.do === 'continue' ? [[decision.run.id, decision.run.finishReason]] : [],
       ),
     ),
-    end: async () => {
-      for (const [job, slotAt] of slots) {
-        const runId = runs.get(job)
-        if (runId !== undefined) await store.endSlot(job, slotAt, { outcome: 'ran', runId, reason: null })
-      }
-    },
+    slots: taken,
   }
+}
+
+/** Notes that slots had their runs. For the process that has collected them, whatever they came to. */
+export async function endSlots(store: Pick<Store, 'endSlot'>, slots: readonly TakenSlot[]): Promise<void> {
+  for (const { job, slotAt, runId } of slots)
+    await store.endSlot(job, slotAt, { outcome: 'ran', runId, reason: null })
 }
 
 /** Leaves jobs out whose price was not agreed to, and takes their slots from those that are run; the sentences by file. */
@@ -286,13 +296,13 @@ function refusal(run: PricedRun, file: string | undefined): string {
 /** Takes the open slots of jobs, by name, those of stopped runs where something of them is wanted; `lost` are jobs whose slot another process has taken meanwhile. */
 async function takeSlots(
   store: Store,
-  looks: readonly JobStanding[],
+  open: readonly OpenWork[],
   wanted: ReadonlySet<string>,
   now: number,
 ): Promise<{ readonly slots: Map<string, number>; readonly lost: ReadonlySet<string> }> {
   const slots = new Map<string, number>()
   const lost = new Set<string>()
-  for (const { settings, slot } of looks) {
+  for (const { settings, slot } of open) {
     if (slot.at === null || (slot.is === 'stopped' && !wanted.has(settings.name))) continue
     if (await takeSlot(store, settings.name, slot, now)) slots.set(settings.name, slot.at)
     else if (slot.is === 'free') lost.add(settings.name)

@@ -11,7 +11,7 @@ import { sanitize } from '../output/terminal.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { PlanDraft } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
-import type { App } from './app.ts'
+import type { App, Turn } from './app.ts'
 import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
@@ -201,13 +201,17 @@ export interface PlannedRuns {
   readonly isLeftOut: boolean
 }
 
-/** Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged. */
+/**
+ * Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged.
+ *
+ * @param lock null where no other process can be at work
+ */
 export async function planRuns(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
   flags: JobFileFlags &
     SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
-  turn: () => Promise<void>,
+  lock: Pick<Turn, 'acquire'> | null,
 ): Promise<PlannedRuns | null> {
   await using draft = await store.draft()
   const part = wantedOf(flags)
@@ -225,7 +229,7 @@ export async function planRuns(
   const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
   const dear = flags.yes === true ? [] : await dearRuns(store, draft, wanted)
   await confirmPrices(dear, events.ask)
-  await turn()
+  if (lock !== null) await takeTurn(lock, store)
   await machines?.begin(jobs.map(({ settings }) => settings.name))
   // Before anything is changed: another process may have changed what there is to buy.
   if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
@@ -236,6 +240,12 @@ export async function planRuns(
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
   const listed = await commitRuns({ store, clock }, draft, decided, events.note)
   return { listed, isLeftOut: areLeftOut(flags, staged) }
+}
+
+/** Waits until no other process collects, and rejects a database that is damaged. */
+export async function takeTurn(lock: Pick<Turn, 'acquire'>, store: Store): Promise<void> {
+  await lock.acquire()
+  await store.rejectDamaged()
 }
 
 /** The runs that are gone on with. */

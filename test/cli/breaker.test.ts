@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dueCollector } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { dueCollector } from '../../src/cli/commands/collect/schedule.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { aJob } from '../plan/build.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { dueCollector } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { dueCollector } from '../../src/cli/commands/collect/schedule.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { busyExitCode, UsageError } from '../../src/model/errors.ts'
 import { systemClock } from '../../src/model/time.ts'

@@ -1,7 +1,7 @@
 import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { usageProbe } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { usageProbe } from '../../src/cli/commands/collect/schedule.ts'
 import { systemClock } from '../../src/model/time.ts'
 import type { ControlChange } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'

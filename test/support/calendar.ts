@@ -65,7 +65,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
         connection,
         { job: [file], ...flags },
         planEvents(listener().terminal),
-        async () => {},
+        null,
       )
       await collectAndFinish(connection, planned?.listed ?? [], {
         ...defaultCollectRequest,

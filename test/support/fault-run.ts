@@ -103,9 +103,7 @@ interface Work {
 async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'ended'> {
   const connection = await connectAs(life, stage)
   try {
-    const planned = await life.guard(
-      planRuns(connection, { job: files, fresh }, planEvents(silent), async () => {}),
-    )
+    const planned = await life.guard(planRuns(connection, { job: files, fresh }, planEvents(silent), null))
     if (planned === null) throw new Error('the job files are not accepted')
     const { concurrency } = stage.case
     await life.guard(

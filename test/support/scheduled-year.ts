@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gatherStatus, type StatusDocument, statusDocument } from '../../src/check/status.ts'
-import { saidInThisProcess } from '../../src/cli/commands/collect/repeated-stop.ts'
-import { dueCollector, usageProbe } from '../../src/cli/commands/collect/schedule-collect.ts'
+import { printedMistakes } from '../../src/cli/commands/collect/run.ts'
+import { dueCollector, usageProbe } from '../../src/cli/commands/collect/schedule.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import type { AlertMessage } from '../../src/model/settings/alert.ts'
 import { type Clock, dayMs } from '../../src/model/time.ts'
@@ -111,8 +111,8 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   const key = join(folder, 'key')
   await writeFile(key, sandbox.key)
   const flags = { db, 'base-url': sandbox.url, 'api-key-file': key, 'max-outage': '1s' }
-  const said = saidInThisProcess()
-  const collect = dueCollector(flags, terminal, clock, said)
+  const printed = printedMistakes(null)
+  const collect = dueCollector(flags, terminal, clock, printed)
   const probe = usageProbe(flags, clock)
   await mkdir(jobs)
   for (const [name, text] of Object.entries(time.files)) await writeFile(join(jobs, name), text)
@@ -127,7 +127,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
     await runScheduler({
       clock: lookingAt(clock, time.looks, db),
       jobFiles: watchJobFiles({ named: [], folder: jobs }, (line) => {
-        said.isNew(line)
+        printed.isNew(line)
         log(line)
       }),
       probe: () => working(probe),

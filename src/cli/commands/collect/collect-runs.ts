@@ -1,14 +1,20 @@
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
+import { isFolder, jobFileNamed } from '../../../jobfile/files.ts'
+import { yamlJobFiles } from '../../../jobfile/peek.ts'
+import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
-import type { FlagsOf } from '../../../model/flag.ts'
+import { type Flags, type FlagsOf, switchFlag } from '../../../model/flag.ts'
+import { noFile } from '../../../model/job.ts'
 import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
+import { jobFlags } from '../../../model/settings/job-settings.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { numberFlag } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
 import { type App, mostConnections } from '../../../run/app.ts'
 import type { MetricsFile } from '../../../run/config.ts'
+import { dueJobFiles } from '../../../run/due-work.ts'
 import {
   type CollectRequest,
   collectAndFinish,
@@ -16,6 +22,8 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../run/run-jobs.ts'
+import { selectionFlags } from '../../../run/selection.ts'
+import type { Store } from '../../../store/store.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, type RunPings, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
@@ -24,37 +32,105 @@ import { printBestEffort } from '../../output.ts'
 import { runStatusLine } from '../../progress.ts'
 import { nextCommands, summaryLines } from '../../run-summary.ts'
 
+// What the commands that collect share: their jobs, and what they do with planned runs.
+
+/** What a job file says can be said, and overruled, by flags. */
+export const jobFileFlags = {
+  ...jobFlags,
+  ...selectionFlags,
+  due: switchFlag(
+    'Only what is due; without a job: of every job file of this folder that says when it is due',
+  ),
+  fresh: switchFlag('Begin a new run, also where one is unfinished'),
+} satisfies Flags
+
+interface JobArguments {
+  readonly job?: readonly string[] | undefined
+  readonly 'max-credits'?: string | undefined
+}
+
+type WithJobs<F> = F & { readonly job: readonly string[] }
+
+/** Throws a sentence where no job was named. */
+export async function withNamedJobs<F extends JobArguments>(
+  flags: F,
+  terminal: Terminal,
+): Promise<WithJobs<F>> {
+  refuseNothing(flags)
+  const { job = [] } = flags
+  if (job.length > 0) return { ...flags, job: await meantJobs(job, terminal) }
+  throw new UsageError('Name a job file, or add --due for what is due of the jobs of this folder')
+}
+
+/** The jobs that were named, or those of the working folder that say when they are due. */
+export async function withDueJobs<F extends JobArguments>(
+  flags: F,
+  terminal: Terminal,
+): Promise<WithJobs<F>> {
+  refuseNothing(flags)
+  const { job = [] } = flags
+  return { ...flags, job: job.length > 0 ? await meantJobs(job, terminal) : await dueJobFiles('.') }
+}
+
+/** A run that may cost nothing would end where it begins. */
+function refuseNothing({ 'max-credits': most }: JobArguments): void {
+  if (most !== undefined && /^\s*0+\s*$/.test(most))
+    throw new UsageError(
+      "--max-credits cannot be '0', which buys nothing; write at least 1, or look at the price with: rankline plan",
+    )
+}
+
+/**
+ * The job files that were meant: a name without its ending is that file, a folder is its jobs, and `rankline.yaml` among other files is
+ * left out, which is said.
+ */
+export async function meantJobs(named: readonly string[], terminal: Terminal): Promise<readonly string[]> {
+  const jobs: string[] = []
+  for (const one of named) {
+    const path = one === noFile ? one : (jobFileNamed(one) ?? one)
+    const inFolder = path !== noFile && isFolder(path) ? await yamlJobFiles(path) : []
+    if (named.length > 1 && isWorkspaceFile(path))
+      note(terminal, `${path} is left out: it holds what the jobs share, and no job.`)
+    else jobs.push(...(inFolder.length > 0 ? inFolder : [path]))
+  }
+  return jobs.length > 0 ? jobs : named
+}
+
 export type CollectFlags = TypedFlags<typeof collectFlags> & FlagsOf<typeof fitFlags>
+
+/** What a scheduler that stays up adds to its runs: what interrupts them, and what it has reported before. */
+export type SchedulerWork = Interrupts &
+  Pick<CollectRequest, 'reported' | 'isTrial'> & { readonly reportedPings: Set<string> }
 
 /**
  * Collects runs, shows the progress, ends them and prints what came of all that are listed; answers the exit code.
  *
- * @param above the command that these runs are a part of: what interrupts it, and what it has reported; by default, signals interrupt the runs
+ * @param scheduler the scheduler that these runs are a part of; without one, signals interrupt the runs
  */
 export async function collectRuns(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
   given: Terminal,
-  above?: Interrupts & Pick<CollectRequest, 'reported' | 'isTrial'> & { readonly reportedPings: Set<string> },
+  scheduler?: SchedulerWork,
 ): Promise<number> {
   const terminal = about(given, runsOf(listed))
-  using own = above === undefined ? listenForInterrupts(terminal) : null
-  const interrupts = above ?? (own as Interrupts)
+  using own = scheduler === undefined ? listenForInterrupts(terminal) : null
+  const interrupts = scheduler ?? (own as Interrupts)
   const jobs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run.settings] : []))
   const pings = pingStarts(jobs, {
     outgoing: app.outgoing,
     log: (line) => terminal.log(line),
-    reported: above?.reportedPings,
+    reported: scheduler?.reportedPings,
   })
   try {
     return await collectAndReport(app, listed, flags, {
       terminal,
       interrupts,
       pings,
-      reported: above?.reported,
-      isStayingUp: above !== undefined,
-      isTrial: above?.isTrial,
+      reported: scheduler?.reported,
+      isStayingUp: scheduler !== undefined,
+      isTrial: scheduler?.isTrial,
     })
   } catch (error) {
     await pings.failed(reasonOf(error))
@@ -62,6 +138,55 @@ export async function collectRuns(
     await writeMetrics({ app, metricsFile: metricsFileToWrite(flags['metrics-file']) }).catch(() => {})
     throw error
   }
+}
+
+/**
+ * Collects runs that cron starts every few minutes. Where each of them had stopped before, and stops again for the same reason
+ * without any progress, nothing is printed: the exit code says it.
+ *
+ * @param stoppedBefore why continued runs had stopped, by run
+ */
+export async function collectAgain(
+  app: App,
+  listed: readonly ListedRun[],
+  stoppedBefore: ReadonlyMap<number, FinishReason | null>,
+  flags: CollectFlags,
+  terminal: Terminal,
+  scheduler?: SchedulerWork,
+): Promise<number> {
+  const isRepeated = listed.every(({ run }) => (stoppedBefore.get(run.id) ?? null) !== null)
+  if (!isRepeated || isScreen(terminal) || terminal.event !== undefined)
+    return await collectRuns(app, listed, flags, terminal, scheduler)
+  const before = await progressOf(app.store, listed, stoppedBefore)
+  const held: (() => Promise<void> | void)[] = []
+  const holding: Terminal = {
+    ...terminal,
+    log: (...line) => void held.push(() => terminal.log(...line)),
+    write: async (...data) => void held.push(() => terminal.write(...data)),
+  }
+  let isSame = false
+  try {
+    const code = await collectRuns(app, listed, flags, holding, scheduler)
+    const reasons = new Map<number, FinishReason | null>()
+    for (const { run } of listed) reasons.set(run.id, (await app.store.run(run.id))?.finishReason ?? null)
+    isSame = (await progressOf(app.store, listed, reasons)) === before
+    return code
+  } finally {
+    if (!isSame) for (const print of held) await print()
+  }
+}
+
+/** How far runs are, as text: the same twice where a command changed nothing. */
+async function progressOf(
+  store: Pick<Store, 'tally'>,
+  listed: readonly ListedRun[],
+  reasons: ReadonlyMap<number, FinishReason | null>,
+): Promise<string> {
+  const runs = listed.map(async ({ run: { id } }) => {
+    const { tasks, spent, ambiguous } = await store.tally(id)
+    return [id, reasons.get(id) ?? null, tasks.done, tasks.failed, spent, ambiguous]
+  })
+  return JSON.stringify(await Promise.all(runs))
 }
 
 /** What a collection talks to. */

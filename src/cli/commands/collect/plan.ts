@@ -37,7 +37,7 @@ import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from 
 import { accountExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
-import { jobFileFlags, withDueJobs, withNamedJobs } from './job-arguments.ts'
+import { jobFileFlags, withDueJobs, withNamedJobs } from './collect-runs.ts'
 
 const flags = {
   ...jobFileFlags,

@@ -8,6 +8,7 @@ import { note, type Terminal } from '../../../output/terminal.ts'
 import { databaseSetting } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
+import { takeTurn } from '../../../run/run-jobs.ts'
 import { confirmPrices, dearToGoOn, sharedLimits } from '../../../run/spending.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import type { Store } from '../../../store/store.ts'
@@ -122,8 +123,7 @@ async function continueRun(
   if (isNamed) requireDatabase(path)
   await using app = await openApp(flags, lock)
   const { store } = app
-  await lock.acquire()
-  await store.rejectDamaged()
+  await takeTurn(lock, store)
   const run = await chosenRun(store, id, fits)
   if (run === null) {
     terminal.log(none, { level: 'info' })

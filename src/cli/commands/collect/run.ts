@@ -1,8 +1,23 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { formatProblem } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
+import { busyExitCode, RanklineError, WrongClock } from '../../../model/errors.ts'
 import { type Flags, switchFlag } from '../../../model/flag.ts'
-import { note, type Terminal } from '../../../output/terminal.ts'
-import { collectorLock } from '../../../run/lock.ts'
-import { planRuns } from '../../../run/run-jobs.ts'
+import { noFile, type Problem } from '../../../model/job.ts'
+import { exitCodes } from '../../../model/run.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
+import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import { databasePath } from '../../../run/config.ts'
+import { type DueFlags, endSlots, findDue, planDue } from '../../../run/due-work.ts'
+import { collectorLock, type LockFlags } from '../../../run/lock.ts'
+import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { outgoing } from '../../../run/outgoing.ts'
+import { type ListedRun, planRuns } from '../../../run/run-jobs.ts'
+import type { Hindrance } from '../../../unattended/alerts/judge.ts'
+import { alertSkippedJobs, causeOfMistakes, causeOfSettings } from '../../../unattended/alerts/skipped.ts'
+import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
+import { sendWithoutRun } from '../../../unattended/messages/without-run.ts'
 import {
   type Command,
   clockFlags,
@@ -18,11 +33,17 @@ import {
 } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
-import { collectRuns, readCollectFlags } from './collect-runs.ts'
-import { jobFileFlags, withNamedJobs } from './job-arguments.ts'
-import { type JobFileStarts, reportNotStarted } from './not-started.ts'
+import {
+  type CollectFlags,
+  collectAgain,
+  collectRuns,
+  jobFileFlags,
+  readCollectFlags,
+  type SchedulerWork,
+  withDueJobs,
+  withNamedJobs,
+} from './collect-runs.ts'
 import { plan } from './plan.ts'
-import { runDue } from './run-due.ts'
 
 const flags = {
   ...jobFileFlags,
@@ -60,25 +81,272 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   if (flags['dry-run'] === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
   const named = await withNamedJobs(flags, terminal)
-  return await reportNotStarted(named, terminal, (heard, beginning) => runJobs(named, heard, beginning))
+  const starts = startsOf(named.job, terminal)
+  return await reportNotStarted(runNamed(named, starts), starts, named)
 }
 
-async function runJobs(
+async function runNamed(
   flags: RunFlags & { readonly job: readonly string[] },
-  terminal: Terminal,
-  { begin, onMistakes }: JobFileStarts,
+  starts: JobStarts,
 ): Promise<number> {
+  const { terminal } = starts
   readCollectFlags(flags)
   using lock = collectorLock(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
-  const turn = async (): Promise<void> => {
-    await lock.acquire()
-    await app.store.rejectDamaged()
-  }
-  const planned = await planRuns(app, flags, planEvents(terminal, onMistakes), turn)
+  const planned = await planRuns(app, flags, planEvents(terminal, onMistakesIn(starts)), lock)
   if (planned === null) return 2
-  const { listed, isLeftOut } = planned
-  begin(listed.map(({ run }) => run.settings.file))
-  const code = await collectRuns(app, listed, flags, terminal)
-  return isLeftOut && (code === 0 || code === 3) ? 2 : code
+  noteBegun(starts, planned.listed)
+  const code = await collectRuns(app, planned.listed, flags, terminal)
+  return planned.isLeftOut && (code === 0 || code === 3) ? 2 : code
+}
+
+type DueRunFlags = DueFlags & CollectFlags & LockFlags
+
+/**
+ * `rankline run --due`: collects what is due and no more. Under cron it prints nothing where nothing is due, or where another process
+ * collects.
+ */
+async function runDue(
+  given: Omit<DueRunFlags, 'job'> & { readonly job?: readonly string[] | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  readCollectFlags(given)
+  const flags = await withDueJobs(given, terminal)
+  try {
+    const file = isScreen(terminal) || terminal.event ? null : `${databasePath(flags)}.mistakes`
+    const starts = startsOf(flags.job, terminal)
+    return await reportNotStarted(
+      runDueJobs(flags, starts, { printed: printedMistakes(file) }),
+      starts,
+      flags,
+    )
+  } catch (error) {
+    const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
+    if (!isBusy || flags.wait !== undefined) throw error
+    return noteOnScreen(
+      terminal,
+      'Another process on this machine is collecting. What is due waits for the next rankline run --due.',
+    )
+  }
+}
+
+/**
+ * Collects what is due of jobs, and no more; answers the exit code. Others are not disturbed while nothing is due.
+ *
+ * @param scheduler the scheduler that this is a part of; without one, signals interrupt the runs
+ */
+export async function runDueJobs(
+  flags: DueRunFlags,
+  starts: JobStarts,
+  {
+    printed,
+    clock = systemClock,
+    scheduler,
+  }: {
+    readonly printed: PrintedMistakes
+    readonly clock?: Clock
+    readonly scheduler?: SchedulerWork
+  },
+): Promise<number> {
+  const { terminal } = starts
+  const events = planEvents(terminal, onMistakesIn(starts))
+  // Files are read twice: before the turn is taken, and in it.
+  const logMistake = (line: string): void => (printed.isNew(line) ? events.logMistake(line) : undefined)
+  const eventsOnce = { ...events, logMistake }
+  // Standard input can be read only once.
+  if (!flags.job.includes(noFile)) {
+    await using store = await openWhatIsStored(flags, 'may be missing')
+    const found = await findDue(store, flags, eventsOnce, clock.wall())
+    printed.keep()
+    if (found === null) return 2
+    if (!found.isDue) {
+      await sendWaitingMessages(flags, terminal)
+      noteOnScreen(terminal, 'Nothing is due.')
+      for (const file of found.sound) starts.begun.add(resolve(file))
+      return found.isLeftOut ? 2 : 0
+    }
+  }
+  using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
+  await using app = await openApp(flags, lock, clock)
+  const planned = await planDue(app, flags, eventsOnce, lock, scheduler?.stop.signal)
+  if (planned === null) return 2
+  const { listed, isLeftOut, refused, stoppedBefore, slots } = planned
+  noteBegun(starts, listed)
+  for (const [file, reason] of refused) starts.refused.set(resolve(file), reason)
+  const code =
+    listed.length === 0 ? 0 : await collectAgain(app, listed, stoppedBefore, flags, terminal, scheduler)
+  await endSlots(app.store, slots)
+  if (listed.length === 0) await sendWaitingMessages(flags, terminal)
+  if (listed.length === 0 && refused.size === 0) noteOnScreen(terminal, 'Nothing is due.')
+  if (code !== 0 && code !== 3) return code
+  return refused.size > 0 ? exitCodes.budget : isLeftOut ? 2 : code
+}
+
+/** Tries failed messages again though nothing runs. What is wrong with their channels was printed by the run, and cron stays quiet. */
+async function sendWaitingMessages(flags: DueRunFlags, terminal: Terminal): Promise<void> {
+  const send = sendWithoutRun({
+    database: databasePath(flags),
+    clock: systemClock,
+    outgoing: () => outgoing(flags['allow-http'] === true),
+    log: (line) => void noteOnScreen(terminal, line),
+  })
+  await send([])
+}
+
+function noteOnScreen(terminal: Terminal, line: string): number {
+  if (isScreen(terminal)) note(terminal, line)
+  return 0
+}
+
+/**
+ * Lines about mistakes in job files: one that stays is printed once.
+ *
+ * @param file keeps them for the next process; null where this process alone prints. Where it cannot be written, all are printed again
+ */
+export function printedMistakes(file: string | null) {
+  const known = new Set(file !== null && existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [])
+  const found = new Set<string>()
+  return {
+    /** Whether a line was not printed before. */
+    isNew: (line: string): boolean => {
+      const isNew = !known.has(line)
+      known.add(line)
+      found.add(line)
+      return isNew
+    },
+    /** Called when all files were read: a mistake that was not found this time is mended, and would be printed again. */
+    keep: (): void => {
+      if (file === null) return
+      try {
+        if (found.size > 0) writeFileSync(file, [...found].join('\n'))
+        else rmSync(file, { force: true })
+      } catch {
+        // The folder of a database that is not there yet, for instance.
+      }
+    },
+  }
+}
+
+export type PrintedMistakes = ReturnType<typeof printedMistakes>
+
+/** What became of the job files of a command before anything of them was collected; files by their whole path. */
+export interface JobStarts {
+  readonly files: readonly string[]
+  /** Keeps every line that it prints. */
+  readonly terminal: Terminal
+  readonly printed: readonly string[]
+  /** The runs of these files began, or need not. */
+  readonly begun: Set<string>
+  /** The price of these was not agreed to; the sentence that was printed. */
+  readonly refused: Map<string, string>
+  /** These have mistakes, or `rankline.yaml` beside them. */
+  readonly mistaken: Map<string, readonly Problem[]>
+}
+
+export function startsOf(jobFiles: readonly string[], terminal: Terminal): JobStarts {
+  const printed: string[] = []
+  return {
+    files: [...new Set(jobFiles)].filter((file) => file !== noFile),
+    terminal: {
+      ...terminal,
+      log: (line, about) => {
+        printed.push(line)
+        terminal.log(line, about)
+      },
+    },
+    printed,
+    begun: new Set(),
+    refused: new Map(),
+    mistaken: new Map(),
+  }
+}
+
+function onMistakesIn({ mistaken }: JobStarts) {
+  return (file: string, mistakes: readonly Problem[]): void => void mistaken.set(resolve(file), mistakes)
+}
+
+function noteBegun({ begun }: JobStarts, listed: readonly ListedRun[]): void {
+  for (const { run } of listed) begun.add(resolve(run.settings.file))
+}
+
+/** Why a file was not run: what its ping says, and what alerts name. */
+interface WhyNotRun {
+  readonly reason: string
+  readonly hindrance: Hindrance
+}
+
+/**
+ * Sends a failure ping for jobs that could not start, and alerts where their rules ask for them; ends as the work does. A cause that
+ * several jobs share is one alert, and one more when it is over. Where only another process was at work, nothing is sent.
+ */
+export async function reportNotStarted(
+  work: Promise<number>,
+  starts: JobStarts,
+  flags: LockFlags,
+  clock: Clock = systemClock,
+): Promise<number> {
+  const { begun, refused, mistaken, printed } = starts
+  try {
+    const code = await work
+    // Without --skip-bad one mistake keeps all others from running.
+    const isNothingRun = code !== 0 && begun.size + refused.size === 0
+    const [first] = mistaken.values()
+    const hindrance = first === undefined ? causeOfSettings(printed.join('\n')) : causeOfMistakes(first)
+    const others = isNothingRun ? { reason: printed.join('\n'), hindrance } : null
+    await sendNotStarted(starts, others, { flags, clock, alerts: true })
+    return code
+  } catch (error) {
+    const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
+    if (!isBusy && begun.size === 0) {
+      const reason = reasonOf(error)
+      const others = { reason: [...printed, reason].join('\n'), hindrance: causeOfSettings(reason) }
+      // An alert would carry the wrong time.
+      await sendNotStarted(starts, others, { flags, clock, alerts: !(error instanceof WrongClock) })
+    }
+    throw error
+  }
+}
+
+/** @param others what kept the other files from running; null where each had a reason of its own */
+async function sendNotStarted(
+  starts: JobStarts,
+  others: WhyNotRun | null,
+  { flags, clock, alerts }: { readonly flags: LockFlags; readonly clock: Clock; readonly alerts: boolean },
+): Promise<void> {
+  const { files, begun, terminal } = starts
+  const notRun = files
+    .filter((file) => !begun.has(resolve(file)))
+    .flatMap((file) => {
+      const why = ownReason(starts, file) ?? others
+      return why === null ? [] : [{ file, ...why }]
+    })
+  const parts = {
+    outgoing: outgoing(flags['allow-http'] === true),
+    log: (line: string) => terminal.log(line),
+  }
+  try {
+    await pingNotStarted(notRun, parts)
+    if (!alerts) return
+    // What stands on a screen was read.
+    const skipped = isScreen(terminal) ? [] : notRun
+    await alertSkippedJobs(
+      {
+        skipped: new Map(skipped.map(({ file, hindrance }) => [file, hindrance])),
+        running: files.filter((file) => begun.has(resolve(file))),
+      },
+      { ...parts, database: databasePath(flags), clock },
+    )
+  } catch (error) {
+    // Where not even the settings can be read, that was printed already.
+    if (!(error instanceof RanklineError)) throw error
+  }
+}
+
+function ownReason({ refused, mistaken }: JobStarts, file: string): WhyNotRun | null {
+  const price = refused.get(resolve(file))
+  if (price !== undefined) return { reason: price, hindrance: { kind: 'price', text: price } }
+  const mistakes = mistaken.get(resolve(file))
+  return mistakes === undefined
+    ? null
+    : { reason: mistakes.map(formatProblem).join('\n'), hindrance: causeOfMistakes(mistakes) }
 }

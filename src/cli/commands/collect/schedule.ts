@@ -1,24 +1,90 @@
 import { realpathSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
-import { UsageError } from '../../../model/errors.ts'
-import type { Flag } from '../../../model/flag.ts'
-import { systemClock } from '../../../model/time.ts'
-import { choice } from '../../../model/values.ts'
+import { accountStop } from '../../../collect/account.ts'
+import { UsageUnavailable } from '../../../collect/stop.ts'
+import { quotaLeft, quotaUsage } from '../../../ledger/quotas.ts'
+import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { type Flag, type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { exitCodes, isStoppedFromOutside, type StopCause } from '../../../model/run.ts'
+import { count } from '../../../model/text.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
+import { choice, numberFlag } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
-import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databaseSetting, envFileText, metricsFile, settingsOfShell } from '../../../run/config.ts'
+import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { connectFreely, serviceAhead } from '../../../run/app.ts'
+import { clockGate } from '../../../run/clock-check.ts'
+import {
+  databasePath,
+  databaseSetting,
+  envFileText,
+  forgetEnvFile,
+  metricsFile,
+  notifySettings,
+  serviceSettings,
+  settingsOfShell,
+  version,
+} from '../../../run/config.ts'
+import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { outgoing } from '../../../run/outgoing.ts'
+import { accountOf } from '../../../run/plan-jobs.ts'
 import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
-import { scheduledJobs } from '../../../unattended/scheduler/job-files.ts'
+import { localTime } from '../../../schedule/zone.ts'
+import { leftOutTeller } from '../../../unattended/alerts/skipped.ts'
+import { sendWithoutRun } from '../../../unattended/messages/without-run.ts'
+import { healthDocument, serveHealth } from '../../../unattended/scheduler/health.ts'
+import { type LastValidJob, scheduledJobs, watchJobFiles } from '../../../unattended/scheduler/job-files.ts'
+import { withRetention } from '../../../unattended/scheduler/retention.ts'
+import {
+  type CheckResult,
+  type CollectDue,
+  runScheduler,
+  type ScheduledJobState,
+} from '../../../unattended/scheduler/scheduler.ts'
+import { serviceManager } from '../../../unattended/scheduler/service-manager.ts'
 import { type ListedSlot, listSlots } from '../../../unattended/scheduler/slot-list.ts'
 import { dayOrInstant } from '../../arguments.ts'
-import { type Command, collectFlags, confirmFlags, globalFlags, logFlags, serviceFlags } from '../../flags.ts'
-import { meantJobs } from './job-arguments.ts'
-import { noJob, type ScheduleFlags, scheduleFlags } from './schedule-flags.ts'
-import { stayUp } from './schedule-run.ts'
+import {
+  type Command,
+  clockFlags,
+  collectFlags,
+  confirmFlags,
+  globalFlags,
+  leaseFlags,
+  logFlags,
+  queueFlags,
+  serviceFlags,
+  type TypedFlags,
+} from '../../flags.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
+import { meantJobs, readCollectFlags } from './collect-runs.ts'
+import { type PrintedMistakes, printedMistakes, reportNotStarted, runDueJobs, startsOf } from './run.ts'
+
+const flags = {
+  ...serviceFlags,
+  ...clockFlags,
+  ...collectFlags,
+  ...confirmFlags,
+  health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
+  ...logFlags,
+  ...queueFlags,
+  ...leaseFlags,
+  print: textFlag('Print what starts it with the system: systemd, crontab, launchd or windows'),
+  list: switchFlag('Show when each job runs next, and do nothing else'),
+  from: textFlag('With --list: first day or instant (ISO 8601, UTC); default: now'),
+  until: textFlag('With --list: day or instant before which they run; default: the next five of each job'),
+} satisfies Flags
+
+type ScheduleFlags = TypedFlags<typeof flags> & {
+  readonly job?: readonly string[] | undefined
+}
+
+/** Where a folder has no job to schedule. */
+const noJob =
+  'No YAML file of this folder says when its job runs. Write schedule: "0 6 * * *" into one, or name job files'
 
 export const scheduleCommand = {
-  flags: scheduleFlags,
+  flags,
   exits: [0, 1, 2, 5, 6, 7, 130],
   docs: 'docs/schedule.md',
   examples: [
@@ -157,4 +223,176 @@ function userName(): string | null {
     // A container may run as a number that has no name.
     return null
   }
+}
+
+/** Nothing ran: no job, or one that was named has mistakes. */
+const nothingRan = 2
+
+const allMistaken = 'No job of this folder can be scheduled before these mistakes are mended'
+
+/** `rankline schedule`: stays up and runs each job at its time; SIGTERM is its usual end. */
+async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
+  const terminal = lineByLine(given)
+  const { log } = terminal
+  // What cannot work is refused now, not at three in the morning.
+  readCollectFlags(flags)
+  serviceSettings(flags)
+  const { path: database, isNamed } = databaseSetting(flags)
+  const { refuseFolder } = await import('../../../store/sqlite/connection/database.ts')
+  if (isNamed) refuseFolder(database)
+  const port = numberFlag('--health', flags.health, { max: 65_535 })
+  const named = flags.job ?? []
+  let hasMistakes = false
+  const printed = printedMistakes(null)
+  const jobFiles = watchJobFiles({ named, folder: '.' }, (line, about) => {
+    if (about?.level === 'error') hasMistakes = true
+    printed.isNew(line)
+    log(line, about)
+  })
+  const forms = await jobFiles.refresh()
+  if (forms.length === 0 && named.length > 0) return nothingRan
+  if (forms.length === 0) throw new UsageError(hasMistakes ? allMistaken : noJob)
+  let jobs: readonly ScheduledJobState[] = []
+  const upSince = systemClock.wall()
+  using interrupts = listenForInterrupts(terminal)
+  using manager = serviceManager(notifySettings(), log)
+  await using health =
+    port === undefined ? null : await serveHealth(port, () => healthDocument(jobs, { version, upSince }))
+  const names = forms.map(({ settings }) => sanitize(settings.name))
+  const where = health === null ? '' : ` Health: ${health.url}`
+  log(`Up with ${count(names.length, 'job')}: ${names.join(', ')}.${where}`, { level: 'info' })
+  manager.up('Looking at what is due')
+  const { signal } = interrupts.stop
+  signal.addEventListener('abort', manager.stopping, { once: true })
+  const gate = clockGate({
+    ask: async () => await serviceAhead(flags, signal),
+    clock: systemClock,
+    flags,
+    log: (line) => log(line, { level: 'error' }),
+  })
+  const around = { database: databasePath(flags), clock: systemClock, log, isConfirmed: gate.isConfirmed }
+  const byNow = () => {
+    forgetEnvFile()
+    return outgoing(flags['allow-http'] === true)
+  }
+  const sendMessages = sendWithoutRun({ ...around, outgoing: byNow })
+  const tellLeftOut = leftOutTeller(jobFiles.leftOut, { ...around, outgoing: byNow })
+  let shown = ''
+  await runScheduler({
+    clock: systemClock,
+    jobFiles,
+    mayWork: gate.mayWork,
+    collect: withRetention(dueCollector(flags, terminal, systemClock, printed), around),
+    probe: usageProbe(flags, systemClock),
+    onWake: async (known) => {
+      await tellLeftOut()
+      await sendMessages(known.map(({ settings }) => settings))
+    },
+    log,
+    stop: signal,
+    onChecked: (states) => {
+      jobs = states
+      const next = nextText(states)
+      if (next !== shown && next !== '') log(next, { level: 'info' })
+      shown = next
+      if (!signal.aborted) manager.up(next)
+    },
+  })
+  log('Stopped.', { level: 'info' })
+  const code = interrupts.exitCode()
+  return code === exitCodes.interrupted ? code : 0
+}
+
+function nextText(states: readonly ScheduledJobState[]): string {
+  const [first] = states
+    .flatMap(({ next, ...state }) => (next === null ? [] : [{ ...state, next }]))
+    .sort((a, b) => a.next - b.next)
+  if (first === undefined) return ''
+  const { job, next, zone } = first
+  return `Next: ${sanitize(job)} at ${localTime(next, zone).slice(0, 16).replace('T', ' ')} (${zone})`
+}
+
+/** A terminal all of whose text is a log: one line for each event, with its time. */
+function lineByLine(terminal: Terminal, clock: Pick<Clock, 'wall'> = systemClock): Terminal {
+  const { event, quiet = false } = terminal
+  const log = (line: string, about: LogFields = {}): void => {
+    if (quiet && about.level === 'info') return
+    const time = new Date(clock.wall()).toISOString().replace(/\.\d+Z$/, 'Z')
+    // A log for programs has the time beside each line.
+    terminal.log(event === undefined ? `${time} ${line}` : line, about)
+  }
+  const write: Terminal['write'] = async (data) => {
+    // Programs are told of it as events.
+    if (event !== undefined) return
+    for (const line of String(data).split('\n')) if (line.trim() !== '') log(line)
+  }
+  return { ...terminal, log, write, status: null, ask: null, columns: Number.POSITIVE_INFINITY }
+}
+
+/**
+ * Collects what is due of a scheduler's jobs, as `rankline run --due` does; never waits for another process.
+ *
+ * @param printed mistakes that were logged as the files were read
+ */
+export function dueCollector(
+  flags: ScheduleFlags,
+  terminal: Terminal,
+  clock: Clock,
+  printed: PrintedMistakes = printedMistakes(null),
+): CollectDue {
+  const reported = new Set<string>()
+  const reportedPings = new Set<string>()
+  return async (jobs, stop, isTrial) => {
+    forgetEnvFile()
+    const request = {
+      ...flags,
+      json: false,
+      job: jobs.map(({ path }) => path),
+      texts: textsOf(jobs),
+      'skip-bad': true,
+    }
+    const scheduler = { stop, reported, reportedPings, isTrial, exitCode: () => exitCodes.interrupted }
+    const starts = startsOf(request.job, terminal)
+    const work = runDueJobs(request, starts, { printed, clock, scheduler })
+    await reportNotStarted(work, starts, request, clock)
+    return await checkResults(flags, jobs, stop.cause())
+  }
+}
+
+/** Asks for the usage record, which is free, whether the service takes calls with the key, and balance and quotas cover one. */
+export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<boolean> {
+  return async () => {
+    forgetEnvFile()
+    try {
+      await using app = await connectFreely(flags, { stored: 'not-read' }, clock)
+      const account = await accountOf(app)
+      if (account instanceof UsageUnavailable || accountStop(account, account.at) !== null) return false
+      const quotas = await quotaUsage(app.store, app.keyHash, account, clock.wall())
+      return (account.remaining ?? 0) > 0 && quotaLeft(quotas) > 0
+    } catch (error) {
+      if (!(error instanceof RanklineError)) throw error
+      return false
+    }
+  }
+}
+
+/** What broken files said when they last had no mistakes. */
+function textsOf(jobs: readonly LastValidJob[]): ReadonlyMap<string, Buffer> {
+  return new Map(jobs.flatMap(({ path, text, isBroken }) => (isBroken ? [[path, text] as const] : [])))
+}
+
+async function checkResults(
+  flags: ScheduleFlags,
+  jobs: readonly LastValidJob[],
+  cause: StopCause | null,
+): Promise<ReadonlyMap<string, CheckResult>> {
+  await using store = await openWhatIsStored(flags, 'may be missing')
+  const results = new Map<string, CheckResult>()
+  for (const { settings } of jobs) {
+    const run = await store.latestRun(settings.name)
+    const { id = null, finishReason = null, finishedAt = null } = run ?? {}
+    const retry = !isStoppedFromOutside(finishReason) ? null : cause?.source === 'answers' ? 'paid' : 'free'
+    results.set(settings.name, { run: id, finishReason, finishedAt, retry })
+  }
+  return results
 }

@@ -16,7 +16,7 @@ import { planQuery } from '../../../plan/plan-query.ts'
 import { lookupPatience } from '../../../run/app.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
-import { collectAndFinish, defaultCollectRequest } from '../../../run/run-jobs.ts'
+import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
 import { unpackSound } from '../../../store/compression.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Command, clockFlags, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
@@ -56,8 +56,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   using lock = collectorLock(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
   const { store, clock } = app
-  await lock.acquire()
-  await store.rejectDamaged()
+  await takeTurn(lock, store)
   await app.clockCheck.check(terminal.log)
   await using draft = await store.draft()
   await draft.add(settings.name, [planQuery(query)])

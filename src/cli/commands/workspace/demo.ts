@@ -79,7 +79,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
 }
 
 async function collectDay(app: App, terminal: Terminal): Promise<void> {
-  const planned = await planRuns(app, { job: [jobFile] }, planEvents(terminal), async () => {})
+  const planned = await planRuns(app, { job: [jobFile] }, planEvents(terminal), null)
   if (planned === null) throw new Error(`${jobFile} has mistakes`)
   await collectAndFinish(app, planned.listed, { ...defaultCollectRequest, stop: stopSignal() })
 }
