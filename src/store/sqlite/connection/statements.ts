@@ -11,6 +11,7 @@ import {
   sql,
   Table,
 } from 'drizzle-orm'
+import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core/db'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core/dialect'
@@ -25,6 +26,26 @@ import type { SQLiteSession } from 'drizzle-orm/sqlite-core/session'
  */
 
 const dialect = new SQLiteSyncDialect()
+
+const connected = new WeakMap<Database, BaseSQLiteDatabase<'sync', RunResult>>()
+
+/**
+ * Drizzle on a connection, for what a command asks a few times: a statement is built and prepared each time it runs. What runs for
+ * each task or row is prepared once, by hand, with names from the schema (`raw`). The session is imported alone: drizzle's own
+ * entry imports better-sqlite3 by name, and our driver is opened otherwise.
+ */
+export function drizzle(db: Database): BaseSQLiteDatabase<'sync', RunResult> {
+  const known = connected.get(db)
+  if (known !== undefined) return known
+  const session = new BetterSQLiteSession<Record<string, never>, Record<string, never>>(
+    db,
+    dialect,
+    undefined,
+  )
+  const made = new BaseSQLiteDatabase<'sync', RunResult>('sync', dialect, session, undefined)
+  connected.set(db, made)
+  return made
+}
 
 /** Builds statements. It has no connection: `prepared` runs them. */
 export const orm = new BaseSQLiteDatabase<'sync', RunResult>(

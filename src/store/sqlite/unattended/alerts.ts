@@ -1,17 +1,8 @@
 import type { Database } from 'better-sqlite3'
-import { and, desc, eq, gt, isNotNull, type SQLWrapper, sql } from 'drizzle-orm'
-import type { AlertKind } from '../../../model/settings/alert.ts'
-import type {
-  AlertStore,
-  CauseAlert,
-  ChangeCauses,
-  Judgement,
-  NewAlert,
-  StoppedJob,
-  StoredAlert,
-} from '../../alerts.ts'
+import { and, asc, desc, eq, gt, gte, isNotNull, isNull, max, or, type SQL, sql } from 'drizzle-orm'
+import type { AlertStore, CauseAlert, ChangeCauses, Judgement, MuteScope, StoredAlert } from '../../alerts.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { observationReads } from './observations.ts'
@@ -38,292 +29,181 @@ const stored = {
 }
 
 /** About the job alone, or about a cause that has stopped it. */
-const concerns = (job: SQLWrapper) =>
+const concerns = (job: string) =>
   sql`CASE WHEN ${alerts.stopped} IS NULL THEN ${alerts.job} = ${job}
     ELSE EXISTS (SELECT 1 FROM json_each(${alerts.stopped}) WHERE value ->> 'job' = ${job} AND value ->> 'isStopped') END`
 
-const openOf = prepared(($: Values<{ job: string }>) =>
-  orm
+const isOpen = eq(alerts.state, 'open')
+
+/** The stored type says of an alert what the tables do not: causes have jobs that they stopped. */
+function loadAlerts(db: Database, where: SQL | undefined, order = asc(alerts.openedAt)): StoredAlert[] {
+  return drizzle(db)
     .select(stored)
     .from(alerts)
     .leftJoin(queries, eq(queries.id, alerts.queryId))
-    .where(sql`${alerts.state} = 'open' AND ${concerns($.job)}`)
-    .orderBy(alerts.openedAt, alerts.id),
-)
+    .where(where)
+    .orderBy(sql`${alerts.state} = 'over'`, order, alerts.id)
+    .all() as StoredAlert[]
+}
 
-const ofId = prepared(($: Values<{ id: string }>) =>
-  orm
-    .select(stored)
+/** Until when each identity is muted: of a job, or (null) of causes. */
+function mutedIdentities(db: Database, job: string | null, now: number): ReadonlyMap<string, number> {
+  const muted = drizzle(db)
+    .select({ identity: alerts.identity, until: max(alerts.mutedUntil) })
     .from(alerts)
-    .leftJoin(queries, eq(queries.id, alerts.queryId))
-    .where(eq(alerts.id, $.id)),
-)
-
-const listed = prepared(($: Values<{ job: string | null; overSince: number }>) =>
-  orm
-    .select(stored)
-    .from(alerts)
-    .leftJoin(queries, eq(queries.id, alerts.queryId))
-    .where(
-      sql`(${$.job} IS NULL OR ${concerns($.job)})
-        AND (${alerts.state} = 'open' OR ${alerts.overAt} >= ${$.overSince})`,
-    )
-    .orderBy(sql`${alerts.state} = 'over'`, desc(alerts.openedAt), alerts.id),
-)
-
-/** Of a job, or of causes. */
-const muted = prepared(($: Values<{ job: string | null; now: number }>) =>
-  orm
-    .select({ identity: alerts.identity, until: sql<number>`max(${alerts.mutedUntil})` })
-    .from(alerts)
-    .where(
-      sql`${alerts.mutedUntil} > ${$.now} AND CASE WHEN ${$.job} IS NULL THEN ${alerts.stopped} IS NOT NULL ELSE ${alerts.job} = ${$.job} END`,
-    )
-    .groupBy(alerts.identity),
-)
+    .where(and(gt(alerts.mutedUntil, now), job === null ? isNotNull(alerts.stopped) : eq(alerts.job, job)))
+    .groupBy(alerts.identity)
+    .all()
+  return new Map(muted.map(({ identity, until }) => [identity, until as number]))
+}
 
 /** How many runs of a job are considered: earlier ones were judged, or come too late for news. */
 const lateRuns = 20
 
-const toJudge = prepared(
-  ($: Values<{ job: string }>) =>
-    sql<{ id: number; hasEnded: number }>`WITH lately AS MATERIALIZED (
-        SELECT ${runs.id} AS id, ${judgedRuns.runId} IS NOT NULL AS judged,
-          ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS ended,
-          ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed, ${rechecks.runId} IS NOT NULL AS recheck
-        FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
-          LEFT JOIN ${rechecks} ON ${rechecks.runId} = ${runs.id}
-        WHERE ${runs.job} = ${$.job} AND ${runs.finishedAt} IS NOT NULL
-        ORDER BY ${runs.id} DESC LIMIT ${sql.raw(String(lateRuns))})
-      SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded FROM lately JOIN ${runs} ON ${runs.id} = lately.id
-      WHERE (NOT judged OR ended OR closed)
-        AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
-        AND (json_array_length(${runs.settings}, '$.alerts') > 0
-          OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open'))
-      ORDER BY lately.id`,
-)
+/** Runs that ended or were closed since they were judged, the oldest first; `hasEnded` is 1 where one ended. */
+function runsToJudge(db: Database, job: string): readonly { id: number; hasEnded: number }[] {
+  return drizzle(db).all(sql`WITH lately AS MATERIALIZED (
+      SELECT ${runs.id} AS id, ${judgedRuns.runId} IS NOT NULL AS judged,
+      ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS ended,
+      ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed, ${rechecks.runId} IS NOT NULL AS recheck
+      FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
+      LEFT JOIN ${rechecks} ON ${rechecks.runId} = ${runs.id}
+      WHERE ${runs.job} = ${job} AND ${runs.finishedAt} IS NOT NULL
+      ORDER BY ${runs.id} DESC LIMIT ${lateRuns})
+    SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded FROM lately JOIN ${runs} ON ${runs.id} = lately.id
+    WHERE (NOT judged OR ended OR closed)
+      AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
+      AND (json_array_length(${runs.settings}, '$.alerts') > 0
+      OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${job} AND ${alerts.state} = 'open'))
+    ORDER BY lately.id`)
+}
 
 /** `match:site`, as identities name the targets of a job; other sites stand there alone. */
 const watchedTarget = sql`json_extract(${alerts.identity}, '$[3]')`
 
-const gone = prepared(
-  ($: Values<{ run: number; job: string }>) =>
-    sql<{ id: string }>`WITH asked AS (SELECT ${rq.queryId} AS query FROM ${runs}
-        JOIN ${rq} ON ${rq.runId} = ${runs.id} AND ${rq.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${$.run})
+/** Open alerts about queries that neither the run asks nor rest in it, or about targets that it no longer has. */
+function goneAlerts(db: Database, run: number, job: string): readonly { id: string }[] {
+  return drizzle(db).all(sql`WITH asked AS (SELECT ${rq.queryId} AS query FROM ${runs}
+        JOIN ${rq} ON ${rq.runId} = ${runs.id} AND ${rq.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${run})
       SELECT ${alerts.id} AS id FROM ${alerts}
-      WHERE ${alerts.job} = ${$.job} AND ${alerts.state} = 'open' AND ${alerts.queryId} IS NOT NULL AND CASE
+      WHERE ${alerts.job} = ${job} AND ${alerts.state} = 'open' AND ${alerts.queryId} IS NOT NULL AND CASE
         WHEN ${alerts.queryId} IN (SELECT query FROM asked) THEN instr(${watchedTarget}, ':') > 0
           AND ${watchedTarget} NOT IN (SELECT ${targets.match} || ':' || ${targets.site} FROM ${runTargets}
-            JOIN ${targets} ON ${targets.id} = ${runTargets.targetId} WHERE ${runTargets.runId} = ${$.run})
+            JOIN ${targets} ON ${targets.id} = ${runTargets.targetId} WHERE ${runTargets.runId} = ${run})
         ELSE NOT EXISTS (SELECT 1 FROM ${restingQueries}
-          WHERE ${restingQueries.runId} = ${$.run} AND ${restingQueries.queryId} = ${alerts.queryId}) END`,
-)
-
-type Inserted = Omit<NewAlert, 'told'> & {
-  readonly job: string
-  readonly openedAt: number
-  readonly openedRun: number | null
-  readonly told: boolean
-  readonly when: AlertKind
+          WHERE ${restingQueries.runId} = ${run} AND ${restingQueries.queryId} = ${alerts.queryId}) END`)
 }
-
-const open = prepared(($: Values<Inserted>) =>
-  orm.insert(alerts).values({
-    id: $.id,
-    identity: $.identity,
-    job: $.job,
-    when: $.when,
-    queryId: $.queryId,
-    target: $.target,
-    state: 'open',
-    openedAt: $.openedAt,
-    openedRun: $.openedRun,
-    before: $.before,
-    now: $.now,
-    text: $.text,
-    mutedUntil: $.mutedUntil,
-    told: $.told,
-  }),
-)
-
-const end = prepared(
-  (
-    $: Values<{
-      id: string
-      at: number
-      run: number | null
-      now: string | null
-      text: string | null
-    }>,
-  ) =>
-    orm
-      .update(alerts)
-      .set({
-        state: 'over',
-        overAt: sql`${$.at}`,
-        overRun: sql`${$.run}`,
-        now: sql`coalesce(${$.now}, ${alerts.now})`,
-        text: sql`coalesce(${$.text}, ${alerts.text})`,
-      })
-      .where(and(eq(alerts.id, $.id), eq(alerts.state, 'open'))),
-)
-
-const tell = prepared(($: Values<{ id: string }>) =>
-  orm.update(alerts).set({ told: true }).where(eq(alerts.id, $.id)),
-)
-
-const mute = prepared(($: Values<{ id: string; until: number }>) =>
-  orm
-    .update(alerts)
-    .set({ mutedUntil: sql`${$.until}` })
-    .where(eq(alerts.id, $.id)),
-)
-
-type Scope = { job: string | null; tag: string | null; when: AlertKind | null }
-
-const sameScope = ($: Values<Scope>) =>
-  sql`${mutes.job} IS ${$.job} AND ${mutes.tag} IS ${$.tag} AND ${mutes.when} IS ${$.when}`
-
-const forgetMute = prepared(($: Values<Scope>) => orm.delete(mutes).where(sameScope($)))
-
-const addMute = prepared(($: Values<Scope & { until: number }>) =>
-  orm.insert(mutes).values({ job: $.job, tag: $.tag, when: $.when, until: $.until }),
-)
-
-const mutesAt = prepared(($: Values<{ now: number }>) =>
-  orm
-    .select({ job: mutes.job, tag: mutes.tag, when: mutes.when, until: mutes.until })
-    .from(mutes)
-    .where(gt(mutes.until, $.now)),
-)
-
-/** Open alerts of one job each; what stops several is muted by its id alone. */
-const muteOpen = prepared(($: Values<Scope & { until: number }>) =>
-  orm
-    .update(alerts)
-    .set({ mutedUntil: sql`${$.until}` })
-    .where(
-      sql`${alerts.state} = 'open' AND ${alerts.stopped} IS NULL AND (${$.job} IS NULL OR ${alerts.job} = ${$.job})
-        AND (${$.when} IS NULL OR ${alerts.when} = ${$.when})
-        AND (${$.tag} IS NULL OR EXISTS (SELECT 1 FROM ${rq} asked, json_each(asked.tags) tag
-          WHERE asked.run_id = ${alerts.openedRun} AND asked.query_id = ${alerts.queryId} AND tag.value = ${$.tag}))`,
-    ),
-)
-
-const openCauses = prepared(() =>
-  orm
-    .select(stored)
-    .from(alerts)
-    .leftJoin(queries, eq(queries.id, alerts.queryId))
-    .where(and(eq(alerts.state, 'open'), isNotNull(alerts.stopped)))
-    .orderBy(alerts.openedAt, alerts.id),
-)
-
-const putCause = prepared(
-  (
-    $: Values<
-      Omit<Inserted, 'queryId'> & {
-        overAt: number | null
-        state: 'open' | 'over'
-        stopped: readonly StoppedJob[]
-      }
-    >,
-  ) =>
-    orm
-      .insert(alerts)
-      .values({
-        id: $.id,
-        identity: $.identity,
-        job: $.job,
-        when: $.when,
-        target: $.target,
-        state: $.state,
-        openedAt: $.openedAt,
-        openedRun: $.openedRun,
-        overAt: $.overAt,
-        before: $.before,
-        now: $.now,
-        text: $.text,
-        mutedUntil: $.mutedUntil,
-        told: $.told,
-        stopped: $.stopped,
-      })
-      .onConflictDoUpdate({
-        target: alerts.id,
-        set: {
-          state: sql`excluded.state`,
-          overAt: sql`excluded.over_at`,
-          text: sql`excluded.text`,
-          told: sql`excluded.told`,
-          stopped: sql`excluded.stopped`,
-          before: sql`excluded.before`,
-          now: sql`excluded.now`,
-        },
-      }),
-)
 
 /** What changes of causes; inside a transaction. Answers how many messages that made. */
 function changeCauses(db: Database, change: ChangeCauses, now: number): number {
-  const mutedCauses = muted.all(db, { job: null, now })
-  const { alerts: changed, messages } = change(
-    openCauses.all(db) as CauseAlert[],
-    new Map(mutedCauses.map(({ identity, until }) => [identity, until])),
-  )
-  for (const { query: _, ...alert } of changed) putCause.run(db, alert)
+  const { alerts: changed, messages } = change(openCauses(db), mutedIdentities(db, null, now))
+  for (const { query: _, ...alert } of changed) {
+    const { state, overAt, text, told, stopped, before, now } = alert
+    drizzle(db)
+      .insert(alerts)
+      .values(alert)
+      .onConflictDoUpdate({
+        target: alerts.id,
+        set: { state, overAt, text, told, stopped, before, now },
+      })
+      .run()
+  }
   return messages.reduce((sum, message) => sum + joinMessage(db, message, now), 0)
 }
 
-const noteJudged = prepared(
-  ($: Values<{ run: number; finishedAt: number | null; closedAt: number | null }>) =>
-    orm
-      .insert(judgedRuns)
-      .values({ runId: $.run, finishedAt: $.finishedAt, closedAt: $.closedAt })
-      .onConflictDoUpdate({
-        target: judgedRuns.runId,
-        set: { finishedAt: sql`${$.finishedAt}`, closedAt: sql`${$.closedAt}` },
-      }),
-)
+const openCauses = (db: Database) => loadAlerts(db, and(isOpen, isNotNull(alerts.stopped))) as CauseAlert[]
 
 function record(db: Database, judgement: Judgement, causes: ChangeCauses): void {
   const { job, run, at, now, opened, over, dropped, toldNow, messages } = judgement
+  const orm = drizzle(db)
   const runId = run?.id ?? null
-  for (const one of over)
-    end.run(db, { id: one.id, at, run: runId, now: JSON.stringify(one.now), text: one.text })
-  for (const id of dropped) end.run(db, { id, at, run: runId, now: null, text: null })
-  for (const alert of opened) open.run(db, { ...alert, job, openedAt: at, openedRun: runId })
-  for (const id of toldNow) tell.run(db, { id })
+  const end = (id: string, change: { readonly now?: StoredAlert['now']; readonly text?: string }) =>
+    orm
+      .update(alerts)
+      .set({ state: 'over', overAt: at, overRun: runId, ...change })
+      .where(and(eq(alerts.id, id), isOpen))
+      .run()
+  for (const { id, now: value, text } of over) end(id, { now: value, text })
+  for (const id of dropped) end(id, {})
+  for (const alert of opened)
+    orm
+      .insert(alerts)
+      .values({ ...alert, job, openedAt: at, openedRun: runId, state: 'open' })
+      .run()
+  for (const id of toldNow) orm.update(alerts).set({ told: true }).where(eq(alerts.id, id)).run()
   for (const message of messages) putMessage(db, message, now)
   changeCauses(db, causes, now)
-  if (run !== null) noteJudged.run(db, { run: run.id, finishedAt: run.finishedAt, closedAt: run.closedAt })
+  if (run === null) return
+  const { finishedAt, closedAt } = run
+  orm
+    .insert(judgedRuns)
+    .values({ runId: run.id, finishedAt, closedAt })
+    .onConflictDoUpdate({ target: judgedRuns.runId, set: { finishedAt, closedAt } })
+    .run()
+}
+
+/** Mutes alerts of a scope that are open, and those to come; answers how many are open. */
+function muteScope(db: Database, { job, tag, when }: MuteScope, until: number): number {
+  const orm = drizzle(db)
+  orm
+    .delete(mutes)
+    .where(sql`${mutes.job} IS ${job} AND ${mutes.tag} IS ${tag} AND ${mutes.when} IS ${when}`)
+    .run()
+  orm.insert(mutes).values({ job, tag, when, until }).run()
+  return orm
+    .update(alerts)
+    .set({ mutedUntil: until })
+    .where(
+      and(
+        isOpen,
+        // What stops several jobs is muted by its id alone.
+        isNull(alerts.stopped),
+        job === null ? undefined : eq(alerts.job, job),
+        when === null ? undefined : eq(alerts.when, when),
+        tag === null
+          ? undefined
+          : sql`EXISTS (SELECT 1 FROM ${rq} asked, json_each(asked.tags) tag
+              WHERE asked.run_id = ${alerts.openedRun} AND asked.query_id = ${alerts.queryId} AND tag.value = ${tag})`,
+      ),
+    )
+    .run().changes
 }
 
 export function alertStore(db: Database, writer: GroupCommit): AlertStore {
+  const orm = drizzle(db)
   return {
-    alert: async (id) => (ofId.get(db, { id }) as StoredAlert | undefined) ?? null,
-    openAlerts: async (job) => openOf.all(db, { job }) as StoredAlert[],
-    listAlerts: async ({ job = null, overSince }) => listed.all(db, { job, overSince }) as StoredAlert[],
-    mutedIdentities: async (job, now) =>
-      new Map(muted.all(db, { job, now }).map(({ identity, until }) => [identity, until])),
+    alert: async (id) => loadAlerts(db, eq(alerts.id, id))[0] ?? null,
+    openAlerts: async (job) => loadAlerts(db, and(isOpen, concerns(job))),
+    listAlerts: async ({ job, overSince }) =>
+      loadAlerts(
+        db,
+        and(job === undefined ? undefined : concerns(job), or(isOpen, gte(alerts.overAt, overSince))),
+        desc(alerts.openedAt),
+      ),
+    mutedIdentities: async (job, now) => mutedIdentities(db, job, now),
     runsToJudge: async (job) =>
-      toJudge.all(db, { job }).flatMap(({ id, hasEnded }) => {
+      runsToJudge(db, job).flatMap(({ id, hasEnded }) => {
         const run = loadRun(db, id)
         return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
       }),
-    goneAlerts: async ({ id, job }) => gone.all(db, { run: id, job }).map((one) => one.id),
+    goneAlerts: async ({ id, job }) => goneAlerts(db, id, job).map((one) => one.id),
     ...observationReads(db),
     recordJudgement: (judgement, causes) => writer.write(() => record(db, judgement, causes)),
     recordCauses: (change, now) => writer.write(() => changeCauses(db, change, now)),
     isAnyStopped: async (jobs) =>
-      (openCauses.all(db) as CauseAlert[]).some(({ stopped }) =>
+      openCauses(db).some(({ stopped }) =>
         stopped.some(({ job, isStopped }) => isStopped && jobs.includes(job)),
       ),
-    mutes: async (now) => mutesAt.all(db, { now }),
-    muteAlerts: ({ job, tag, when }, until) =>
-      writer.write(() => {
-        forgetMute.run(db, { job, tag, when })
-        addMute.run(db, { job, tag, when, until })
-        return muteOpen.run(db, { job, tag, when, until }).changes
-      }),
-    muteAlert: (id, until) => writer.write(() => mute.run(db, { id, until }).changes === 1),
+    mutes: async (now) =>
+      orm
+        .select({ job: mutes.job, tag: mutes.tag, when: mutes.when, until: mutes.until })
+        .from(mutes)
+        .where(gt(mutes.until, now))
+        .all(),
+    muteAlerts: (scope, until) => writer.write(() => muteScope(db, scope, until)),
+    muteAlert: (id, until) =>
+      writer.write(
+        () => orm.update(alerts).set({ mutedUntil: until }).where(eq(alerts.id, id)).run().changes === 1,
+      ),
   }
 }

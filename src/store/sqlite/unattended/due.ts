@@ -1,92 +1,104 @@
 import type { Database } from 'better-sqlite3'
-import { desc, eq, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, isNull, min, or, sql } from 'drizzle-orm'
 import { tooLongStatuses } from '../../../model/call.ts'
 import type { QueryFailure } from '../../../model/query.ts'
 import type { DueReads, StoredQueryHistory } from '../../unattended.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, raw } from '../connection/statements.ts'
 import { answers, calls, queries, runs, tasks } from '../schema.ts'
-
-const queryOfKey = prepared(($: Values<{ key: Buffer }>) =>
-  orm.select({ id: queries.id }).from(queries).where(eq(queries.key, $.key)),
-)
-
-const endedAt = sql<number>`coalesce(${runs.finishedAt}, ${runs.startedAt})`
-
-/** Runs go on for days: one that began earlier may have ended later. */
-const oldestRun = prepared(
-  ($: Values<{ job: string; since: number; unfinished: number | null }>) => sql<{
-    id: number | null
-  }>`SELECT min(${runs.id}) AS id FROM ${runs}
-    WHERE ${runs.job} = ${$.job} AND (${endedAt} >= ${$.since} OR ${runs.finishedAt} IS NULL OR ${runs.id} = ${$.unfinished})`,
-)
-
-const isOpen = sql`${tasks.state} IN ('pending', 'leased', 'sent', 'accepted', 'answered')`
-
-/** What each run made of a query, the newest first. */
-const inRuns = prepared(($: Values<{ job: string; oldest: number; query: number }>) =>
-  orm
-    .select({
-      run: runs.id,
-      startedAt: runs.startedAt,
-      endedAt,
-      open: sql<number>`sum(${isOpen})`,
-      failed: sql<number>`sum(${tasks.state} = 'failed')`,
-      done: sql<number>`sum(${tasks.state} = 'done')`,
-      fetchedAt: sql<number | null>`max(${answers.fetchedAt})`,
-    })
-    .from(runs)
-    .innerJoin(tasks, sql`${tasks.runId} = ${runs.id} AND ${tasks.queryId} = ${$.query}`)
-    .leftJoin(answers, eq(answers.id, tasks.answerId))
-    .where(sql`${runs.job} = ${$.job} AND ${runs.id} >= ${$.oldest}`)
-    .groupBy(runs.id)
-    .orderBy(desc(runs.id)),
-)
-
-/** Queries of a run with a task that failed after a 400 or a 404, or because its request is too long. */
-const refusedIn = prepared(($: Values<{ run: number }>) =>
-  orm
-    .selectDistinct({ query: tasks.queryId })
-    .from(calls)
-    .innerJoin(tasks, eq(tasks.id, calls.taskId))
-    .where(
-      sql`${calls.runId} = ${$.run} AND ${calls.httpStatus} IN (${sql.raw([400, 404, ...tooLongStatuses].join(', '))})
-        AND ${tasks.runId} = ${$.run} AND ${tasks.state} = 'failed'`,
-    ),
-)
 
 const unknownQuery: StoredQueryHistory = { answeredAt: null, failures: [], inRun: 'not-asked' }
 
 export function dueReads(db: Database): DueReads {
   return {
     queryHistories: async (job, keys, { since, unfinishedRun }) => {
-      const oldest = oldestRun.get(db, { job, since, unfinished: unfinishedRun })?.id ?? null
-      if (oldest === null) return keys.map(() => unknownQuery)
+      // Runs go on for days: one that began earlier may have ended later.
+      const oldest = drizzle(db)
+        .select({ id: min(runs.id) })
+        .from(runs)
+        .where(
+          and(
+            eq(runs.job, job),
+            or(
+              gte(endedAt, since),
+              isNull(runs.finishedAt),
+              unfinishedRun === null ? undefined : eq(runs.id, unfinishedRun),
+            ),
+          ),
+        )
+        .get()?.id
+      if (oldest === undefined || oldest === null) return keys.map(() => unknownQuery)
       const refused = new Map<number, ReadonlySet<number>>()
       const refusedOf = (run: number): ReadonlySet<number> => {
-        const known = refused.get(run) ?? new Set(refusedIn.all(db, { run }).map(({ query }) => query))
+        const known = refused.get(run) ?? refusedQueries(db, run)
         refused.set(run, known)
         return known
       }
+      const queryOfKey = db
+        .prepare<[key: Buffer], number>(raw`SELECT ${queries.id} FROM ${queries} WHERE ${queries.key} = ?`)
+        .pluck()
+      const inRuns = db.prepare<[query: number, job: string, oldest: number], QueryInRun>(queryInRuns)
       return keys.map((key) => {
-        const query = queryOfKey.get(db, { key })?.id
+        const query = queryOfKey.get(key)
         if (query === undefined) return unknownQuery
-        return historyOf(db, { job, oldest, query }, unfinishedRun, refusedOf)
+        return historyOf(inRuns.iterate(query, job, oldest), unfinishedRun, (run) =>
+          refusedOf(run).has(query),
+        )
       })
     },
   }
 }
 
+const endedAt = sql<number>`coalesce(${runs.finishedAt}, ${runs.startedAt})`
+
+/** What a run made of a query: its tasks by state, the instants, and when its newest answer was fetched. */
+interface QueryInRun {
+  readonly run: number
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly open: number
+  readonly failed: number
+  readonly done: number
+  readonly fetchedAt: number | null
+}
+
+/** The newest run first. Asked for each query of a job. */
+const queryInRuns = raw`SELECT r.${runs.id} AS run, r.${runs.startedAt} AS startedAt,
+    coalesce(r.${runs.finishedAt}, r.${runs.startedAt}) AS endedAt,
+    sum(t.${tasks.state} IN ('pending', 'leased', 'sent', 'accepted', 'answered')) AS open,
+    sum(t.${tasks.state} = 'failed') AS failed, sum(t.${tasks.state} = 'done') AS done,
+    max(a.${answers.fetchedAt}) AS fetchedAt
+  FROM ${runs} r JOIN ${tasks} t ON t.${tasks.runId} = r.${runs.id} AND t.${tasks.queryId} = ?
+    LEFT JOIN ${answers} a ON a.${answers.id} = t.${tasks.answerId}
+  WHERE r.${runs.job} = ? AND r.${runs.id} >= ? GROUP BY r.${runs.id} ORDER BY r.${runs.id} DESC`
+
+/** Queries of a run with a task that failed after a 400 or a 404, or because its request is too long. */
+function refusedQueries(db: Database, run: number): ReadonlySet<number> {
+  const refused = drizzle(db)
+    .selectDistinct({ query: tasks.queryId })
+    .from(calls)
+    .innerJoin(tasks, eq(tasks.id, calls.taskId))
+    .where(
+      and(
+        eq(calls.runId, run),
+        inArray(calls.httpStatus, [400, 404, ...tooLongStatuses]),
+        eq(tasks.runId, run),
+        eq(tasks.state, 'failed'),
+      ),
+    )
+    .all()
+  return new Set(refused.map(({ query }) => query))
+}
+
 function historyOf(
-  db: Database,
-  wanted: { readonly job: string; readonly oldest: number; readonly query: number },
+  inRuns: Iterable<QueryInRun>,
   unfinishedRun: number | null,
-  refusedOf: (run: number) => ReadonlySet<number>,
+  isRefusedIn: (run: number) => boolean,
 ): StoredQueryHistory {
   const failures: QueryFailure[] = []
   let inRun: StoredQueryHistory['inRun'] = 'not-asked'
-  for (const { run, startedAt, endedAt, open, failed, done, fetchedAt } of inRuns.each(db, wanted)) {
+  for (const { run, startedAt, endedAt, open, failed, done, fetchedAt } of inRuns) {
     if (run === unfinishedRun) inRun = open > 0 ? 'open' : 'settled'
-    if (failed > 0) failures.push({ at: endedAt, isFinal: refusedOf(run).has(wanted.query) })
+    if (failed > 0) failures.push({ at: endedAt, isFinal: isRefusedIn(run) })
     // A stored answer that is used again counts from the run that used it.
     else if (open === 0 && done > 0)
       return { answeredAt: Math.max(fetchedAt ?? 0, startedAt), failures, inRun }
