@@ -2,35 +2,38 @@ import type { Database } from 'better-sqlite3'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobStore } from '../jobs.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
-import { orm, prepared, type Values } from './connection/statements.ts'
+import { drizzle } from './connection/statements.ts'
 import { jobs, runs } from './schema.ts'
 import { sharedJobs } from './sync/schema.ts'
 import { alerts, mutes, outbox, slots } from './unattended/schema.ts'
 
-const pauseOf = prepared(($: Values<{ name: string }>) =>
-  orm.select({ pausedAt: jobs.pausedAt, resumedAt: jobs.resumedAt }).from(jobs).where(eq(jobs.name, $.name)),
-)
-
-const pause = prepared(($: Values<{ name: string; file: string; now: number }>) =>
-  orm
-    .insert(jobs)
-    .values({ name: $.name, file: $.file, pausedAt: $.now })
-    .onConflictDoUpdate({ target: jobs.name, set: { pausedAt: sql`coalesce(${jobs.pausedAt}, ${$.now})` } }),
-)
-
-const resume = prepared(($: Values<{ name: string; now: number }>) =>
-  orm
-    .update(jobs)
-    .set({ pausedAt: null, resumedAt: sql`${$.now}` })
-    .where(eq(jobs.name, $.name)),
-)
-
-const setFile = prepared(($: Values<{ name: string; file: string }>) =>
-  orm
-    .update(jobs)
-    .set({ file: sql`${$.file}` })
-    .where(eq(jobs.name, $.name)),
-)
+export function jobStore(db: Database, writer: GroupCommit): JobStore {
+  const orm = drizzle(db)
+  return {
+    pauseOf: async (name) =>
+      orm
+        .select({ pausedAt: jobs.pausedAt, resumedAt: jobs.resumedAt })
+        .from(jobs)
+        .where(eq(jobs.name, name))
+        .get() ?? { pausedAt: null, resumedAt: null },
+    pauseJob: ({ name, file }, now) =>
+      writer.write(() => {
+        orm
+          .insert(jobs)
+          .values({ name, file, pausedAt: now })
+          .onConflictDoUpdate({
+            target: jobs.name,
+            set: { pausedAt: sql`coalesce(${jobs.pausedAt}, ${now})` },
+          })
+          .run()
+      }),
+    resumeJob: (name, now) =>
+      writer.write(() => {
+        orm.update(jobs).set({ pausedAt: null, resumedAt: now }).where(eq(jobs.name, name)).run()
+      }),
+    renameJob: (from, to, file) => writer.write(() => renameJob(db, { from, to, file })),
+  }
+}
 
 /** What stops several jobs is an alert of all of them. */
 const renameStopped = `UPDATE alerts SET job = CASE job WHEN @from THEN @to ELSE job END,
@@ -38,99 +41,57 @@ const renameStopped = `UPDATE alerts SET job = CASE job WHEN @from THEN @to ELSE
       FROM json_each(alerts.stopped))
   WHERE stopped IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(alerts.stopped) WHERE value ->> 'job' = @from)`
 
-type Renamed = Values<{ from: string; to: string }>
-
-/** What else names its job, and nothing beside it. */
-const renamed = [
-  prepared(($: Renamed) =>
-    orm
-      .update(jobs)
-      .set({ name: sql`${$.to}` })
-      .where(eq(jobs.name, $.from)),
-  ),
-  prepared(($: Renamed) =>
-    orm
-      .update(runs)
-      .set({ job: sql`${$.to}`, settings: sql`json_set(${runs.settings}, '$.name', ${$.to})` })
-      .where(eq(runs.job, $.from)),
-  ),
-  prepared(($: Renamed) =>
-    orm
-      .update(slots)
-      .set({ job: sql`${$.to}` })
-      .where(eq(slots.job, $.from)),
-  ),
-  prepared(($: Renamed) =>
-    orm
-      .update(mutes)
-      .set({ job: sql`${$.to}` })
-      .where(eq(mutes.job, $.from)),
-  ),
-  // What comes from the shared journal goes on under the new name.
-  prepared(($: Renamed) =>
-    orm
-      .update(sharedJobs)
-      .set({ name: sql`${$.to}` })
-      .where(eq(sharedJobs.name, $.from)),
-  ),
-]
-
-const messages = prepared(($: Values<{ job: string }>) =>
-  orm.select({ id: outbox.id, identity: outbox.identity }).from(outbox).where(eq(outbox.job, $.job)),
-)
-
-const renameMessage = prepared(($: Values<{ id: number; job: string; identity: string }>) =>
-  orm
-    .update(outbox)
-    .set({
-      job: sql`${$.job}`,
-      identity: sql`${$.identity}`,
-      message: sql`CASE WHEN ${outbox.state} = 'waiting' THEN json_set(${outbox.message}, '$.job', ${$.job}) ELSE ${outbox.message} END`,
-    })
-    .where(eq(outbox.id, $.id)),
-)
-
-const identities = prepared(($: Values<{ job: string }>) =>
-  orm
-    .select({ id: alerts.id, identity: alerts.identity })
-    .from(alerts)
-    .where(and(eq(alerts.job, $.job), isNull(alerts.stopped))),
-)
-
-const renameAlert = prepared(($: Values<{ id: string; job: string; identity: string }>) =>
-  orm
-    .update(alerts)
-    .set({ job: sql`${$.job}`, identity: sql`${$.identity}` })
-    .where(eq(alerts.id, $.id)),
-)
-
-export function jobStore(db: Database, writer: GroupCommit): JobStore {
-  return {
-    pauseOf: async (name) => pauseOf.get(db, { name }) ?? { pausedAt: null, resumedAt: null },
-    pauseJob: ({ name, file }, now) => writer.write(() => void pause.run(db, { name, file, now })),
-    resumeJob: (name, now) => writer.write(() => void resume.run(db, { name, now })),
-    renameJob: (from, to, file) => writer.write(() => renameJob(db, { from, to, file })),
-  }
-}
-
 /** Gives everything that is stored of a job another name; `file` is null where it stays. Inside a transaction. */
 export function renameJob(
   db: Database,
   { from, to, file }: { readonly from: string; readonly to: string; readonly file: string | null },
 ): void {
-  for (const statement of renamed) statement.run(db, { from, to })
-  if (file !== null) setFile.run(db, { name: to, file })
+  const orm = drizzle(db)
+  orm
+    .update(jobs)
+    .set({ name: to, ...(file !== null && { file }) })
+    .where(eq(jobs.name, from))
+    .run()
+  orm
+    .update(runs)
+    .set({ job: to, settings: sql`json_set(${runs.settings}, '$.name', ${to})` })
+    .where(eq(runs.job, from))
+    .run()
+  for (const table of [slots, mutes]) orm.update(table).set({ job: to }).where(eq(table.job, from)).run()
+  // What comes from the shared journal goes on under the new name.
+  orm.update(sharedJobs).set({ name: to }).where(eq(sharedJobs.name, from)).run()
   db.prepare(renameStopped).run({ from, to })
-  for (const { id, identity } of messages.all(db, { job: from })) {
+  const messages = orm
+    .select({ id: outbox.id, identity: outbox.identity })
+    .from(outbox)
+    .where(eq(outbox.job, from))
+    .all()
+  for (const { id, identity } of messages) {
     // What was put in once, such as the digest of a week, is not put in again under the new name.
     const [kind = ''] = identity.split(':')
     const about = `${kind}:${from}:`
-    const named = identity.startsWith(about) ? `${kind}:${to}:${identity.slice(about.length)}` : identity
-    renameMessage.run(db, { id, job: to, identity: named })
+    orm
+      .update(outbox)
+      .set({
+        job: to,
+        identity: identity.startsWith(about) ? `${kind}:${to}:${identity.slice(about.length)}` : identity,
+        message: sql`CASE WHEN ${outbox.state} = 'waiting' THEN json_set(${outbox.message}, '$.job', ${to}) ELSE ${outbox.message} END`,
+      })
+      .where(eq(outbox.id, id))
+      .run()
   }
-  for (const { id, identity } of identities.all(db, { job: from })) {
+  const own = orm
+    .select({ id: alerts.id, identity: alerts.identity })
+    .from(alerts)
+    .where(and(eq(alerts.job, from), isNull(alerts.stopped)))
+    .all()
+  for (const { id, identity } of own) {
     // What an alert is about begins with its job.
     const [, ...about] = JSON.parse(identity) as readonly unknown[]
-    renameAlert.run(db, { id, job: to, identity: JSON.stringify([to, ...about]) })
+    orm
+      .update(alerts)
+      .set({ job: to, identity: JSON.stringify([to, ...about]) })
+      .where(eq(alerts.id, id))
+      .run()
   }
 }
