@@ -5,7 +5,7 @@ import type { Account } from '../model/call.ts'
 import { count, grouped, size } from '../model/text.ts'
 import { dayMs, utcBetween } from '../model/time.ts'
 import { agreeingMs, clockOff } from '../model/trusted-time.ts'
-import { leastBytes, lowBytes } from '../unattended/status/judge.ts'
+import { leastBytes, lowBytes } from '../unattended/status.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */
 export type CheckState = 'ok' | 'warning' | 'error' | 'skipped'

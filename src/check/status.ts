@@ -17,27 +17,25 @@ import type { MessageState } from '../store/outbox.ts'
 import type { Store } from '../store/store.ts'
 import {
   type BrokenShared,
+  countedSince,
   type DatabaseFacts,
+  daysLeft,
+  isRetired,
   type JobFacts,
   type JobFileFacts,
   levels,
   type MessageFacts,
   type MoneyFacts,
-  type RunFacts,
-  recentSpending,
-  type StatusFacts,
-  unexplainedSince,
-} from '../unattended/status/facts.ts'
-import {
-  countedSince,
-  daysLeft,
-  isRetired,
   missedSlots,
   oncePerCause,
   problemsOf,
+  type RunFacts,
+  recentSpending,
+  type StatusFacts,
   spentPerDay,
+  unexplainedSince,
   worstLevel,
-} from '../unattended/status/judge.ts'
+} from '../unattended/status.ts'
 
 /** Credits that nothing explains, and messages that were given up, are told for so long. */
 const recentMs = 7 * dayMs

@@ -15,7 +15,7 @@ import type { App } from '../run/app.ts'
 import { type MetricsFile, metricsFile } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
 import type { Store } from '../store/store.ts'
-import { judgeRuns } from './alerts/judge.ts'
+import { judgeRuns } from './alerts/judge-runs.ts'
 import { deliverMessages } from './messages/deliver.ts'
 import { queueDigestsOfRuns } from './messages/digest.ts'
 

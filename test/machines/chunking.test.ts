@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ChunkingOptions, chunkSize, chunksOf, planParts } from '../../src/machines/chunking.ts'
+import { type ChunkingOptions, chunkSize, chunksOf, planParts } from '../../src/machines/coordinator.ts'
 import type { PlannedQuery } from '../../src/model/query.ts'
 import type { PlannedRow } from '../../src/store/runs.ts'
 import type { NewChunk } from '../../src/store/shared/plans.ts'

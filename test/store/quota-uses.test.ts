@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { countLimits, limitsOf } from '../../src/ledger/period-limits.ts'
 import { quotaUsage } from '../../src/ledger/quotas.ts'
 import type { Account } from '../../src/model/call.ts'
-import { recentSpending } from '../../src/unattended/status/facts.ts'
+import { recentSpending } from '../../src/unattended/status.ts'
 import { settlement } from './answers.ts'
 import { aStore, type TempStore } from './build.ts'
 

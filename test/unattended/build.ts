@@ -1,11 +1,11 @@
 import type { AlertRule } from '../../src/model/settings/alert.ts'
-import { type AlertFacts, evaluate, type KnownAlert } from '../../src/unattended/alerts/evaluate.ts'
+import { type AlertFacts, evaluate, type KnownAlert } from '../../src/unattended/alerts/judgement.ts'
 import type {
   AlertTarget,
   AnsweredObservation,
   RunHealth,
   WatchedQuery,
-} from '../../src/unattended/alerts/facts.ts'
+} from '../../src/unattended/alerts/query-rules.ts'
 
 export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
   return {

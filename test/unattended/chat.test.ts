@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openChannel } from '../../src/unattended/channels/index.ts'
+import {
+  discordMessage,
+  openChannel,
+  slackMessage,
+  teamsMessage,
+} from '../../src/unattended/channels/index.ts'
 import { type Letter, letterOf } from '../../src/unattended/channels/letter.ts'
-import { discordMessage, slackMessage, teamsMessage } from '../../src/unattended/channels/webhooks.ts'
 import { testTable } from '../support/test-table.ts'
 import { aMessage, anAlert, aReceiver, around, hostile } from './receivers.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Mute, StoredAlert } from '../../src/store/alerts.ts'
-import { alertIdentity } from '../../src/unattended/alerts/evaluate.ts'
-import { judge } from '../../src/unattended/alerts/judgement.ts'
+import { alertIdentity, judge } from '../../src/unattended/alerts/judgement.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, observationsOf } from './build.ts'
 

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AnsweredObservation, confirmedStart } from '../../src/unattended/alerts/facts.ts'
-import { judgeRank } from '../../src/unattended/alerts/ranks.ts'
+import {
+  type AnsweredObservation,
+  confirmedStart,
+  judgeRank,
+} from '../../src/unattended/alerts/query-rules.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aWatchedQuery, observationsOf, rankStory, told } from './build.ts'
 

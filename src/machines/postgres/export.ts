@@ -3,8 +3,7 @@ import { RanklineError, UsageError } from '../../model/errors.ts'
 import type { Cell } from '../../model/result.ts'
 import { exitCodes } from '../../model/run.ts'
 import { JournalUnreachable } from '../../store/shared/journal.ts'
-import { openPostgres, type Statements } from './connection.ts'
-import { placeName } from './failures.ts'
+import { openPostgres, placeName, type Statements } from './connection.ts'
 
 /** A table of exported rows. */
 interface ExportTable {

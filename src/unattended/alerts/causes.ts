@@ -4,9 +4,9 @@ import { count, firstNames } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
 import type { CauseAlert, CauseChanges, StoppedJob } from '../../store/alerts.ts'
 import type { NewMessage } from '../../store/outbox.ts'
-import { alertId } from './evaluate.ts'
-import type { RunHealth } from './facts.ts'
-import { isCoverageLow, readAccount } from './health.ts'
+import { alertId } from './judgement.ts'
+import type { RunHealth } from './query-rules.ts'
+import { isCoverageLow, readAccount } from './run-rules.ts'
 
 /*
  * What stops several jobs is one alert of all of them: it begins with the first job that is stopped and is over when none is any

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { groupedBy } from '../../model/groups.ts'
+import { isComplete } from '../../model/run.ts'
 import {
   type AlertDetails,
   type AlertKind,
@@ -7,12 +9,34 @@ import {
   type AlertRule,
   ruleIdentity,
 } from '../../model/settings/alert.ts'
+import type { Suspicion } from '../../model/suspicion.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/alerts.ts'
-import { type AlertChange, type AlertFacts, allRules, evaluate, ruleOf } from './evaluate.ts'
-import type { WatchedQuery } from './facts.ts'
+import {
+  type CitationKind,
+  judgeCitation,
+  judgePage,
+  judgeRank,
+  judgeSites,
+  type LinkText,
+  type OpenAlert,
+  type RankKind,
+  type RuleVerdict,
+  type RunHealth,
+  type WatchedPair,
+  type WatchedQuery,
+  type WatchedSerp,
+} from './query-rules.ts'
+import {
+  type HealthKind,
+  judgeHealth,
+  judgeSkipped,
+  judgeWholeRun,
+  readAccount,
+  wholeRunRule,
+} from './run-rules.ts'
 
 /** What is known of a job's alerts before it is judged. */
-export interface JudgementContext {
+interface JudgementContext {
   readonly open: readonly StoredAlert[]
   /** Ids of open alerts about queries that the job no longer has: they end without a word. */
   readonly gone: ReadonlySet<string>
@@ -199,4 +223,242 @@ function messagesOf(
     const alerts = (['open', 'over'] as const).flatMap((state) => news.filter((one) => one.state === state))
     return [{ channel, message: { job, client, run, alerts } }]
   })
+}
+
+/** What a run, or a slot at which none began, is judged by. */
+export interface AlertFacts {
+  readonly job: string
+  readonly rules: readonly AlertRule[]
+  /** When the run ended; it makes the ids of what begins. */
+  readonly at: number
+  /** How the run went; null where that was judged before. */
+  readonly health: RunHealth | null
+  /** Why the job could not run at its time; null where it ran. */
+  readonly skipped: string | null
+  /** Why the run as a whole is suspect; null where it is not, or may still go on. */
+  readonly suspicion: Suspicion | null
+  /** Empty where observations are not judged: the run may still go on. */
+  readonly pairs: readonly WatchedPair[]
+  readonly serps: readonly WatchedSerp[]
+  readonly linkText: LinkText
+}
+
+/** An alert as it is stored while it is open. */
+export interface KnownAlert extends OpenAlert {
+  readonly id: string
+  readonly identity: string
+}
+
+/** An alert that begins or is over. */
+export interface AlertChange extends RuleVerdict {
+  /** Twelve hexadecimal digits: the same when it begins and when it is over. */
+  readonly id: string
+  readonly identity: string
+  readonly rule: AlertRule
+  readonly query: WatchedQuery | null
+  readonly target: string | null
+}
+
+/** What came of judging. */
+interface Evaluation {
+  readonly changes: readonly AlertChange[]
+  /** Ids of open alerts whose rule the job no longer has: they end without a word. */
+  readonly dropped: readonly string[]
+}
+
+interface Watched {
+  readonly queryKey: string
+  readonly target: string
+}
+
+/** What an alert is about: at most one of an identity is open. */
+export function alertIdentity(job: string, rule: AlertRule, watched: Watched | null): string {
+  return identityOf(job, ruleIdentity(rule), watched)
+}
+
+function identityOf(job: string, rule: string, watched: Watched | null): string {
+  return JSON.stringify([job, rule, watched?.queryKey ?? null, watched?.target ?? null])
+}
+
+/** The identity of the rule that an alert is of. */
+function ruleOf(identity: string): string {
+  return (JSON.parse(identity) as readonly [job: string, rule: string])[1]
+}
+
+/** The id of an alert that begins at an instant. */
+export function alertId(identity: string, at: number): string {
+  return createHash('sha256').update(`${identity} ${at}`).digest('hex').slice(0, 12)
+}
+
+/**
+ * Everything that begins and everything that is over: that the run is suspect as a whole, then in the order of the rules, then of the
+ * queries. Of the queries of a suspect run nothing is told.
+ */
+export function evaluate(all: AlertFacts, stored: readonly KnownAlert[]): Evaluation {
+  const open = new Map(stored.map((alert) => [alert.identity, alert]))
+  const facts = all.suspicion === null ? all : { ...all, pairs: [], serps: [] }
+  const changes = [
+    ...wholeRun(all, open),
+    ...facts.rules.flatMap((rule) => judges[rule.when](rule, facts, open)),
+  ]
+  const known = new Set(allRules(facts.rules).map(ruleIdentity))
+  const dropped = stored.flatMap(({ id, identity }) => (known.has(ruleOf(identity)) ? [] : [id]))
+  return { changes, dropped }
+}
+
+/** The rules of a job, and the one that tells of suspect runs. */
+function allRules(rules: readonly AlertRule[]): readonly AlertRule[] {
+  const rule = wholeRunRule(rules)
+  return rule === null ? rules : [...rules, rule]
+}
+
+type OpenAlerts = ReadonlyMap<string, KnownAlert>
+
+function wholeRun(
+  { job, rules, suspicion, health, at }: AlertFacts,
+  open: OpenAlerts,
+): readonly AlertChange[] {
+  const rule = wholeRunRule(rules)
+  if (rule === null) return []
+  const identity = alertIdentity(job, rule, ofWholeRun)
+  const known = open.get(identity) ?? null
+  const verdict = judgeWholeRun({ job, suspicion, hasEnded: health !== null }, known)
+  return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Apart from the alert of a rule on answers to other queries. */
+const ofWholeRun: Watched = { queryKey: 'run', target: '' }
+type AlertJudge = (rule: AlertRule, facts: AlertFacts, open: OpenAlerts) => readonly AlertChange[]
+
+const ranks: AlertJudge = (rule, facts, open) =>
+  ofPairs(rule, facts, open, (pair, known) =>
+    pair.query.cites ? null : judgeRank(rule.when as RankKind, rule, pair, known),
+  )
+
+const pages: AlertJudge = (rule, facts, open) =>
+  ofPairs(rule, facts, open, (pair, known) =>
+    pair.query.cites ? null : judgePage(rule, pair, known, facts.linkText),
+  )
+
+const citations: AlertJudge = (rule, facts, open) =>
+  ofPairs(rule, facts, open, (pair, known) =>
+    pair.query.cites ? judgeCitation(rule.when as CitationKind, rule, pair, known) : null,
+  )
+
+const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => {
+  // What stopped a run says why its tasks are missing.
+  if (rule.when === 'coverage' && health !== null && !isComplete(health.finishReason))
+    if (rules.some((other) => other.when === 'run-failed' && reaches(other, rule))) return []
+  const identity = alertIdentity(job, rule, null)
+  const known = open.get(identity) ?? null
+  const verdict =
+    skipped !== null
+      ? rule.when === 'run-skipped'
+        ? judgeSkipped(job, skipped, known)
+        : null
+      : health && judgeHealth(rule.when as HealthKind, rule, { job, health }, known)
+  return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Rules on the account begin for all jobs together. One that began for a job alone, in an earlier version, ends here. */
+const account: AlertJudge = (rule, { job, health, at }, open) => {
+  const identity = alertIdentity(job, rule, null)
+  const known = open.get(identity)
+  const reading = health === null ? null : readAccount(rule, health)
+  if (known === undefined || reading === null || reading.isBad) return []
+  const verdict: RuleVerdict = { state: 'over', before: known.now, now: reading.now, text: reading.text }
+  return [change(verdict, { rule, identity, known, at, query: null, target: null })]
+}
+
+/** Whether one rule is told wherever another one is. */
+function reaches(rule: AlertRule, other: AlertRule): boolean {
+  return rule.to === null || (other.to?.every((channel) => rule.to?.includes(channel)) ?? false)
+}
+
+/** Which family of rules judges what. */
+const judges: Readonly<Record<AlertKind, AlertJudge>> = {
+  drop: ranks,
+  gain: ranks,
+  entered: ranks,
+  left: ranks,
+  lost: ranks,
+  'new-competitor': newCompetitors,
+  'url-changed': pages,
+  'citation-lost': citations,
+  'citation-won': citations,
+  coverage: health,
+  'run-failed': health,
+  'run-skipped': health,
+  balance: account,
+  'days-left': account,
+  unexplained: account,
+  suspect: health,
+}
+
+function ofPairs(
+  rule: AlertRule,
+  { job, pairs, at }: AlertFacts,
+  open: OpenAlerts,
+  judge: (pair: WatchedPair, known: KnownAlert | null) => RuleVerdict | null,
+): readonly AlertChange[] {
+  const changes: AlertChange[] = []
+  const named = ruleIdentity(rule)
+  for (const pair of pairs) {
+    const { query, target } = pair
+    if (!isWatched(rule, pair)) continue
+    const watched = { queryKey: query.key, target: `${target.match}:${target.site}` }
+    // Most jobs have few open alerts, and most pairs say nothing: an identity takes longer to write than to judge.
+    const known = open.size === 0 ? null : (open.get(identityOf(job, named, watched)) ?? null)
+    const verdict = judge(pair, known)
+    if (verdict === null) continue
+    const about = { rule, identity: identityOf(job, named, watched), at, query, target: target.label }
+    changes.push(change(verdict, { ...about, known }))
+    // What is over may begin anew at once: a third page ranks.
+    const next = verdict.state === 'over' ? judge(pair, null) : null
+    if (next !== null) changes.push(change(next, { ...about, known: null }))
+  }
+  return changes
+}
+
+function newCompetitors(
+  rule: AlertRule,
+  { job, serps, at }: AlertFacts,
+  open: OpenAlerts,
+): readonly AlertChange[] {
+  const named = ruleIdentity(rule)
+  const openSites = new Map<string, Map<string, KnownAlert>>()
+  for (const alert of open.values()) {
+    const [, ofRule, queryKey, site] = JSON.parse(alert.identity) as readonly string[]
+    if (ofRule !== named || queryKey === undefined || site === undefined) continue
+    openSites.set(queryKey, (openSites.get(queryKey) ?? new Map()).set(site, alert))
+  }
+  return serps.flatMap((serp) => {
+    const { query } = serp
+    if (!hasTag(rule, query)) return []
+    return judgeSites(rule, serp, openSites.get(query.key) ?? new Map()).map(({ site, ...verdict }) => {
+      const identity = alertIdentity(job, rule, { queryKey: query.key, target: site })
+      return change(verdict, { rule, identity, known: open.get(identity) ?? null, at, query, target: site })
+    })
+  })
+}
+
+function change(
+  verdict: RuleVerdict,
+  {
+    known,
+    at,
+    ...about
+  }: Omit<AlertChange, keyof RuleVerdict | 'id'> & { readonly known: KnownAlert | null; readonly at: number },
+): AlertChange {
+  return { ...verdict, ...about, id: known?.id ?? alertId(about.identity, at) }
+}
+
+function isWatched(rule: AlertRule, { query, target }: WatchedPair): boolean {
+  const { targets } = rule.for
+  if (!hasTag(rule, query)) return false
+  return targets === null ? target.own : targets.includes(target.site) || targets.includes(target.label)
+}
+
+function hasTag({ for: { tags } }: AlertRule, query: WatchedQuery): boolean {
+  return tags === null || query.tags.some((tag) => tags.includes(tag))
 }

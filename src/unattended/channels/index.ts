@@ -1,8 +1,280 @@
+import { spawn } from 'node:child_process'
+import { open, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Channel } from '../../model/settings/workspace.ts'
-import type { ChannelContext, OpenChannel, OpenedChannel } from './channel.ts'
+import {
+  type ChannelContext,
+  type ChannelMessage,
+  documentOf,
+  failed,
+  notSet,
+  type OpenChannel,
+  type OpenedChannel,
+  postingTo,
+  type Sent,
+  sent,
+} from './channel.ts'
 import { openEmail } from './email.ts'
-import { openExec, openFile } from './local.ts'
-import { openDiscord, openSlack, openTeams, openWebhook } from './webhooks.ts'
+import { cut, fitParts, type Letter, type LetterPart, letterOf, oneLine } from './letter.ts'
+
+/** An incoming webhook of Slack. */
+const openSlack: OpenChannel<Channel & { readonly type: 'slack' }> = ({ urlEnv }, around) =>
+  postingTo(urlEnv, around, async ({ content }) => ({
+    body: JSON.stringify(slackMessage(letterOf(content))),
+  }))
+
+/** Slack takes 3,000 characters in a text, and 50 blocks in a message. */
+const longestText = 3_000
+const mostBlocks = 20
+
+/** A message of blocks, and beside it the text that notifications show. */
+export function slackMessage(letter: Letter) {
+  // A block may stay half empty where the next line does not fit.
+  const room = (mostBlocks / 2) * longestText
+  const texts: string[] = []
+  for (const part of fitParts(letter, room, (one) => slackLine(one).length + 1)) {
+    const line = slackLine(part)
+    const last = texts.at(-1)
+    if (last === undefined || last.length + 1 + line.length > longestText) texts.push(line)
+    else texts[texts.length - 1] = `${last}\n${line}`
+  }
+  return {
+    text: escapeSlack(letter.subject),
+    unfurl_links: false,
+    unfurl_media: false,
+    // Nothing in the text becomes a link or a mention.
+    blocks: texts.map((text) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })),
+  }
+}
+
+function slackLine({ is, text }: LetterPart): string {
+  const safe = escapeSlack(text)
+  if (is === 'title' || is === 'heading') return `*${safe.replaceAll('*', '∗')}*`
+  return is === 'line' ? `• ${safe}` : `_${safe}_`
+}
+
+/** Without these three signs Slack sees no mention and no link. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** A workflow of Teams that posts a card when a webhook request is received. */
+const openTeams: OpenChannel<Channel & { readonly type: 'teams' }> = ({ urlEnv }, around) =>
+  postingTo(urlEnv, around, async ({ content }) => ({
+    body: JSON.stringify(teamsMessage(letterOf(content))),
+  }))
+
+/** Teams takes 28 KB, of which the frame of the card needs some. */
+const largestMessage = 28 * 1024
+const frame = 1_024
+
+export function teamsMessage(letter: Letter) {
+  const room = largestMessage - frame
+  const parts = fitParts(letter, room, (part) => Buffer.byteLength(JSON.stringify(block(part))) + 1)
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          msteams: { width: 'Full' },
+          body: parts.map(block),
+        },
+      },
+    ],
+  }
+}
+
+/** Text runs are shown as they are: only text blocks are read as Markdown. */
+function block({ is, text }: LetterPart) {
+  const look = {
+    title: { size: 'Large', weight: 'Bolder' },
+    heading: { weight: 'Bolder' },
+    line: {},
+    more: { isSubtle: true },
+  }[is]
+  const shown = is === 'line' ? `• ${text}` : text
+  return { type: 'RichTextBlock', spacing: 'Small', inlines: [{ type: 'TextRun', text: shown, ...look }] }
+}
+
+/** A webhook of a channel on Discord. */
+const openDiscord: OpenChannel<Channel & { readonly type: 'discord' }> = ({ urlEnv }, around) =>
+  postingTo(urlEnv, around, async ({ content }) => ({
+    body: JSON.stringify(discordMessage(letterOf(content))),
+  }))
+
+/** Discord takes as many characters. */
+const longestContent = 2_000
+/** No previews of what is linked. */
+const suppressEmbeds = 4
+
+export function discordMessage(letter: Letter) {
+  const parts = fitParts(letter, longestContent, (part) => discordLine(part).length + 1)
+  return {
+    content: parts.map(discordLine).join('\n'),
+    allowed_mentions: { parse: [] },
+    flags: suppressEmbeds,
+  }
+}
+
+function discordLine({ is, text }: LetterPart): string {
+  const safe = escapeDiscord(text)
+  if (is === 'title' || is === 'heading') return `**${safe}**`
+  return is === 'line' ? `- ${safe}` : safe
+}
+
+/** A backslash before all that Discord takes for markup; a mention is also broken by a space without width. */
+function escapeDiscord(text: string): string {
+  return text
+    .split(/(https?:\/\/[^\s<>()[\]]+)/)
+    .map((piece, place) =>
+      // A backslash would become a part of an address.
+      place % 2 === 1 ? piece : piece.replaceAll(/[\\`*_~|<>[\]]/g, '\\$&'),
+    )
+    .join('')
+    .replaceAll('@', '@\u200b')
+}
+
+/** A POST that is signed by the Standard Webhooks rules, where a secret is named. */
+const openWebhook: OpenChannel<Channel & { readonly type: 'webhook' }> = ({ urlEnv, secretEnv }, around) => {
+  const secret = secretEnv === null ? null : (around.secret(secretEnv) ?? null)
+  const unset = [urlEnv, ...(secretEnv === null ? [] : [secretEnv])].filter(
+    (variable) => around.secret(variable) === undefined,
+  )
+  if (unset.length > 0) return { missing: notSet(unset) }
+  if (secret !== null && !isSecret(secret))
+    return {
+      missing: `${secretEnv} is not a secret of the Standard Webhooks rules. Make one with: echo "whsec_$(openssl rand -base64 32)"`,
+    }
+  return postingTo(urlEnv, around, async (message) => {
+    const body = JSON.stringify(documentOf(message))
+    const sentAt = new Date(around.now())
+    const headers = {
+      'webhook-id': message.id,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+    }
+    if (secret === null) return { body, headers }
+    const { Webhook } = await import('standardwebhooks')
+    const signature = new Webhook(secret).sign(message.id, sentAt, body)
+    return { body, headers: { ...headers, 'webhook-signature': signature } }
+  })
+}
+
+/** Base64, with or without its prefix. */
+function isSecret(text: string): boolean {
+  return /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(
+    text,
+  )
+}
+
+const lineFeed = 10
+
+/** A line of JSON at the end of a file, on disk before the message counts as sent. */
+const openFile: OpenChannel<Channel & { readonly type: 'file' }> = ({ path }, { folder }) => ({
+  send: async (message) => {
+    const file = resolve(folder, path)
+    const line = `${JSON.stringify({ id: message.id, ...documentOf(message) })}\n`
+    try {
+      // To open a pipe would wait for its reader.
+      const found = await stat(file).catch(() => null)
+      if (found !== null && !found.isFile()) return failed(`${path} is not a regular file`)
+      await using handle = await open(file, 'a+')
+      const { size } = await handle.stat()
+      const last = size === 0 ? lineFeed : await lastByte(handle, size)
+      // A line that a crash or a full disk cut short ends here.
+      await handle.appendFile(last === lineFeed ? line : `\n${line}`)
+      await handle.sync()
+      return sent
+    } catch (error) {
+      return failed(`${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`)
+    }
+  },
+})
+
+async function lastByte(handle: Awaited<ReturnType<typeof open>>, size: number): Promise<number | undefined> {
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+  return buffer[0]
+}
+
+/** A command of the user's, with the message as JSON on its standard input. Its arguments are a list: no shell reads them. */
+const openExec: OpenChannel<Channel & { readonly type: 'exec' }> = ({ command }, around) => ({
+  send: (message, timeoutMs) => runCommand(command, message, timeoutMs, around),
+})
+
+/** Of what a command says about itself so much is kept. */
+const mostOutput = 10_000
+
+function runCommand(
+  [program = '', ...args]: readonly string[],
+  message: ChannelMessage,
+  timeoutMs: number,
+  { folder, commandEnvironment }: ChannelContext,
+): Promise<Sent> {
+  return new Promise((resolve) => {
+    // In a group of its own, so that what it has started ends with it.
+    const group = process.platform !== 'win32'
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: commandEnvironment(),
+      stdio: ['pipe', 'ignore', 'pipe'],
+      shell: false,
+      detached: group,
+      windowsHide: true,
+    })
+    let said = ''
+    let isOver = false
+    const end = (result: Sent): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(late)
+      child.stderr.destroy()
+      resolve(result)
+    }
+    const late = setTimeout(() => {
+      kill(child.pid, group)
+      end(failed(`${program} did not end within ${timeoutMs / 1000} s`))
+    }, timeoutMs)
+    child.on('error', ({ code }: NodeJS.ErrnoException) =>
+      end(
+        failed(
+          code === 'ENOENT'
+            ? `${program} was not found; check the command and the folder it is started in, ${folder}`
+            : `${program} cannot be started (${code ?? 'unknown error'})`,
+        ),
+      ),
+    )
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < mostOutput) said += text
+    })
+    // A command need not read what it is sent.
+    child.stdin.on('error', () => {})
+    child.stdin.end(`${JSON.stringify({ id: message.id, ...documentOf(message) })}\n`)
+    const after = (code: number | null, signal: NodeJS.Signals | null): void => {
+      const first = said
+        .split('\n')
+        .map(oneLine)
+        .find((line) => line !== '')
+      const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`
+      end(code === 0 ? sent : failed(`${program} ${how}${first === undefined ? '' : `: ${cut(first, 200)}`}`))
+    }
+    // Something it has left running may hold its output open: then its end is enough, a moment later.
+    child.on('exit', (code, signal) => setTimeout(after, 200, code, signal).unref())
+    child.on('close', after)
+  })
+}
+
+function kill(pid: number | undefined, group: boolean): void {
+  if (pid === undefined) return
+  try {
+    process.kill(group ? -pid : pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
 
 type OpenAll = { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
 

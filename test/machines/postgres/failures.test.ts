@@ -1,8 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openPostgres, type Statements } from '../../../src/machines/postgres/connection.ts'
-import { type DatabasePlace, failureOf } from '../../../src/machines/postgres/failures.ts'
+import {
+  type DatabasePlace,
+  failureOf,
+  openPostgres,
+  type Statements,
+} from '../../../src/machines/postgres/connection.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 import { openPromise } from '../../support/open-promise.ts'
 import { sharedPostgres } from '../../support/postgres.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { groupWriter } from '../../../src/machines/postgres/calls.ts'
 import type { Postgres } from '../../../src/machines/postgres/connection.ts'
-import { groupWriter } from '../../../src/machines/postgres/group-writer.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))

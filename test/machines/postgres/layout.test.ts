@@ -1,8 +1,13 @@
 import { Client } from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
-import { migrate, printedLayout, schemaVersion, versionOf } from '../../../src/machines/postgres/layout.ts'
-import { migrations } from '../../../src/machines/postgres/schema.ts'
+import {
+  migrate,
+  migrations,
+  printedLayout,
+  schemaVersion,
+  versionOf,
+} from '../../../src/machines/postgres/schema.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { type Databases, sharedPostgres } from '../../support/postgres.ts'
 import { queriesCsv, workspace } from '../../support/rankline.ts'

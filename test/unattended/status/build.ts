@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../../src/model/run.ts'
-import type { JobFacts, RunFacts, StatusFacts } from '../../../src/unattended/status/facts.ts'
+import type { JobFacts, RunFacts, StatusFacts } from '../../../src/unattended/status.ts'
 
 export const now = Date.UTC(2026, 10, 20, 9)
 export const minute = 60_000

@@ -6,10 +6,12 @@ import {
   ahead,
   type JobFacts,
   limit,
+  missedSlots,
+  problemsOf,
   type StatusFacts,
   span,
-} from '../../../src/unattended/status/facts.ts'
-import { missedSlots, problemsOf, worstLevel } from '../../../src/unattended/status/judge.ts'
+  worstLevel,
+} from '../../../src/unattended/status.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aJob, aRun, day, facts, hour, minute, now } from './build.ts'
 

@@ -14,10 +14,14 @@ import { collectorLock, type LockFlags } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { outgoing } from '../../../run/outgoing.ts'
 import { type ListedRun, planRuns } from '../../../run/run-jobs.ts'
-import type { Hindrance } from '../../../unattended/alerts/judge.ts'
-import { alertSkippedJobs, causeOfMistakes, causeOfSettings } from '../../../unattended/alerts/skipped.ts'
+import {
+  alertSkippedJobs,
+  causeOfMistakes,
+  causeOfSettings,
+  type Hindrance,
+} from '../../../unattended/alerts/judge-runs.ts'
+import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
-import { sendWithoutRun } from '../../../unattended/messages/without-run.ts'
 import {
   type Command,
   clockFlags,

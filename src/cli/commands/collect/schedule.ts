@@ -30,10 +30,15 @@ import { outgoing } from '../../../run/outgoing.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
 import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
 import { localTime } from '../../../schedule/zone.ts'
-import { leftOutTeller } from '../../../unattended/alerts/skipped.ts'
-import { sendWithoutRun } from '../../../unattended/messages/without-run.ts'
-import { healthDocument, serveHealth } from '../../../unattended/scheduler/health.ts'
-import { type LastValidJob, scheduledJobs, watchJobFiles } from '../../../unattended/scheduler/job-files.ts'
+import { leftOutTeller } from '../../../unattended/alerts/judge-runs.ts'
+import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
+import {
+  type LastValidJob,
+  type ListedSlot,
+  listSlots,
+  scheduledJobs,
+  watchJobFiles,
+} from '../../../unattended/scheduler/job-files.ts'
 import { withRetention } from '../../../unattended/scheduler/retention.ts'
 import {
   type CheckResult,
@@ -41,8 +46,7 @@ import {
   runScheduler,
   type ScheduledJobState,
 } from '../../../unattended/scheduler/scheduler.ts'
-import { serviceManager } from '../../../unattended/scheduler/service-manager.ts'
-import { type ListedSlot, listSlots } from '../../../unattended/scheduler/slot-list.ts'
+import { healthDocument, serveHealth, serviceManager } from '../../../unattended/scheduler/supervision.ts'
 import { dayOrInstant } from '../../arguments.ts'
 import {
   type Command,

@@ -1,4 +1,4 @@
-import { printedLayout } from '../../../machines/postgres/layout.ts'
+import { printedLayout } from '../../../machines/postgres/schema.ts'
 import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../machines/queue.ts'
 import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
 import { count, grouped, shortKey } from '../../../model/text.ts'

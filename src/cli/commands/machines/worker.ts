@@ -7,7 +7,7 @@ import { numberFlag } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { leaseOf, version } from '../../../run/config.ts'
 import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/after-run.ts'
-import { serveHealth } from '../../../unattended/scheduler/health.ts'
+import { serveHealth } from '../../../unattended/scheduler/supervision.ts'
 import {
   type Command,
   collectFlags,

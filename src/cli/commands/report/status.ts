@@ -7,7 +7,7 @@ import { asciiSigns, formatTable, wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
-import { age, ahead, type Level, type StatusProblem } from '../../../unattended/status/facts.ts'
+import { age, ahead, type Level, type StatusProblem } from '../../../unattended/status.ts'
 import type { Command, TypedFlags } from '../../flags.ts'
 import { foundText } from '../../output.ts'
 

@@ -2,7 +2,7 @@ import { coverageOf } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { type Suspicion, suspicionText } from '../../model/suspicion.ts'
 import { count, grouped } from '../../model/text.ts'
-import type { OpenAlert, RuleVerdict, RunHealth } from './facts.ts'
+import type { OpenAlert, RuleVerdict, RunHealth } from './query-rules.ts'
 
 /*
  * How a run went as a whole. What is not known begins nothing and ends nothing.
