@@ -1,6 +1,5 @@
-import { billableOperation, billableOperations } from '../catalog/index.ts'
+import { billableOperation, billableOperations, jobsPoll, usage } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
-import { jobsPoll, usage } from '../catalog/operations/lookups.ts'
 import { type NewCall, type Outcome, type Settlement, tooLongStatuses } from '../model/call.ts'
 import { tooLong } from '../model/run.ts'
 import { count } from '../model/text.ts'

@@ -1,6 +1,5 @@
 import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
-import { explainFailure, openDispatcher } from './http.ts'
-import { type ProxyVariables, proxyFor } from './proxy.ts'
+import { explainFailure, openDispatcher, type ProxyVariables, proxyFor } from './http.ts'
 
 /** A message to an address of the user's. The address itself is a secret: no result and no error repeats any of it. */
 export interface PostRequest {

@@ -1,8 +1,14 @@
 import type { Progress } from '../collect/collect.ts'
 import { count, duration, grouped } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
-import { liveEveryMs, type StatusLine, statusLine } from '../output/status-line.ts'
-import { isScreen, note, type Terminal } from '../output/terminal.ts'
+import {
+  isScreen,
+  liveEveryMs,
+  note,
+  type StatusLine,
+  statusLine,
+  type Terminal,
+} from '../output/terminal.ts'
 import type { JobRead, PlanEvents } from '../run/job-files.ts'
 
 /** Rates are taken over this long. */

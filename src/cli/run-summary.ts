@@ -1,7 +1,6 @@
 import type { RunDocument } from '../collect/finish.ts'
 import { shareQueue } from '../ledger/shares.ts'
-import { areTooLong, coverageOf, type Run } from '../model/run.ts'
-import { suspicionText } from '../model/suspicion.ts'
+import { areTooLong, coverageOf, type Run, suspicionText } from '../model/run.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { utcBetween } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'

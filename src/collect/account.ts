@@ -1,7 +1,7 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
 import { asFields, boolean, number, parseJson, text } from '../catalog/fields.ts'
-import { usage } from '../catalog/operations/lookups.ts'
+import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'

@@ -1,7 +1,6 @@
 import type { ApiClient } from '../api/client.ts'
 import { asFields } from '../catalog/fields.ts'
-import { billableOperation } from '../catalog/index.ts'
-import { stats } from '../catalog/operations/lookups.ts'
+import { billableOperation, stats } from '../catalog/index.ts'
 import { isUseless, type Outcome, type Settlement, uselessInRow } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'

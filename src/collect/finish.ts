@@ -6,8 +6,8 @@ import {
   type Run,
   type RunTotals,
   type StopCause,
+  type Suspicion,
 } from '../model/run.ts'
-import type { Suspicion } from '../model/suspicion.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/store.ts'
 import type { CollectResult } from './collect.ts'

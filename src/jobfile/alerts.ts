@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { JobSettings } from '../model/job.ts'
+import * as settings from '../model/job.ts'
 import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/settings/alert.ts'
-import * as settings from '../model/settings/job-settings.ts'
 import { closestMatch } from '../model/text.ts'
 import { type InvalidValue, plainText, quoted, wholeNumber } from '../model/values.ts'
 import { scalar, strict } from './issues.ts'

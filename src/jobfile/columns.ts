@@ -1,26 +1,23 @@
+import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
-import { closestMatch, editDistance, shellQuoted } from '../model/text.ts'
-import { badCharacters, type InvalidValue, quoted } from '../model/values.ts'
-import type { DecimalMark } from '../model/volume.ts'
+import { memoized } from '../model/maps.ts'
+import { hasMarks } from '../model/spelling.ts'
+import type { Target } from '../model/target.ts'
+import { closestMatch, editDistance, shellQuoted, withFormula } from '../model/text.ts'
+import {
+  badCharacters,
+  type DecimalMark,
+  type InvalidValue,
+  queryText,
+  quoted,
+  type ReadResult,
+  readVolume,
+} from '../model/values.ts'
 import type { HeaderScore, TableHead } from './csv.ts'
-import { paramNames } from './params.ts'
-
-const ownNames = [
-  'query',
-  'operation',
-  'depth',
-  'tags',
-  'target',
-  'priority',
-  'volume',
-  'url',
-  'every',
-] as const
-
-export type OwnColumn = (typeof ownNames)[number]
-
-/** The names of columns that say more than a label. */
-export const columnNames: ReadonlySet<string> = new Set([...ownNames, ...paramNames])
+import { paramNames, type RowToExpand } from './params.ts'
+import { columnNames, type OwnColumn, operationName, ownColumns, querySettings } from './schema.ts'
+import type { FilePosition, Report } from './source.ts'
+import { inFile, site, target } from './targets.ts'
 
 /** Which header stands for a name of ours, such as `Top queries` for `query`. */
 export type ColumnMap = Readonly<Record<string, string>>
@@ -28,7 +25,7 @@ export type ColumnMap = Readonly<Record<string, string>>
 type NamedColumn = readonly [name: string, index: number]
 
 /** What the columns of a table mean. */
-export interface ColumnMeanings {
+interface ColumnMeanings {
   readonly width: number
   /** How many nameless columns stand behind them, as spreadsheets leave them. */
   readonly nameless: number
@@ -44,7 +41,7 @@ export interface ColumnMeanings {
 }
 
 /** How a header is read. */
-export interface HeaderReading {
+interface HeaderReading {
   readonly map: ColumnMap
   readonly operations: readonly BillableOperation[]
   /** Whether a YAML job names the file: what can be written in it is proposed there. */
@@ -109,7 +106,7 @@ export function readColumns(head: TableHead, reading: HeaderReading): ColumnMean
 }
 
 function isOwn(name: string): name is OwnColumn {
-  return (ownNames as readonly string[]).includes(name)
+  return (ownColumns as readonly string[]).includes(name)
 }
 
 /** What a column is; null where it is left out. */
@@ -330,4 +327,170 @@ function keptLabels(
     ([meant, name]) => `. ${quoted(name)} may be ${meant}: ${instead([[meant, name]], inYaml)}`,
   )
   return `kept as labels: ${names.map((name) => name.replace(/\s+/g, ' ')).join(', ')}${alikes.join('')}`
+}
+
+const none: readonly never[] = Object.freeze([])
+const noLabels: RowToExpand['labels'] = Object.freeze(Object.create(null))
+const maxCell = 64 * 1024
+
+/** Makes a row of the cells below a header; null where they are empty or cannot be read. Every mistake is reported. */
+export type ReadRow = (
+  cells: readonly string[],
+  line: number,
+  report: Report,
+) => { readonly row: RowToExpand; readonly good: boolean } | null
+
+/** The reader of the rows below a header, for a file that problems call `where`. */
+export function rowReader(
+  columns: ColumnMeanings,
+  plan: Pick<RowToExpand, 'operations' | 'depth' | 'pages'>,
+  where: string,
+): ReadRow {
+  // Rows that say the same share what was read.
+  const readOperation = memoized((name) => {
+    const read = operationName(name)
+    return 'value' in read ? { value: [billableOperation(read.value)] } : read
+  })
+  const readTargets = memoized(readSites)
+  return (written, line, report) => {
+    const bare = written.length > columns.width ? withoutEmptyEnd(written, columns.width) : written
+    // Where we put a guard against formulas before a text, we take it off again.
+    const cells = columns.ofExport === null ? bare : bare.map(withFormula)
+    if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
+    const place: FilePosition = { where, line, column: null }
+    let good = true
+    const complain = ({ message, fix }: InvalidValue) => {
+      good = false
+      report({ ...place, message, fix })
+    }
+    if (cells.length > columns.width || (cells.length < columns.width && !columns.maySkipEnd)) {
+      complain(wrongWidth(cells, columns))
+      return null
+    }
+    for (const cell of cells) {
+      const dirty = dirtyCell(cell)
+      if (dirty !== null) complain(dirty)
+    }
+    if (!good) return null
+
+    const textOf = (name: OwnColumn): string => cells[columns.own[name] ?? -1]?.trim() ?? ''
+    function cellValue<T>(name: OwnColumn, read: (text: string) => ReadResult<T>): T | undefined {
+      const text = name === 'volume' || name === 'url' ? unlessNothing(textOf(name)) : textOf(name)
+      const result = text === '' ? undefined : read(text)
+      if (result === undefined || 'value' in result) return result?.value
+      complain({ message: `${name} ${result.message}`, fix: result.fix })
+      return undefined
+    }
+    const params = ownParams(columns, cells, complain)
+    const text = queryText(textOf('query'))
+    if (!('value' in text)) complain({ message: `query ${text.message}`, fix: text.fix })
+    const operations = cellValue('operation', readOperation)
+    const depth = cellValue('depth', querySettings.depth.value.read)
+    const row: RowToExpand = {
+      text: 'value' in text ? text.value : '',
+      // Without its operation nothing can be said about the params of a row.
+      operations: operations ?? (textOf('operation') === '' ? plan.operations : none),
+      depth: depth ?? plan.depth,
+      pages: depth === undefined ? plan.pages : null,
+      tags: parts(textOf('tags')),
+      targets: cellValue('target', readTargets) ?? none,
+      priority: cellValue('priority', querySettings.priority.value.read) ?? 0,
+      volume: cellValue('volume', (volume) => readVolume(volume, columns.decimal)) ?? null,
+      url: cellValue('url', querySettings.url.value.read) ?? null,
+      every: cellValue('every', querySettings.every.value.read) ?? null,
+      labels: labelsOf(columns, cells),
+      own: params,
+      at: () => place,
+      marksLeftOut: hasMarks(textOf('query')),
+      source: { file: where, line },
+    }
+    return { row, good }
+  }
+}
+
+/** Empty where a tool says that it has nothing to say. */
+function unlessNothing(text: string): string {
+  return /^(?:[-\u2010-\u2015\u2212]{1,2}|n\/?a|nan|null|none)$/i.test(text) ? '' : text
+}
+
+/** Spreadsheets write empty cells behind the last column that holds something. */
+function withoutEmptyEnd(cells: readonly string[], width: number): readonly string[] {
+  const last = cells.findLastIndex((cell) => cell.trim() !== '')
+  return cells.slice(0, Math.max(last + 1, width))
+}
+
+function wrongWidth(cells: readonly string[], { width, nameless }: ColumnMeanings): InvalidValue {
+  const { length } = cells
+  if (length > width && length <= width + nameless)
+    return {
+      message: `${quoted(cells[length - 1] ?? '')} is in column ${length}, which has no name`,
+      fix: 'name the column in the header, or empty it',
+    }
+  const message = `the row has ${length} ${length === 1 ? 'cell' : 'cells'}, the header has ${width}`
+  return {
+    message,
+    fix: length > width ? 'put quotes around a cell that contains the separator' : 'add the missing cells',
+  }
+}
+
+function dirtyCell(cell: string): InvalidValue | null {
+  if (cell.length <= maxCell) return badCharacters(cell, true)
+  return { message: `${quoted(cell)} is longer than 64 KB`, fix: 'write one query per line' }
+}
+
+/** A cell cannot name a match: a site with a path is compared as a prefix. */
+const inCell = { ...inFile, page: 'write the query in YAML with match: url' }
+
+function readSites(text: string): ReadResult<readonly Target[]> {
+  const targets: Target[] = []
+  for (const part of parts(text)) {
+    const read = site(part)
+    if (!('value' in read)) return read
+    const made = target({ site: read.value }, true, 'domain', inCell, 'prefix')
+    if (!('value' in made)) return made
+    targets.push(made.value)
+  }
+  return { value: targets }
+}
+
+function parts(text: string): readonly string[] {
+  if (text === '') return none
+  const all = text.split(';').map((part) => part.trim())
+  return [...new Set(all)].filter((part) => part !== '')
+}
+
+function ownParams(
+  { params, ofExport }: ColumnMeanings,
+  cells: readonly string[],
+  complain: (mistake: InvalidValue) => void,
+): RowToExpand['own'] {
+  const all = cells[ofExport?.params ?? -1]?.trim() ?? ''
+  if (all !== '') {
+    const written = parsedJson(all)
+    if (typeof written === 'object' && written !== null && !Array.isArray(written))
+      return Object.entries(written).map(([name, value]) => [name, String(value)])
+    complain({ message: `params cannot be ${quoted(all)}`, fix: 'write a JSON object, or empty the cell' })
+  }
+  if (params.length === 0) return none
+  return params
+    .map(([name, index]) => [name, cells[index]?.trim() ?? ''] as const)
+    .filter(([, text]) => text !== '')
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function labelsOf(columns: ColumnMeanings, cells: readonly string[]): RowToExpand['labels'] {
+  if (columns.labels.length === 0) return noLabels
+  const labels: Record<string, string> = Object.create(null)
+  for (const [name, index] of columns.labels) {
+    const text = cells[index] ?? ''
+    if (text.trim() !== '') labels[name] = text
+  }
+  return labels
 }

@@ -1,14 +1,24 @@
+import { createReadStream } from 'node:fs'
 import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
+import { encodingOf } from '../model/text.ts'
 import { type InvalidValue, quoted } from '../model/values.ts'
-import {
-  type ByteSource,
-  delimiterOf,
-  isSeparator,
-  notText,
-  readLines,
-  type Separator,
-  separators,
-} from './files.ts'
+import { notText } from './files.ts'
+
+/** What can part the cells of a table. */
+const separators = [',', ';', '\t'] as const
+
+type Separator = (typeof separators)[number]
+
+function isSeparator(sign: string): sign is Separator {
+  return (separators as readonly string[]).includes(sign)
+}
+
+/** The separator that a line holds most often outside quotes. */
+function delimiterOf(line: string): Separator {
+  const bare = line.replace(/"(?:[^"]|"")*"?/g, '')
+  const counted = separators.map((sign) => ({ sign, times: bare.split(sign).length }))
+  return counted.reduce((best, other) => (other.times > best.times ? other : best)).sign
+}
 
 interface CsvRow {
   readonly line: number
@@ -284,6 +294,68 @@ async function structural(
     line: lastLine,
     mistake: { message: `the row cannot be read (${quoted(error.message)})`, fix: 'check its quotes' },
   }
+}
+
+/** Where bytes are read from: the path of a file, or the bytes themselves. */
+export type ByteSource = string | Buffer
+
+// The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
+const chunkSize = 64 * 1024
+
+/** The text of a file in UTF-8, with every line end made a line feed; `seen` sees each byte as it stands on disk. */
+async function* readLines(source: ByteSource, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  let afterReturn = false
+  for await (const chunk of inUtf8(chunksOf(source), seen)) {
+    if (chunk.length === 0) continue
+    if (!afterReturn && !chunk.includes(13)) {
+      yield chunk
+      continue
+    }
+    const { bytes, endsInReturn } = toLineFeeds(chunk, afterReturn)
+    afterReturn = endsInReturn
+    if (bytes.length > 0) yield bytes
+  }
+}
+
+/** UTF-16 with its byte order mark becomes UTF-8; all else stays as it is. */
+async function* inUtf8(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<Buffer> {
+  let decode: ((chunk?: Buffer) => Buffer) | undefined
+  for await (const chunk of chunks) {
+    seen(chunk)
+    decode ??= decoderOf(chunk)
+    yield decode(chunk)
+  }
+  if (decode !== undefined) yield decode()
+}
+
+/** Decodes the chunks of a text one after the other, and ends without one. */
+function decoderOf(first: Buffer): (chunk?: Buffer) => Buffer {
+  const encoding = encodingOf(first)
+  if (encoding === 'utf-8') return (chunk = Buffer.alloc(0)) => chunk
+  const decoder = new TextDecoder(encoding)
+  return (chunk) => Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
+}
+
+function chunksOf(source: ByteSource): AsyncIterable<Buffer> | Iterable<Buffer> {
+  return typeof source === 'string' ? createReadStream(source, { highWaterMark: chunkSize }) : slices(source)
+}
+
+function* slices(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize)
+}
+
+function toLineFeeds(chunk: Buffer, afterReturn: boolean): { bytes: Buffer; endsInReturn: boolean } {
+  const bytes = Buffer.allocUnsafe(chunk.length)
+  let length = 0
+  let last = afterReturn ? 13 : 0
+  for (const byte of chunk) {
+    if (byte !== 10 || last !== 13) bytes[length++] = byte === 13 ? 10 : byte
+    last = byte
+  }
+  return { bytes: bytes.subarray(0, length), endsInReturn: last === 13 }
 }
 
 const quote = 34

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createReadStream, existsSync, type Stats, statSync } from 'node:fs'
+import { existsSync, type Stats, statSync } from 'node:fs'
 import { access, constants, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path, { dirname, relative, resolve } from 'node:path'
@@ -119,68 +119,6 @@ function brokenLine(bytes: Buffer): number {
   return line
 }
 
-/** Where bytes are read from: the path of a file, or the bytes themselves. */
-export type ByteSource = string | Buffer
-
-// The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
-const chunkSize = 64 * 1024
-
-/** The text of a file in UTF-8, with every line end made a line feed; `seen` sees each byte as it stands on disk. */
-export async function* readLines(source: ByteSource, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
-  let afterReturn = false
-  for await (const chunk of inUtf8(chunksOf(source), seen)) {
-    if (chunk.length === 0) continue
-    if (!afterReturn && !chunk.includes(13)) {
-      yield chunk
-      continue
-    }
-    const { bytes, endsInReturn } = toLineFeeds(chunk, afterReturn)
-    afterReturn = endsInReturn
-    if (bytes.length > 0) yield bytes
-  }
-}
-
-/** UTF-16 with its byte order mark becomes UTF-8; all else stays as it is. */
-async function* inUtf8(
-  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
-  seen: (chunk: Buffer) => void,
-): AsyncGenerator<Buffer> {
-  let decode: ((chunk?: Buffer) => Buffer) | undefined
-  for await (const chunk of chunks) {
-    seen(chunk)
-    decode ??= decoderOf(chunk)
-    yield decode(chunk)
-  }
-  if (decode !== undefined) yield decode()
-}
-
-/** Decodes the chunks of a text one after the other, and ends without one. */
-function decoderOf(first: Buffer): (chunk?: Buffer) => Buffer {
-  const encoding = encodingOf(first)
-  if (encoding === 'utf-8') return (chunk = Buffer.alloc(0)) => chunk
-  const decoder = new TextDecoder(encoding)
-  return (chunk) => Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }))
-}
-
-function chunksOf(source: ByteSource): AsyncIterable<Buffer> | Iterable<Buffer> {
-  return typeof source === 'string' ? createReadStream(source, { highWaterMark: chunkSize }) : slices(source)
-}
-
-function* slices(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize)
-}
-
-function toLineFeeds(chunk: Buffer, afterReturn: boolean): { bytes: Buffer; endsInReturn: boolean } {
-  const bytes = Buffer.allocUnsafe(chunk.length)
-  let length = 0
-  let last = afterReturn ? 13 : 0
-  for (const byte of chunk) {
-    if (byte !== 10 || last !== 13) bytes[length++] = byte === 13 ? 10 : byte
-    last = byte
-  }
-  return { bytes: bytes.subarray(0, length), endsInReturn: last === 13 }
-}
-
 const signatures: readonly { readonly bytes: readonly number[]; readonly mistake: InvalidValue }[] = [
   {
     bytes: [0x50, 0x4b, 3, 4],
@@ -196,22 +134,6 @@ export function notText(start: Buffer): InvalidValue | null {
   if (start.subarray(0, 1000).includes(0))
     return { message: 'the file is UTF-16 or not text', fix: 'save it as UTF-8' }
   return null
-}
-
-/** What can part the cells of a table. */
-export const separators = [',', ';', '\t'] as const
-
-export type Separator = (typeof separators)[number]
-
-export function isSeparator(sign: string): sign is Separator {
-  return (separators as readonly string[]).includes(sign)
-}
-
-/** The separator that a line holds most often outside quotes. */
-export function delimiterOf(line: string): Separator {
-  const bare = line.replace(/"(?:[^"]|"")*"?/g, '')
-  const counted = separators.map((sign) => ({ sign, times: bare.split(sign).length }))
-  return counted.reduce((best, other) => (other.times > best.times ? other : best)).sign
 }
 
 /** The file that holds what the jobs of a workspace share. */

@@ -1,6 +1,6 @@
 // Imported as a namespace, so that the build drops the messages in all languages.
 import * as z from 'zod'
-import type { Scalar } from '../model/settings/job-settings.ts'
+import type { Scalar } from '../model/job.ts'
 import { closestMatch } from '../model/text.ts'
 import { type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 import { paramNames } from './params.ts'

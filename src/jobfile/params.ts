@@ -6,9 +6,12 @@ import {
   type ParamValue,
   type Style,
 } from '../catalog/operation.ts'
+import { remembered } from '../model/maps.ts'
+import type { JobQuery } from '../model/query.ts'
 import { normalParam } from '../model/spelling.ts'
 import { closestMatch } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
+import type { FilePosition, Report } from './source.ts'
 
 /** The mistake of asking for depth and pages at once. */
 export const depthAndPages: InvalidValue = {
@@ -22,7 +25,7 @@ export const paramNames: ReadonlySet<string> = new Set(
 )
 
 /** The style in which an operation is called when the job asks for `wanted`. */
-export function styleOf(operation: BillableOperation, wanted: Style): Style {
+function styleOf(operation: BillableOperation, wanted: Style): Style {
   return operation.styles.includes(wanted) ? wanted : (operation.styles[0] ?? 'get')
 }
 
@@ -76,7 +79,7 @@ export function paramValue(param: Param, name: string, text: string): ReadResult
   return 'value' in read ? read : { message: `${name} ${read.message}`, fix: read.fix }
 }
 
-export type Params = Readonly<Record<string, ParamValue>>
+type Params = Readonly<Record<string, ParamValue>>
 
 /** What holds for every query of a job; the values were checked. */
 export interface SharedParams {
@@ -86,7 +89,7 @@ export interface SharedParams {
 }
 
 /** Params of the job for one operation, without those that a query sets itself. */
-export interface Combined {
+interface Combined {
   /** One map of params per combination of the matrix; at least one. */
   readonly combinations: readonly Params[]
   /** All names, with the query's own, in alphabetical order. */
@@ -127,4 +130,77 @@ function conflict(operation: BillableOperation, names: readonly string[], own: r
     if (name !== undefined) return { name, message, fix: 'keep one of them' }
   }
   return null
+}
+
+/** One query as it was written: all but its params is checked. */
+export interface RowToExpand extends Omit<JobQuery, 'operation' | 'params'> {
+  readonly operations: readonly BillableOperation[]
+  /** Params that the query sets itself, as text. */
+  readonly own: readonly (readonly [name: string, text: string])[]
+  /** Where one of these params stands. */
+  readonly at: (name: string, part?: 'key' | 'value') => FilePosition
+}
+
+/** Makes the queries of a row: one per operation and combination of the matrix; none after a mistake. */
+export type Expand = (row: RowToExpand, report: Report) => readonly JobQuery[]
+
+/** Rows of one job share what the job sets, so that a row costs little. */
+export function queryExpander(job: SharedParams): Expand {
+  const combined = new Map<string, Combined>()
+  const unknown = new Map<string, { readonly mistake: InvalidValue | null }>()
+  const combineOnce = (operation: BillableOperation, own: readonly string[]) =>
+    remembered(combined, `${operation.name} ${own.join(' ')}`, () => combine(job, operation, own))
+  const unknownParamOnce = (name: string, operations: readonly BillableOperation[]) =>
+    remembered(unknown, [name, ...operations.map((operation) => operation.name)].join(' '), () => ({
+      mistake: unknownParam(name, operations, job.style),
+    }))
+
+  return (row, report) => {
+    const wrong = new Set<string>()
+    const complain: Complain = (name, { message, fix }, part) => {
+      if (!wrong.has(name)) report({ ...row.at(name, part), message, fix })
+      wrong.add(name)
+    }
+    // Without an operation nothing can be said about params.
+    if (row.operations.length === 0) return []
+    for (const [name] of row.own) {
+      const { mistake } = unknownParamOnce(name, row.operations)
+      if (mistake !== null) complain(name, mistake, 'key')
+    }
+    const queries: JobQuery[] = []
+    const { operations, own: _, at, ...query } = row
+    for (const operation of operations) {
+      const own = ownParams(row, operation, job.style, complain)
+      const { combinations, order, conflict } = combineOnce(operation, Object.keys(own))
+      if (conflict !== null && Object.hasOwn(own, conflict.name)) complain(conflict.name, conflict)
+      if (wrong.size > 0) continue
+      for (const params of combinations)
+        queries.push({ ...query, operation: operation.name, params: merge(params, own, order) })
+    }
+    return wrong.size === 0 ? queries : []
+  }
+}
+
+type Complain = (name: string, mistake: InvalidValue, part?: 'key') => void
+
+function ownParams(row: RowToExpand, operation: BillableOperation, style: Style, complain: Complain): Params {
+  const own: Record<string, ParamValue> = {}
+  for (const [name, text] of row.own) {
+    const param = paramOf(operation, name, style)
+    if (param === undefined) continue
+    const read = paramValue(param, name, text)
+    if ('value' in read) own[name] = read.value
+    else complain(name, read)
+  }
+  return own
+}
+
+function merge(job: Params, own: Params, order: readonly string[]): Params {
+  if (order.length === Object.keys(job).length) return job
+  const params: Record<string, ParamValue> = {}
+  for (const name of order) {
+    const value = own[name] ?? job[name]
+    if (value !== undefined) params[name] = value
+  }
+  return params
 }

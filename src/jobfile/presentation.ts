@@ -1,9 +1,11 @@
 import * as z from 'zod'
+import * as settings from '../model/job.ts'
 import { kindCodes } from '../model/result.ts'
-import * as settings from '../model/settings/job-settings.ts'
-import { comparison, isDay, period } from '../model/settings/period.ts'
 import {
+  comparison,
+  isDay,
   languages,
+  period,
   type ReportNote,
   type ReportSettings,
   type SavedView,

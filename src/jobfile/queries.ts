@@ -6,14 +6,11 @@ import { hasMarks } from '../model/spelling.ts'
 import type { Target } from '../model/target.ts'
 import { count } from '../model/text.ts'
 import { queryText } from '../model/values.ts'
-import { type ColumnMap, headerLook, readColumns } from './columns.ts'
-import type { TableHead } from './csv.ts'
-import { type ReadRow, rowReader } from './csv-rows.ts'
-import { noDefaults } from './defaults.ts'
-import { type Expand, queryExpander, type RowToExpand } from './expand.ts'
-import { type ByteSource, fileMistake, fromJobFile, tableExtensions, unreadable } from './files.ts'
+import { type ColumnMap, headerLook, type ReadRow, readColumns, rowReader } from './columns.ts'
+import type { ByteSource, TableHead } from './csv.ts'
+import { fileMistake, fromJobFile, tableExtensions, unreadable } from './files.ts'
 import { readMap, readValue } from './issues.ts'
-import { depthAndPages } from './params.ts'
+import { depthAndPages, type Expand, queryExpander, type RowToExpand } from './params.ts'
 import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
 import { flagPosition, type JobPlan, readSettings } from './settings.ts'
 import {
@@ -27,6 +24,7 @@ import {
   type Tree,
 } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
+import { noDefaults } from './workspace.ts'
 
 /** All that a reading of the queries needs. */
 export interface Reading {

@@ -1,20 +1,36 @@
 import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
-import * as settings from '../model/settings/job-settings.ts'
+import * as settings from '../model/job.ts'
 import { audiences } from '../model/settings/presentation.ts'
 import { normalText } from '../model/spelling.ts'
 import { matches, variants } from '../model/target.ts'
 import { closestMatch } from '../model/text.ts'
-import { pageUrl, plainText, quoted, type ReadResult, wholeNumber } from '../model/values.ts'
-import { readVolume } from '../model/volume.ts'
-import { schedule } from '../schedule/cron.ts'
-import { every, weekly } from '../schedule/every.ts'
+import { pageUrl, plainText, quoted, type ReadResult, readVolume, wholeNumber } from '../model/values.ts'
+import { every, weekly } from '../schedule/due.ts'
+import { schedule } from '../schedule/slots.ts'
 import { alertsSchema } from './alerts.ts'
-import { columnNames } from './columns.ts'
 import { scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
 import { notesSchema, reportSchema, viewsSchema } from './presentation.ts'
 import { site } from './targets.ts'
+
+/** Columns of a table with a meaning of their own; a parameter is a column, too. */
+export const ownColumns = [
+  'query',
+  'operation',
+  'depth',
+  'tags',
+  'target',
+  'priority',
+  'volume',
+  'url',
+  'every',
+] as const
+
+export type OwnColumn = (typeof ownColumns)[number]
+
+/** The names of columns that say more than a label. */
+export const columnNames: ReadonlySet<string> = new Set([...ownColumns, ...paramNames])
 
 const text = scalar(settings.text)
 const tag = scalar({

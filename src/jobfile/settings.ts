@@ -1,28 +1,22 @@
 import path from 'node:path'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation, ParamValue } from '../catalog/operation.ts'
-import { type JobSettings, noFile } from '../model/job.ts'
 import {
   type Continues,
   fieldsOf,
   flaggedSettings,
   type JobFlags,
+  type JobSettings,
   jobSettings,
+  noFile,
   type SettingsData,
-} from '../model/settings/job-settings.ts'
+} from '../model/job.ts'
 import type { ReportSettings } from '../model/settings/presentation.ts'
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
 import { type KnownNames, reportUnknownNames } from './alerts.ts'
-import { type ColumnMap, columnNames } from './columns.ts'
-import {
-  type JobDefaults,
-  mistakeEverywhere,
-  unknownEverywhere,
-  valueAnywhere,
-  withDefaults,
-} from './defaults.ts'
+import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import {
   combine,
@@ -34,9 +28,16 @@ import {
   unknownParam,
 } from './params.ts'
 import { reportUnknownInViews } from './presentation.ts'
-import { flagsSchema, looseJobSchema } from './schema.ts'
+import { columnNames, flagsSchema, looseJobSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets, type TargetList } from './targets.ts'
+import {
+  type JobDefaults,
+  mistakeEverywhere,
+  unknownEverywhere,
+  valueAnywhere,
+  withDefaults,
+} from './workspace.ts'
 
 /** What settings are read from. */
 export interface Origin {

@@ -1,5 +1,5 @@
 import type { LedgerSum } from '../model/call.ts'
-import { groupedBy } from '../model/groups.ts'
+import { groupedBy } from '../model/maps.ts'
 
 /** Sums of the calls of a group that the same number of requesters share, counted once for each of them. */
 export interface SharedSum extends Omit<LedgerSum, 'shared'> {

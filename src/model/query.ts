@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Continues } from './settings/job-settings.ts'
+import type { Continues } from './job.ts'
 import { normalParams, normalText } from './spelling.ts'
 import type { Target } from './target.ts'
 

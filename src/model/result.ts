@@ -43,7 +43,7 @@ export interface NewsDetails {
 }
 
 /** Fields of a video result. */
-export interface VideoDetails extends NewsDetails {
+interface VideoDetails extends NewsDetails {
   readonly channel: string | null
   /** As sent, for instance `M:SS` or `H:MM:SS`. */
   readonly duration: string | null
@@ -52,7 +52,7 @@ export interface VideoDetails extends NewsDetails {
 }
 
 /** Fields of an image result; its `link` is the page that shows it. */
-export interface ImageDetails {
+interface ImageDetails {
   readonly imageUrl: string | null
   readonly thumbnail: string | null
   readonly width: number | null
@@ -122,4 +122,18 @@ export interface RankedPlace {
   readonly page: number
   /** Place on the page, from 0. */
   readonly place: number
+}
+
+/** What a page of web results may have beside its results, as far as the service tells it. Each has a bit, in this order. */
+export const serpFeatures = ['knowledge', 'related'] as const
+
+export type SerpFeature = (typeof serpFeatures)[number]
+
+/** The number that stands for a set of features. */
+export function featureBits(features: readonly SerpFeature[]): number {
+  return features.reduce((bits, one) => bits | (1 << serpFeatures.indexOf(one)), 0)
+}
+
+export function hasFeature(bits: number, feature: SerpFeature): boolean {
+  return (bits & featureBits([feature])) !== 0
 }

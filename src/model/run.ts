@@ -1,5 +1,5 @@
 import type { JobSettings } from './job.ts'
-import type { Suspicion } from './suspicion.ts'
+import { count, grouped } from './text.ts'
 
 /** Why a run ended. All but the first two can be continued. */
 export type FinishReason =
@@ -41,7 +41,7 @@ export function coverageOf({ planned, done }: Pick<RunTotals['tasks'], 'planned'
 }
 
 /** From this coverage on a run that ended with failures counts as a good one. */
-export const goodCoverage = 0.9
+const goodCoverage = 0.9
 
 /** Whether a run gave what it was made for: it has nothing left to do, and all or nearly all of its tasks are done. */
 export function isGoodRun(
@@ -211,4 +211,41 @@ const worst: readonly FinishReason[] = [
 /** The reason that decides the exit code. */
 export function worstReason(reasons: readonly FinishReason[]): FinishReason {
   return worst.find((reason) => reasons.includes(reason)) ?? 'completed'
+}
+
+/** A run beside the last observations of its queries and targets before it. */
+interface RunComparison {
+  /** Observations that ranked before, and of which the run knows whether they still do. */
+  readonly ranked: number
+  /** Those of them that are absent now. */
+  readonly gone: number
+  /** The most different queries whose first pages are one list of results. */
+  readonly alike: number
+}
+
+/** Why a run as a whole is suspect: a count is 0 where it is no reason. */
+export type Suspicion = RunComparison
+
+/** Fewer say nothing about a whole job. */
+const fewest = 10
+
+/**
+ * Whether a whole job changed at once: more than half of at least ten ranks are gone, or at least ten different queries share one list of
+ * results. A service or a place that answers wrongly is likelier than such a day on the web.
+ */
+export function suspicionOf({ ranked, gone, alike }: RunComparison): Suspicion | null {
+  const isGone = ranked >= fewest && gone * 2 > ranked
+  const isAlike = alike >= fewest
+  if (!isGone && !isAlike) return null
+  return { ranked: isGone ? ranked : 0, gone: isGone ? gone : 0, alike: isAlike ? alike : 0 }
+}
+
+/** What is suspect, as a clause. */
+export function suspicionText({ ranked, gone, alike }: Suspicion): string {
+  return [
+    ...(gone === 0 ? [] : [`${grouped(gone)} of ${count(ranked, 'rank')} of the last run are gone at once`]),
+    ...(alike === 0
+      ? []
+      : [`${count(alike, 'different query', 'different queries')} got one list of results`]),
+  ].join(', and ')
 }

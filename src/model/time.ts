@@ -1,4 +1,4 @@
-import { memoized } from './memo.ts'
+import { memoized } from './maps.ts'
 
 /** Time as an argument. */
 export interface Clock {

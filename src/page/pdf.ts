@@ -1,5 +1,4 @@
-import { findBrowser } from '../output/browser/find.ts'
-import { printPdf } from '../output/browser/print.ts'
+import { findBrowser, printPdf } from '../output/browser.ts'
 import { reportPageData } from '../report/build-data.ts'
 import type { PageData } from '../report/data.ts'
 import type { PrintSettings, ReportFormat } from '../report/report.ts'

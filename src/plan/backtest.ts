@@ -1,7 +1,12 @@
 import type { JobSettings, PagingPolicy } from '../model/job.ts'
 import type { Observation } from '../model/result.ts'
-import { nextPage, type PagingRules, type QueryState, scoreQuery } from '../rank/advance.ts'
-import type { TargetHistory } from '../rank/paging.ts'
+import {
+  nextPage,
+  type PagingRules,
+  type QueryState,
+  scoreQuery,
+  type TargetHistory,
+} from '../rank/paging.ts'
 import { distinctResults, unbrokenPages } from '../rank/ranks.ts'
 
 /** One query on one day of its history. */

@@ -1,7 +1,16 @@
 import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
 import { type Match, type Variant, variants } from '../model/target.ts'
-import { hostOf, isOpaque, resolveRedirect, webUrl } from './address.ts'
-import { type CompiledTarget, compileTarget, isInDomain, mismatchOf, type Pattern } from './match.ts'
+import {
+  type CompiledTarget,
+  compileTarget,
+  hostOf,
+  isInDomain,
+  isOpaque,
+  mismatchOf,
+  type Pattern,
+  resolveRedirect,
+  webUrl,
+} from './match.ts'
 
 /** Explains why the link belongs to the target or does not. */
 export function explainMatch(target: Pattern, link: string) {

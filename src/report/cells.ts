@@ -1,4 +1,4 @@
-import { groupedBy } from '../model/groups.ts'
+import { groupedBy } from '../model/maps.ts'
 import type { Cell, Row } from '../model/result.ts'
 import { count } from '../model/text.ts'
 import type { ComparisonDay, MovementGroup } from './history/movement.ts'

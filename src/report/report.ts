@@ -1,6 +1,6 @@
-import type { SerpFeature } from '../model/features.ts'
+import type { SerpFeature } from '../model/result.ts'
 import type { Run, RunQuality } from '../model/run.ts'
-import type { BrowserPlaces } from '../output/browser/find.ts'
+import type { BrowserPlaces } from '../output/browser.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { Citation, PageData } from './data.ts'

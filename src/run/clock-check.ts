@@ -1,5 +1,5 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
-import { usage } from '../catalog/operations/lookups.ts'
+import { usage } from '../catalog/index.ts'
 import { aheadOf } from '../collect/account.ts'
 import { WrongClock } from '../model/errors.ts'
 import { type Clock, hourMs, utcMinute } from '../model/time.ts'

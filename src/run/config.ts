@@ -7,7 +7,7 @@ import { folderOfFile, isFolder, shownPath, upwardFrom, workspaceFile } from '..
 import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
-import type { BrowserPlaces } from '../output/browser/find.ts'
+import type { BrowserPlaces } from '../output/browser.ts'
 import { postgresAddress, unencryptedNote } from './postgres-address.ts'
 
 /** Flags that every command takes, as typed. */

@@ -5,7 +5,7 @@ import { parseStored } from '../collect/answers.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Task } from '../model/run.ts'
 import { count } from '../model/text.ts'
-import { scoreQuery } from '../rank/advance.ts'
+import { scoreQuery } from '../rank/paging.ts'
 import type {
   BackfillResult,
   DeriveFilter,

@@ -1,10 +1,10 @@
 import type { QueryHistory } from '../model/query.ts'
 import { addDays, dayMs, hourMs, localDay } from '../model/time.ts'
 import { countsAsDone } from '../model/trusted-time.ts'
-import { type Every, everyOf } from './every.ts'
+import { quoted, type ReadResult } from '../model/values.ts'
 
 /** When a query is due: as often as that, or once after an instant (epoch ms). */
-export type DueRule = Every | { readonly unit: 'once'; readonly since: number }
+type DueRule = Every | { readonly unit: 'once'; readonly since: number }
 
 /** How often a query that failed is due again within its period. */
 const mostRetries = 3
@@ -57,7 +57,7 @@ export function lookBack(rule: DueRule, now: number): number {
 }
 
 /** What a job says about how often. */
-export interface Cadences {
+interface Cadences {
   readonly every: string | null
   /** By tag. */
   readonly cadence: Readonly<Record<string, string>> | null
@@ -88,4 +88,54 @@ function hoursOf(rule: Every): number {
     case 'month':
       return 30.4 * 24
   }
+}
+
+/** How often a query is due: after some hours, or when local days, a weekday or a month have begun anew. */
+type Every =
+  | { readonly unit: 'hours'; readonly count: number }
+  | { readonly unit: 'days'; readonly count: number }
+  /** 0 is Sunday. */
+  | { readonly unit: 'weekdays'; readonly days: readonly number[] }
+  | { readonly unit: 'month' }
+
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+
+/** Reads `12h`, `1d`, `mon,thu` or `month`; weekdays come in the order of the week, each once. */
+export function every(text: string): ReadResult<string> {
+  const written = text.trim().toLowerCase()
+  const days = written.split(/\s*,\s*/)
+  const known = weekdays.filter((day) => days.includes(day))
+  if (/^[1-9]\d{0,3}[hd]$/.test(written) || written === 'month') return { value: written }
+  if (days.every((day) => (weekdays as readonly string[]).includes(day))) return { value: known.join(',') }
+  return {
+    message: `cannot be ${quoted(text)}`,
+    fix: 'write hours or days such as 12h or 7d, weekdays such as mon,thu (in quotes inside braces), or month',
+  }
+}
+
+/** What a text means that was read before. */
+export function everyOf(text: string): Every {
+  const [, count, unit] = text.match(/^(\d+)([hd])$/) ?? []
+  if (count !== undefined) return { unit: unit === 'h' ? 'hours' : 'days', count: Number(count) }
+  if (text === 'month') return { unit: 'month' }
+  return { unit: 'weekdays', days: text.split(',').map((day) => weekdays.indexOf(day as 'sun')) }
+}
+
+const weeklyFix = 'write weekdays and a time such as "mon 08:00" or "mon,thu 08:00", or "day 08:00"'
+
+/** Reads weekdays, or `day`, and a time of the day, such as `mon 08:00`; answers the cron pattern. */
+export function weekly(text: string): ReadResult<string> {
+  const [, days = '', hour = '', minute = ''] =
+    text
+      .trim()
+      .toLowerCase()
+      .match(/^([a-z]+(?: *, *[a-z]+)*) +(\d{1,2}):(\d{2})$/) ?? []
+  const named = days.split(/ *, */)
+  const numbers = named.map((day) => weekdays.indexOf(day as 'sun'))
+  const isDaily = days === 'day'
+  if (!isDaily && numbers.includes(-1)) return { message: `cannot be ${quoted(text)}`, fix: weeklyFix }
+  if (Number(hour) > 23 || Number(minute) > 59)
+    return { message: `cannot be ${quoted(text)}`, fix: 'write a time from 00:00 to 23:59' }
+  const onDays = isDaily ? '*' : [...new Set(numbers)].sort().join(',')
+  return { value: `${Number(minute)} ${Number(hour)} * * ${onDays}` }
 }

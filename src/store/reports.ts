@@ -1,6 +1,5 @@
 import type { Cell, Exactness, ObservationState, ResultKind, Row } from '../model/result.ts'
-import type { RunQuality } from '../model/run.ts'
-import type { Suspicion } from '../model/suspicion.ts'
+import type { RunQuality, Suspicion } from '../model/run.ts'
 import type { Target } from '../model/target.ts'
 
 /** What is stored, row by row. */
@@ -195,7 +194,7 @@ export interface TrackingStore {
   suspicionOf(run: number): Suspicion | null
 }
 
-/** The features of a page as bits, see `model/features`. */
+/** The features of a page as bits, see `model/result`. */
 export type FoundFeatures = readonly [query: number, features: number]
 
 export interface RunContents {

@@ -1,6 +1,6 @@
 import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Target } from '../model/target.ts'
-import type { QueryState, QueryUpdate } from '../rank/advance.ts'
+import type { QueryState, QueryUpdate } from '../rank/paging.ts'
 
 /** What is stored, looked at again: at no cost, with other questions or another normaliser. */
 export interface HistoryStore {

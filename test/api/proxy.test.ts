@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openHttpClient } from '../../src/api/http.ts'
-import { type HttpProxy, type ProxyVariables, proxyFor } from '../../src/api/proxy.ts'
+import { type HttpProxy, openHttpClient, type ProxyVariables, proxyFor } from '../../src/api/http.ts'
 import { testTable } from '../support/test-table.ts'
 import { closedPort, http, rawServer } from './raw-server.ts'
 

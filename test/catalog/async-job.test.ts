@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { jobIdOf, jobStateOf } from '../../src/catalog/async-job.ts'
+import { jobIdOf, jobStateOf } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { testTable } from '../support/test-table.ts'
 

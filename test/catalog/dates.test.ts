@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { localesOf } from '../../src/catalog/dates/languages.ts'
+import { languages, localesOf } from '../../src/catalog/dates/languages.ts'
 import { readDate } from '../../src/catalog/dates/read-date.ts'
-import { languages } from '../../src/catalog/dates/words.ts'
 import { testTable } from '../support/test-table.ts'
 
 const fetchedAt = Date.parse('2026-03-17T12:00:00Z')

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { billableOperations } from '../../src/catalog/index.ts'
+import { billableOperations, gl, hl, num } from '../../src/catalog/index.ts'
 import { checkParam, type Param } from '../../src/catalog/operation.ts'
-import { gl, hl, num } from '../../src/catalog/operations/shared.ts'
 import { testTable } from '../support/test-table.ts'
 
 const text: Param = { type: 'string', meaning: '' }

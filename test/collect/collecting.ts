@@ -1,5 +1,5 @@
 import type { ApiClient, FinishedCall } from '../../src/api/client.ts'
-import { usage } from '../../src/catalog/operations/lookups.ts'
+import { usage } from '../../src/catalog/index.ts'
 import { type CollectResult, collect } from '../../src/collect/collect.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import type { Run } from '../../src/model/run.ts'

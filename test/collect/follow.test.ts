@@ -7,7 +7,7 @@ import {
   type QueryState,
   type QueryUpdate,
   scoreQuery,
-} from '../../src/rank/advance.ts'
+} from '../../src/rank/paging.ts'
 import type { Page } from '../../src/rank/ranks.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'

@@ -1,6 +1,6 @@
 import type { PagingPolicy } from '../../src/model/job.ts'
 import type { Day } from '../../src/plan/backtest.ts'
-import type { PagingRules, QueryState } from '../../src/rank/advance.ts'
+import type { PagingRules, QueryState } from '../../src/rank/paging.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
 

@@ -9,7 +9,7 @@ import {
   type SeenTargets,
   targetHistoryOf,
 } from '../../src/plan/backtest.ts'
-import { scoreQuery } from '../../src/rank/advance.ts'
+import { scoreQuery } from '../../src/rank/paging.ts'
 import type { Page } from '../../src/rank/ranks.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'

@@ -5,7 +5,7 @@ import { apiClient, CallHeldBack, type ClientOptions, type ServiceDelays } from 
 import { type ApiRequest, openHttpClient } from '../../src/api/http.ts'
 import { billedAfter } from '../../src/api/outcomes.ts'
 import { rateLimiter } from '../../src/api/rate-limiter.ts'
-import { usage } from '../../src/catalog/operations/lookups.ts'
+import { usage } from '../../src/catalog/index.ts'
 import type { Outcome, Settlement } from '../../src/model/call.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
 import { fakeTime } from '../api/fake-time.ts'

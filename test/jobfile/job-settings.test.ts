@@ -8,7 +8,7 @@ import {
   jobSettings,
   type Setting,
   type SettingTable,
-} from '../../src/model/settings/job-settings.ts'
+} from '../../src/model/job.ts'
 
 interface SchemaPart {
   readonly description?: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JobFlags } from '../../src/model/settings/job-settings.ts'
+import type { JobFlags } from '../../src/model/job.ts'
 import { testTable } from '../support/test-table.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 

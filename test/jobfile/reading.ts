@@ -4,9 +4,8 @@ import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import { openJob } from '../../src/jobfile/open.ts'
 import { formatProblem } from '../../src/jobfile/source.ts'
-import type { JobSettings } from '../../src/model/job.ts'
+import type { JobFlags, JobSettings } from '../../src/model/job.ts'
 import type { JobQuery } from '../../src/model/query.ts'
-import type { JobFlags } from '../../src/model/settings/job-settings.ts'
 
 type Files = Readonly<Record<string, string | Buffer>>
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { suspicionOf, suspicionText } from '../../src/model/suspicion.ts'
+import { suspicionOf, suspicionText } from '../../src/model/run.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable<[number, number, number, string | null]>([

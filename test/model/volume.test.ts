@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { grouped } from '../../src/model/text.ts'
-import { type DecimalMark, readVolume } from '../../src/model/volume.ts'
+import { type DecimalMark, readVolume } from '../../src/model/values.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable<[string, DecimalMark, number]>([

@@ -2,8 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type BrowserPlaces, browserCandidates, findBrowser } from '../../src/output/browser/find.ts'
-import { printPdf } from '../../src/output/browser/print.ts'
+import { type BrowserPlaces, browserCandidates, findBrowser, printPdf } from '../../src/output/browser.ts'
 import { testTable } from '../support/test-table.ts'
 
 const nowhere: BrowserPlaces = {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Continues } from '../../src/model/settings/job-settings.ts'
+import type { Continues } from '../../src/model/job.ts'
 import { editLines } from '../../src/plan/edited-queries.ts'
 import type { EditedQueries } from '../../src/store/runs.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import type { Observation } from '../../src/model/result.ts'
-import { nextPage, type PagingRules, type QueryState, scoreQuery } from '../../src/rank/advance.ts'
-import type { EndKind, TargetHistory } from '../../src/rank/paging.ts'
+import {
+  type EndKind,
+  nextPage,
+  type PagingRules,
+  type QueryState,
+  scoreQuery,
+  type TargetHistory,
+} from '../../src/rank/paging.ts'
 import type { Page } from '../../src/rank/ranks.ts'
 import { aTarget } from '../plan/build.ts'
 import { donePage } from './build.ts'

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Match } from '../../src/model/target.ts'
-import { redirectedHost } from '../../src/rank/address.ts'
 import { explainMatch } from '../../src/rank/explain.ts'
-import { matcherOf } from '../../src/rank/match.ts'
+import { matcherOf, redirectedHost } from '../../src/rank/match.ts'
 import { testTable } from '../support/test-table.ts'
 import { near, no, table, yes } from './matching.ts'
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { QueryHistory } from '../../src/model/query.ts'
-import { everyOfQuery, isDue, lookBack } from '../../src/schedule/due.ts'
-import { every, everyOf } from '../../src/schedule/every.ts'
+import { every, everyOf, everyOfQuery, isDue, lookBack } from '../../src/schedule/due.ts'
 import { testTable } from '../support/test-table.ts'
 
 const never: QueryHistory = { answeredAt: null, failures: [] }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { weekly } from '../../src/schedule/every.ts'
+import { weekly } from '../../src/schedule/due.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
-import { scoreQuery } from '../../src/rank/advance.ts'
+import { scoreQuery } from '../../src/rank/paging.ts'
 import { aTarget } from '../plan/build.ts'
 import { services } from '../rank/looking.ts'
 import { answer, fail, webPage } from './answers.ts'

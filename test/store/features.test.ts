@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { featureBits, type SerpFeature, serpFeatures } from '../../src/model/features.ts'
-import type { AnswerFacts, ResultKind } from '../../src/model/result.ts'
+import {
+  type AnswerFacts,
+  featureBits,
+  type ResultKind,
+  type SerpFeature,
+  serpFeatures,
+} from '../../src/model/result.ts'
 import { dropOldResults } from '../../src/store/sqlite/maintenance/old-results.ts'
 import { aResult } from '../catalog/results.ts'
 import { understood, webPage, work } from './answers.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { QueryState } from '../../src/rank/advance.ts'
+import type { QueryState } from '../../src/rank/paging.ts'
 import { openScratch } from '../../src/store/sqlite/connection/database.ts'
 import { openScratchStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Cell } from '../../src/model/result.ts'
-import { kindCodes, type ResultKind } from '../../src/model/result.ts'
+import { type Cell, kindCodes, type ResultKind } from '../../src/model/result.ts'
 import { aResult } from '../catalog/results.ts'
 import { answer, understood } from './answers.ts'
 import { aStore, firstTask, plan } from './build.ts'

@@ -1,4 +1,4 @@
-import { groupedBy } from '../../src/model/groups.ts'
+import { groupedBy } from '../../src/model/maps.ts'
 import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
 import type { GoEnd, Story } from './fault-run.ts'
 import { groups } from './groups.ts'

@@ -1,7 +1,7 @@
 import { holderOf } from '../../src/catalog/answers.ts'
 import { asFields, text as textOf } from '../../src/catalog/fields.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { groupedBy } from '../../src/model/groups.ts'
+import { groupedBy } from '../../src/model/maps.ts'
 import type { Story } from './fault-run.ts'
 import { groups } from './groups.ts'
 import { isCutShort } from './ledger-check.ts'

@@ -1,7 +1,6 @@
-import { memoized } from '../../model/memo.ts'
+import { memoized } from '../../model/maps.ts'
 import type { Precision } from '../../model/result.ts'
-import { fold, localesOf } from './languages.ts'
-import { units, wordsOf } from './words.ts'
+import { fold, localesOf, units, wordsOf } from './languages.ts'
 
 /** A time ago, for instance 3 days. */
 interface Age {

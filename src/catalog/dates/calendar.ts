@@ -1,7 +1,6 @@
-import { memoized } from '../../model/memo.ts'
+import { memoized } from '../../model/maps.ts'
 import type { Precision } from '../../model/result.ts'
-import { fold, localesOf } from './languages.ts'
-import { wordsOf } from './words.ts'
+import { fold, localesOf, wordsOf } from './languages.ts'
 
 export interface ParsedDate {
   readonly at: number

@@ -1,4 +1,117 @@
-import { languages, wordsOf } from './words.ts'
+/** The words for dates that Intl does not know. */
+type WordField =
+  /** Locales whose words the language uses; by default the language itself. */
+  | 'locales'
+  /** Words that make the number of an age inexact and keep its unit. */
+  | 'about'
+  /** Words for the one in `an hour ago`. */
+  | 'ones'
+  /** A number one is left out, as in `час назад`. The field has no words. */
+  | 'bare one'
+  | 'now'
+  /** Further phrases for an age; `#` stands for the number, which is one if `#` is missing. */
+  | Unit
+  /** Variants of phrases, as `pattern > replacement`. They apply to folded phrases, which have no space next to `#`. */
+  | 'variants'
+  /** Words without a meaning in calendar dates, such as `de` or `den`, that Intl does not write. */
+  | 'fillers'
+
+export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
+type Unit = (typeof units)[number]
+
+const rows = `
+af | ones: 'n, een
+ar | locales: ar, ar-LB, ar-MA, ar-DZ; about: حوالي, نحو, تقريبا; now: للتو; variants: ^قبل > منذ
+be | about: каля, прыкладна, прыблізна; ones: адну, адзін; bare one; now: толькі што
+bg | about: около, приблизително; ones: един, една; bare one; now: току-що; fillers: година
+bn | about: প্রায়, আনুমানিক; ones: এক, একটি; now: এইমাত্র; variants: পূর্বে$ > আগে, আগে$ > পূর্বে, ঘণ্টা > ঘন্টা, ঘন্টা > ঘণ্টা
+ca | about: aproximadament, uns, unes; ones: un, una; now: ara mateix; fillers: el, de, del
+cs | about: asi, přibližně, zhruba, cca; bare one; now: právě teď; hour: před # hod; fillers: dne
+da | about: omkring, cirka, ca, omtrent, ungefær; ones: en, et; now: lige nu; variants: ^for# > #; fillers: d
+de | locales: de, de-AT; about: etwa, ca, circa, zirka, ungefähr, rund; ones: einer, einem; now: gerade eben, soeben;
+    fillers: am, den, der
+el | about: περίπου; ones: μία, ένα, έναν; now: μόλις τώρα; day: πριν από # μέρες, πριν από # μέρα;
+    year: πριν από # χρόνια, πριν από # χρόνο; variants: ^πριν απο# > πριν#; fillers: του, στις
+en | locales: en-US, en-GB; about: about, around, approximately, approx, roughly; ones: a, an, one; now: just now, now;
+    second: # secs ago, # s ago; minute: # mins ago, # m ago; hour: # hrs ago; day: # d ago; week: # wks ago; month: # mos ago;
+    year: # yrs ago; fillers: on, of, the, st, nd, rd, th
+es | locales: es, es-MX; about: unos, unas, aproximadamente, cerca de, alrededor de; ones: un, una;
+    now: ahora mismo, justo ahora; hour: hace # hs; variants: ^hace(#.*)$ > $1 atras; fillers: el, del, º
+et | about: umbes, ligikaudu; now: just nüüd; second: # sekundit tagasi, # sekund tagasi;
+    minute: # minutit tagasi, # minut tagasi; hour: # tundi tagasi, # tund tagasi; day: # päeva tagasi, # päev tagasi;
+    week: # nädalat tagasi, # nädal tagasi; month: # kuud tagasi, # kuu tagasi; year: # aastat tagasi, # aasta tagasi
+fa | about: حدود, حدودا, تقریبا; ones: یک; now: همین حالا, هم اکنون; variants: پیش$ > قبل
+fi | about: noin; ones: yksi; bare one; now: juuri nyt
+fil | ones: isang; now: ngayon lang; variants: ^(.*?) ?ang nakalipas$ > $1 na ang nakalipas, ang nakalipas$ > nakalipas;
+    fillers: noong, ika
+fr | locales: fr, fr-CA; about: environ, à peu près; ones: un, une; now: à l'instant, à l’instant même; fillers: le, er
+he | about: בערך, כ-; now: ממש עכשיו, זה עתה
+hi | about: लगभग, करीब; ones: एक; now: अभी-अभी; second: # सेकेंड पहले, # सेकण्ड पहले;
+    hour: # घंटा पहले, # घण्टे पहले, # घण्टा पहले; week: # हफ़्ते पहले, # हफ़्ता पहले, # हफ्ते पहले, # हफ्ता पहले;
+    month: # महीने पहले, # महीना पहले; year: # साल पहले
+hr | about: oko, otprilike; bare one; now: upravo sada
+hu | about: körülbelül, kb, nagyjából; ones: egy; now: épp most; second: # másodperce; minute: # perce; hour: # órája;
+    day: # napja; week: # hete; month: # hónapja; year: # éve; fillers: an, en
+id | about: sekitar, kira-kira; now: baru saja; minute: semenit yang lalu, semenit lalu; hour: sejam yang lalu, sejam lalu;
+    day: sehari yang lalu, sehari lalu; week: seminggu yang lalu, seminggu lalu; month: sebulan yang lalu, sebulan lalu;
+    year: setahun yang lalu, setahun lalu; variants: yang lalu$ > lalu, yang lalu$ > yg lalu
+is | about: um það bil, um; ones: einni, einum, einu; now: rétt í þessu; fillers: hinn
+it | about: circa; ones: un', un, una, uno; now: proprio ora; fillers: il, º
+ja | about: 約, およそ; now: たった今, たったいま; variants: か月前$ > ヶ月前, か月前$ > カ月前, か月前$ > ヵ月前, か月前$ > ケ月前
+ko | about: 약; now: 방금, 방금 전; hour: 한 시간 전; day: 하루 전; week: # 주일 전; month: # 달 전, 한 달 전
+lt | about: maždaug, apie; bare one; now: ką tik
+lv | about: apmēram, aptuveni; bare one; now: tikko
+mr | about: सुमारे; now: आत्ताच
+ms | about: kira-kira, sekitar; now: baru sahaja; variants: lalu$ > yang lalu
+nb | locales: nb, nn; about: omtrent, cirka, ca, omkring, rundt; ones: en, én, ett, et, ei; now: akkurat nå;
+    day: for # dager siden, for # dag siden, # dager siden, # dag siden; month: for # mnd siden, # mnd siden;
+    variants: ^for# > #; fillers: den
+nl | about: ongeveer, circa, ca, zo'n; ones: een, één; now: zojuist; hour: # u geleden, # uren geleden; fillers: op, e
+pl | about: około, ok; ones: jedną, jeden; bare one; now: właśnie teraz; hour: # h temu; day: dnia temu; week: tygodnia temu;
+    month: miesiąca temu; year: roku temu; fillers: dnia, r, roku
+pt | locales: pt-BR, pt-PT; about: cerca de, aproximadamente, uns, umas; ones: um, uma; now: agora mesmo;
+    variants: ^ha(#.*)$ > $1 atras, ^ha(#.*)$ > ha$1 atras; fillers: em, º
+ro | about: circa, aproximativ; ones: un, o; now: chiar acum; variants: ^acum# > in urma cu#; fillers: pe
+ru | about: около, примерно, приблизительно; ones: один, одну; bare one; now: только что; hour: # час. назад; day: # д назад;
+    fillers: год, года
+sk | about: asi, približne, zhruba, cca; bare one; now: práve teraz; hour: pred # hod
+sl | about: približno, okoli, okrog; ones: eno, enim; bare one; now: pravkar; fillers: dne
+sr | locales: sr, sr-Latn; about: око, oko, отприлике, otprilike; bare one; now: управо сада, upravo sada
+sv | about: cirka, ca, ungefär, omkring; ones: en, ett; now: just nu; hour: för # tim sen; variants: ^for# > #; fillers: den
+sw |
+ta |
+te |
+th | about: ประมาณ; now: เมื่อสักครู่, เมื่อสักครู่นี้, เมื่อครู่;
+    variants: ที่ผ่านมา$ > ที่แล้ว, ที่ผ่านมา$ > ก่อน, ที่แล้ว$ > ที่ผ่านมา, ที่แล้ว$ > ก่อน; fillers: ที่, คศ, พศ
+tr | about: yaklaşık; ones: bir; now: şu anda
+uk | about: близько, приблизно; ones: один, одну; bare one; now: щойно; variants: тому$ > назад; fillers: рік, року
+vi | about: khoảng; ones: một; now: vừa xong
+zh | locales: zh-Hans, zh-Hant; about: 大约, 大約, 大概, 约, 約; now: 刚刚, 剛剛, 刚才, 剛才; minute: # 分前; hour: # 個小時前, # 个小时前, # 个钟头前;
+    day: # 日前; week: # 个星期前, # 個星期前, # 星期前, # 週前, # 周前; variants: 前$ > 以前, 前$ > 之前
+`
+
+const table = new Map(
+  rows
+    .trim()
+    .split(/\n(?! )/)
+    .map(readRow),
+)
+
+function readRow(row: string): [language: string, fields: Partial<Record<string, readonly string[]>>] {
+  const [language = '', written = ''] = row.replaceAll(/\n +/g, ' ').split(' |')
+  const fields = written.split(';').map((field) => field.trim().split(/: ?/))
+  return [
+    language,
+    Object.fromEntries(fields.map(([name, words = '']) => [name, words === '' ? [] : words.split(', ')])),
+  ]
+}
+
+export const languages: readonly string[] = [...table.keys()]
+
+/** The words of a language in the table; undefined if it has none of the kind. */
+export function wordsOf(language: string, field: WordField): readonly string[] | undefined {
+  return table.get(language)?.[field]
+}
 
 /** Old codes, and codes of languages that are read as another one. */
 const otherNames: Readonly<Record<string, string>> = { in: 'id', iw: 'he', nn: 'nb', no: 'nb', tl: 'fil' }

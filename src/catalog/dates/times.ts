@@ -1,4 +1,4 @@
-import { memoized } from '../../model/memo.ts'
+import { memoized } from '../../model/maps.ts'
 import { fold, localesOf } from './languages.ts'
 
 /** Words before a time that Intl does not write, folded, of all languages. The rest of the text must be a whole day. */

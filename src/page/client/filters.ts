@@ -1,4 +1,4 @@
-import { isDay } from '../../model/settings/period.ts'
+import { isDay } from '../../model/settings/presentation.ts'
 import type { PageData } from '../../report/data.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { savedView, targetsOfView } from '../../report/presentation/presentation.ts'

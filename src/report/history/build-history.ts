@@ -1,4 +1,4 @@
-import { groupedBy } from '../../model/groups.ts'
+import { groupedBy } from '../../model/maps.ts'
 import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'

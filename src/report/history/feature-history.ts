@@ -1,4 +1,4 @@
-import { featureBits, type SerpFeature } from '../../model/features.ts'
+import { featureBits, type SerpFeature } from '../../model/result.ts'
 import type { TrackingStore } from '../../store/reports.ts'
 import { changesOf, type KeywordFeatures, stateOf } from './features.ts'
 import type { Keyword } from './rank-history.ts'

@@ -1,4 +1,4 @@
-import { hasFeature, type SerpFeature, serpFeatures } from '../../model/features.ts'
+import { hasFeature, type SerpFeature, serpFeatures } from '../../model/result.ts'
 
 /** What the result pages of a keyword had beside their results, day by day. */
 export interface KeywordFeatures {

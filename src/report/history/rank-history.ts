@@ -1,6 +1,6 @@
 import type { Exactness, ResultKind } from '../../model/result.ts'
+import type { Suspicion } from '../../model/run.ts'
 import type { Audience } from '../../model/settings/presentation.ts'
-import type { Suspicion } from '../../model/suspicion.ts'
 import type { Match, Variant } from '../../model/target.ts'
 import type { ComparedObservation } from './movement.ts'
 

@@ -1,6 +1,6 @@
-import { featuresOf } from '../../catalog/features.ts'
+import { featuresOf } from '../../catalog/index.ts'
 import type { JobSettings } from '../../model/job.ts'
-import type { BrowserPlaces } from '../../output/browser/find.ts'
+import type { BrowserPlaces } from '../../output/browser.ts'
 import type { CsvStyle } from '../../output/formats/format.ts'
 import type { Store } from '../../store/store.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'

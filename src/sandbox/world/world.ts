@@ -1,5 +1,5 @@
 import type { BillableOperation } from '../../catalog/operation.ts'
-import { remembered } from '../../model/memo.ts'
+import { remembered } from '../../model/maps.ts'
 import type { PageShape, Positions } from '../options.ts'
 import type { CheckedRequest } from '../routes.ts'
 import {

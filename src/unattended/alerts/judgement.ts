@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { groupedBy } from '../../model/groups.ts'
-import { isComplete } from '../../model/run.ts'
+import { groupedBy } from '../../model/maps.ts'
+import { isComplete, type Suspicion } from '../../model/run.ts'
 import {
   type AlertDetails,
   type AlertKind,
@@ -9,7 +9,6 @@ import {
   type AlertRule,
   ruleIdentity,
 } from '../../model/settings/alert.ts'
-import type { Suspicion } from '../../model/suspicion.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/alerts.ts'
 import {
   type CitationKind,

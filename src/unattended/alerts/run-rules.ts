@@ -1,6 +1,5 @@
-import { coverageOf } from '../../model/run.ts'
+import { coverageOf, type Suspicion, suspicionText } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
-import { type Suspicion, suspicionText } from '../../model/suspicion.ts'
 import { count, grouped } from '../../model/text.ts'
 import type { OpenAlert, RuleVerdict, RunHealth } from './query-rules.ts'
 

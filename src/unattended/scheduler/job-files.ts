@@ -8,8 +8,7 @@ import type { JobSettings, Problem } from '../../model/job.ts'
 import { eachOnce, firstNames } from '../../model/text.ts'
 import type { LogLevel, Terminal } from '../../output/terminal.ts'
 import { saysWhenDue } from '../../run/due-work.ts'
-import { slotsBetween } from '../../schedule/slots.ts'
-import { localTime } from '../../schedule/zone.ts'
+import { localTime, slotsBetween } from '../../schedule/slots.ts'
 
 /** Called with a line for the user. */
 type WriteLog = Terminal['log']

@@ -5,7 +5,7 @@ import { type RanklineError, UsageError } from '../../model/errors.ts'
 import { isComplete } from '../../model/run.ts'
 import { isLoopback } from '../../model/url.ts'
 import type { NotifySettings } from '../../run/config.ts'
-import { localTime } from '../../schedule/zone.ts'
+import { localTime } from '../../schedule/slots.ts'
 import type { ScheduledJobState } from './scheduler.ts'
 
 /** What `/health` answers with. Instants are ISO 8601, UTC. */

@@ -1,7 +1,6 @@
 import { asFields, text } from '../../../catalog/fields.ts'
-import { operations as catalog } from '../../../catalog/index.ts'
+import { operations as catalog, finderCountries, finderLanguages, stats } from '../../../catalog/index.ts'
 import type { FreeOperation } from '../../../catalog/operation.ts'
-import { finderCountries, finderLanguages, stats } from '../../../catalog/operations/lookups.ts'
 import type { Outcome } from '../../../model/call.ts'
 import { RanklineError } from '../../../model/errors.ts'
 import { exitCodes } from '../../../model/run.ts'

@@ -29,7 +29,7 @@ import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { outgoing } from '../../../run/outgoing.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
 import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
-import { localTime } from '../../../schedule/zone.ts'
+import { localTime } from '../../../schedule/slots.ts'
 import { leftOutTeller } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import {

@@ -1,4 +1,4 @@
-import { isDay, lengthIn, rangeIn, usualPeriod } from '../../../model/settings/period.ts'
+import { isDay, lengthIn, rangeIn, usualPeriod } from '../../../model/settings/presentation.ts'
 import { offeredComparisons, type PageData } from '../../../report/data.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../../report/history/period.ts'
 import { daysInWords } from '../../../report/words/period-text.ts'

@@ -1,4 +1,4 @@
-import { isComparison, isDay, isPeriod, rangeIn } from '../../../model/settings/period.ts'
+import { isComparison, isDay, isPeriod, rangeIn } from '../../../model/settings/presentation.ts'
 import { addDays } from '../../../model/time.ts'
 import { offeredPeriods, type PageData } from '../../../report/data.ts'
 import { baselineOrder } from '../../../report/history/keyword-status.ts'

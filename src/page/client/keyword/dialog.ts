@@ -1,4 +1,4 @@
-import { type SerpFeature, serpFeatures } from '../../../model/features.ts'
+import { type SerpFeature, serpFeatures } from '../../../model/result.ts'
 import { placesOf } from '../../../report/cells.ts'
 import { type FeatureState, featureIn, featureStates } from '../../../report/history/features.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'

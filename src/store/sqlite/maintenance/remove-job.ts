@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3'
-import { removedJob } from '../../../model/job.ts'
-import { fieldsOf, jobSettings } from '../../../model/settings/job-settings.ts'
+import { fieldsOf, jobSettings, removedJob } from '../../../model/job.ts'
 import { inspect } from '../connection/inspect.ts'
 import { raw } from '../connection/statements.ts'
 import {

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { type SQL, sql } from 'drizzle-orm'
-import { featureBits, type SerpFeature } from '../../../model/features.ts'
-import { kindCodes } from '../../../model/result.ts'
+import { featureBits, kindCodes, type SerpFeature } from '../../../model/result.ts'
 import type { FoundFeatures } from '../../reports.ts'
 import { prepared, type Values } from '../connection/statements.ts'
 import { answers as a, tasks as t, texts } from '../schema.ts'

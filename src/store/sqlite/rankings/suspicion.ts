@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { eq, sql } from 'drizzle-orm'
-import { groupedBy } from '../../../model/groups.ts'
+import { groupedBy } from '../../../model/maps.ts'
 import { kindCodes } from '../../../model/result.ts'
-import { type Suspicion, suspicionOf } from '../../../model/suspicion.ts'
+import { type Suspicion, suspicionOf } from '../../../model/run.ts'
 import { inOrderOfRuns } from '../../../model/trusted-time.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
 import {

@@ -1,3 +1,15 @@
+/** The entries of a list by a key, in their order. */
+export function groupedBy<T, K>(list: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>()
+  for (const one of list) {
+    const key = keyOf(one)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  return groups
+}
+
 /** The value of a key in the map, made where it is missing; the map is emptied before it has more than `most` keys. */
 export function remembered<T extends object>(
   known: Map<string, T>,
