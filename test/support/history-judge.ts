@@ -1,4 +1,4 @@
-import type { Postgres } from '../../src/machines/postgres/connection.ts'
+import type { Client } from 'pg'
 import { queryKey } from '../../src/model/query.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import type { Ended, Workspace } from './rankline.ts'
@@ -7,6 +7,8 @@ type Problems = readonly string[]
 
 /** The service of one key: what it allows, how many pages were wanted there, and the key in the journal. */
 export interface KeyOfHistory {
+  /** For people. */
+  readonly name: string
   readonly service: Sandbox
   readonly keyHash: string
   readonly perSecond: number
@@ -15,24 +17,40 @@ export interface KeyOfHistory {
 
 /** Codes with which a process may end before its time, and null where it was killed; the last end of each is judged by itself. */
 const passingCodes = {
-  // The queue could not be reached for long, or another process coordinated the job still.
   coordinator: [null, 0, 6, 7],
   worker: [null, 0],
 } as const
 
+/** The end of a process, and whose it was. */
+export interface MemberEnd {
+  /** For people. */
+  readonly who: string
+  readonly end: Ended
+}
+
+/** Whether the same command may go on: the queue could not be reached, its chunks were lost too often, or another process had the job. */
+export function isPassing({ end: { code } }: MemberEnd): boolean {
+  return code === 6 || code === 7
+}
+
+/** Whether it gave up because no answer came within its time: a machine with much to do may take longer. */
+export function isUnanswered({ end: { code, stderr } }: MemberEnd): boolean {
+  return code === 6 && stderr.includes('does not answer')
+}
+
 /** What is wrong with the ends of processes. */
-export function endFaults(who: keyof typeof passingCodes, ends: readonly Ended[]): Problems {
-  const passing: readonly (number | null)[] = passingCodes[who]
-  return ends.flatMap(({ code, stderr }) =>
-    passing.includes(code) ? [] : [`a ${who} ended with ${code}: ${stderr}`],
-  )
+export function endFaults(kind: keyof typeof passingCodes, ends: readonly MemberEnd[]): Problems {
+  const passing: readonly (number | null)[] = passingCodes[kind]
+  return ends.flatMap((one) => (passing.includes(one.end.code) ? [] : [said(one)]))
 }
 
 /** What is wrong with ends after which nothing more comes. */
-export function lastEndFaults(who: string, ends: readonly Ended[]): Problems {
-  return ends.flatMap(({ code, stderr }) =>
-    code === 0 ? [] : [`a ${who} ended with ${code} at last: ${stderr}`],
-  )
+export function lastEndFaults(ends: readonly MemberEnd[]): Problems {
+  return ends.flatMap((one) => (one.end.code === 0 ? [] : [`at last ${said(one)}`]))
+}
+
+function said({ who, end: { code, stderr } }: MemberEnd): string {
+  return `${who} ${code === null ? 'was killed' : `ended with ${code}`}: ${stderr}`
 }
 
 /**
@@ -40,22 +58,22 @@ export function lastEndFaults(who: string, ends: readonly Ended[]): Problems {
  *
  * @param failedOver whether calls may be gone with a server: their pages were bought again
  */
-export async function keyFaults(
-  postgres: Postgres,
-  key: KeyOfHistory,
-  failedOver: boolean,
-): Promise<Problems> {
-  const { faults, charged, billed, ambiguous } = await moneyFaults(postgres, key)
-  const { faults: missing, again, pages } = callFaults(await boughtTasks(postgres, key), key, failedOver)
+export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: boolean): Promise<Problems> {
+  const { faults, charged, billed, ambiguous } = await moneyFaults(queue, key)
+  const { faults: missing, again, pages } = callFaults(await boughtTasks(queue, key), key, failedOver)
   if (again > (failedOver ? charged - billed : 0))
-    faults.push(`bought again ${again} times without a call in doubt: ${pages.join(' | ')}`)
+    faults.push(
+      `pages were bought again ${again} times without a call in doubt, ${charged} credits were charged and ${billed} are billed: ${pages.join(' | ')}`,
+    )
   if (charged < billed || charged > billed + ambiguous + again)
-    faults.push(`the service charged ${charged}, the journal has ${billed} and ${ambiguous} in doubt`)
-  return [...faults, ...missing, ...rateFaults(key)]
+    faults.push(
+      `the service charged ${charged}, the calls have ${billed} billed and ${ambiguous} in doubt, pages were bought again ${again} times`,
+    )
+  return [...faults, ...missing, ...rateFaults(key)].map((fault) => `${key.name}: ${fault}`)
 }
 
-async function moneyFaults(postgres: Postgres, { keyHash, service }: KeyOfHistory) {
-  const [sums] = await postgres.query<{
+async function moneyFaults(queue: Client, { keyHash, service }: KeyOfHistory) {
+  const { rows } = await queue.query<{
     billed: number
     ambiguous: number
     open: number
@@ -71,13 +89,16 @@ async function moneyFaults(postgres: Postgres, { keyHash, service }: KeyOfHistor
       (SELECT coalesce(sum(spent + in_doubt), 0)::int FROM rankline.spending WHERE key_hash = $1) AS quarters`,
     [keyHash],
   )
+  const [sums] = rows
   if (sums === undefined) throw new Error('there are no sums')
   const { billed, ambiguous, open, spent, doubt, quarters } = sums
   const { charged } = service.ledger
   const faults: string[] = []
   if (open > 0) faults.push(`${open} calls never ended`)
   if (spent !== billed || doubt !== ambiguous || quarters !== billed + ambiguous)
-    faults.push(`chunks: ${spent} and ${doubt}, quarters: ${quarters}, calls: ${billed} and ${ambiguous}`)
+    faults.push(
+      `the calls have ${billed} billed and ${ambiguous} in doubt, their chunks ${spent} and ${doubt}, their quarters of an hour ${quarters} together`,
+    )
   return { faults, charged, billed, ambiguous }
 }
 
@@ -94,17 +115,17 @@ interface BoughtTask {
 }
 
 async function boughtTasks(
-  postgres: Postgres,
+  queue: Client,
   { keyHash }: KeyOfHistory,
 ): Promise<ReadonlyMap<string, BoughtTask>> {
-  const tasks = await postgres.query<BoughtTask>(
+  const tasks = await queue.query<BoughtTask>(
     `SELECT encode(query, 'hex') AS query, page, (count(*) FILTER (WHERE lost_at IS NOT NULL OR billed IS NULL))::int AS "inDoubt",
       (count(*) FILTER (WHERE billed IS DISTINCT FROM 0))::int AS listed,
       string_agg(concat_ws(' ', sent_at, outcome, billed, 'lost', lost_at, 'settled', settled_at, error), '; ' ORDER BY sent_at) AS calls
     FROM rankline.calls WHERE key_hash = $1 AND credits > 0 GROUP BY query, page`,
     [keyHash],
   )
-  return new Map(tasks.map((task) => [`${task.query} ${task.page}`, task]))
+  return new Map(tasks.rows.map((task) => [`${task.query} ${task.page}`, task]))
 }
 
 /** Each page is bought; how often one was bought again although no call of it was in doubt, and the calls of such pages. */
@@ -143,34 +164,43 @@ function rateFaults({ service: { ledger }, perSecond }: KeyOfHistory): Problems 
   ]
 }
 
-/** What reports read, without the numbers and names of jobs that each database gives for itself. */
-export function readFaults(places: readonly Workspace[]): Problems {
-  const [first, ...others] = places.map(whatIsRead)
-  const found = others.flatMap((other, index) => {
-    const lacking = first?.filter((row) => !other.includes(row)) ?? []
-    const more = other.filter((row) => !first?.includes(row))
+/** A last `sync`, and the database that it wrote. */
+export interface ReaderEnd extends MemberEnd {
+  readonly place: Workspace
+}
+
+/**
+ * What reports read, without the numbers and names of jobs that each database gives for itself. A reader that could not read all has a fault of
+ * its own, and perhaps no database.
+ */
+export function readFaults(ends: readonly ReaderEnd[]): Problems {
+  const readers = ends.filter(({ end }) => end.code === 0)
+  const [first, ...others] = readers.map(({ who, place }) => ({ who, rows: whatIsRead(place) }))
+  const differing = others.flatMap(({ who, rows }) => {
+    const lacking = first?.rows.filter((row) => !rows.includes(row)) ?? []
+    const more = rows.filter((row) => !first?.rows.includes(row))
     if (lacking.length + more.length === 0) return []
     return [
-      `database ${index + 2} lacks ${lacking.length} rows of the first and has ${more.length} others, such as: ${lacking[0]}, ${more[0]}`,
+      `the database of ${who} lacks ${lacking.length} rows of that of ${first?.who} and has ${more.length} others, such as: ${lacking[0]}, ${more[0]}`,
     ]
   })
-  const runs = (places[0] as Workspace).sql<{
-    finish_reason: string
-    tasks_planned: number
-    tasks_done: number
-  }>('SELECT finish_reason, tasks_planned, tasks_done FROM runs')
-  const unfinished = runs.filter(
-    ({ finish_reason, tasks_planned, tasks_done }) =>
-      finish_reason !== 'completed' || tasks_planned !== tasks_done,
+  const unfinished = readers.slice(0, 1).flatMap(({ who, place }) =>
+    place
+      .sql<{ finish_reason: string; tasks_planned: number; tasks_done: number }>(
+        'SELECT job, finish_reason, tasks_planned, tasks_done FROM runs',
+      )
+      .filter(
+        ({ finish_reason, tasks_planned, tasks_done }) =>
+          finish_reason !== 'completed' || tasks_planned !== tasks_done,
+      )
+      .map((run) => `not completed in the database of ${who}: ${JSON.stringify(run)}`),
   )
-  const causes = places.flatMap((place) =>
-    place.sql<{ cause: string }>('SELECT DISTINCT cause FROM tasks_ WHERE cause IS NOT NULL'),
+  const failed = readers.flatMap(({ who, place }) =>
+    place
+      .sql<{ cause: string }>('SELECT DISTINCT cause FROM tasks_ WHERE cause IS NOT NULL')
+      .map(({ cause }) => `a task failed in the database of ${who}: ${cause}`),
   )
-  return [
-    ...found,
-    ...unfinished.map((run) => `not completed: ${JSON.stringify(run)}`),
-    ...causes.map(({ cause }) => `a task failed: ${cause}`),
-  ]
+  return [...lastEndFaults(ends), ...differing, ...unfinished, ...failed]
 }
 
 function whatIsRead(place: Workspace): readonly string[] {

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Sandbox } from '../../src/sandbox/server.ts'
@@ -7,6 +8,8 @@ import type { Ended, Started, Workspace } from './rankline.ts'
 
 /** A process of a history, on a machine with a folder, a clock and a network of its own. */
 export interface Member {
+  /** For people. */
+  readonly who: string
   readonly place: Workspace
   readonly network: CutNetwork
   readonly env: Readonly<Record<string, string>>
@@ -24,6 +27,7 @@ export interface Scene {
   readonly coordinators: readonly Member[]
   readonly services: readonly Sandbox[]
   readonly server: TestPostgres
+  readonly leaseMs: number
   /** Where the server has one that may take its place, once. */
   standby: Standby | null
   /** The queue, and another database of its server, as a superuser. */
@@ -36,7 +40,8 @@ export interface Scene {
 
 /** The user of all members. */
 export const machineUser = 'machine'
-export const leaseMs = 2_000
+/** As long as a lease where the machine has little to do. */
+const shortMs = 2_000
 
 /** Each kind of trouble, and how often it is drawn beside the others. It answers whether it came about. */
 const kinds = {
@@ -66,6 +71,18 @@ export async function trouble(scene: Scene): Promise<Trouble | null> {
   const kind = pick(scene, lots)
   return (await kinds[kind].happen(scene)) ? kind : null
 }
+
+/**
+ * As short as workers that are alive can renew it, with some to spare: where a machine has so much to do that a question to the queue takes
+ * a second, those of two seconds all run out, and the same pages are tried again and again.
+ */
+export function shortestLeaseMs(): number {
+  const [load = 0] = loadavg()
+  return Math.ceil(Math.max(1, load / availableParallelism() / usualLoad)) * shortMs
+}
+
+/** Processes that want to run for each core, where all tests run at once. */
+const usualLoad = 5
 
 export function start(member: Member): void {
   const started = member.place.start(member.args, member.env)
@@ -100,7 +117,7 @@ async function stopWorker(scene: Scene): Promise<boolean> {
   const one = await aWorker(scene)
   if (isOver(one)) return false
   one.started?.child.kill('SIGSTOP')
-  await pause(leaseMs * (1.2 + scene.random()))
+  await pause(scene.leaseMs * (1.2 + scene.random()))
   one.started?.child.kill('SIGCONT')
   return true
 }
@@ -114,7 +131,7 @@ async function reset(scene: Scene): Promise<boolean> {
 async function cutOff(scene: Scene): Promise<boolean> {
   const one = scene.random() < 0.8 ? await aWorker(scene) : pick(scene, scene.coordinators)
   one.network.cut()
-  await pause(leaseMs * 2 * scene.random())
+  await pause(scene.leaseMs * 2 * scene.random())
   one.network.mend()
   return !isOver(one)
 }
@@ -150,7 +167,7 @@ async function timeOut(scene: Scene): Promise<boolean> {
   await asSuperuser(scene.urls.queue(), async (client) => {
     await client.query(`ALTER ROLE ${machineUser} SET statement_timeout = ${most}`)
     await client.query(newSessions, [machineUser])
-    await pause(leaseMs * 1.5 * scene.random())
+    await pause(shortMs * 1.5 * scene.random())
     await client.query(`ALTER ROLE ${machineUser} RESET statement_timeout`)
     await client.query(newSessions, [machineUser])
   })
@@ -163,7 +180,7 @@ const newSessions = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHER
 /** As a watchdog does that ends whatever it sees. */
 async function cancel(scene: Scene): Promise<boolean> {
   const before = said(scene, 'user request')
-  const until = performance.now() + leaseMs * scene.random()
+  const until = performance.now() + shortMs * scene.random()
   await asSuperuser(scene.urls.queue(), async (client) => {
     while (performance.now() < until) {
       await client.query(
@@ -185,7 +202,7 @@ async function holdOpen(scene: Scene, where: keyof Scene['urls']): Promise<boole
   })
   await client.connect()
   await client.query('BEGIN; SELECT pg_current_xact_id()')
-  const lastMs = leaseMs * (1 + 7 * scene.random())
+  const lastMs = shortMs * (1 + 7 * scene.random())
   const close = async (): Promise<void> => {
     await pause(lastMs)
     if (!isLost) await client.end()
@@ -213,12 +230,13 @@ function said({ server }: Scene, why: string): number {
   return server.log().split(`canceling statement due to ${why}`).length - 1
 }
 
-async function asSuperuser(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+/** Does something as a superuser, however long the server takes to answer. */
+export async function asSuperuser<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
   try {
-    await work(client)
+    return await work(client)
   } finally {
     await client.end()
   }

@@ -1,34 +1,48 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openPostgres } from '../../src/machines/postgres/connection.ts'
 import { keyHash } from '../../src/run/config.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
-import { whenReachable } from '../../src/store/shared/waiting.ts'
 import { cutNetwork } from './cut-network.ts'
-import { endFaults, type KeyOfHistory, keyFaults, lastEndFaults, readFaults } from './history-judge.ts'
 import {
+  endFaults,
+  isPassing,
+  isUnanswered,
+  type KeyOfHistory,
+  keyFaults,
+  lastEndFaults,
+  type MemberEnd,
+  type ReaderEnd,
+  readFaults,
+} from './history-judge.ts'
+import {
+  asSuperuser,
   isOver,
-  leaseMs,
   type Member,
   machineUser,
   type Scene,
+  shortestLeaseMs,
   start,
   type Trouble,
   trouble,
 } from './history-troubles.ts'
 import { testPostgres } from './postgres.ts'
-import { type Ended, type Started, workspace } from './rankline.ts'
+import { type Started, workspace } from './rankline.ts'
 
 const skewedClock = fileURLToPath(new URL('skewed-clock.mjs', import.meta.url))
 
-/** Things go wrong from the first call on, as long as there is much left to buy; then all is well, and the coordinators may end. */
-const longestTroubleMs = 9_000
+/**
+ * Things go wrong from the first call on, as long as there is much left to buy; then all is well, and the coordinators may end. A machine with
+ * much to do has its troubles, too, although each takes longer there.
+ */
+const troubleMs = 9_000
+const leastTroubles = 6
 const longestCalmMs = 500
-/** No run and no worker takes so long to its end, also on a machine with much to do. */
+/** No run and no worker goes on for so long after the last page was bought, also on a machine with much to do. */
 const longestEndMs = 120_000
+/** How often the same command is run again without anything that comes of it. */
+const mostIdleStarts = 3
 const pages = 2
-const lease = `${leaseMs / 1000}s`
 
 export interface PlayedHistory {
   /** What is wrong with its end, one sentence for each. */
@@ -36,41 +50,57 @@ export interface PlayedHistory {
   readonly troubles: readonly Trouble[]
 }
 
-/** The end of a process; one that goes on and on is killed. */
-async function endWithin({ started }: Member): Promise<Ended> {
+/**
+ * The end of a process; one that goes on and on is killed.
+ *
+ * @param charged what the services have charged so far: while it grows, there is something to do
+ */
+async function endOf({ who, started }: Member, charged: () => number): Promise<MemberEnd> {
   const { child, ended } = started as Started
   const over = new AbortController()
-  const tooLate = pause(longestEndMs, undefined, over).then(
-    () => child.kill('SIGKILL'),
-    () => {},
-  )
+  const watch = async (): Promise<void> => {
+    let [before, since] = [charged(), performance.now()]
+    while (!over.signal.aborted) {
+      await pause(1_000, undefined, over).catch(() => {})
+      if (charged() > before) [before, since] = [charged(), performance.now()]
+      else if (performance.now() > since + longestEndMs) child.kill('SIGKILL')
+    }
+  }
+  const watched = watch()
   const end = await ended
   over.abort()
-  await tooLate
-  return end
+  await watched
+  return { who, end }
+}
+
+/** How each process of a member ended. */
+function allEnds({ who, ends }: Member): readonly MemberEnd[] {
+  return ends.map((end) => ({ who, end }))
 }
 
 /** A history of several machines in which much goes wrong. */
 export async function playHistory(seed: number): Promise<PlayedHistory> {
   const salt = hashText(`history ${seed}`)
+  const leaseMs = shortestLeaseMs()
   let draws = 0
   const random = (): number => unit(mix(salt, draws++))
   const between = (low: number, high: number): number => Math.floor(low + random() * (high - low + 1))
   await using server = await testPostgres()
   const queue = await server.database()
   const other = await server.database()
-  await using inspecting = await cutNetwork(() => server.port)
   const at = (url: string, port: number): string => url.replace(/:\d+\//, `:${port}/`)
-  await using postgres = await openPostgres(at(queue, inspecting.port))
-  await postgres.query(`CREATE ROLE ${machineUser} LOGIN PASSWORD 'secret'`)
-  await postgres.query(`ALTER DATABASE ${new URL(queue).pathname.slice(1)} OWNER TO ${machineUser}`)
+  const urls = { queue: () => at(queue, server.port), other: () => at(other, server.port) }
+  await asSuperuser(urls.queue(), async (client) => {
+    await client.query(`CREATE ROLE ${machineUser} LOGIN PASSWORD 'secret'`)
+    await client.query(`ALTER DATABASE ${new URL(queue).pathname.slice(1)} OWNER TO ${machineUser}`)
+  })
   const standby = random() < 0.5 ? await server.addStandby() : null
 
   // A job of each name for the first key, which start within a second; the second key has one of the same name.
   const keys: KeyOfHistory[] = []
   const coordinators: Member[] = []
   const workers: Member[] = []
-  const join = async (service: Sandbox, args: readonly string[]): Promise<Member> => {
+  const join = async (who: string, service: Sandbox, args: readonly string[]): Promise<Member> => {
     const network = await cutNetwork(() => server.port)
     const place = await workspace(service)
     const address = at(queue, network.port).replace(/\/\/[^:]*:[^@]*@/, `//${machineUser}:secret@`)
@@ -79,32 +109,40 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
       NODE_OPTIONS: `--import ${skewedClock}`,
       TEST_CLOCK_SKEW_MS: String(between(-300_000, 300_000)),
     }
-    return { place, network, env, args: [...args, '--lease', lease], started: null, ends: [] }
+    return {
+      who,
+      place,
+      network,
+      env,
+      args: [...args, '--lease', `${leaseMs / 1000}s`],
+      started: null,
+      ends: [],
+    }
   }
-  const bringKey = async (names: readonly string[], machines: number): Promise<void> => {
+  const bringKey = async (name: string, jobs: readonly string[], machines: number): Promise<void> => {
     const perSecond = between(20, 40)
     const service = await startSandbox({ account: { perSecond }, latencyMs: [20, 120] })
     let wanted = 0
-    for (const name of names) {
-      const one = await join(service, ['run', `${name}.yaml`])
+    for (const job of jobs) {
+      const one = await join(`the coordinator of ${job} with ${name}`, service, ['run', `${job}.yaml`])
       coordinators.push(one)
-      const texts = Array.from({ length: between(25, 40) }, (_, index) => `  - ${name} ${index + 1}`)
+      const texts = Array.from({ length: between(25, 40) }, (_, index) => `  - ${job} ${index + 1}`)
       wanted += texts.length * pages
       await one.place.file(
-        `${name}.yaml`,
+        `${job}.yaml`,
         `depth: ${pages * 10}\ntimezone: UTC\ntargets: [acme.com]\nqueries:\n${texts.join('\n')}\n`,
       )
     }
-    for (let count = machines; count > 0; count--)
-      workers.push(await join(service, ['worker', '--concurrency', '6']))
+    for (let number = 1; number <= machines; number++)
+      workers.push(await join(`worker ${number} with ${name}`, service, ['worker', '--concurrency', '6']))
     const hash = keyHash({ baseUrl: service.url, apiKey: service.key })
-    keys.push({ service, keyHash: hash, perSecond, wanted })
+    keys.push({ name, service, keyHash: hash, perSecond, wanted })
   }
   const members = (): readonly Member[] => [...coordinators, ...workers]
 
   try {
-    await bringKey(['one', 'two', 'three'], between(2, 4))
-    if (random() < 0.5) await bringKey(['one'], 2)
+    await bringKey('the first key', ['one', 'two', 'three'], between(2, 4))
+    if (random() < 0.5) await bringKey('the second key', ['one'], 2)
     const begin = async (member: Member, afterMs: number): Promise<void> => {
       await pause(afterMs)
       start(member)
@@ -112,59 +150,68 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     await Promise.all(coordinators.map((one) => begin(one, random() * 800)))
     for (const one of workers) start(one)
     const busy = async (): Promise<Member | undefined> => {
-      const asked = () =>
-        postgres.query<{ name: string }>(
+      const { rows } = await asSuperuser(urls.queue(), (client) =>
+        client.query<{ name: string }>(
           `SELECT w.name FROM rankline.workers w JOIN rankline.chunks c ON c.worker = w.id WHERE c.state = 'leased'`,
-        )
-      const rows = await whenReachable(asked)
+        ),
+      )
       return workers.find(({ started }) => rows.some(({ name }) => name.endsWith(` ${started?.child.pid}`)))
     }
     const scene: Scene = {
-      ...{ random, members: members(), workers, coordinators, server, standby, busy, beside: [] },
+      ...{ random, members: members(), workers, coordinators, server, standby, urls, busy, beside: [] },
       services: keys.map(({ service }) => service),
-      urls: { queue: () => at(queue, server.port), other: () => at(other, server.port) },
+      leaseMs,
     }
 
     const charged = (): number => keys.reduce((sum, { service }) => sum + service.ledger.charged, 0)
     const wanted = keys.reduce((sum, key) => sum + key.wanted, 0)
-    while (charged() === 0) await pause(20)
-    const until = performance.now() + longestTroubleMs
+    while (charged() === 0 && !coordinators.every(isOver)) await pause(20)
+    const until = performance.now() + troubleMs
     const happened: Trouble[] = []
-    while (performance.now() < until && charged() < wanted * 0.8) {
+    while ((performance.now() < until || happened.length < leastTroubles) && charged() < wanted * 0.8) {
       await pause(random() * longestCalmMs)
       const one = await trouble(scene)
       if (one !== null) happened.push(one)
     }
     for (const one of workers) if (isOver(one)) start(one)
-    // Those that were killed, or could not reach the queue, are started again: the same command goes on.
-    const endOf = async (one: Member): Promise<Ended> => {
-      let end = await endWithin(one)
-      for (let times = 0; (end.code === 6 || end.code === 7) && times < 3; times++) {
+    // Those that were killed, could not reach the queue, or lost it to others are started again: the same command goes on.
+    const lastEndOf = async (one: Member): Promise<MemberEnd> => {
+      let last = await endOf(one, charged)
+      for (let idle = 0; isPassing(last) && idle < mostIdleStarts; ) {
+        const before = charged()
         start(one)
-        end = await endWithin(one)
+        last = await endOf(one, charged)
+        idle = charged() > before ? 0 : idle + 1
       }
-      return end
+      return last
     }
     for (const one of coordinators) if (one.started?.child.signalCode === 'SIGKILL') start(one)
-    const ends = await Promise.all(coordinators.map(endOf))
+    const ends = await Promise.all(coordinators.map(lastEndOf))
     await Promise.all(scene.beside)
     for (const { started } of workers) started?.child.kill('SIGTERM')
-    const workerEnds = await Promise.all(workers.map(endWithin))
-    const late = await join(keys[0]?.service as Sandbox, [])
-    coordinators.push(late)
-    const syncs: Ended[] = []
-    for (const { place, env } of coordinators) syncs.push(await place.run(['sync'], env))
-    const byKey: string[] = []
+    const workerEnds = await Promise.all(workers.map((one) => endOf(one, charged)))
+    coordinators.push(await join('a reader that came late', keys[0]?.service as Sandbox, []))
+    const lastSyncOf = async ({ who, place, env }: Member): Promise<ReaderEnd> => {
+      for (let idle = 0; ; idle++) {
+        const read = { who: `sync of ${who}`, place, end: await place.run(['sync'], env) }
+        if (!isUnanswered(read) || idle === mostIdleStarts) return read
+      }
+    }
+    const reads: ReaderEnd[] = []
+    for (const one of coordinators) reads.push(await lastSyncOf(one))
     const failedOver = standby !== null && scene.standby === null
-    for (const key of keys) byKey.push(...(await keyFaults(postgres, key, failedOver)))
+    const byKey = await asSuperuser(urls.queue(), async (client) => {
+      const found: (readonly string[])[] = []
+      for (const key of keys) found.push(await keyFaults(client, key, failedOver))
+      return found.flat()
+    })
     const faults = [
-      ...coordinators.flatMap(({ ends: all }) => endFaults('coordinator', all)),
-      ...workers.flatMap(({ ends: all }) => endFaults('worker', all)),
-      ...lastEndFaults('coordinator', ends),
-      ...lastEndFaults('worker', workerEnds),
-      ...lastEndFaults('reader', syncs),
+      ...endFaults('coordinator', coordinators.flatMap(allEnds)),
+      ...endFaults('worker', workers.flatMap(allEnds)),
+      ...lastEndFaults(ends),
+      ...lastEndFaults(workerEnds),
       ...byKey,
-      ...readFaults(coordinators.map(({ place }) => place)),
+      ...readFaults(reads),
     ]
     return { faults, troubles: happened }
   } finally {
