@@ -156,25 +156,43 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   }
 
   /** Renews what it has. A lease that could not be renewed in its time may be another's: no call is begun under it. */
-  const keep = async (): Promise<void> => {
+  const renew = async (): Promise<void> => {
     const leases = [...held.values()].map(({ lease }) => lease)
     const asked = instant()
+    const gone = await journal.chunks.renew(id, leases, leaseMs)
+    for (const { chunk } of gone) held.get(chunk)?.lost.abort()
+    for (const { chunk } of leases) if (held.has(chunk)) (held.get(chunk) as HeldChunk).renewed = asked
+    heardAt = clock.monotonic()
+    state.back()
+    state.changed()
+  }
+
+  /** Says that it is here, and gives out again the chunks of workers that were lost. */
+  const lookAround = async (): Promise<void> => {
+    const about = { id, name: options.name, version: options.version, keys: [keyHash], startedAt }
+    const tooNew = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
+    if (tooNew !== null) refusal ??= { reason: 'unavailable', message: tooNew, wrongSetting: true }
+    const back = await journal.chunks.takeBack(mostTakeovers)
+    if (back.released > 0)
+      options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
+  }
+
+  /** Looking around may take long, or wait for a lock: leases are renewed meanwhile. */
+  let looking: Promise<void> | null = null
+  const keep = async (): Promise<void> => {
     try {
-      const gone = await journal.chunks.renew(id, leases, leaseMs)
-      for (const { chunk } of gone) held.get(chunk)?.lost.abort()
-      for (const { chunk } of leases) if (held.has(chunk)) (held.get(chunk) as HeldChunk).renewed = asked
-      const about = { id, name: options.name, version: options.version, keys: [keyHash], startedAt }
-      const tooNew = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
-      if (tooNew !== null) refusal ??= { reason: 'unavailable', message: tooNew, wrongSetting: true }
-      const back = await journal.chunks.takeBack(mostTakeovers)
-      if (back.released > 0)
-        options.notice(`${count(back.released, 'chunk')} of workers that were lost can be taken again.`)
-      heardAt = clock.monotonic()
-      state.back()
-      state.changed()
+      await renew()
+      looking ??= lookAround()
+        .catch((error: unknown) => {
+          // Whether the queue can be reached is told by renewals.
+          if (!(error instanceof JournalUnreachable)) failed(error)
+        })
+        .finally(() => {
+          looking = null
+        })
     } catch (error) {
-      if (!(error instanceof JournalUnreachable)) return failed(error)
-      state.lost(error)
+      if (error instanceof JournalUnreachable) state.lost(error)
+      else failed(error)
     }
     for (const one of held.values()) if (hasRunOut(one)) one.lost.abort()
   }
@@ -185,6 +203,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       await keep()
       await sleep(clock, Math.min(leaseMs / 3, longestPauseMs), ended.signal).catch(() => {})
     }
+    await looking
   })()
 
   try {

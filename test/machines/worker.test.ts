@@ -97,6 +97,25 @@ test('What was written and waited for its slot for longer than the lease is not 
   expect(await callsIn(journal)).toEqual(Array(3).fill({ outcome: 'unreachable', billed: 0 }))
 })
 
+test('A worker renews its leases while what else it has to say to the queue waits for a lock', async () => {
+  const journal = await aJournal()
+  using clock = fastClock(30)
+  const { sandbox, options, stop } = await aWorker(journal, { clock, sandbox: { latencyMs: 2_000 } })
+  const leasedUntil = async (): Promise<string | null | undefined> =>
+    (await journal.sql<{ at: string | null }>('SELECT leased_until::text AS at FROM rankline.chunks'))[0]?.at
+  const renewals = new Set<string>()
+  let working: ReturnType<typeof work> | undefined
+  await journal.postgres.transaction(async ({ query }) => {
+    await query('LOCK TABLE rankline.workers IN EXCLUSIVE MODE')
+    working = work(options)
+    while (renewals.size < 4) renewals.add((await leasedUntil()) ?? '')
+  })
+  await waitWhile(() => sandbox.ledger.requests.length < 3)
+  stop.request(interrupted)
+  expect(await working).toBeNull()
+  expect(await callsIn(journal)).toEqual(Array(3).fill({ outcome: 'answered', billed: 1 }))
+})
+
 test('A worker that is told to stop waits for a slow answer while it hears of the queue', async () => {
   const journal = await aJournal()
   using clock = fastClock(30)
