@@ -1,16 +1,14 @@
 import type { Database } from 'better-sqlite3'
-import { eq, gt, max, type Placeholder, type SQL, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
-import type { JobSettings } from '../../../model/job.ts'
+import { eq, getTableName, gt, max, sql } from 'drizzle-orm'
 import type { Run } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import type { PlanDraft, PlannedJob } from '../../runs.ts'
 import { type RunTargets, targetIdOf } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { excluded, insertFrom, orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle } from '../connection/statements.ts'
 import { finalKinds } from '../fragments.ts'
 import { loadRun } from '../runs.ts'
-import { observations, queries, runQueries, runs, runTargets, tasks } from '../schema.ts'
+import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
 import { askedBefore, continueQueries, createEdited, editedQueries } from './edited-queries.ts'
 import { restoreSkipped } from './fit.ts'
@@ -123,66 +121,64 @@ function commitPlan(
   })
 }
 
-const groupOfRun = prepared(($: Values<{ run: number }>) =>
-  orm.select({ id: runs.groupId }).from(runs).where(eq(runs.id, $.run)),
-)
-const newestGroup = prepared(() => orm.select({ id: max(runs.groupId) }).from(runs))
-
 /** A continued run stays in its group; other jobs begin a new one. */
 function groupOf(db: Database, jobs: readonly PlannedJob[]): number {
+  const orm = drizzle(db)
   const run = jobs.find(({ continues }) => continues !== null)?.continues ?? null
-  const group = run === null ? undefined : groupOfRun.get(db, { run })
-  return group?.id ?? (newestGroup.one(db).id ?? 0) + 1
+  if (run !== null) {
+    const continued = orm.select({ id: runs.groupId }).from(runs).where(eq(runs.id, run)).get()
+    if (continued !== undefined) return continued.id
+  }
+  return (
+    (orm
+      .select({ id: max(runs.groupId) })
+      .from(runs)
+      .get()?.id ?? 0) + 1
+  )
 }
 
-const newRun = prepared(
-  ($: Values<{ job: string; groupId: number; settings: JobSettings; date: string; now: number }>) =>
-    orm.insert(runs).values({
-      job: $.job,
-      groupId: $.groupId,
-      settings: $.settings,
-      date: $.date,
-      startedAt: $.now,
+function addRun(db: Database, { settings, date }: PlannedJob, groupId: number, now: number): number {
+  const { lastInsertRowid } = drizzle(db)
+    .insert(runs)
+    .values({
+      job: settings.name,
+      groupId,
+      settings,
+      date,
+      startedAt: now,
       planNumber: 1,
       plannedMin: 0,
       plannedMax: 0,
-    }),
-)
-
-function addRun(db: Database, { settings, date }: PlannedJob, groupId: number, now: number): number {
-  const run = { job: settings.name, groupId, settings, date, now }
-  return Number(newRun.run(db, run).lastInsertRowid)
+    })
+    .run()
+  return Number(lastInsertRowid)
 }
 
-const reopen = prepared(($: Values<{ run: number; groupId: number; settings: JobSettings }>) =>
-  orm
+function planAgain(
+  db: Database,
+  { settings, continues }: PlannedJob,
+  groupId: number,
+  staged: Staged,
+): number {
+  const run = continues as number
+  drizzle(db)
     .update(runs)
     .set({
-      groupId: sql`${$.groupId}`,
-      settings: sql`${sql.param($.settings, runs.settings)}`,
+      groupId,
+      settings,
       planNumber: sql`${runs.planNumber} + 1`,
       finishedAt: null,
       finishReason: null,
       durationMs: null,
     })
-    .where(eq(runs.id, $.run)),
-)
-
-function planAgain(db: Database, job: PlannedJob, groupId: number, { table }: Staged): number {
-  const run = job.continues as number
-  reopen.run(db, { run, groupId, settings: job.settings })
+    .where(eq(runs.id, run))
+    .run()
   restoreSkipped(db, run)
   // For all pages of a query, because a new page takes the priority of the page before it.
-  prepared(() =>
-    orm
-      .update(tasks)
-      .set({ priority: sql`${table.priority}` })
-      .from(table)
-      .innerJoin(asked, eq(asked.id, table.id))
-      .where(
-        sql`${tasks.runId} = ${run} AND ${tasks.queryId} = ${asked.queryId} AND ${tasks.priority} <> ${table.priority}`,
-      ),
-  ).run(db)
+  db.prepare(
+    `UPDATE tasks_ SET priority = s.priority FROM ${getTableName(staged.table)} s JOIN asked a ON a.id = s.id
+      WHERE tasks_.run_id = ? AND tasks_.query_id = a.query_id AND tasks_.priority <> s.priority`,
+  ).run(run)
   return run
 }
 
@@ -190,254 +186,138 @@ function plan(db: Database, { settings, continues }: PlannedJob, run: number, st
   storeTargets(db, settings.targets, run, staged.lists)
   addQueries(db, run, staged)
   const allPages = settings.paging === 'all'
-  if (settings.paging === 'smart') dropAhead.run(db, { run })
-  addTasks(db, run, staged.table, allPages)
+  if (settings.paging === 'smart') db.prepare(dropAhead).run({ run })
+  db.prepare(addTasks(staged, allPages)).run({ run })
   // A new run has no older tasks.
-  if (continues !== null) {
-    if (allPages) extendDepth.run(db, { run })
-    else extend.run(db, { run })
-    skipEnded.run(db, { run })
-    makeReady.run(db, { run })
-    for (const drop of [dropUnaskedTasks, dropUnaskedQueries, dropUnaskedObservations]) drop.run(db, { run })
-  }
+  const changes = [addTasksBehindSettled(allPages), skipEnded, makeReady, ...dropUnasked]
+  if (continues !== null) for (const change of changes) db.prepare(change).run({ run })
   restQueries(db, run, staged)
-  price.run(db, { run })
+  db.prepare(price).run({ run })
 }
 
 /** In the order of the file, so that calls of neighbours change the same pages of the database. */
 function addQueries(db: Database, run: number, { table, lists }: Staged): void {
-  const { key, operation, text, params, ...rest } = table
-  prepared(() =>
-    insertFrom(
-      queries,
-      { id: asked.queryId, key, operation, text, params },
-      sql`FROM ${table} JOIN ${asked} ON ${asked.id} = ${table.id} WHERE ${asked.added} = 1 ORDER BY ${table.id}`,
-    ),
-  ).run(db)
-  const { depth, pages, pageSize, volume, url, tags, labels } = rest
-  const numbered = sql`(SELECT ${lists.numbers} FROM ${lists} WHERE ${lists.id} = ${table.targets})`
-  const planned = {
-    depth,
-    pages,
-    pageSize,
-    volume,
-    url,
-    tags,
-    labels,
-    targets: sql`coalesce(${numbered}, '[]')`,
-    planNumber: runs.planNumber,
-  }
-  const { depth: newDepth, pages: newPages, ...more } = excluded(runQueries, planned)
-  const isEnded = sql`${runQueries.pagingKind} IN ${sql.raw(finalKinds)} OR (${newPages} <= ${runQueries.pages}
-    AND coalesce(${newDepth}, 0) <= coalesce(${runQueries.depth}, 0))`
-  prepared(() =>
-    insertFrom(
-      runQueries,
-      { runId: runs.id, queryId: asked.queryId, ...planned },
-      sql`FROM ${table} JOIN ${asked} ON ${asked.id} = ${table.id} JOIN ${runs} ON ${runs.id} = ${run}
-        WHERE true ORDER BY ${table.id}`,
-      {
-        depth: newDepth,
-        pages: newPages,
-        ...more,
-        plannedTargets: null,
-        pagingEnd: sql`CASE WHEN ${isEnded} THEN ${runQueries.pagingEnd} END`,
-      },
-    ),
-  ).run(db)
+  const staged = `${getTableName(table)} s JOIN asked a ON a.id = s.id`
+  db.exec(
+    `INSERT INTO queries (id, key, operation, text, params) SELECT a.query_id, s.key, s.operation, s.text, s.params
+      FROM ${staged} WHERE a.added = 1 ORDER BY s.id`,
+  )
+  const planned = ['depth', 'pages', 'page_size', 'volume', 'url', 'tags', 'labels']
+  const numbered = `(SELECT l.numbers FROM ${getTableName(lists)} l WHERE l.id = s.targets)`
+  const isEnded = `(paging_kind IN ${finalKinds}
+    OR (excluded.pages <= pages AND coalesce(excluded.depth, 0) <= coalesce(depth, 0)))`
+  db.prepare(
+    `INSERT INTO run_queries (run_id, query_id, ${planned.join(', ')}, targets, plan_number)
+      SELECT r.id, a.query_id, ${planned.map((column) => `s.${column}`).join(', ')}, coalesce(${numbered}, '[]'), r.plan_number
+        FROM ${staged} JOIN runs_ r ON r.id = ? WHERE true ORDER BY s.id
+      ON CONFLICT DO UPDATE SET
+        ${[...planned, 'targets', 'plan_number'].map((column) => `${column} = excluded.${column}`).join(', ')},
+        planned_targets = NULL, paging_end = CASE WHEN ${isEnded} THEN paging_end END`,
+  ).run(run)
 }
 
-const wakeQueries = prepared(($: Values<OfRun>) =>
-  orm.delete(restingQueries).where(eq(restingQueries.runId, $.run)),
-)
+/** The queries that the newest plan of a run asks. */
+const askedNow = (run: string): string =>
+  `run_queries q JOIN runs_ r ON r.id = q.run_id AND r.plan_number = q.plan_number WHERE q.run_id = ${run}`
 
 /** What is left out of a plan, and was asked in the runs before, is kept as resting. */
 function restQueries(db: Database, run: number, { leftOut }: Staged): void {
-  wakeQueries.run(db, { run })
-  const before = sql`(SELECT max(before.id) FROM ${runs} before JOIN ${runs} now ON now.job = before.job
-    WHERE now.id = ${run} AND before.id < now.id)`
-  prepared(() =>
-    insertFrom(
-      restingQueries,
-      { runId: sql`${run}`, queryId: sql`query_id`, lastRun: sql`last_run` },
-      sql`FROM (
-          SELECT ${runQueries.queryId} AS query_id, ${runQueries.runId} AS last_run FROM ${runQueries}
-            JOIN ${runs} ON ${runs.id} = ${runQueries.runId} AND ${runs.planNumber} = ${runQueries.planNumber}
-            WHERE ${runQueries.runId} = ${before}
-          UNION ALL
-          SELECT ${restingQueries.queryId}, ${restingQueries.lastRun} FROM ${restingQueries} WHERE ${restingQueries.runId} = ${before})
-        WHERE query_id IN (SELECT coalesce(${queries.sameAs}, ${queries.id}) FROM ${leftOut} JOIN ${queries} ON ${queries.key} = ${leftOut.key})
-          AND query_id NOT IN (SELECT ${runQueries.queryId} FROM ${runQueries}
-            JOIN ${runs} ON ${runs.id} = ${runQueries.runId} AND ${runs.planNumber} = ${runQueries.planNumber}
-            WHERE ${runQueries.runId} = ${run})`,
-    ),
-  ).run(db)
+  drizzle(db).delete(restingQueries).where(eq(restingQueries.runId, run)).run()
+  const before = `(SELECT max(before.id) FROM runs_ before JOIN runs_ now ON now.job = before.job
+    WHERE now.id = @run AND before.id < now.id)`
+  db.prepare(
+    `INSERT INTO resting_queries (run_id, query_id, last_run) SELECT @run, query_id, last_run FROM (
+        SELECT q.query_id, q.run_id AS last_run FROM ${askedNow(before)}
+        UNION ALL SELECT query_id, last_run FROM resting_queries WHERE run_id = ${before})
+      WHERE query_id IN (SELECT coalesce(q.same_as, q.id) FROM ${getTableName(leftOut)} l JOIN queries q ON q.key = l.key)
+        AND query_id NOT IN (SELECT q.query_id FROM ${askedNow('@run')})`,
+  ).run({ run })
 }
 
 /** Pages that are needed in any case become tasks at once. Others follow when the page before them is parsed. */
-function addTasks(db: Database, run: number, table: Staged['table'], allPages: boolean): void {
-  const { priority, credits } = table
-  const last = allPages ? sql`CASE WHEN ${table.depth} IS NULL THEN ${table.pages} ELSE 1 END` : 1
-  prepared(() =>
-    insertFrom(
-      tasks,
-      {
-        runId: sql`${run}`,
-        queryId: asked.queryId,
-        page: numbers.page,
-        state: 'pending',
-        ready: sql`${numbers.page} = 1`,
-        priority,
-        credits,
-      },
-      sql`FROM ${table} JOIN ${asked} ON ${asked.id} = ${table.id} JOIN ${numbers} ON ${numbers.page} <= ${last}
-        WHERE true ORDER BY ${table.id}, ${numbers.page} ON CONFLICT DO NOTHING`,
-    ),
-  ).run(db)
+function addTasks({ table }: Staged, allPages: boolean): string {
+  const last = allPages ? 'CASE WHEN s.depth IS NULL THEN s.pages ELSE 1 END' : '1'
+  return `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
+    SELECT @run, a.query_id, n.page, 'pending', n.page = 1, s.priority, s.credits
+    FROM ${getTableName(table)} s JOIN asked a ON a.id = s.id JOIN numbers n ON n.page <= ${last}
+    WHERE true ORDER BY s.id, n.page ON CONFLICT DO NOTHING`
 }
 
-type OfRun = { run: number }
+const queryOfTask = 'run_queries q ON q.run_id = t.run_id AND q.query_id = t.query_id'
 
-const runQueryOfTask = sql`${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}`
-
-/** A deeper plan continues after the pages that were settled under a shallower plan. */
-const extend = prepared(($: Values<OfRun>) => tasksBehindSettled($.run, sql`true`))
-const extendDepth = prepared(($: Values<OfRun>) =>
-  tasksBehindSettled($.run, sql`${runQueries.depth} IS NOT NULL`),
-)
-
-function tasksBehindSettled(run: Placeholder, which: SQL): SQL {
-  const { runId, queryId, priority, credits } = tasks
-  const next = { page: sql`max(${tasks.page}) + 1`, state: 'pending', ready: 1 }
-  return insertFrom(
-    tasks,
-    { runId, queryId, ...next, priority, credits },
-    sql`FROM ${tasks} JOIN ${runQueries} ON ${runQueryOfTask}
-      WHERE ${runId} = ${run} AND ${runQueries.pagingEnd} IS NULL
-      GROUP BY ${queryId}
-      HAVING max(${tasks.page}) < ${runQueries.pages} AND sum(${tasks.state} NOT IN ('done', 'failed')) = 0 AND ${which}`,
-  )
+/** A deeper plan continues after the pages that were settled under a shallower plan; where all pages are planned, by depth alone. */
+function addTasksBehindSettled(allPages: boolean): string {
+  return `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
+    SELECT t.run_id, t.query_id, max(t.page) + 1, 'pending', 1, t.priority, t.credits
+    FROM tasks_ t JOIN ${queryOfTask} WHERE t.run_id = @run AND q.paging_end IS NULL GROUP BY t.query_id
+    HAVING max(t.page) < q.pages AND sum(t.state NOT IN ('done', 'failed')) = 0
+      AND ${allPages ? 'q.depth IS NOT NULL' : 'true'}`
 }
+
+/** A page that a page before it must be settled for. */
+const waitsBehind = "tasks_.run_id = @run AND tasks_.state = 'pending' AND tasks_.ready = 0"
 
 /** Skips pages after the end of a paging. */
-const skipEnded = prepared(($: Values<OfRun>) => {
-  const skipped = alias(tasks, 'skipped')
-  const ended = orm
-    .select({
-      queryId: runQueries.queryId,
-      why: sql<string>`coalesce(${runQueries.pagingEnd}, ${skipped.cause})`.as('why'),
-      lastPage: sql<number>`coalesce(${skipped.page}, 0)`.as('last_page'),
-    })
-    .from(runQueries)
-    .leftJoin(
-      skipped,
-      sql`${skipped.runId} = ${runQueries.runId} AND ${skipped.queryId} = ${runQueries.queryId} AND ${skipped.state} = 'skipped'`,
-    )
-    .where(
-      sql`${runQueries.runId} = ${$.run} AND (${runQueries.pagingEnd} IS NOT NULL OR ${skipped.id} IS NOT NULL)`,
-    )
-    .as('ended')
-  return orm
-    .update(tasks)
-    .set({ state: 'skipped', cause: sql`${ended.why}` })
-    .from(ended)
-    .where(
-      sql`${waitsBehind($.run)} AND ${tasks.queryId} = ${ended.queryId} AND ${tasks.page} > ${ended.lastPage}`,
-    )
-})
+const skipEnded = `UPDATE tasks_ SET state = 'skipped', cause = ended.why FROM (
+    SELECT q.query_id, coalesce(q.paging_end, skipped.cause) AS why, coalesce(skipped.page, 0) AS last_page
+    FROM run_queries q LEFT JOIN tasks_ skipped
+      ON skipped.run_id = q.run_id AND skipped.query_id = q.query_id AND skipped.state = 'skipped'
+    WHERE q.run_id = @run AND (q.paging_end IS NOT NULL OR skipped.id IS NOT NULL)) ended
+  WHERE ${waitsBehind} AND tasks_.query_id = ended.query_id AND tasks_.page > ended.last_page`
 
-const makeReady = prepared(($: Values<OfRun>) => {
-  const before = alias(tasks, 'before')
-  const isSettled = sql`EXISTS (SELECT 1 FROM ${tasks} ${before} WHERE ${before.runId} = ${tasks.runId}
-    AND ${before.queryId} = ${tasks.queryId} AND ${before.page} = ${tasks.page} - 1 AND ${before.state} IN ('done', 'failed'))`
-  return orm
-    .update(tasks)
-    .set({ ready: 1 })
-    .where(sql`${waitsBehind($.run)} AND ${isSettled}`)
-})
-
-const waitsBehind = (run: Placeholder): SQL =>
-  sql`${tasks.runId} = ${run} AND ${tasks.state} = 'pending' AND ${tasks.ready} = 0`
+const makeReady = `UPDATE tasks_ SET ready = 1 WHERE ${waitsBehind} AND EXISTS (SELECT 1 FROM tasks_ before
+    WHERE before.run_id = tasks_.run_id AND before.query_id = tasks_.query_id AND before.page = tasks_.page - 1
+      AND before.state IN ('done', 'failed'))`
 
 /** Drops pages that another policy had planned: now the pages before them decide which ones are bought. */
-const dropAhead = prepared(($: Values<OfRun>) =>
-  orm.delete(tasks).where(sql`${waitsBehind($.run)} AND ${tasks.page} > 1`),
-)
+const dropAhead = `DELETE FROM tasks_ WHERE ${waitsBehind} AND page > 1`
 
 /** Queries of a run that an edited job file no longer has. */
-const staleOf = (run: Placeholder): SQL => sql`(SELECT ${runQueries.queryId} FROM ${runQueries}
-  JOIN ${runs} ON ${runs.id} = ${runQueries.runId} WHERE ${runs.id} = ${run} AND ${runQueries.planNumber} < ${runs.planNumber})`
+const unasked = `(SELECT q.query_id FROM run_queries q JOIN runs_ r ON r.id = q.run_id
+  WHERE r.id = @run AND q.plan_number < r.plan_number)`
 
-/** Tasks that an edited job file no longer asks are dropped unless they are done. */
-const dropUnaskedTasks = prepared(
-  ($: Values<OfRun>) => sql`DELETE FROM ${tasks}
-    WHERE ${tasks.runId} = ${$.run} AND ${tasks.state} IN ('pending', 'leased') AND (${tasks.queryId} IN ${staleOf($.run)}
-      OR ${tasks.page} > (SELECT ${runQueries.pages} FROM ${runQueries} WHERE ${runQueryOfTask}))`,
-)
-const dropUnaskedQueries = prepared(
-  ($: Values<OfRun>) => sql`DELETE FROM ${runQueries}
-    WHERE ${runQueries.runId} = ${$.run} AND ${runQueries.queryId} IN ${staleOf($.run)}
-      AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE ${runQueryOfTask})`,
-)
-const dropUnaskedObservations = prepared(
-  ($: Values<OfRun>) => sql`DELETE FROM ${observations} WHERE ${observations.runId} = ${$.run} AND (
-    NOT EXISTS (SELECT 1 FROM ${runQueries}
-      WHERE ${runQueries.runId} = ${observations.runId} AND ${runQueries.queryId} = ${observations.queryId})
-    OR NOT EXISTS (SELECT 1 FROM ${runTargets}
-      WHERE ${runTargets.runId} = ${observations.runId} AND ${runTargets.targetId} = ${observations.targetId}))`,
-)
+/** What an edited job file no longer asks is dropped, unless it is done: tasks, then queries, then observations. */
+const dropUnasked = [
+  `DELETE FROM tasks_ AS t WHERE t.run_id = @run AND t.state IN ('pending', 'leased') AND (t.query_id IN ${unasked}
+    OR t.page > (SELECT q.pages FROM run_queries q WHERE q.run_id = t.run_id AND q.query_id = t.query_id))`,
+  `DELETE FROM run_queries AS q WHERE q.run_id = @run AND q.query_id IN ${unasked}
+    AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = q.run_id AND t.query_id = q.query_id)`,
+  `DELETE FROM observations AS o WHERE o.run_id = @run AND (
+    NOT EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = o.run_id AND q.query_id = o.query_id)
+    OR NOT EXISTS (SELECT 1 FROM run_targets t WHERE t.run_id = o.run_id AND t.target_id = o.target_id))`,
+]
 
-const price = prepared(($: Values<OfRun>) => {
-  const first = sql`${tasks.runId} = ${$.run} AND ${tasks.page} = 1`
-  const priced = sql`FROM ${tasks} JOIN ${runQueries} ON ${runQueryOfTask} WHERE ${first}`
-  return orm
-    .update(runs)
-    .set({
-      plannedMin: sql`(SELECT coalesce(sum(${tasks.credits}), 0) FROM ${tasks} WHERE ${first})`,
-      plannedMax: sql`(SELECT coalesce(sum(${tasks.credits} * ${runQueries.pages}), 0) ${priced})`,
-    })
-    .where(eq(runs.id, $.run))
-})
-
-const dropTargets = prepared(($: Values<OfRun>) => orm.delete(runTargets).where(eq(runTargets.runId, $.run)))
-const track = prepared(($: Values<typeof runTargets.$inferInsert>) =>
-  orm
-    .insert(runTargets)
-    .values({ runId: $.runId, targetId: $.targetId, label: $.label, own: $.own, everywhere: $.everywhere })
-    .onConflictDoUpdate({
-      target: [runTargets.runId, runTargets.targetId],
-      set: {
-        label: sql`excluded.label`,
-        own: sql`excluded.own`,
-        everywhere: sql`max(${runTargets.everywhere}, excluded.everywhere)`,
-      },
-    }),
-)
+const price = `UPDATE runs_ SET
+    planned_min = (SELECT coalesce(sum(t.credits), 0) FROM tasks_ t WHERE t.run_id = @run AND t.page = 1),
+    planned_max = (SELECT coalesce(sum(t.credits * q.pages), 0) FROM tasks_ t JOIN ${queryOfTask}
+      WHERE t.run_id = @run AND t.page = 1)
+  WHERE id = @run`
 
 const listsAtOnce = 1_000
 
 /** Stores the targets of the run, and the numbers of targets of single queries. */
 function storeTargets(db: Database, targets: readonly Target[], run: number, lists: Staged['lists']): void {
+  const orm = drizzle(db)
   const store = (target: Target, everywhere: 0 | 1): number => {
-    const id = targetIdOf(db, target)
+    const targetId = targetIdOf(db, target)
     const { label, own } = target
-    track.run(db, { runId: run, targetId: id, label, own, everywhere })
-    return id
-  }
-  dropTargets.run(db, { run })
-  for (const target of targets) store(target, 1)
-  const next = prepared(($: Values<{ after: number }>) =>
-    orm.select().from(lists).where(gt(lists.id, $.after)).orderBy(lists.id).limit(listsAtOnce),
-  )
-  const number = prepared(($: Values<{ id: number; numbers: readonly number[] }>) =>
     orm
-      .update(lists)
-      .set({ numbers: sql`${sql.param($.numbers, lists.numbers)}` })
-      .where(eq(lists.id, $.id)),
-  )
-  for (let some = next.all(db, { after: 0 }); some.length > 0; ) {
-    for (const { id, list } of some)
-      number.run(db, { id, numbers: (JSON.parse(list) as Target[]).map((target) => store(target, 0)) })
-    some = next.all(db, { after: some.at(-1)?.id as number })
+      .insert(runTargets)
+      .values({ runId: run, targetId, label, own, everywhere })
+      .onConflictDoUpdate({
+        target: [runTargets.runId, runTargets.targetId],
+        set: { label, own, everywhere: sql`max(${runTargets.everywhere}, ${everywhere})` },
+      })
+      .run()
+    return targetId
   }
+  orm.delete(runTargets).where(eq(runTargets.runId, run)).run()
+  for (const target of targets) store(target, 1)
+  const next = (after: number) =>
+    orm.select().from(lists).where(gt(lists.id, after)).orderBy(lists.id).limit(listsAtOnce).all()
+  for (let some = next(0); some.length > 0; some = next(some.at(-1)?.id as number))
+    for (const { id, list } of some) {
+      const numbers = (JSON.parse(list) as Target[]).map((target) => store(target, 0))
+      orm.update(lists).set({ numbers }).where(eq(lists.id, id)).run()
+    }
 }

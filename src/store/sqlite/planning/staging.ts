@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { eq, getTableColumns, getTableName, gt, max, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, getTableName, gt, max, sql } from 'drizzle-orm'
 import {
   blob,
   getTableConfig,
@@ -12,7 +12,7 @@ import {
 import { mergeQueries, type PlannedQuery } from '../../../model/query.ts'
 import type { Target } from '../../../model/target.ts'
 import type { RepeatedRow } from '../../runs.ts'
-import { insertFrom, orm, prepared, type Values, withSortMemory } from '../connection/statements.ts'
+import { drizzle, withSortMemory } from '../connection/statements.ts'
 import { queries } from '../schema.ts'
 
 /*
@@ -89,7 +89,7 @@ export function stagedJob(db: Database, number: number) {
   createTable(db, lists)
   const leftOut = stagedKeys(number)
   createTable(db, leftOut)
-  const insertKey = prepared(($: Values<{ key: Buffer }>) => orm.insert(leftOut).values({ key: $.key }))
+  const insertKey = db.prepare(`INSERT INTO draft.${getTableName(leftOut)} (key) VALUES (?)`)
   const listOf = listNumbers(db, lists)
   const names = Object.values(getTableColumns(table)).map((column) => column.name)
   const insert = db.prepare(
@@ -128,7 +128,7 @@ export function stagedJob(db: Database, number: number) {
     lists,
     leftOut,
     leaveOut: (keys: readonly Buffer[]): void => {
-      for (const key of keys) insertKey.run(db, { key })
+      for (const key of keys) insertKey.run(key)
     },
     add: (queries: readonly PlannedQuery[]): void => {
       if (isIndexed) db.exec(`DROP INDEX draft.${index}`)
@@ -158,15 +158,10 @@ const listsInMemory = 10_000
 
 /** Gives numbers to lists of targets; an empty list has no number. */
 function listNumbers(db: Database, table: Staged['lists']) {
-  const add = prepared(($: Values<{ list: string }>) =>
-    orm.insert(table).values({ list: $.list }).onConflictDoNothing(),
-  )
-  const find = prepared(($: Values<{ list: string }>) =>
-    orm.select({ id: table.id }).from(table).where(eq(table.list, $.list)),
-  )
-  const read = prepared(($: Values<{ id: number }>) =>
-    orm.select({ list: table.list }).from(table).where(eq(table.id, $.id)),
-  )
+  const name = getTableName(table)
+  const add = db.prepare(`INSERT INTO draft.${name} (list) VALUES (?) ON CONFLICT DO NOTHING`)
+  const find = db.prepare<[list: string], number>(`SELECT id FROM draft.${name} WHERE list = ?`).pluck()
+  const read = db.prepare<[id: number], string>(`SELECT list FROM draft.${name} WHERE id = ?`).pluck()
   const known = new Map<string, number>()
   return {
     number: (targets: readonly Target[]): number | null => {
@@ -174,22 +169,22 @@ function listNumbers(db: Database, table: Staged['lists']) {
       const list = JSON.stringify(targets)
       const before = known.get(list)
       if (before !== undefined) return before
-      add.run(db, { list })
-      const { id } = find.get(db, { list }) as { id: number }
+      add.run(list)
+      const id = find.get(list) as number
       if (known.size >= listsInMemory) known.clear()
       known.set(list, id)
       return id
     },
     targets: (id: number | null): readonly Target[] =>
-      id === null ? [] : JSON.parse((read.get(db, { id }) as { list: string }).list),
+      id === null ? [] : JSON.parse(read.get(id) as string),
   }
 }
 
 /** Rows that are told at most. */
 const mostRepeats = 10
 
-/** Keys that are read at once. */
-const keysAtOnce = 1_000
+/** Keys, and rows of a key, that are read at once. */
+const [keysAtOnce, rowsAtOnce] = [1_000, 1_000]
 
 /** Merges all rows of a query into the first one; returns the number of removed rows. */
 function duplicateMerger(
@@ -199,29 +194,41 @@ function duplicateMerger(
   insert: (query: PlannedQuery, id: number) => void,
   repeats: RepeatedRow[],
 ): () => number {
-  const repeated = prepared(($: Values<{ after: Buffer }>) =>
+  const orm = drizzle(db)
+  const repeated = (after: Buffer) =>
     orm
       .select({ key: table.key })
       .from(table)
-      .where(gt(table.key, $.after))
+      .where(gt(table.key, after))
       .groupBy(table.key)
       .having(sql`count(*) > 1`)
       .orderBy(table.key)
-      .limit(keysAtOnce),
-  )
-  const rows = prepared(($: Values<{ key: Buffer }>) =>
-    orm.select().from(table).where(eq(table.key, $.key)).orderBy(table.id),
-  )
-  const drop = prepared(($: Values<{ key: Buffer }>) => orm.delete(table).where(eq(table.key, $.key)))
+      .limit(keysAtOnce)
+      .all()
+  const ofKey = eq(table.key, sql.placeholder('key'))
+  const next = orm
+    .select()
+    .from(table)
+    .where(and(ofKey, gt(table.id, sql.placeholder('after'))))
+    .orderBy(table.id)
+    .limit(rowsAtOnce)
+    .prepare()
+  const drop = orm.delete(table).where(ofKey).prepare()
+  function* rows(key: Buffer) {
+    for (let some = next.all({ key, after: 0 }); some.length > 0; ) {
+      yield* some
+      some = next.all({ key, after: some.at(-1)?.id as number })
+    }
+  }
   const merge = (key: Buffer): number => {
     let first: { readonly id: number; readonly query: PlannedQuery } | null = null
-    for (const { id, targets, file, line, ...row } of rows.each(db, { key })) {
+    for (const { id, targets, file, line, ...row } of rows(key)) {
       const source = file === null || line === null ? {} : { source: { file, line } }
       const query: PlannedQuery = { ...row, targets: lists.targets(targets), ...source }
       if (first !== null) note(first.query, query)
       first = first === null ? { id, query } : { id: first.id, query: mergeQueries(first.query, query) }
     }
-    const { changes } = drop.run(db, { key })
+    const { changes } = drop.run({ key })
     if (first !== null) insert(first.query, first.id)
     return changes - 1
   }
@@ -234,7 +241,7 @@ function duplicateMerger(
   return () => {
     let gone = 0
     for (let after: Buffer | undefined = Buffer.alloc(0); after !== undefined; ) {
-      const keys: readonly { readonly key: Buffer }[] = repeated.all(db, { after })
+      const keys = repeated(after)
       for (const { key } of keys) gone += merge(key)
       after = keys.at(-1)?.key
     }
@@ -242,33 +249,30 @@ function duplicateMerger(
   }
 }
 
-const emptyAsked = prepared(() => orm.delete(asked))
-const emptyNumbers = prepared(() => orm.delete(numbers))
-const newestQuery = prepared(() => orm.select({ id: max(queries.id) }).from(queries))
-const addPage = prepared(($: Values<{ page: number }>) => orm.insert(numbers).values({ page: $.page }))
-
 /**
  * Finds the numbers of the staged queries. New queries get the next numbers, in the order of the file. Keys are looked up in
  * their own order: in the order of the file, lookups would be spread over a large database.
  */
 export function assignQueryIds(db: Database, { table, index }: Staged): void {
-  emptyAsked.run(db)
-  emptyNumbers.run(db)
-  const newest = newestQuery.one(db).id ?? 0
-  const isNew = sql`known IS NULL`
-  const find = prepared(() =>
-    insertFrom(
-      asked,
-      {
-        id: sql`id`,
-        queryId: sql`coalesce(known, ${newest} + sum(${isNew}) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING))`,
-        added: isNew,
-      },
-      sql`FROM (SELECT ${table.id} AS id, coalesce(${queries.sameAs}, ${queries.id}) AS known
-        FROM ${table} INDEXED BY ${sql.identifier(index)} LEFT JOIN ${queries} ON ${queries.key} = ${table.key})`,
-    ),
+  const orm = drizzle(db)
+  orm.delete(asked).run()
+  orm.delete(numbers).run()
+  const newest =
+    orm
+      .select({ id: max(queries.id) })
+      .from(queries)
+      .get()?.id ?? 0
+  const find = db.prepare(
+    `INSERT INTO asked (id, query_id, added)
+      SELECT id, coalesce(known, ? + sum(known IS NULL) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING)), known IS NULL
+      FROM (SELECT s.id, coalesce(q.same_as, q.id) AS known
+        FROM ${getTableName(table)} s INDEXED BY ${index} LEFT JOIN queries q ON q.key = s.key)`,
   )
-  withSortMemory(db, () => find.run(db))
-  const { pages } = prepared(() => orm.select({ pages: max(table.pages) }).from(table)).one(db)
-  for (let page = 1; page <= (pages ?? 0); page++) addPage.run(db, { page })
+  withSortMemory(db, () => find.run(newest))
+  const pages =
+    orm
+      .select({ last: max(table.pages) })
+      .from(table)
+      .get()?.last ?? 0
+  for (let page = 1; page <= pages; page++) orm.insert(numbers).values({ page }).run()
 }
