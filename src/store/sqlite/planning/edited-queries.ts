@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3'
-import { getTableName, sql } from 'drizzle-orm'
+import { getTableName } from 'drizzle-orm'
 import type { JobSettings } from '../../../model/job.ts'
 import { continuedQuery, queryKey } from '../../../model/query.ts'
 import type { EditedQueries, FormerJob } from '../../runs.ts'
-import { prepared, type Values } from '../connection/statements.ts'
-import { continuations, queries, runQueries, runs } from '../schema.ts'
 import { assignQueryIds, type Staged } from './staging.ts'
 
 /*
@@ -110,54 +108,43 @@ function pairs(db: Database): EditedQueries['pairs'] {
   })
 }
 
-type RunOfJob = { run: number; job: string }
-
-/** Queries of a run that go on with no other query yet. */
-const unlinked = prepared(
-  ($: Values<RunOfJob>) => sql<{ id: number; operation: string; text: string; params: string }>`
-    SELECT ${queries.id} AS id, ${queries.operation} AS operation, ${queries.text} AS text, ${queries.params} AS params
-    FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id} AND ${runQueries.planNumber} = ${runs.planNumber}
-      JOIN ${queries} ON ${queries.id} = ${runQueries.queryId}
-    WHERE ${runs.id} = ${$.run} AND NOT EXISTS (SELECT 1 FROM ${continuations} known JOIN ${runs} past ON past.id = known.run_id
-      WHERE past.job = ${$.job} AND known.query_id = ${queries.id})`,
-)
-
-const idOfKey = prepared(
-  ($: Values<{ key: Buffer }>) => sql<{ id: number }>`
-    SELECT coalesce(${queries.sameAs}, ${queries.id}) AS id FROM ${queries} WHERE ${queries.key} = ${$.key}`,
-)
-
-const firstAsked = prepared(
-  ($: Values<{ job: string; query: number }>) => sql<{ run: number | null }>`
-    SELECT min(${runs.id}) AS run FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
-    WHERE ${runs.job} = ${$.job} AND ${runQueries.queryId} = ${$.query} AND ${runQueries.planNumber} = ${runs.planNumber}`,
-)
-
-const asks = prepared(
-  ($: Values<{ run: number; query: number }>) => sql<{ id: number }>`
-    SELECT ${runs.id} AS id FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
-    WHERE ${runs.id} = ${$.run} AND ${runQueries.queryId} = ${$.query} AND ${runQueries.planNumber} = ${runs.planNumber}`,
-)
-
-const link = prepared(
-  ($: Values<{ run: number; query: number; former: number }>) => sql`
-    INSERT OR IGNORE INTO ${continuations} (run_id, query_id, former_id) VALUES (${$.run}, ${$.query}, ${$.former})`,
-)
-
 /**
  * Links queries of a run to those that they go on with: one that the job asked before it first asked the query, and did not ask
  * beside it. Inside a transaction.
  */
 export function continueQueries(db: Database, run: number, { name, continues }: JobSettings): void {
   if (continues == null) return
-  for (const { id, operation, text, params } of unlinked.all(db, { run, job: name })) {
+  // Queries of a run that go on with no other query yet.
+  const unlinked = db
+    .prepare<[run: number, job: string], { id: number; operation: string; text: string; params: string }>(
+      `SELECT q.id, q.operation, q.text, q.params
+      FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number JOIN queries q ON q.id = rq.query_id
+      WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM continuations known JOIN runs_ past ON past.id = known.run_id
+        WHERE past.job = ? AND known.query_id = q.id)`,
+    )
+    .all(run, name)
+  const idOfKey = db
+    .prepare<[key: Buffer], number>('SELECT coalesce(same_as, id) FROM queries WHERE key = ?')
+    .pluck()
+  const asking = 'runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number'
+  const firstAsked = db
+    .prepare<[job: string, query: number], number | null>(
+      `SELECT min(r.id) FROM ${asking} WHERE r.job = ? AND rq.query_id = ?`,
+    )
+    .pluck()
+  const asks = db.prepare<[run: number, query: number]>(
+    `SELECT 1 FROM ${asking} WHERE r.id = ? AND rq.query_id = ?`,
+  )
+  const link = db.prepare<[run: number, query: number, former: number]>(
+    'INSERT OR IGNORE INTO continuations (run_id, query_id, former_id) VALUES (?, ?, ?)',
+  )
+  for (const { id, operation, text, params } of unlinked) {
     const former = continuedQuery({ operation, text, params: JSON.parse(params) }, continues)
-    const formerId = former === null ? undefined : idOfKey.get(db, { key: queryKey(former) })?.id
+    const formerId = former === null ? undefined : idOfKey.get(queryKey(former))
     if (formerId === undefined) continue
-    const first = firstAsked.one(db, { job: name, query: id }).run ?? run
-    const formerFirst = firstAsked.one(db, { job: name, query: formerId }).run
+    const first = firstAsked.get(name, id) ?? run
+    const formerFirst = firstAsked.get(name, formerId) ?? null
     if (formerFirst === null || formerFirst >= first) continue
-    if (asks.get(db, { run: first, query: formerId }) === undefined)
-      link.run(db, { run: first, query: id, former: formerId })
+    if (asks.get(first, formerId) === undefined) link.run(first, id, formerId)
   }
 }

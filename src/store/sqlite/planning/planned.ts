@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, lt, or, sql } from 'drizzle-orm'
-import type { Target } from '../../../model/target.ts'
 import type { PlannedReads, PlannedRow } from '../../runs.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, once } from '../connection/statements.ts'
 import { queries, runQueries, runs, runTargets, targets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
 
@@ -28,43 +27,77 @@ const columns = {
     AND one.state IN ('done', 'failed', 'skipped'))`,
 }
 
-const ofNewestPlan = () =>
-  orm
+const ofNewestPlan = (db: Database) =>
+  drizzle(db)
     .select(columns)
     .from(tasks)
     .innerJoin(queries, eq(queries.id, tasks.queryId))
     .innerJoin(runs, eq(runs.id, tasks.runId))
     .innerJoin(
       runQueries,
-      sql`${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}
-        AND ${runQueries.planNumber} = ${runs.planNumber}`,
+      and(
+        eq(runQueries.runId, tasks.runId),
+        eq(runQueries.queryId, tasks.queryId),
+        eq(runQueries.planNumber, runs.planNumber),
+      ),
     )
     .$dynamic()
 
-const plannedPage = prepared(($: Values<{ run: number; after: number; most: number }>) =>
-  ofNewestPlan()
-    .where(and(eq(tasks.runId, $.run), eq(tasks.page, 1), gt(tasks.id, $.after)))
-    .orderBy(asc(tasks.id))
-    .limit($.most),
-)
+type PlannedPageRow = ReturnType<ReturnType<typeof ofNewestPlan>['all']>[number]
 
 const isOpen = sql`EXISTS (SELECT 1 FROM ${tasks} one WHERE one.run_id = ${tasks.runId} AND one.query_id = ${tasks.queryId}
   AND one.state IN ('pending', 'leased', 'sent', 'accepted'))`
 
-const openPage = prepared(($: Values<{ run: number; priority: number; after: number; most: number }>) =>
-  ofNewestPlan()
-    .where(
-      and(
-        ...[eq(tasks.runId, $.run), eq(tasks.page, 1), isOpen],
-        or(lt(tasks.priority, $.priority), and(eq(tasks.priority, $.priority), gt(tasks.id, $.after))),
-      ),
-    )
-    .orderBy(desc(tasks.priority), asc(tasks.id))
-    .limit($.most),
-)
+/** What runs plan, read query by query. */
+export function plannedReads(db: Database): PlannedReads {
+  const ownTargets = once(() => targetsOf(db))
+  const plannedRow = (run: number, row: PlannedPageRow): PlannedRow => {
+    const { taskId, queryId, settled, ownTargets: ids, ...query } = row
+    const targets = ids.length === 0 ? [] : ownTargets().all({ run, ids: JSON.stringify(ids) })
+    return { taskId, queryId, settledPages: settled, query: { ...query, targets } }
+  }
+  return {
+    plannedQueries: async (run, after, most) =>
+      ofNewestPlan(db)
+        .where(and(eq(tasks.runId, run), eq(tasks.page, 1), gt(tasks.id, after)))
+        .orderBy(asc(tasks.id))
+        .limit(most)
+        .all()
+        .map((row) => plannedRow(run, row)),
+    openQueries: async (run, after, most) =>
+      ofNewestPlan(db)
+        .where(
+          and(
+            eq(tasks.runId, run),
+            eq(tasks.page, 1),
+            isOpen,
+            after === null
+              ? undefined
+              : or(
+                  lt(tasks.priority, after.query.priority),
+                  and(eq(tasks.priority, after.query.priority), gt(tasks.id, after.taskId)),
+                ),
+          ),
+        )
+        .orderBy(desc(tasks.priority), asc(tasks.id))
+        .limit(most)
+        .all()
+        .map((row) => plannedRow(run, row)),
+    leftOutKeys: async (run) =>
+      drizzle(db)
+        .select({ key: queries.key })
+        .from(restingQueries)
+        .innerJoin(queries, eq(queries.id, restingQueries.queryId))
+        .where(eq(restingQueries.runId, run))
+        .orderBy(asc(queries.id))
+        .all()
+        .map(({ key }) => key),
+  }
+}
 
-const targetsOf = prepared(($: Values<{ run: number; ids: string }>) =>
-  orm
+/** Targets of single queries of a run, by their numbers as JSON; asked for each query that has its own. */
+const targetsOf = (db: Database) =>
+  drizzle(db)
     .select({
       site: targets.site,
       match: targets.match,
@@ -74,40 +107,11 @@ const targetsOf = prepared(($: Values<{ run: number; ids: string }>) =>
     })
     .from(runTargets)
     .innerJoin(targets, eq(targets.id, runTargets.targetId))
-    .where(and(eq(runTargets.runId, $.run), sql`${targets.id} IN (SELECT value FROM json_each(${$.ids}))`))
-    .orderBy(asc(targets.id)),
-)
-
-const leftOut = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ key: queries.key })
-    .from(restingQueries)
-    .innerJoin(queries, eq(queries.id, restingQueries.queryId))
-    .where(eq(restingQueries.runId, $.run))
-    .orderBy(asc(queries.id)),
-)
-
-/** What runs plan, read query by query. */
-export function plannedReads(db: Database): PlannedReads {
-  return {
-    plannedQueries: async (run, after, most) =>
-      plannedPage.all(db, { run, after, most }).map((row) => plannedRow(db, run, row)),
-    openQueries: async (run, after, most) => {
-      const from = { priority: after?.query.priority ?? Number.MAX_SAFE_INTEGER, after: after?.taskId ?? 0 }
-      return openPage.all(db, { run, ...from, most }).map((row) => plannedRow(db, run, row))
-    },
-    leftOutKeys: async (run) => leftOut.all(db, { run }).map(({ key }) => key),
-  }
-}
-
-type PlannedPageRow = ReturnType<typeof plannedPage.all>[number]
-
-function plannedRow(db: Database, run: number, row: PlannedPageRow): PlannedRow {
-  const { taskId, queryId, settled, ownTargets, ...query } = row
-  const targets = ownTargets.length === 0 ? [] : ownTargetsOf(db, run, ownTargets)
-  return { taskId, queryId, settledPages: settled, query: { ...query, targets } }
-}
-
-function ownTargetsOf(db: Database, run: number, ids: readonly number[]): readonly Target[] {
-  return targetsOf.all(db, { run, ids: JSON.stringify(ids) })
-}
+    .where(
+      and(
+        eq(runTargets.runId, sql.placeholder('run')),
+        sql`${targets.id} IN (SELECT value FROM json_each(${sql.placeholder('ids')}))`,
+      ),
+    )
+    .orderBy(asc(targets.id))
+    .prepare()
