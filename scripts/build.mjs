@@ -1,8 +1,10 @@
 /** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
-import { cp, readdir, rm } from 'node:fs/promises'
+import { cp, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { setFlagsFromString } from 'node:v8'
+import { Script } from 'node:vm'
+import { build, transform } from 'esbuild'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
@@ -54,12 +56,8 @@ if (process.argv.includes('--bench')) {
   await copyMigrations('dist/bench/migrations')
 } else {
   await rm('dist', { recursive: true, force: true })
-  await build({
-    ...forNode,
-    entryPoints: { cli: 'src/cli/start.ts' },
-    splitting: true,
-    outdir: 'dist',
-  })
+  await build({ ...forNode, entryPoints: { cli: 'src/cli/start.ts' }, outdir: 'dist' })
+  await buildProgram()
   await build({
     entryPoints: [
       { in: `${page}/style/page.css`, out: 'report-page' },
@@ -81,6 +79,44 @@ if (process.argv.includes('--bench')) {
       plugins: [wordsOnly(language)],
     })
   await copyMigrations('dist/migrations')
+}
+
+/**
+ * What `cli.js` loads, in parts that are loaded when they are needed: scripts, because what V8 compiled of them can be kept, and not
+ * of modules.
+ */
+async function buildProgram() {
+  const { outputFiles } = await build({
+    ...forNode,
+    entryPoints: { main: 'src/cli/main.ts', terminal: 'src/cli/terminal.ts' },
+    splitting: true,
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    write: false,
+  })
+  for (const { path, text } of outputFiles) {
+    // The names of the sources, which stand above each of them.
+    const sources = text.match(/^\/\/ (src|node_modules)\/.+$/gm) ?? []
+    const { code } = await transform(text, {
+      format: 'cjs',
+      platform: 'node',
+      target: forNode.target,
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': '__here' },
+      banner: [...sources, `const __here = require('node:url').pathToFileURL(__filename).href`].join('\n'),
+    })
+    await writeFile(path, code)
+    await writeFile(`${path}.compiled`, compiled(code))
+  }
+}
+
+/** What V8 of this Node makes of a script as `src/cli/compiled.ts` runs it, with all its functions. */
+function compiled(code) {
+  setFlagsFromString('--no-lazy')
+  const script = new Script(`(function (exports, require, module, __filename) {${code}\n})`)
+  // What V8 made under other flags it refuses.
+  setFlagsFromString('--lazy')
+  return script.createCachedData()
 }
 
 /** Of yargs only the parser is taken: what its help is made of would be loaded by every start. */

@@ -23,7 +23,6 @@ import { build } from 'esbuild'
 
 const tasks = 300
 const least = tasks * 0.95
-const entry = 'src/cli/start.ts'
 const driver = 'src/store/sqlite/connection/driver.ts'
 const migrations = 'src/store/sqlite/migrations'
 
@@ -87,6 +86,13 @@ export const resolve = (name, context, next) =>
     join(folder, 'register.mjs'),
     "import { register } from 'node:module'\nregister('./hooks.mjs', import.meta.url)\n",
   )
+  writeFileSync(
+    join(folder, 'start.mjs'),
+    `import { main } from './src/cli/main.js'
+import { openTerminal } from './src/cli/terminal.js'
+process.exitCode = await main(process.argv.slice(2), openTerminal())
+`,
+  )
   cpSync(migrations, join(folder, migrations), { recursive: true })
   cpSync('package.json', join(folder, 'package.json'))
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'), 'junction')
@@ -99,7 +105,7 @@ function compiled(source) {
 
 function rankline(args, env = {}) {
   const hooks = pathToFileURL(join(folder, 'register.mjs')).href
-  return spawn(process.execPath, ['--import', hooks, join(folder, compiled(entry)), ...args], {
+  return spawn(process.execPath, ['--import', hooks, join(folder, 'start.mjs'), ...args], {
     cwd: folder,
     // Variables of the machine are looked through once at the start; many of them would count as tasks.
     env: { PATH: process.env.PATH, HOME: folder, ...env },

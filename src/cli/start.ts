@@ -1,11 +1,15 @@
 #!/usr/bin/env node
-import module from 'node:module'
+import module, { createRequire } from 'node:module'
+import { compiledLoader } from './compiled.ts'
 
 // Node 22 keeps what it compiled for the next start. What is imported here would be compiled before.
 const { enableCompileCache } = module as { readonly enableCompileCache?: () => void }
 enableCompileCache?.()
+const load: (file: string) => unknown =
+  enableCompileCache === undefined ? compiledLoader(import.meta.url) : createRequire(import.meta.url)
 try {
-  const [{ main }, { openTerminal }] = await Promise.all([import('./main.ts'), import('./terminal.ts')])
+  const { main } = load('./main.cjs') as typeof import('./main.ts')
+  const { openTerminal } = load('./terminal.cjs') as typeof import('./terminal.ts')
   process.exitCode = await main(process.argv.slice(2), openTerminal())
 } catch (error) {
   // Not even the files of the program could be opened, so that no sentence of theirs is at hand.

@@ -1,4 +1,8 @@
+import module from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compiledLoader } from '../../src/cli/compiled.ts'
 import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
 import { filesLoadedBy, loadedBy, sourcesIn } from '../support/loaded.ts'
 import type { Workspace } from '../support/rankline.ts'
@@ -20,6 +24,7 @@ afterAll(() => job[Symbol.asyncDispose]())
 const toBegin = [
   'src/cli/argv.ts',
   'src/cli/commands/index.ts',
+  'src/cli/compiled.ts',
   'src/cli/flags.ts',
   'src/cli/help.ts',
   'src/cli/main.ts',
@@ -117,4 +122,25 @@ test('where Node keeps what it compiled, it is asked to before anything else is 
   })
   expect(stderr).toBe('kept\n')
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+test('where Node keeps nothing, what the build compiled is taken', async () => {
+  const telling = `import vm from 'node:vm';import{syncBuiltinESMExports}from'node:module';
+    vm.Script=class extends vm.Script{constructor(text,about){super(text,about);
+    if(about?.filename)process.stderr.write(this.cachedDataRejected+'\\n')}};syncBuiltinESMExports()`
+  const { stderr } = await place.run(['--version'], {
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(telling)}`,
+  })
+  const keeps = 'enableCompileCache' in module
+  expect([...new Set(stderr.split('\n'))]).toEqual(keeps ? [''] : ['false', ''])
+})
+
+test('what another Node compiled is compiled again, and a file is run once', async () => {
+  await place.file('one.cjs', `module.exports = [require('./two.cjs'), require('./two.cjs')]`)
+  await place.file('two.cjs', `exports.name = require('node:path').basename(__filename)`)
+  await place.file('two.cjs.compiled', 'by another')
+  const load = compiledLoader(pathToFileURL(join(place.folder, 'cli.js')).href)
+  const [first, second] = load('./one.cjs') as readonly unknown[]
+  expect(first).toEqual({ name: 'two.cjs' })
+  expect(second).toBe(first)
 })

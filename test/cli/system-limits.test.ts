@@ -11,7 +11,7 @@ import { stage } from '../support/stage.ts'
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
 test.skipIf(process.platform !== 'linux').each([
-  ['too few open files', 'ulimit -n 28', /no more (?:open )?files/],
+  ['too few open files', 'ulimit -n 24', /no more (?:open )?files/],
   ['a limit for the size of files', 'ulimit -f 1000', /A file may not become that large here\./],
 ])('%s is one sentence with exit code 6, and buys nothing', async (_, limit, sentence) => {
   await using world = await stage()
