@@ -16,16 +16,11 @@ import { nextSlot } from '../schedule/slots.ts'
 import type { MessageState } from '../store/outbox.ts'
 import type { Store } from '../store/store.ts'
 import {
-  type BrokenShared,
   countedSince,
-  type DatabaseFacts,
   daysLeft,
   isRetired,
   type JobFacts,
-  type JobFileFacts,
   levels,
-  type MessageFacts,
-  type MoneyFacts,
   missedSlots,
   oncePerCause,
   problemsOf,
@@ -116,9 +111,9 @@ async function jobFacts(
 
 /** Where a time was missed, or files have changed since the last run, the queries are read, too. */
 async function withQueries(
-  file: JobFileFacts,
+  file: JobFacts['file'],
   { last, missed }: { readonly last: Run | null; readonly missed: readonly number[] },
-): Promise<JobFileFacts> {
+): Promise<JobFacts['file']> {
   if (file.state !== 'sound' || file.path === null) return file
   const mayBeWrong = missed.length > 0 || last === null || (await isChangedSince(file.path, last.startedAt))
   const mistake = mayBeWrong ? await mistakeInQueries(file.path) : null
@@ -167,7 +162,7 @@ async function sumsByJob(store: Store, from: number): Promise<ReadonlyMap<unknow
 async function moneyFacts(
   store: Store,
   { now, jobs, spending }: Pick<Around, 'now' | 'spending'> & { readonly jobs: readonly JobFacts[] },
-): Promise<MoneyFacts> {
+): Promise<StatusFacts['money']> {
   const reading = await store.newestUsage()
   const all = [...jobs, await spending(searchJob, 'UTC')]
   const remaining = reading?.remaining ?? null
@@ -190,7 +185,7 @@ async function messageFacts(
   store: Store,
   state: MessageState,
   counts: (message: StoredMessageRow) => boolean,
-): Promise<MessageFacts> {
+): Promise<StatusFacts['messages']['dead']> {
   const messages = (await store.messages({ state })).filter(counts)
   return {
     messages: messages.length,
@@ -199,7 +194,11 @@ async function messageFacts(
   }
 }
 
-async function databaseFacts(store: Store, path: string, isMissing: boolean): Promise<DatabaseFacts> {
+async function databaseFacts(
+  store: Store,
+  path: string,
+  isMissing: boolean,
+): Promise<StatusFacts['database']> {
   if (isMissing) return { path, isMissing, damage: null, freeBytes: Number.POSITIVE_INFINITY }
   const damage = await store.rejectDamaged().then(
     () => null,
@@ -215,7 +214,7 @@ async function databaseFacts(store: Store, path: string, isMissing: boolean): Pr
 /** A job of the working folder or of the database. */
 export interface KnownJob {
   readonly name: string
-  readonly file: JobFileFacts
+  readonly file: JobFacts['file']
   /** What its file says now; null where that cannot be read, or says it only with the flags of a run. */
   readonly settings: JobSettings | null
   /** When its file was last changed, epoch ms; null where there is none. */
@@ -228,7 +227,7 @@ type FoundJob = KnownJob & Pick<OpenedJob, 'shared'>
 /** Every job, and the files that they share and that have mistakes. */
 interface KnownJobs {
   readonly jobs: readonly KnownJob[]
-  readonly brokenShared: readonly BrokenShared[]
+  readonly brokenShared: StatusFacts['brokenShared']
 }
 
 /** Every job, by name: those that YAML files of the folder describe, and those that ran. */

@@ -19,16 +19,11 @@ import { judgeRuns } from './alerts/judge-runs.ts'
 import { deliverMessages } from './messages/deliver.ts'
 import { queueDigestsOfRuns } from './messages/digest.ts'
 
-/** A run that was collected, and the document that says how it ended. */
-interface FinishedRun {
-  readonly run: Run
-  readonly document: RunDocument
-}
-
 /** What follows a collection of any command. */
 interface AfterRun {
   readonly app: App
-  readonly finished: readonly FinishedRun[]
+  /** Runs that were collected, each with the document that says how it ended. */
+  readonly finished: readonly { readonly run: Run; readonly document: RunDocument }[]
   /** Why the command stopped; null where it did not. */
   readonly cause: StopCause | null
   /** Where metrics are written; null where none are wanted. */
@@ -58,13 +53,6 @@ export async function afterRuns(after: AfterRun): Promise<void> {
   if (bugs.length > 0) throw bugs[0]
 }
 
-/** What the metrics are read from and where they go. */
-interface MetricsStep {
-  readonly app: { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
-  /** Null where none is wanted. */
-  readonly metricsFile: MetricsFile | null
-}
-
 /** The file that flag or environment name. Throws one sentence where it cannot be written, or holds something else. */
 export function metricsFileToWrite(flag: string | undefined): MetricsFile | null {
   const file = metricsFile(flag)
@@ -81,7 +69,12 @@ export function metricsFileToWrite(flag: string | undefined): MetricsFile | null
 const readableByAll = 0o644
 
 /** Writes what all jobs of the database come to into the file of metrics. */
-export async function writeMetrics({ app: { store, clock }, metricsFile }: MetricsStep): Promise<void> {
+export async function writeMetrics({
+  app: { store, clock },
+  metricsFile,
+}: Pick<AfterRun, 'metricsFile'> & {
+  readonly app: { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
+}): Promise<void> {
   if (metricsFile === null) return
   const text = await currentMetrics(store, clock.wall())
   await writeFileAtomically(metricsFile.path, [text], metricsFile.by, readableByAll)

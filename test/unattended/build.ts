@@ -1,11 +1,11 @@
 import type { AlertRule } from '../../src/model/settings/alert.ts'
 import { type AlertFacts, evaluate, type KnownAlert } from '../../src/unattended/alerts/judgement.ts'
 import type {
-  AlertTarget,
   AnsweredObservation,
-  RunHealth,
+  WatchedPair,
   WatchedQuery,
 } from '../../src/unattended/alerts/query-rules.ts'
+import type { RunHealth } from '../../src/unattended/alerts/run-rules.ts'
 
 export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
   return {
@@ -34,7 +34,7 @@ export function aWatchedQuery(query: Partial<WatchedQuery> = {}): WatchedQuery {
   }
 }
 
-export const acme: AlertTarget = { site: 'acme.com', match: 'domain', label: 'Acme', own: true }
+export const acme: WatchedPair['target'] = { site: 'acme.com', match: 'domain', label: 'Acme', own: true }
 
 export function aRun(health: Partial<RunHealth> = {}): RunHealth {
   return {

@@ -6,7 +6,7 @@ import { dayMs } from '../../src/model/time.ts'
 import type { CauseAlert } from '../../src/store/alerts.ts'
 import type { NewMessage } from '../../src/store/outbox.ts'
 import { type Cause, causesOfRun, causesOfStart, changeCauses } from '../../src/unattended/alerts/causes.ts'
-import type { RunHealth } from '../../src/unattended/alerts/query-rules.ts'
+import type { RunHealth } from '../../src/unattended/alerts/run-rules.ts'
 import { letterOf } from '../../src/unattended/channels/letter.ts'
 import { aRule, aRun } from './build.ts'
 

@@ -185,8 +185,8 @@ testTable([
   const observations = observationsOf(seen)
   const pair = { query: aWatchedQuery(), target: acme }
   const rule = aRule({ when, by: 3 })
-  const began = judgeRank(when, rule, { ...pair, observations: observations.slice(0, -1) }, null)
-  const over = judgeRank(when, rule, { ...pair, observations }, { before: began?.before ?? null, now: null })
+  const began = judgeRank(rule, { ...pair, observations: observations.slice(0, -1) }, null)
+  const over = judgeRank(rule, { ...pair, observations }, { before: began?.before ?? null, now: null })
   expect(over?.text).toBe(expected)
 })
 

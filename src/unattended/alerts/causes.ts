@@ -5,8 +5,7 @@ import { dayMs } from '../../model/time.ts'
 import type { CauseAlert, CauseChanges, StoppedJob } from '../../store/alerts.ts'
 import type { NewMessage } from '../../store/outbox.ts'
 import { alertId } from './judgement.ts'
-import type { RunHealth } from './query-rules.ts'
-import { isCoverageLow, readAccount } from './run-rules.ts'
+import { isCoverageLow, type RunHealth, readAccount } from './run-rules.ts'
 
 /*
  * What stops several jobs is one alert of all of them: it begins with the first job that is stopped and is over when none is any
@@ -98,14 +97,6 @@ interface JobCauses {
 
 type Freed = (cause: Pick<Cause, 'kind' | 'place'>) => Pick<Cause, 'text' | 'now'> | null
 
-/** What is known of causes before. */
-interface KnownCauses {
-  readonly open: readonly CauseAlert[]
-  /** Until when identities are muted, those that are not left out. */
-  readonly muted: ReadonlyMap<string, number>
-  readonly now: number
-}
-
 /** A job that did not come back for so long is not waited for: it may have been given up. */
 const longestMs = 2 * dayMs
 
@@ -119,12 +110,7 @@ function causeOf(identity: string): Pick<Cause, 'kind' | 'place'> {
 }
 
 /** A job, with its rules and the channels of its folder. */
-export interface JobToTell {
-  readonly job: string
-  readonly rules: readonly AlertRule[]
-  readonly folder: string
-  readonly channels: readonly string[]
-}
+type JobToTell = ToldJob & { readonly rules: readonly AlertRule[] }
 
 /** What the end of a run says of causes. */
 export function causesOfRun(
@@ -199,7 +185,16 @@ function toldJob({ job, folder, channels }: JobToTell, rules: readonly AlertRule
 /** What changes with what one job says. */
 export function changeCauses(
   { stopped, freed, job }: JobCauses,
-  { open, muted, now }: KnownCauses,
+  {
+    open,
+    muted,
+    now,
+  }: {
+    readonly open: readonly CauseAlert[]
+    /** Until when identities are muted; one that is not muted is missing. */
+    readonly muted: ReadonlyMap<string, number>
+    readonly now: number
+  },
 ): CauseChanges {
   const joined = new Map(stopped.map((one) => [causeIdentity(one.cause), one]))
   const alerts: CauseAlert[] = []

@@ -26,18 +26,21 @@ import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
 import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses } from './causes.ts'
 import { type AlertChange, type AlertFacts, type Described, judge } from './judgement.ts'
-import type {
-  AnsweredObservation,
-  RunHealth,
-  SiteList,
-  WatchedPair,
-  WatchedQuery,
-  WatchedSerp,
-} from './query-rules.ts'
+import type { AnsweredObservation, SiteList, WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
+import type { RunHealth } from './run-rules.ts'
 
-/** Runs that were collected now, with what only this process knows of them. */
-interface Collected {
+/**
+ * Judges every run whose end no rule has judged yet: those that were collected now, and those of jobs whose process died before it judged
+ * them. State and messages of a run are one change, so that a crash loses no alert and sends none twice.
+ */
+export async function judgeRuns({
+  app,
+  finished,
+  cause,
+  log,
+}: {
   readonly app: Pick<App, 'store' | 'clock' | 'keyHash'>
+  /** Runs that were collected now, with what only this process knows of them. */
   readonly finished: readonly {
     readonly run: Pick<Run, 'id' | 'job'>
     readonly document: {
@@ -48,13 +51,7 @@ interface Collected {
   readonly cause: StopCause | null
   /** Prints a warning. */
   readonly log: (line: string) => void
-}
-
-/**
- * Judges every run whose end no rule has judged yet: those that were collected now, and those of any job whose process died before it
- * came to that. State and messages of a run are one change, so that a crash loses no alert and sends none twice.
- */
-export async function judgeRuns({ app, finished, cause, log }: Collected): Promise<void> {
+}): Promise<void> {
   const { store, clock, keyHash } = app
   const ends = new Map(
     finished.map(({ run, document: { credits } }) => [
@@ -73,7 +70,7 @@ export async function judgeRuns({ app, finished, cause, log }: Collected): Promi
       await judgeRun({ store, clock }, one, { ...end, balance: end.balance ?? lastRead, stop })
     }
   }
-  /** By what is in the way: the channels of a folder cannot be read, for instance. These runs are judged after the next one. */
+  /** Jobs by why they cannot be judged: the channels of a folder cannot be read, for instance. They are judged after the next run. */
   const waiting = new Map<string, string[]>()
   for (const job of await store.jobsThatRan())
     try {
@@ -220,18 +217,13 @@ async function observedFacts(
   const watched = watchedQueries(store.queriesOfRun(run.id))
   return {
     suspicion,
-    pairs: await watchedPairs(store, run, { rules: ofQueries, watched }),
-    serps: [...watchedSerps(store, run, { rules: ofQueries, watched })],
+    pairs: await watchedPairs(store, run, ofQueries, watched),
+    serps: [...watchedSerps(store, run, ofQueries, watched)],
     linkText,
   }
 }
 
 type Queries = ReadonlyMap<number, WatchedQuery>
-
-interface Watch {
-  readonly rules: readonly AlertRule[]
-  readonly watched: Queries
-}
 
 function watchedQueries(queries: readonly QueryOfRun[]): Queries {
   const sameText = groupedBy(queries, ({ text }) => text)
@@ -263,7 +255,8 @@ function kindOf(operation: string) {
 async function watchedPairs(
   store: Store,
   run: Run,
-  { rules, watched }: Watch,
+  rules: readonly AlertRule[],
+  watched: Queries,
 ): Promise<readonly WatchedPair[]> {
   const named = new Set(rules.flatMap((rule) => rule.for.targets ?? []))
   const isNew = await newTargets(store, run)
@@ -322,7 +315,12 @@ async function newTargets(store: Store, run: Run): Promise<(target: TargetOfRun)
 /** Lists of results before the run's that tell whether a site is new. */
 const listsBefore = 3
 
-function* watchedSerps(store: Store, run: Run, { rules, watched }: Watch): Generator<WatchedSerp> {
+function* watchedSerps(
+  store: Store,
+  run: Run,
+  rules: readonly AlertRule[],
+  watched: Queries,
+): Generator<WatchedSerp> {
   const sites = rules.filter(({ when }) => when === 'new-competitor')
   if (sites.length === 0) return
   const top = Math.max(...sites.map((rule) => rule.top ?? 0))

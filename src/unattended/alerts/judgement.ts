@@ -11,25 +11,20 @@ import {
 } from '../../model/settings/alert.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/alerts.ts'
 import {
-  type CitationKind,
   judgeCitation,
   judgePage,
   judgeRank,
   judgeSites,
-  type LinkText,
-  type OpenAlert,
-  type RankKind,
   type RuleVerdict,
-  type RunHealth,
   type WatchedPair,
   type WatchedQuery,
   type WatchedSerp,
 } from './query-rules.ts'
 import {
-  type HealthKind,
   judgeHealth,
   judgeSkipped,
   judgeWholeRun,
+  type RunHealth,
   readAccount,
   wholeRunRule,
 } from './run-rules.ts'
@@ -37,7 +32,7 @@ import {
 /** What is known of a job's alerts before it is judged. */
 interface JudgementContext {
   readonly open: readonly StoredAlert[]
-  /** Ids of open alerts about queries that the job no longer has: they end without a word. */
+  /** Ids of open alerts about queries that the job no longer has: they end without a message. */
   readonly gone: ReadonlySet<string>
   /** Until when identities are muted, those that are not left out. */
   readonly muted: ReadonlyMap<string, number>
@@ -239,14 +234,12 @@ export interface AlertFacts {
   /** Empty where observations are not judged: the run may still go on. */
   readonly pairs: readonly WatchedPair[]
   readonly serps: readonly WatchedSerp[]
-  readonly linkText: LinkText
+  /** The address of a link, by its number. */
+  readonly linkText: (id: number) => string
 }
 
 /** An alert as it is stored while it is open. */
-export interface KnownAlert extends OpenAlert {
-  readonly id: string
-  readonly identity: string
-}
+export type KnownAlert = Pick<StoredAlert, 'id' | 'identity' | 'before' | 'now'>
 
 /** An alert that begins or is over. */
 export interface AlertChange extends RuleVerdict {
@@ -256,13 +249,6 @@ export interface AlertChange extends RuleVerdict {
   readonly rule: AlertRule
   readonly query: WatchedQuery | null
   readonly target: string | null
-}
-
-/** What came of judging. */
-interface Evaluation {
-  readonly changes: readonly AlertChange[]
-  /** Ids of open alerts whose rule the job no longer has: they end without a word. */
-  readonly dropped: readonly string[]
 }
 
 interface Watched {
@@ -293,7 +279,14 @@ export function alertId(identity: string, at: number): string {
  * Everything that begins and everything that is over: that the run is suspect as a whole, then in the order of the rules, then of the
  * queries. Of the queries of a suspect run nothing is told.
  */
-export function evaluate(all: AlertFacts, stored: readonly KnownAlert[]): Evaluation {
+export function evaluate(
+  all: AlertFacts,
+  stored: readonly KnownAlert[],
+): {
+  readonly changes: readonly AlertChange[]
+  /** Ids of open alerts whose rule the job no longer has: they end without a message. */
+  readonly dropped: readonly string[]
+} {
   const open = new Map(stored.map((alert) => [alert.identity, alert]))
   const facts = all.suspicion === null ? all : { ...all, pairs: [], serps: [] }
   const changes = [
@@ -330,9 +323,7 @@ const ofWholeRun: Watched = { queryKey: 'run', target: '' }
 type AlertJudge = (rule: AlertRule, facts: AlertFacts, open: OpenAlerts) => readonly AlertChange[]
 
 const ranks: AlertJudge = (rule, facts, open) =>
-  ofPairs(rule, facts, open, (pair, known) =>
-    pair.query.cites ? null : judgeRank(rule.when as RankKind, rule, pair, known),
-  )
+  ofPairs(rule, facts, open, (pair, known) => (pair.query.cites ? null : judgeRank(rule, pair, known)))
 
 const pages: AlertJudge = (rule, facts, open) =>
   ofPairs(rule, facts, open, (pair, known) =>
@@ -340,9 +331,7 @@ const pages: AlertJudge = (rule, facts, open) =>
   )
 
 const citations: AlertJudge = (rule, facts, open) =>
-  ofPairs(rule, facts, open, (pair, known) =>
-    pair.query.cites ? judgeCitation(rule.when as CitationKind, rule, pair, known) : null,
-  )
+  ofPairs(rule, facts, open, (pair, known) => (pair.query.cites ? judgeCitation(rule, pair, known) : null))
 
 const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => {
   // What stopped a run says why its tasks are missing.
@@ -355,7 +344,7 @@ const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => 
       ? rule.when === 'run-skipped'
         ? judgeSkipped(job, skipped, known)
         : null
-      : health && judgeHealth(rule.when as HealthKind, rule, { job, health }, known)
+      : health && judgeHealth(rule, { job, health }, known)
   return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
 }
 

@@ -1,16 +1,16 @@
-import type { FinishReason } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { pageAddress } from '../../model/url.ts'
+import type { StoredAlert } from '../../store/alerts.ts'
 
-/** What alert rules are given: plain values, read from the store once per run. */
+// Alert rules judge plain values, which are read from the store once per run.
 
-/** One answered observation of a query's target. Those that are unknown, or rest on an answer to another question, are left out. */
+/** An answered observation of a query's target. Left out: what is unknown, or rests on an answer to another question. */
 export interface AnsweredObservation {
   /** Null where the target was absent. */
   readonly rank: number | null
-  /** Results looked at without a gap; the planned number where all planned pages were. */
+  /** Results that were checked without a gap; the planned number where all planned pages were checked. */
   readonly depth: number
-  /** Pages looked at without a gap, all planned ones where the results ended; null in old rows. */
+  /** Pages that were checked without a gap; all planned ones where the results ended; null in old rows. */
   readonly pages: number | null
   /** Number of the link of the page that ranks; null where none does. */
   readonly link: number | null
@@ -33,17 +33,15 @@ export interface WatchedQuery {
   readonly cites: boolean
 }
 
-export interface AlertTarget {
-  readonly site: string
-  readonly match: string
-  readonly label: string
-  readonly own: boolean
-}
-
 /** A target of a query that the run has an answer for. */
 export interface WatchedPair {
   readonly query: WatchedQuery
-  readonly target: AlertTarget
+  readonly target: {
+    readonly site: string
+    readonly match: string
+    readonly label: string
+    readonly own: boolean
+  }
   /** The oldest first; the last one is the run's. */
   readonly observations: readonly AnsweredObservation[]
 }
@@ -62,27 +60,8 @@ export interface WatchedSerp {
   readonly lists: readonly SiteList[]
 }
 
-/** How a run went as a whole. Null is not known: then nothing begins and nothing is over. */
-export interface RunHealth {
-  readonly finishReason: FinishReason
-  /** It stopped for a cause that stops other jobs, too: that is told of all of them. */
-  readonly hasCause: boolean
-  readonly tasks: { readonly planned: number; readonly done: number; readonly failed: number }
-  /** Answers that repeat a different query than asked. */
-  readonly mismatched: number
-  /** Credits that the service counted and no call explains. */
-  readonly unexplained: number | null
-  /** Credits. */
-  readonly balance: number | null
-  /** Days that the balance lasts at the recent spending. */
-  readonly daysLeft: number | null
-}
-
 /** An alert that began and is not over. */
-export interface OpenAlert {
-  readonly before: number | string | null
-  readonly now: number | string | null
-}
+export type OpenAlert = Pick<StoredAlert, 'before' | 'now'>
 
 /** What a rule says of one thing that it watches: it begins, or it is over. */
 export interface RuleVerdict {
@@ -110,12 +89,6 @@ export interface RuleVerdict {
 /** Whether an observation says it, compared with an earlier one; null where the two cannot be compared. */
 type Says<T> = (before: T, now: T) => boolean | null
 
-/** What an alert begins with. */
-interface AlertStart<T> {
-  readonly before: T
-  readonly now: T
-}
-
 /** Observations within which a rule is confirmed. */
 const within = 3
 
@@ -127,7 +100,7 @@ export function confirmedStart<T>(
   observations: readonly T[],
   says: Says<T>,
   confirm: number,
-): AlertStart<T> | null {
+): { readonly before: T; readonly now: T } | null {
   const now = observations.at(-1)
   if (now === undefined) return null
   for (let at = observations.length - 2; at >= 0; at--) {
@@ -171,7 +144,7 @@ export function confirmedStart<T>(
  *   9 12       -     -            x
  */
 
-export type RankKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
+type RankKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
 
 /** The best and the worst rank that an observation allows. */
 function rangeOf({ rank, depth }: AnsweredObservation): readonly [best: number, worst: number] {
@@ -214,14 +187,30 @@ interface RankRule {
   /** Whether absences after a shallower observation are left out. */
   readonly needsDepth: boolean
   readonly says: (rule: AlertRule) => Says<AnsweredObservation>
-  readonly isOver: (now: AnsweredObservation, rule: AlertRule, since: Since) => boolean
+  readonly isOver: (
+    now: AnsweredObservation,
+    rule: AlertRule,
+    since: {
+      /** The rank before it began; null where the target was absent. */
+      readonly reference: number | null
+      /** The observation checked no fewer results than the one before. */
+      readonly isDeep: boolean
+    },
+  ) => boolean
+  /** The sentence for an alert that begins, with ranks as texts. */
+  readonly open: (about: NamedPair, ranks: { readonly before: string; readonly now: string }) => string
+  /** The sentence for one that is over; `before` is the rank before it began. */
+  readonly over: (
+    about: NamedPair,
+    ranks: { readonly before: number | null; readonly now: string; readonly back: string },
+  ) => string
 }
 
-interface Since {
-  /** The rank before it began; null where the target was absent. */
-  readonly reference: number | null
-  /** The observation looked no less deep than the one before. */
-  readonly isDeep: boolean
+/** A target and a query as sentences name them, and the top that the rule watches. */
+interface NamedPair {
+  readonly target: string
+  readonly query: string
+  readonly top: number | null
 }
 
 const atLeast = ({ by }: AlertRule): number => by ?? 1
@@ -237,7 +226,7 @@ function startOf(
   rule: AlertRule,
   observations: readonly AnsweredObservation[],
   says: Says<AnsweredObservation>,
-): AlertStart<AnsweredObservation> | null {
+) {
   const least = leastAtOnce(rule)
   if (least === null) return confirmedStart(observations, says, rule.confirm)
   const saysClearly: Says<AnsweredObservation> = (before, now) => {
@@ -264,6 +253,9 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
         : fell(before, now, atLeast(rule)),
     isOver: (now, rule, { reference }) =>
       reference !== null && fell(observedAt(reference), now, atLeast(rule)) === false,
+    open: ({ target, query }, { before, now }) => `${target} dropped from ${before} to ${now} for ${query}`,
+    over: ({ target, query }, { before, back }) =>
+      `${target} is back ${back} for ${query}; it had dropped from ${before}`,
   },
   gain: {
     needsDepth: false,
@@ -273,16 +265,27 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
       reference === null
         ? now.rank === null && isDeep
         : fell(now, observedAt(reference), atLeast(rule)) === false,
+    open: ({ target, query }, { before, now }) => `${target} rose from ${before} to ${now} for ${query}`,
+    over: ({ target, query }, { before, back }) =>
+      `${target} is back ${back} for ${query}; it had risen from ${before ?? 'outside the results'}`,
   },
   entered: {
     needsDepth: true,
     says: ({ top }) => crosses((observation) => isAtMost(observation, top), { from: false, to: true }),
     isOver: (now, { top }) => isAtMost(now, top) === false,
+    open: ({ target, query, top }, { before, now }) =>
+      `${target} entered the top ${top} for ${query}: from ${before} to ${now}`,
+    over: ({ target, query, top }, { now }) =>
+      `${target} is no longer in the top ${top} for ${query}: now ${now}`,
   },
   left: {
     needsDepth: true,
     says: ({ top }) => crosses((observation) => isAtMost(observation, top), { from: true, to: false }),
     isOver: (now, { top }) => isAtMost(now, top) === true,
+    open: ({ target, query, top }, { before, now }) =>
+      `${target} left the top ${top} for ${query}: from ${before} to ${now}`,
+    over: ({ target, query, top }, { now }) =>
+      `${target} is in the top ${top} again for ${query}: now ${now}`,
   },
   lost: {
     needsDepth: true,
@@ -292,6 +295,8 @@ const rankRules: Readonly<Record<RankKind, RankRule>> = {
       return (before, now) => wasIn(before) && now.rank === null
     },
     isOver: (now) => now.rank !== null,
+    open: ({ target, query }, { before, now }) => `${target} is lost for ${query}: from ${before} to ${now}`,
+    over: ({ target, query }, { now }) => `${target} is found again for ${query}: now ${now}`,
   },
 }
 
@@ -308,71 +313,27 @@ function crosses(
 
 /** What a rank rule says of a target of a query; null where nothing begins and nothing is over. */
 export function judgeRank(
-  kind: RankKind,
   rule: AlertRule,
   { observations, ...pair }: WatchedPair,
   open: OpenAlert | null,
 ): RuleVerdict | null {
-  const { needsDepth, says, isOver } = rankRules[kind]
+  const { needsDepth, says, isOver, ...sentences } = rankRules[rule.when as RankKind]
   const deep = withoutShallow(observations)
   const now = observations.at(-1)
   const isDeep = deep.at(-1) === now
   if (now === undefined || (needsDepth && !isDeep)) return null
-  const told = { target: pair.target.label, query: queryName(pair.query), rule }
+  const about = { target: pair.target.label, query: queryName(pair.query), top: rule.top }
   if (open !== null) {
     const reference = typeof open.before === 'number' ? open.before : null
     if (!isOver(now, rule, { reference, isDeep })) return null
-    const text = sentences[kind].over(told, { before: reference, now: rankText(now), back: backText(now) })
+    const text = sentences.over(about, { before: reference, now: rankText(now), back: backText(now) })
     return { state: 'over', before: open.before, now: now.rank, text, link: now.link }
   }
   const start = startOf(rule, needsDepth ? deep : observations, says(rule))
   if (start === null) return null
   const { before } = start
-  const text = sentences[kind].open(told, { before: rankText(before), now: rankText(now) })
+  const text = sentences.open(about, { before: rankText(before), now: rankText(now) })
   return { state: 'open', before: before.rank, now: now.rank, text, link: now.link ?? before.link }
-}
-
-interface Told {
-  readonly target: string
-  readonly query: string
-  readonly rule: AlertRule
-}
-
-interface RankSentences {
-  readonly open: (told: Told, ranks: { readonly before: string; readonly now: string }) => string
-  readonly over: (
-    told: Told,
-    ranks: { readonly before: number | null; readonly now: string; readonly back: string },
-  ) => string
-}
-
-const sentences: Readonly<Record<RankKind, RankSentences>> = {
-  drop: {
-    open: ({ target, query }, { before, now }) => `${target} dropped from ${before} to ${now} for ${query}`,
-    over: ({ target, query }, { before, back }) =>
-      `${target} is back ${back} for ${query}; it had dropped from ${before}`,
-  },
-  gain: {
-    open: ({ target, query }, { before, now }) => `${target} rose from ${before} to ${now} for ${query}`,
-    over: ({ target, query }, { before, back }) =>
-      `${target} is back ${back} for ${query}; it had risen from ${before ?? 'outside the results'}`,
-  },
-  entered: {
-    open: ({ target, query, rule }, { before, now }) =>
-      `${target} entered the top ${rule.top} for ${query}: from ${before} to ${now}`,
-    over: ({ target, query, rule }, { now }) =>
-      `${target} is no longer in the top ${rule.top} for ${query}: now ${now}`,
-  },
-  left: {
-    open: ({ target, query, rule }, { before, now }) =>
-      `${target} left the top ${rule.top} for ${query}: from ${before} to ${now}`,
-    over: ({ target, query, rule }, { now }) =>
-      `${target} is in the top ${rule.top} again for ${query}: now ${now}`,
-  },
-  lost: {
-    open: ({ target, query }, { before, now }) => `${target} is lost for ${query}: from ${before} to ${now}`,
-    over: ({ target, query }, { now }) => `${target} is found again for ${query}: now ${now}`,
-  },
 }
 
 function rankText({ rank, depth }: AnsweredObservation): string {
@@ -402,17 +363,12 @@ function queryName({ text, variant }: WatchedPair['query']): string {
  *   no list    S    -: a new query
  */
 
-/** A verdict on one site. */
-interface SiteVerdict extends RuleVerdict {
-  readonly site: string
-}
-
-/** What `new-competitor` says of the sites of a query. */
+/** What `new-competitor` says of the sites of a query: one verdict for each site. */
 export function judgeSites(
   rule: AlertRule,
   { query, lists }: WatchedSerp,
   open: ReadonlyMap<string, OpenAlert>,
-): readonly SiteVerdict[] {
+): readonly (RuleVerdict & { readonly site: string })[] {
   const now = lists.at(-1)
   const top = rule.top ?? 0
   if (now === undefined) return []
@@ -422,7 +378,7 @@ export function judgeSites(
   }
   const isIn = (list: SiteList, site: string): boolean | null =>
     rankIn(list, site) !== null ? true : list.depth >= top ? false : null
-  const verdicts: SiteVerdict[] = []
+  const verdicts: (RuleVerdict & { readonly site: string })[] = []
   for (const [site, { before }] of open)
     if (isIn(now, site) === false) {
       const text = `${site} is no longer in the top ${top} for ${queryName(query)}`
@@ -454,13 +410,10 @@ export function judgeSites(
  *   not cited  not cited  -              -
  */
 
-export type CitationKind = Extract<AlertKind, 'citation-lost' | 'citation-won'>
-
 const isCited = ({ rank }: AnsweredObservation): boolean => rank !== null
 
 /** What a citation rule says of a target of a query; null where nothing begins and nothing is over. */
 export function judgeCitation(
-  kind: CitationKind,
   rule: AlertRule,
   { observations, query, target }: WatchedPair,
   open: OpenAlert | null,
@@ -468,7 +421,7 @@ export function judgeCitation(
   const deep = withoutShallow(observations)
   const now = observations.at(-1)
   if (now === undefined || deep.at(-1) !== now) return null
-  const wanted = kind === 'citation-won'
+  const wanted = rule.when === 'citation-won'
   const is = isCited(now)
   const sentence = (again: '' | ' again'): string =>
     is
@@ -502,15 +455,12 @@ export function judgeCitation(
 /** Two pages that take turns are told once: a page that ranked in one of these last observations is no other page. */
 const lateLooks = 3
 
-/** Texts of addresses by their numbers. */
-export type LinkText = (id: number) => string
-
 /** What `url-changed` says of a target of a query; null where nothing begins and nothing is over. */
 export function judgePage(
   rule: AlertRule,
   { observations, query, target }: WatchedPair,
   open: OpenAlert | null,
-  linkText: LinkText,
+  linkText: (id: number) => string,
 ): RuleVerdict | null {
   const page = ({ rank, link }: AnsweredObservation): number | null =>
     rank === null || rank > (rule.top ?? rank) ? null : link

@@ -1,7 +1,23 @@
-import { coverageOf, type Suspicion, suspicionText } from '../../model/run.ts'
+import { coverageOf, type FinishReason, type Suspicion, suspicionText } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { count, grouped } from '../../model/text.ts'
-import type { OpenAlert, RuleVerdict, RunHealth } from './query-rules.ts'
+import type { OpenAlert, RuleVerdict } from './query-rules.ts'
+
+/** How a run went as a whole. Null is not known: then nothing begins and nothing is over. */
+export interface RunHealth {
+  readonly finishReason: FinishReason
+  /** It stopped for a cause that stops other jobs, too: one alert tells of all of them. */
+  readonly hasCause: boolean
+  readonly tasks: { readonly planned: number; readonly done: number; readonly failed: number }
+  /** Answers that repeat a different query than asked. */
+  readonly mismatched: number
+  /** Credits that the service counted and no call explains. */
+  readonly unexplained: number | null
+  /** Credits. */
+  readonly balance: number | null
+  /** Days that the balance lasts at the recent spending. */
+  readonly daysLeft: number | null
+}
 
 /*
  * How a run went as a whole. What is not known begins nothing and ends nothing.
@@ -19,20 +35,21 @@ import type { OpenAlert, RuleVerdict, RunHealth } from './query-rules.ts'
  * does of what is said of the whole account.
  */
 
-export type HealthKind = Extract<AlertKind, 'coverage' | 'run-failed' | 'run-skipped' | 'suspect'>
+type HealthKind = Extract<AlertKind, 'coverage' | 'run-failed' | 'run-skipped' | 'suspect'>
 
 /** What is said of the whole account, whatever job says it. */
 type AccountKind = Extract<AlertKind, 'balance' | 'days-left' | 'unexplained'>
 
 /** What a run says of a kind; null where that is not known. */
-interface RuleReading {
+type HealthReader = (
+  health: RunHealth,
+  below: number,
+) => {
   readonly isBad: boolean
   readonly now: number | string | null
   /** A predicate of the job; a sentence where it is said of the account. */
   readonly text: string
-}
-
-type HealthReader = (health: RunHealth, below: number) => RuleReading | null
+} | null
 
 const readings: Readonly<Record<HealthKind, HealthReader>> = {
   coverage: ({ tasks, hasCause }, below) => {
@@ -90,7 +107,7 @@ const accountReadings: Readonly<Record<AccountKind, HealthReader>> = {
 }
 
 /** What a rule on the account says, in a sentence; null where that is not known. */
-export function readAccount({ when, below }: AlertRule, health: RunHealth): RuleReading | null {
+export function readAccount({ when, below }: AlertRule, health: RunHealth): ReturnType<HealthReader> {
   return when in accountReadings ? accountReadings[when as AccountKind](health, below ?? 0) : null
 }
 
@@ -101,12 +118,11 @@ export function isCoverageLow({ below }: AlertRule, { tasks }: RunHealth): boole
 
 /** What a rule on runs as a whole says of one; null where nothing begins and nothing is over. */
 export function judgeHealth(
-  kind: HealthKind,
-  { below }: AlertRule,
+  { when, below }: AlertRule,
   { job, health }: { readonly job: string; readonly health: RunHealth },
   open: OpenAlert | null,
 ): RuleVerdict | null {
-  const reading = readings[kind](health, below ?? 0)
+  const reading = readings[when as HealthKind](health, below ?? 0)
   if (reading === null || reading.isBad === (open !== null)) return null
   const { now, text } = reading
   return reading.isBad

@@ -1,4 +1,4 @@
-import type { NodemailerError, SendMailOptions } from 'nodemailer'
+import type { NodemailerError } from 'nodemailer'
 import type { Channel } from '../../model/settings/workspace.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
 import type { ReportMessage } from '../../store/outbox.ts'
@@ -97,7 +97,7 @@ function serverIn({ secret, allowHttp }: ChannelContext): Server {
 const mostLines = 500
 
 /** Subject, text and HTML of a message. A report is a whole mail already. */
-export function mailOf({ content }: Pick<ChannelMessage, 'content'>): MailContent {
+export function mailOf({ content }: Pick<ChannelMessage, 'content'>) {
   if (content.kind === 'report') return reportMail(content.message)
   const letter = letterOf(content)
   const parts = fitParts(letter, mostLines, () => 1)
@@ -109,14 +109,7 @@ export function mailOf({ content }: Pick<ChannelMessage, 'content'>): MailConten
   }
 }
 
-interface MailContent {
-  readonly subject: string
-  readonly text: string
-  readonly html: string
-  readonly attachments: NonNullable<SendMailOptions['attachments']>
-}
-
-function reportMail({ subject, text, html, pictures }: ReportMessage): MailContent {
+function reportMail({ subject, text, html, pictures }: ReportMessage) {
   const attachments = Object.entries(pictures).map(([cid, base64]) => ({
     cid,
     filename: `${cid}.png`,

@@ -276,9 +276,7 @@ function kill(pid: number | undefined, group: boolean): void {
   }
 }
 
-type OpenAll = { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
-
-/** Every type of channel. A new one is a file, and its line here. */
+/** Every type of channel. A new one has its function above, or in a file, and its line here. */
 const channelTypes = {
   webhook: openWebhook,
   slack: openSlack,
@@ -287,7 +285,7 @@ const channelTypes = {
   email: openEmail,
   file: openFile,
   exec: openExec,
-} satisfies OpenAll
+} satisfies { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
 
 /** Opens a channel of a workspace file; sends nothing. */
 export function openChannel(channel: Channel, around: ChannelContext): OpenedChannel {

@@ -7,12 +7,7 @@ export interface Letter {
   /** Where there is room for one line: the subject of a mail, a notification. */
   readonly subject: string
   readonly title: string
-  readonly sections: readonly LetterSection[]
-}
-
-interface LetterSection {
-  readonly heading: string | null
-  readonly lines: readonly string[]
+  readonly sections: readonly { readonly heading: string | null; readonly lines: readonly string[] }[]
 }
 
 /** Longer texts are cut. */

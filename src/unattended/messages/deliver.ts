@@ -41,8 +41,8 @@ export async function deliver(delivery: Delivery): Promise<void> {
   const due = await store.dueMessages(clock.wall())
   if (due.length === 0) return
   const until = clock.monotonic() + longestMs
-  const groups = await byChannel(due, delivery)
-  await Promise.all(groups.map((group) => sendAll(group, delivery, until)))
+  const backlogs = await byChannel(due, delivery)
+  await Promise.all(backlogs.map((backlog) => sendAll(backlog, delivery, until)))
 }
 
 /** Sends what waits, after a run. */
@@ -58,16 +58,19 @@ export async function deliverMessages({
 }
 
 /** Messages to one channel of one folder, the oldest first. */
-interface Group {
+interface ChannelBacklog {
   readonly channel: string
   readonly workspace: Pick<Workspace, 'folder' | 'channels'>
   readonly messages: OutboxMessage[]
 }
 
 /** The channels of a job are those of the workspace that its file is in. */
-async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery): Promise<readonly Group[]> {
-  const workspaces = new Map<string, Promise<Group['workspace'] | null>>()
-  const groups = new Map<string, Group>()
+async function byChannel(
+  due: readonly OutboxMessage[],
+  { store, log }: Delivery,
+): Promise<readonly ChannelBacklog[]> {
+  const workspaces = new Map<string, Promise<ChannelBacklog['workspace'] | null>>()
+  const backlogs = new Map<string, ChannelBacklog>()
   for (const message of due) {
     const file = (await store.jobFile(message.job)) ?? noFile
     const folder = file === noFile ? '.' : dirname(file)
@@ -76,18 +79,18 @@ async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery
     const workspace = await opening
     if (workspace === null) continue
     const key = JSON.stringify([workspace.folder, message.channel])
-    const group = groups.get(key) ?? { channel: message.channel, workspace, messages: [] }
-    groups.set(key, group)
-    group.messages.push(message)
+    const backlog = backlogs.get(key) ?? { channel: message.channel, workspace, messages: [] }
+    backlogs.set(key, backlog)
+    backlog.messages.push(message)
   }
-  return [...groups.values()]
+  return [...backlogs.values()]
 }
 
 async function openOrSay(
   store: OutboxStore,
   file: string,
   log: Delivery['log'],
-): Promise<Group['workspace'] | null> {
+): Promise<ChannelBacklog['workspace'] | null> {
   try {
     return await knownChannels(store, file)
   } catch (error) {
@@ -97,11 +100,11 @@ async function openOrSay(
   }
 }
 
-async function sendAll(group: Group, delivery: Delivery, until: number): Promise<void> {
+async function sendAll(backlog: ChannelBacklog, delivery: Delivery, until: number): Promise<void> {
   const { clock } = delivery
-  const opened = await open(group, delivery)
-  if ('missing' in opened) return await letWait(group, opened.missing, delivery)
-  for (const message of group.messages) {
+  const opened = await open(backlog, delivery)
+  if ('missing' in opened) return await letWait(backlog, opened.missing, delivery)
+  for (const message of backlog.messages) {
     // Sockets take whole milliseconds only.
     const timeoutMs = Math.min(longestTryMs, Math.floor(until - clock.monotonic()))
     if (timeoutMs < shortestTryMs) return
@@ -113,7 +116,7 @@ async function sendAll(group: Group, delivery: Delivery, until: number): Promise
   }
 }
 
-async function open({ channel, workspace }: Group, { outgoing, clock }: Delivery) {
+async function open({ channel, workspace }: ChannelBacklog, { outgoing, clock }: Delivery) {
   const settings = Object.hasOwn(workspace.channels, channel) ? workspace.channels[channel] : undefined
   if (settings === undefined)
     return {
@@ -125,7 +128,7 @@ async function open({ channel, workspace }: Group, { outgoing, clock }: Delivery
 
 /** Says once what is missing. What has waited very long is given up: it would be news of last year. */
 async function letWait(
-  { channel, messages }: Group,
+  { channel, messages }: ChannelBacklog,
   missing: string,
   { store, clock, log }: Delivery,
 ): Promise<void> {
@@ -245,29 +248,28 @@ export async function knownChannels(
   }
 }
 
-/** How the sample fared on one channel. */
-interface ChannelTry {
-  readonly channel: string
-  readonly type: Channel['type']
-  readonly delivered: boolean
-  /** Why it was not delivered, or what must be said although it was; null where all went well. */
-  readonly reason: string | null
-}
-
 /** How long each channel may take with a sample. */
 const longestSampleMs = 10_000
 
-/** Sends a sample through one channel of a workspace, or through all of them; nothing is stored. */
+/** Sends a sample through one channel of a workspace, or through all of them, and returns how that ended; nothing is stored. */
 export async function tryChannels(
   workspace: Workspace,
   named: string | undefined,
   outgoing: Outgoing,
   clock: Pick<Clock, 'wall'>,
-): Promise<readonly ChannelTry[]> {
+): Promise<
+  readonly {
+    readonly channel: string
+    readonly type: Channel['type']
+    readonly delivered: boolean
+    /** Why it was not delivered, or a warning although it was; null where all went well. */
+    readonly reason: string | null
+  }[]
+> {
   const chosen = chosenChannels(workspace, named)
   const { openChannel } = await import('../channels/index.ts')
   const around = { ...outgoing, folder: workspace.folder, now: clock.wall }
-  const tries = chosen.map(async ([channel, settings]): Promise<ChannelTry> => {
+  const tries = chosen.map(async ([channel, settings]) => {
     const { type } = settings
     const opened = openChannel(settings, around)
     if ('missing' in opened) return { channel, type, delivered: false, reason: opened.missing }

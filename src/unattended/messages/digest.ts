@@ -68,20 +68,19 @@ export async function queueDigests(
   }
 }
 
-/** A digest whose time has come and that was not put in yet. */
-interface DueDigest {
-  readonly identity: string
-  readonly channel: string
-  /** Whether the channel takes mail. */
-  readonly isMailbox: boolean
-}
-
-/** The digests of a job that are due. */
+/** The digests of a job whose time has come and that are not in the outbox yet. */
 async function dueDigests(
   { name: job, digest, timezone, file }: JobSettings,
   store: Pick<Store, 'runs' | 'knownIdentities' | 'lastChannels' | 'pauseOf'>,
   now: number,
-): Promise<readonly DueDigest[]> {
+): Promise<
+  readonly {
+    readonly identity: string
+    readonly channel: string
+    /** Whether the channel takes mail. */
+    readonly isMailbox: boolean
+  }[]
+> {
   const slot = digest === null ? null : latestSlot(digest.cron, timezone, now)
   if (digest === null || slot === null) return []
   const { pausedAt, resumedAt } = await store.pauseOf(job)

@@ -80,14 +80,6 @@ export function cutToBytes(text: string, most: number): string {
   return bytes.toString('utf8', 0, end)
 }
 
-/** How a run ended. */
-export interface RunEnd {
-  readonly job: string
-  readonly isGood: boolean
-  /** What came of it, for people. */
-  readonly summary: () => Promise<string>
-}
-
 /** What a switch is told of an error: only what was foreseen is sure to hold no secret. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RanklineError) return error.message
@@ -107,15 +99,10 @@ export async function pingNotStarted(
 }
 
 /** Pings around the collection of runs. */
-export interface RunPings {
-  /** Tells how these runs ended. */
-  ended(ends: readonly RunEnd[]): Promise<void>
-  /** Tells that all runs failed whose end was not told. */
-  failed(reason: string): Promise<void>
-}
+export type RunPings = ReturnType<typeof pingStarts>
 
-/** Tells the switches of jobs that their runs begin; nothing waits for that. */
-export function pingStarts(jobs: readonly PingedJob[], options: PingOptions): RunPings {
+/** Sends the start pings of these jobs; nothing waits for that. */
+export function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {
   const pings = pinger(options)
   const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
   const started = Promise.all([...open.values()].map((job) => pings.send(job, 'start', '')))
@@ -125,14 +112,23 @@ export function pingStarts(jobs: readonly PingedJob[], options: PingOptions): Ru
     if (job !== undefined) await pings.send(job, event, await summary())
   }
   return {
-    ended: async (ends) => {
+    /** Sends how these runs ended. */
+    ended: async (
+      ends: readonly {
+        readonly job: string
+        readonly isGood: boolean
+        /** What came of it, for people. */
+        readonly summary: () => Promise<string>
+      }[],
+    ): Promise<void> => {
       await started
       await Promise.all(
         ends.map(({ job, isGood, summary }) => end(job, isGood ? 'success' : 'fail', summary)),
       )
       pings.sayFailed()
     },
-    failed: async (reason) => {
+    /** Sends that all runs failed whose end was not sent. */
+    failed: async (reason: string): Promise<void> => {
       await started
       await Promise.all([...open.keys()].map((name) => end(name, 'fail', async () => reason)))
       pings.sayFailed()

@@ -6,6 +6,7 @@ import { csvFilesOf, yamlJobFiles } from '../../jobfile/peek.ts'
 import { mistakePrinter, type Report } from '../../jobfile/source.ts'
 import type { JobSettings, Problem } from '../../model/job.ts'
 import { eachOnce, firstNames } from '../../model/text.ts'
+import type { TimeSpan } from '../../model/time.ts'
 import type { LogLevel, Terminal } from '../../output/terminal.ts'
 import { saysWhenDue } from '../../run/due-work.ts'
 import { localTime, slotsBetween } from '../../schedule/slots.ts'
@@ -44,17 +45,6 @@ export async function scheduledJobs(
   return jobs
 }
 
-/** Job files that are read again when they have changed. */
-export interface JobFiles {
-  /** The last valid job of each file; what became of a changed file is logged once. */
-  readonly refresh: () => Promise<readonly LastValidJob[]>
-}
-
-interface WatchedFiles extends JobFiles {
-  /** The mistakes of files that never were valid. */
-  readonly leftOut: () => ReadonlyMap<string, readonly Problem[]>
-}
-
 interface KnownFile {
   /** Size and time of the file, and of all that it is read with. */
   readonly signature: string
@@ -66,7 +56,7 @@ interface KnownFile {
 }
 
 /** Watches job files: mistakes in a changed one are logged, and its last valid job stays. */
-export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
+export function watchJobFiles(places: JobPlaces, log: WriteLog) {
   const known = new Map<string, KnownFile>()
   let wasRead = false
 
@@ -88,7 +78,8 @@ export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
   }
 
   return {
-    refresh: async () => {
+    /** The last valid job of each file, read again where it has changed; what became of a changed file is logged once. */
+    refresh: async (): Promise<readonly LastValidJob[]> => {
       const paths = await jobPaths(places)
       const changes = new Map<FileChange, string[]>()
       const note = (change: FileChange | null, path: string): void => {
@@ -109,7 +100,8 @@ export function watchJobFiles(places: JobPlaces, log: WriteLog): WatchedFiles {
       wasRead = true
       return [...known.values()].flatMap(({ lastValid }) => lastValid ?? [])
     },
-    leftOut: () =>
+    /** The mistakes of files that never were valid. */
+    leftOut: (): ReadonlyMap<string, readonly Problem[]> =>
       new Map(
         [...known].flatMap(([path, { lastValid, mistakes }]) =>
           lastValid === null && mistakes.length > 0 ? [[path, mistakes] as const] : [],
@@ -182,11 +174,6 @@ async function signatureOf(path: string, tables: readonly string[]): Promise<str
   return (await Promise.all(signs)).join(' ')
 }
 
-interface HowRead {
-  readonly isNamed: boolean
-  readonly withQueries: boolean
-}
-
 /** The mistakes for which a job cannot be read: in its own file, or in one that it is read with. */
 type Mistaken = readonly Problem[]
 
@@ -196,7 +183,7 @@ function isMistaken(read: LastValidJob | Mistaken | 'not scheduled'): read is Mi
 
 async function readJobFile(
   path: string,
-  { isNamed, withQueries }: HowRead,
+  { isNamed, withQueries }: { readonly isNamed: boolean; readonly withQueries: boolean },
   log: WriteLog,
 ): Promise<LastValidJob | Mistaken | 'not scheduled'> {
   const { report: print, end } = mistakePrinter(log, false)
@@ -233,17 +220,15 @@ export interface ListedSlot {
   readonly zone: string
 }
 
-interface SlotRange {
-  /** Included; epoch ms. */
-  readonly from: number
-  /** Excluded; infinite where there is none. */
-  readonly until: number
-  /** Slots of each job at most. */
-  readonly most: number
-}
-
-/** The slots of jobs in the order of time; those of one instant in the order of the jobs. */
-export function* listSlots(jobs: readonly JobSettings[], range: SlotRange): Generator<ListedSlot> {
+/**
+ * The slots of jobs in the order of time; those of one instant in the order of the jobs.
+ *
+ * @param range `until` is infinite where there is no end; `most` is how many slots of each job are listed at most
+ */
+export function* listSlots(
+  jobs: readonly JobSettings[],
+  range: TimeSpan & { readonly most: number },
+): Generator<ListedSlot> {
   const streams = jobs.map((job) => {
     const slots = slotsOf(job, range)
     return { job, slots, next: slots.next() }
@@ -259,7 +244,10 @@ export function* listSlots(jobs: readonly JobSettings[], range: SlotRange): Gene
   }
 }
 
-function* slotsOf({ schedule, timezone }: JobSettings, { from, until, most }: SlotRange): Generator<number> {
+function* slotsOf(
+  { schedule, timezone }: JobSettings,
+  { from, until, most }: TimeSpan & { readonly most: number },
+): Generator<number> {
   if (schedule === null) return
   let left = most
   for (const slot of slotsBetween(schedule, timezone, from, until)) {

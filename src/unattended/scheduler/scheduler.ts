@@ -6,7 +6,7 @@ import { firstNames } from '../../model/text.ts'
 import { type Clock, dayMs, hourMs, sleep } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { nextSlot } from '../../schedule/slots.ts'
-import type { JobFiles, LastValidJob } from './job-files.ts'
+import type { LastValidJob } from './job-files.ts'
 
 /** The result of one check of a job for due work. */
 export interface CheckResult {
@@ -49,7 +49,8 @@ export interface ScheduledJobState {
 
 export interface SchedulerParts {
   readonly clock: Clock
-  readonly jobFiles: JobFiles
+  /** The last valid job of each file, read again where it has changed. */
+  readonly jobFiles: { readonly refresh: () => Promise<readonly LastValidJob[]> }
   readonly collect: CollectDue
   /** Asks for free whether the service takes calls again, before runs that it stopped are continued. */
   readonly probe?: () => Promise<boolean>

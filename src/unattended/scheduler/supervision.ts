@@ -58,15 +58,8 @@ function iso(instant: number): string {
   return new Date(instant).toISOString()
 }
 
-export interface HealthServer extends AsyncDisposable {
-  readonly url: string
-}
-
 /** Answers `GET /health` on this machine alone: 200, or 503 where something is failing. Port 0 takes a free one. */
-export async function serveHealth(
-  port: number,
-  document: () => { readonly status: 'ok' | 'failing' },
-): Promise<HealthServer> {
+export async function serveHealth(port: number, document: () => { readonly status: 'ok' | 'failing' }) {
   const server = createServer((request, response) => {
     const { method, url, headers } = request
     const answer = (status: number, body: object): void => {
@@ -90,7 +83,7 @@ export async function serveHealth(
   return {
     url: `http://127.0.0.1:${taken}/health`,
     [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
@@ -103,20 +96,13 @@ function notListening(port: number, error: NodeJS.ErrnoException): RanklineError
   return new UsageError(`Port ${port} cannot be used (${error.code}). Give --health another one`)
 }
 
-/** The system's service manager, which wants to know whether a service is up. */
-interface ServiceManager extends Disposable {
-  /** The service is up, and what it waits for. */
-  readonly up: (status: string) => void
-  readonly stopping: () => void
-}
-
 /**
  * Tells systemd through its own program: Node has no datagram sockets. Does nothing where no service manager listens.
  *
  * @param log called once, with a line, where that program cannot be started
  */
-export function serviceManager(settings: NotifySettings | null, log: (line: string) => void): ServiceManager {
-  if (settings === null) return { up: () => {}, stopping: () => {}, [Symbol.dispose]: () => {} }
+export function serviceManager(settings: NotifySettings | null, log: (line: string) => void) {
+  if (settings === null) return { up: (_: string) => {}, stopping: () => {}, [Symbol.dispose]: () => {} }
   const { env, watchdogMs } = settings
   // Versions before 246 do not know the option.
   let options: readonly string[] = ['--no-block']
@@ -142,7 +128,8 @@ export function serviceManager(settings: NotifySettings | null, log: (line: stri
   const alive = watchdogMs === null ? undefined : setInterval(tellUp, watchdogMs / 3).unref()
 
   return {
-    up: (now) => {
+    /** The service is up; what it waits for is its status. */
+    up: (now: string) => {
       status = now
       tellUp()
     },
