@@ -4,16 +4,15 @@ import { type ItemTexts, itemHash, sizeOf } from './results/dictionary.ts'
 import { storedPositions } from './results/write-results.ts'
 import { answers, items, links, texts } from './schema.ts'
 
-/** A row of the former table of results: its place, and the numbers of its link and of its texts. */
-type ResultRowOfBefore = readonly [
-  answer: number,
-  kind: number,
-  position: number | null,
-  ...names: (number | null)[],
+/** What the former table of results names of what a result says. */
+const named = ['link_id', 'title_id', 'snippet_id', 'source_id', 'displayed_link_id', 'matched_id'] as const
+/** Results of some answers in their order, as columns: rows would take several times as long to read. */
+type Columns = readonly [
+  answers: readonly number[],
+  kinds: readonly number[],
+  positions: readonly (number | null)[],
+  ...names: (readonly (number | null)[])[],
 ]
-
-/** How many of its columns are the numbers of what it says. */
-const names = 6
 /** Answers that are moved in one change. */
 const portion = 2_000
 
@@ -22,47 +21,51 @@ const portion = 2_000
  * answers that have their lists it learns which items there are.
  */
 export function moveResults(db: Database): void {
+  const columns = ['answer_id', 'kind', 'position', ...named]
   const read = db
-    .prepare<[number, number], ResultRowOfBefore>(
-      `SELECT answer_id, kind, position, link_id, title_id, snippet_id, source_id, displayed_link_id, matched_id FROM results
-      WHERE answer_id > ? AND answer_id <= ? ORDER BY answer_id, kind, place`,
+    .prepare<[number, number], readonly string[]>(
+      `SELECT ${columns.map((column) => `json_group_array(${column})`).join(', ')} FROM (
+        SELECT * FROM results WHERE answer_id > ? AND answer_id <= ? ORDER BY answer_id, kind, place)`,
     )
     .raw()
-  const listsOf = db
-    .prepare<[number], string | null>(raw`SELECT ${answers.items} FROM ${answers} WHERE ${answers.id} = ?`)
-    .pluck()
+  const movedOf = db
+    .prepare<[number, number], readonly [id: number, items: string]>(
+      raw`SELECT ${answers.id}, ${answers.items} FROM ${answers} WHERE ${answers.id} > ? AND ${answers.id} <= ?
+        AND ${answers.items} IS NOT NULL`,
+    )
+    .raw()
   const setLists = db.prepare(
     raw`UPDATE ${answers} SET ${answers.items} = ?, ${answers.positions} = ? WHERE ${answers.id} = ?`,
   )
   const known = itemsByNames()
   const addItem = itemAdder(db)
 
-  const move = (rows: readonly ResultRowOfBefore[]): void => {
-    const [[answer] = [0]] = rows
-    const before = listsOf.get(answer)
-    const moved = before == null ? null : (JSON.parse(before) as Record<string, number[]>)
-    const lists: Record<number, number[]> = {}
-    const positions: Record<number, (number | null)[]> = {}
-    for (const [, kind, position, ...named] of rows) {
-      lists[kind] ??= []
-      positions[kind] ??= []
-      const list = lists[kind]
-      const id = known.find(named) || (moved?.[kind]?.[list.length] ?? addItem(named))
-      known.note(named, id)
-      list.push(id)
-      positions[kind].push(position)
-    }
-    if (moved === null) setLists.run(JSON.stringify(lists), storedPositions(positions), answer)
-  }
-
   const movePortion = db.transaction((after: number) => {
-    const rows = read.all(after, after + portion)
-    for (let from = 0; from < rows.length; ) {
-      const answer = rows[from]?.[0]
-      let to = from
-      while (rows[to]?.[0] === answer) to += 1
-      move(rows.slice(from, to))
-      from = to
+    const texts = read.get(after, after + portion) as readonly string[]
+    const [ofAnswers, kinds, positions, ...names] = texts.map((text) =>
+      JSON.parse(text),
+    ) as unknown as Columns
+    const moved = new Map(movedOf.all(after, after + portion))
+    for (let row = 0; row < ofAnswers.length; ) {
+      const answer = ofAnswers[row] as number
+      const before = moved.get(answer)
+      const listsOfBefore = before === undefined ? null : (JSON.parse(before) as Record<string, number[]>)
+      const lists: Record<number, number[]> = {}
+      const placed: Record<number, (number | null)[]> = {}
+      for (; ofAnswers[row] === answer; row++) {
+        const kind = kinds[row] as number
+        lists[kind] ??= []
+        placed[kind] ??= []
+        const list = lists[kind]
+        const id = known.numberOf(
+          names,
+          row,
+          () => listsOfBefore?.[kind]?.[list.length] ?? addItem(names, row),
+        )
+        list.push(id)
+        placed[kind].push(positions[row] as number | null)
+      }
+      if (listsOfBefore === null) setLists.run(JSON.stringify(lists), storedPositions(placed), answer)
     }
   })
   const last = db.prepare<[], number | null>('SELECT max(answer_id) FROM results').pluck().get() ?? 0
@@ -70,7 +73,7 @@ export function moveResults(db: Database): void {
 }
 
 /** Inserts what the numbers of a row of results name. */
-function itemAdder(db: Database): (named: readonly (number | null)[]) => number {
+function itemAdder(db: Database): (names: Names, row: number) => number {
   const linkOf = db
     .prepare<[number], string>(raw`SELECT ${links.link} FROM ${links} WHERE ${links.id} = ?`)
     .pluck()
@@ -83,7 +86,8 @@ function itemAdder(db: Database): (named: readonly (number | null)[]) => number 
   )
   const text = (id: number | null | undefined): string | null =>
     id == null ? null : (textOf.get(id) ?? null)
-  return ([link = null, title, snippet, source, displayedLink, matched]) => {
+  return (names, row) => {
+    const [link = null, title, snippet, source, displayedLink, matched] = names.map((column) => column[row])
     const says: ItemTexts = {
       title: text(title),
       snippet: text(snippet),
@@ -97,33 +101,31 @@ function itemAdder(db: Database): (named: readonly (number | null)[]) => number 
   }
 }
 
+/** Columns of numbers, a row of which names what a result says. */
+type Names = readonly (readonly (number | null)[])[]
+
 /** Items by the numbers of what they say: for millions, a tenth of the memory of a Map. */
 function itemsByNames() {
+  const width = named.length + 1
   let count = 0
   let slots = new Int32Array(1 << 16)
   // The numbers of each item, then its own.
-  let rows = new Int32Array((names + 1) * (slots.length / 2))
+  let rows = new Int32Array(width * (slots.length / 2))
   const slotOf = (at: number): number => {
     let hash = 0
-    for (let column = 0; column < names; column++)
-      hash = Math.imul(hash ^ (rows[at + column] as number), 0x9e3779b1) ^ (hash >>> 15)
+    for (let column = at; column < at + named.length; column++)
+      hash = Math.imul(hash ^ (rows[column] as number), 0x9e3779b1) ^ (hash >>> 15)
     return (hash >>> 0) & (slots.length - 1)
   }
   const isSame = (at: number, other: number): boolean => {
-    for (let column = 0; column < names; column++)
+    for (let column = 0; column < named.length; column++)
       if (rows[at + column] !== rows[other + column]) return false
     return true
-  }
-  /** Puts the numbers behind those of the last item, and says which slot is theirs. */
-  const seek = (named: readonly (number | null)[]): number => {
-    const at = count * (names + 1)
-    for (let column = 0; column < names; column++) rows[at + column] = named[column] ?? 0
-    return freeOrSame(at)
   }
   const freeOrSame = (at: number): number => {
     let slot = slotOf(at)
     for (let item = slots[slot] as number; item > 0; item = slots[slot] as number) {
-      if (isSame(at, (item - 1) * (names + 1))) break
+      if (isSame(at, (item - 1) * width)) break
       slot = (slot + 1) & (slots.length - 1)
     }
     return slot
@@ -131,22 +133,26 @@ function itemsByNames() {
   const grow = (): void => {
     const before = rows
     slots = new Int32Array(slots.length * 2)
-    rows = new Int32Array((names + 1) * (slots.length / 2))
+    rows = new Int32Array(width * (slots.length / 2))
     rows.set(before)
-    for (let item = 1; item <= count; item++) slots[freeOrSame((item - 1) * (names + 1))] = item
+    for (let item = 1; item <= count; item++) slots[freeOrSame((item - 1) * width)] = item
   }
   return {
-    find: (named: readonly (number | null)[]): number => {
-      const item = slots[seek(named)] as number
-      return item === 0 ? 0 : (rows[(item - 1) * (names + 1) + names] as number)
-    },
-    note: (named: readonly (number | null)[], id: number): void => {
-      const slot = seek(named)
-      if (slots[slot] !== 0) return
-      rows[count * (names + 1) + names] = id
+    /** The number of the item that a row names; `found` finds it where it is the first such row. */
+    numberOf: (names: Names, row: number, found: () => number): number => {
+      // Behind those of the last item.
+      const at = count * width
+      for (let column = 0; column < named.length; column++)
+        rows[at + column] = (names[column] as Names[number])[row] ?? 0
+      const slot = freeOrSame(at)
+      const item = slots[slot] as number
+      if (item > 0) return rows[item * width - 1] as number
+      const id = found()
+      rows[at + named.length] = id
       count += 1
       slots[slot] = count
       if ((count + 1) * 2 >= slots.length) grow()
+      return id
     },
   }
 }

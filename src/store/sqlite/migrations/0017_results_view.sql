@@ -11,10 +11,11 @@ CREATE TABLE `kept_texts` (
 );
 --> statement-breakpoint
 INSERT INTO `kept_texts` SELECT `id`, `hash`, `text` FROM `texts` WHERE `id` IN (
-	SELECT `notice` FROM `answers_` UNION SELECT `search_parameters` FROM `answers_` UNION SELECT `knowledge_graph` FROM `answers_`
-	UNION SELECT `ai_markdown` FROM `answers_` UNION SELECT `ai_blocks` FROM `answers_`
-	UNION SELECT `date_id` FROM `dated_details` UNION SELECT `channel_id` FROM `dated_details` UNION SELECT `duration_id` FROM `dated_details`
-	UNION SELECT `thumbnail_id` FROM `image_details` UNION SELECT `title_id` FROM `observations`);--> statement-breakpoint
+	SELECT `notice` FROM `answers_` WHERE `notice` IS NOT NULL UNION ALL SELECT `search_parameters` FROM `answers_` WHERE `search_parameters` IS NOT NULL UNION ALL SELECT `knowledge_graph` FROM `answers_` WHERE `knowledge_graph` IS NOT NULL
+	UNION ALL SELECT `ai_markdown` FROM `answers_` WHERE `ai_markdown` IS NOT NULL UNION ALL SELECT `ai_blocks` FROM `answers_` WHERE `ai_blocks` IS NOT NULL
+	UNION ALL SELECT `date_id` FROM `dated_details` WHERE `date_id` IS NOT NULL UNION ALL SELECT `channel_id` FROM `dated_details` WHERE `channel_id` IS NOT NULL
+	UNION ALL SELECT `duration_id` FROM `dated_details` WHERE `duration_id` IS NOT NULL UNION ALL SELECT `thumbnail_id` FROM `image_details` WHERE `thumbnail_id` IS NOT NULL
+	UNION ALL SELECT `title_id` FROM `observations` WHERE `title_id` IS NOT NULL);--> statement-breakpoint
 DROP TABLE `texts`;--> statement-breakpoint
 ALTER TABLE `kept_texts` RENAME TO `texts`;--> statement-breakpoint
 CREATE INDEX `texts_hash` ON `texts` (`hash`);
