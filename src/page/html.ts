@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Language } from '../model/settings/presentation.ts'
 import { escaped } from '../output/markup.ts'
-import { reportPageData } from '../report/build-data.ts'
-import type { PageData } from '../report/data.ts'
+import { reportPageContent } from '../report/build-data.ts'
+import type { PageContent } from '../report/data.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
 import { wordsOf } from '../report/words/words.ts'
@@ -12,7 +12,7 @@ import { pageScriptId } from './page-names.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
-  chunks: (source) => page(reportPageData(source, { isPage: true, serpDays: source.serpDays })),
+  chunks: (source) => page(reportPageContent(source, source.serpDays)),
   document: true,
   commented: true,
   measured: true,
@@ -20,7 +20,7 @@ export const pageFormat: ReportFormat = {
   tabs: true,
 }
 
-async function* page(data: PageData): AsyncGenerator<string> {
+async function* page(data: PageContent): AsyncGenerator<string> {
   yield* reportPage(data, await reportAssets(data.presentation.language))
 }
 
@@ -39,7 +39,7 @@ export interface ReportAssets extends PageAssets {
  * The report as one HTML file. It opens offline, loads nothing, and runs only its own script, whatever a search result has in
  * its title. The same data and assets give the same text.
  */
-export async function* reportPage(data: PageData, assets: ReportAssets): AsyncGenerator<string> {
+export async function* reportPage(data: PageContent, assets: ReportAssets): AsyncGenerator<string> {
   const { presentation } = data
   const { head, script } = assets
   const style = styleOf(data, assets)
@@ -70,13 +70,13 @@ async function written(outline: PackedPage, script: string): Promise<string> {
 }
 
 /** The title of the file: that of the report, and for whom it is. */
-export function titleOf({ presentation: { title, client, language }, history }: PageData): string {
+export function titleOf({ presentation: { title, client, language }, history }: PageContent): string {
   const name = [title ?? history.job, client].filter((one) => one !== null).join(' · ')
   return wordsOf(language).brand.title(name)
 }
 
 /** The style of every page, and what is the agency's own in it. */
-export function styleOf({ presentation }: PageData, { style }: PageAssets): string {
+export function styleOf({ presentation }: PageContent, { style }: PageAssets): string {
   return `${style}${accentRule(presentation)}`
 }
 

@@ -1,4 +1,4 @@
-import type { PageData, PageSerp, SerpResult } from '../report/data.ts'
+import type { PageContent, PageData, PageSerp, SerpResult } from '../report/data.ts'
 import type { DayCell, Keyword, RankHistory, RankSeries } from '../report/history/rank-history.ts'
 
 /** Title, link and site of a result as places in their lists, then its targets. */
@@ -52,12 +52,12 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly serps: readonly (readonly number[])[]
 }
 
-export function packed(page: PageData): PackedPage {
+export function packed(page: PageContent): PackedPage {
   return withSerps(packedOutline(page), page)
 }
 
 /** Without result pages, of which nothing is read. */
-export function packedOutline(page: PageData): PackedPage {
+export function packedOutline(page: PageContent): PackedPage {
   const { history, period, compare, requestedPeriod, presentation, measure, citations, runs } = page
   const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
   return {
@@ -92,17 +92,16 @@ export function packedOutline(page: PageData): PackedPage {
   }
 }
 
-export function withSerps(
-  outline: PackedPage,
-  { texts, sites, links, features, serps }: PageData,
-): PackedPage {
+export function withSerps(outline: PackedPage, content: PageContent): PackedPage {
+  const taken = packedSerps(content.serps)
+  const { texts, sites, links, features } = content
   return {
     ...outline,
     texts,
     sites,
     features: features.map(({ keyword, changes }) => [keyword, ...changes]),
     links: packedLinks(links),
-    ...packedSerps(serps),
+    ...taken,
   }
 }
 
@@ -143,24 +142,49 @@ export function unpacked({
   }
 }
 
-function packedSerps(serps: readonly PageSerp[]): Pick<PackedPage, 'serps' | 'results'> {
-  const results = numbered<PackedResult>((result) => result.join())
+function packedSerps(serps: Iterable<PageSerp>): Pick<PackedPage, 'serps' | 'results'> {
+  const results = distinctResults()
+  const rows: number[][] = []
+  for (const { keyword, day, depth, results: own } of serps) {
+    const places = own.map(results.placeOf)
+    const first = places.length === 0 ? 0 : Math.min(...places)
+    const row = [keyword, day, depth, first]
+    let last = 0
+    for (const [index, [rank]] of own.entries()) {
+      if (rank !== last + 1) row.push(-rank)
+      row.push((places[index] as number) - first)
+      last = rank
+    }
+    rows.push(row)
+  }
+  return { serps: rows, results: results.all }
+}
+
+/** Distinct results in a list, named by their place. There are very many: none is made a text to be found by. */
+function distinctResults() {
+  const all: PackedResult[] = []
+  /** The last one with a link, or with a title where there is no link; and from each on the one before. */
+  const newest = new Map<number, number>()
+  const older: (number | undefined)[] = []
   return {
-    serps: serps.map(({ keyword, day, depth, results: own }) => {
-      const places = own.map(([, title, link, site, targets]) =>
-        results.placeOf([title, link, site, ...targets]),
-      )
-      const first = places.length === 0 ? 0 : Math.min(...places)
-      let last = 0
-      const shown = own.flatMap(([rank], index) => {
-        const isNext = rank === last + 1
-        last = rank
-        const place = (places[index] as number) - first
-        return isNext ? [place] : [-rank, place]
-      })
-      return [keyword, day, depth, first, ...shown]
-    }),
-    results: results.all,
+    all,
+    placeOf: ([, title, link, site, targets]: SerpResult): number => {
+      const key = link ?? -2 - (title ?? -1)
+      const last = newest.get(key)
+      for (let place = last; place !== undefined; place = older[place]) {
+        const one = all[place] as PackedResult
+        const isSame =
+          one[0] === title &&
+          one[1] === link &&
+          one[2] === site &&
+          one.length === 3 + targets.length &&
+          targets.every((target, index) => one[3 + index] === target)
+        if (isSame) return place
+      }
+      newest.set(key, all.length)
+      older.push(last)
+      return all.push([title, link, site, ...targets]) - 1
+    },
   }
 }
 
@@ -181,10 +205,11 @@ function unpackedSerp(
 
 function packedLinks(links: readonly string[]): PackedLinks {
   const hosts = numbered<string>((host) => host)
-  const parts = links.flatMap((link) => {
+  const parts: (number | string)[] = []
+  for (const link of links) {
     const [host = ''] = /^[^/]*\/\/[^/]*/.exec(link) ?? []
-    return [hosts.placeOf(host), link.slice(host.length)]
-  })
+    parts.push(hosts.placeOf(host), link.slice(host.length))
+  }
   return { hosts: hosts.all, parts }
 }
 

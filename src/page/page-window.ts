@@ -29,7 +29,7 @@ interface PageWindow extends DrawnPage {
 function pageWindow(json: string): PageWindow {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
-  for (const name of ofScreens) Object.assign(HTMLElement.prototype, { [name]: () => {} })
+  Object.assign(HTMLElement.prototype, ofScreens)
   const elementById = document.getElementById.bind(document)
   Object.defineProperty(document, 'getElementById', {
     value: (id: string) => (id === 'page-data' ? { textContent: json } : elementById(id)),
@@ -78,8 +78,16 @@ function pageWindow(json: string): PageWindow {
 
 const frame = '<!doctype html><html><head></head><body><div id="report"></div></body></html>'
 
-/** What elements do on a screen, and nothing comes of on paper; linkedom has none of it. */
-const ofScreens = ['close', 'show', 'showModal', 'focus', 'blur', 'select', 'scrollIntoView', 'scrollTo']
+/**
+ * What elements do on a screen, and nothing comes of on paper; linkedom has none of it. Made once: the elements of all windows share
+ * it, and a function of one window would keep all that was drawn in it.
+ */
+const ofScreens = Object.fromEntries(
+  ['close', 'show', 'showModal', 'focus', 'blur', 'select', 'scrollIntoView', 'scrollTo'].map((name) => [
+    name,
+    () => {},
+  ]),
+)
 
 /** Some properties can only be read in linkedom; what a page sets is of no use on paper. */
 function settable(prototype: object, name: string): void {

@@ -1,5 +1,5 @@
 import { escaped } from '../output/markup.ts'
-import type { PageData } from '../report/data.ts'
+import type { PageContent } from '../report/data.ts'
 import type { Paper } from '../report/report.ts'
 import { jsonPieces, type PageAssets, styleOf, titleOf } from './html.ts'
 import { packed } from './packed.ts'
@@ -10,7 +10,7 @@ import { paper as paperMedium, serialised } from './serialise.ts'
  * The report as one HTML file for a printer: what the page shows on paper as it opens, drawn already. It has no script, and
  * nothing can be loaded.
  */
-export async function paperPage(data: PageData, assets: PageAssets, paper: Paper): Promise<string> {
+export async function paperPage(data: PageContent, assets: PageAssets, paper: Paper): Promise<string> {
   const { root, print } = await drawnPage([...jsonPieces(packed(data))].join(''), assets.script)
   print()
   // The style of the root holds what depends on data: the accent of the agency, the running head.

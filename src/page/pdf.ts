@@ -1,6 +1,6 @@
 import { findBrowser, printPdf } from '../output/browser.ts'
-import { reportPageData } from '../report/build-data.ts'
-import type { PageData } from '../report/data.ts'
+import { reportPageContent } from '../report/build-data.ts'
+import type { PageContent } from '../report/data.ts'
 import type { PrintSettings, ReportFormat } from '../report/report.ts'
 import { reportAssets } from './html.ts'
 import { paperPage } from './paper.ts'
@@ -10,7 +10,7 @@ export const pdfFormat: ReportFormat = {
   chunks: (source) => {
     // Before anything is written.
     findBrowser(source.print.browsers)
-    return printed(reportPageData(source, { isPage: true }), source.print)
+    return printed(reportPageContent(source), source.print)
   },
   binary: true,
   measured: true,
@@ -19,6 +19,6 @@ export const pdfFormat: ReportFormat = {
   printed: true,
 }
 
-async function* printed(data: PageData, { browsers, paper }: PrintSettings): AsyncGenerator<Uint8Array> {
+async function* printed(data: PageContent, { browsers, paper }: PrintSettings): AsyncGenerator<Uint8Array> {
   yield await printPdf(await paperPage(data, await reportAssets(data.presentation.language), paper), browsers)
 }

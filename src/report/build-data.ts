@@ -1,10 +1,18 @@
+import { groupedBy } from '../model/maps.ts'
 import { addDays } from '../model/time.ts'
-import type { FirstResult, ResultsRequest, TrackingStore } from '../store/reports.ts'
+import type {
+  FirstResult,
+  ResultsRequest,
+  ResultTexts,
+  SeenResults,
+  TrackingStore,
+} from '../store/reports.ts'
 import {
   type Citation,
   offeredComparisons,
   offeredPeriods,
   once,
+  type PageContent,
   type PageData,
   type PageSerp,
 } from './data.ts'
@@ -22,43 +30,78 @@ const shownResults = 10
 /** More than any AI answer has. */
 const mostReferences = 1_000
 
-/** The history with the first results of the last day, of the compared one, and of further days. Those are read when they are asked for. */
-export function reportPageData(source: ReportSource, choice: SerpChoice = {}): PageData {
-  const { isPage = false } = choice
-  const { ranked, measure, store, requestedPeriod, presentation, featuresOf } = source
-  const { period, compare, runs } = ranked
+/** The history with the first results of the last day and of the compared one. Those are read when they are asked for. */
+export function reportPageData(source: ReportSource): PageData {
+  const read = once(() => {
+    const { inTurn, ...named } = serpReading(source, daysOfSerps(source, {}))
+    return { ...named, serps: [...inTurn()] }
+  })
+  const { history } = builtHistory(source)
+  return {
+    ...outlineOf(source),
+    features: [],
+    get serps() {
+      return read().serps
+    },
+    get citations() {
+      return history.keywords.some(isReference) ? read().citations : []
+    },
+    get texts() {
+      return read().texts
+    },
+    get links() {
+      return read().links
+    },
+    get sites() {
+      return read().sites
+    },
+  }
+}
+
+/**
+ * The content of the page: with the first results of all days that it offers to compare with.
+ *
+ * @param serpDays days before the last one whose results it has as well
+ */
+export function reportPageContent(source: ReportSource, serpDays = 0): PageContent {
+  const { inTurn, texts, links, sites } = serpReading(source, daysOfSerps(source, { serpDays, isPage: true }))
+  const citations = once(() => citationsIn(source, serpDays))
+  const { ranked, store, featuresOf } = source
   const { history, queryIds } = builtHistory(source)
-  const serps = once(() =>
-    readSerps(source, serpDays(history.days, compare, history.keywords.length, choice)),
-  )
-  const features = once(() => featureHistory({ ...history, queryIds, runs, store, featuresOf }))
+  const features = once(() => featureHistory({ ...history, queryIds, runs: ranked.runs, store, featuresOf }))
+  return {
+    ...outlineOf(source),
+    serps: { [Symbol.iterator]: inTurn },
+    texts,
+    links,
+    sites,
+    get citations() {
+      return citations()
+    },
+    get features() {
+      return features()
+    },
+  }
+}
+
+/** What is known without a look at results. */
+function outlineOf(source: ReportSource) {
+  const { ranked, measure, requestedPeriod, presentation } = source
+  const { history } = builtHistory(source)
   return {
     history,
-    period,
-    compare,
+    period: ranked.period,
+    compare: ranked.compare,
     requestedPeriod,
     presentation: withMarks(presentation, history),
     measure,
     runs: shownRuns(source),
-    get serps() {
-      return serps().serps
-    },
-    get citations() {
-      return history.keywords.some(isReference) ? serps().citations : []
-    },
-    get texts() {
-      return serps().texts
-    },
-    get links() {
-      return serps().links
-    },
-    get sites() {
-      return serps().sites
-    },
-    get features() {
-      return isPage ? features() : []
-    },
   }
+}
+
+function daysOfSerps(source: ReportSource, choice: SerpChoice): SerpDays {
+  const { days, keywords } = builtHistory(source).history
+  return serpDays(days, source.ranked.compare, keywords.length, choice)
 }
 
 /** With a note on each day on which keywords were first asked as they are now. */
@@ -75,20 +118,23 @@ function withMarks(presentation: Presentation, { keywords }: RankHistory): Prese
   return { ...presentation, notes: [...presentation.notes, ...marks] }
 }
 
-/** The citations of AI answers on the last and the compared day. Result pages without AI answers are not read. */
-export function citationsIn(source: ReportSource): readonly Citation[] {
-  const { compare } = source.ranked
-  const { days, keywords } = builtHistory(source).history
-  const wanted = serpDays(days, compare, keywords.length, {})
-  return readSerps(source, wanted, isReference).citations
+/**
+ * The citations of AI answers on the last and the compared day. Result pages without AI answers are not read.
+ *
+ * @param serpDays days before the last one whose citations are wanted as well
+ */
+export function citationsIn(source: ReportSource, serpDays = 0): readonly Citation[] {
+  const { inTurn, citations } = serpReading(source, daysOfSerps(source, { serpDays }), isReference)
+  for (const _ of inTurn());
+  return citations
 }
 
 function isReference({ kind }: Keyword): boolean {
   return kind === 'reference'
 }
 
-/** The first results of keywords, all by default. */
-function readSerps(
+/** The first results of keywords, all by default, as they are taken in turn; and what they name and cite, which is whole after the last one. */
+function serpReading(
   source: ReportSource,
   wanted: SerpDays,
   isWanted: (keyword: Keyword) => boolean = () => true,
@@ -96,77 +142,87 @@ function readSerps(
   const { ranked, store } = source
   const { history, queryIds } = builtHistory(source)
   const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
-  const runsOn = new Map<string, number[]>()
-  for (const { id, date } of ranked.runs) runsOn.set(date, [...(runsOn.get(date) ?? []), id])
-  const seriesOf: RankSeries[][] = history.keywords.map(() => [])
-  for (const one of history.series) seriesOf[one.keyword]?.push(one)
-  const looksAt = (keyword: number, day: number): readonly ResultsRequest[] => {
-    const { kind } = history.keywords[keyword] as Keyword
-    const top = kind === 'reference' ? mostReferences : shownResults
-    const query = queryIds[keyword] as number
-    return (runsOn.get(history.days[day] as string) ?? []).map((run) => ({ run, query, kind, top }))
-  }
-  const serps: PageSerp[] = []
   const citations: Citation[] = []
-  const shown = serpsToShow(seriesOf, wanted).filter(({ keyword }) =>
-    isWanted(history.keywords[keyword] as Keyword),
-  )
-  for (let from = 0; from < shown.length; from += readAtOnce) {
-    const some = shown.slice(from, from + readAtOnce)
-    const read = readTogether(
-      store,
-      some.map(({ keyword, day }) => looksAt(keyword, day)),
+
+  function* inTurn(): Generator<PageSerp> {
+    const runsOn = groupedBy(ranked.runs, ({ date }) => date)
+    const seriesOf: RankSeries[][] = history.keywords.map(() => [])
+    for (const one of history.series) seriesOf[one.keyword]?.push(one)
+    const looksAt = ({ keyword, day }: ShownSerp): readonly ResultsRequest[] => {
+      const { kind } = history.keywords[keyword] as Keyword
+      const top = kind === 'reference' ? mostReferences : shownResults
+      const query = queryIds[keyword] as number
+      return (runsOn.get(history.days[day] as string) ?? []).map(({ id }) => ({ run: id, query, kind, top }))
+    }
+    const shown = serpsToShow(seriesOf, wanted).filter(({ keyword }) =>
+      isWanted(history.keywords[keyword] as Keyword),
     )
-    for (const [place, { keyword, day, isOffered }] of some.entries()) {
-      const found = read[place]
-      if (found == null) continue
-      const { depth, results } = found
-      const targetsOf = targetsByLink(history, seriesOf[keyword] ?? [], day)
-      // Days that are only offered for comparison do not belong to the history of citations.
-      if (isReference(history.keywords[keyword] as Keyword) && !isOffered)
-        citations.push({ keyword, day, ...citationOf(results, targetsOf) })
-      serps.push({
-        keyword,
-        day,
-        depth: Math.min(shownResults, depth),
-        results: results
-          .slice(0, shownResults)
-          .map((one) => [
-            one.rank,
-            texts.indexOf(one.title),
-            links.indexOf(one.link),
-            sites.indexOf(one.site),
-            targetsOf(one.link),
-          ]),
-      })
+    for (let from = 0; from < shown.length; from += readAtOnce) {
+      const some = shown.slice(from, from + readAtOnce)
+      const read = readTogether(store, some.map(looksAt))
+      const placesOf = placesOnce({ texts, links, sites })
+      for (const [place, { keyword, day, isOffered }] of some.entries()) {
+        const found = read[place]
+        if (found === undefined) continue
+        const { depth, results } = found
+        const targetsOf = targetsByLink(history, seriesOf[keyword] ?? [], day)
+        // Days that are only offered for comparison do not belong to the history of citations.
+        if (isReference(history.keywords[keyword] as Keyword) && !isOffered)
+          citations.push({ keyword, day, ...citationOf(results, targetsOf) })
+        yield {
+          keyword,
+          day,
+          depth: Math.min(shownResults, depth),
+          results: results
+            .slice(0, shownResults)
+            .map(({ rank, says }) => [rank, ...placesOf(says), targetsOf(says.link)]),
+        }
+      }
     }
   }
-  return { serps, citations, texts: texts.strings, links: links.strings, sites: sites.strings }
+  return { inTurn, citations, texts: texts.strings, links: links.strings, sites: sites.strings }
 }
 
 /** A statement for each SERP would take longer than what it reads, and all of them together would take memory. */
 const readAtOnce = 500
 
-/** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Null where none has. */
+/** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Undefined where none has. */
 function readTogether(
-  store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepths'>,
+  store: Pick<TrackingStore, 'firstResults'>,
   serps: readonly (readonly ResultsRequest[])[],
-) {
-  const depths = store.unbrokenDepths(serps.flat())[Symbol.iterator]()
-  const checked = serps.map(
-    (requests) =>
-      requests
-        .map((request) => ({ request, depth: depths.next().value as number }))
-        .find(({ depth }) => depth > 0) ?? null,
-  )
-  const results = store.firstResults(checked.flatMap((one) => one?.request ?? []))[Symbol.iterator]()
-  return checked.map((one) =>
-    one === null ? null : { depth: one.depth, results: results.next().value as readonly FirstResult[] },
-  )
+): readonly (SeenResults | undefined)[] {
+  const seen = store.firstResults(serps.flat())
+  let next = 0
+  return serps.map((requests) => {
+    const from = next
+    next += requests.length
+    return seen.slice(from, next).find(({ depth }) => depth > 0)
+  })
+}
+
+type NamedPlaces = readonly [title: number | null, link: number | null, site: number | null]
+
+/** Looks up what results name once for all that say the same. */
+function placesOnce({ texts, links, sites }: Record<'texts' | 'links' | 'sites', StringTable>) {
+  const known = new Map<ResultTexts, NamedPlaces>()
+  return (says: ResultTexts): NamedPlaces => {
+    const before = known.get(says)
+    if (before !== undefined) return before
+    const { title, link, site } = says
+    const places = [texts.indexOf(title), links.indexOf(link), sites.indexOf(site)] as const
+    known.set(says, places)
+    return places
+  }
+}
+
+interface ShownSerp {
+  readonly keyword: number
+  readonly day: number
+  readonly isOffered: boolean
 }
 
 /** Each keyword with its days that are known. */
-function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
+function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays): readonly ShownSerp[] {
   return seriesOf.flatMap((series, keyword) => {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
     return [...serpDaysOf(wanted, isKnown)].map((one) => ({ keyword, ...one }))
@@ -178,8 +234,8 @@ function citationOf(
   targetsOf: TargetsByLink,
 ): Omit<Citation, 'keyword' | 'day'> {
   const indexes = new Map<number, number[]>()
-  for (const { link, position, rank } of results)
-    for (const target of targetsOf(link))
+  for (const { says, position, rank } of results)
+    for (const target of targetsOf(says.link))
       indexes.set(target, [...(indexes.get(target) ?? []), position ?? rank])
   return {
     references: results.length,
@@ -198,13 +254,14 @@ export function targetsByLink(
   series: readonly RankSeries[],
   day: number,
 ): TargetsByLink {
-  const byLink = new Map<string, number[]>()
+  const ranked: (readonly [link: string, target: number])[] = []
   for (const one of series)
-    for (const link of linksOn(one, day)) {
-      const name = links[link] as string
-      byLink.set(name, [...(byLink.get(name) ?? []), one.target])
-    }
-  return (link) => (link === null ? none : (byLink.get(link) ?? none))
+    for (const link of linksOn(one, day)) ranked.push([links[link] as string, one.target])
+  return (link) => {
+    let targets = none
+    for (const [name, target] of ranked) if (name === link) targets = [...targets, target]
+    return targets
+  }
 }
 
 function linksOn(series: RankSeries, day: number): readonly number[] {
@@ -214,14 +271,19 @@ function linksOn(series: RankSeries, day: number): readonly number[] {
   return link === null ? [] : [link]
 }
 
+interface StringTable {
+  readonly strings: readonly string[]
+  /** Place of a text; adds a new text. Null for null. */
+  readonly indexOf: (text: string | null) => number | null
+}
+
 /** Distinct texts in a list; they are named by their place. */
-function stringTable() {
+function stringTable(): StringTable {
   const known = new Map<string, number>()
   const strings: string[] = []
   return {
     strings,
-    /** Place of a text; adds a new text. Null for null. */
-    indexOf: (text: string | null): number | null => {
+    indexOf: (text) => {
       if (text === null) return null
       const index = known.get(text)
       if (index !== undefined) return index

@@ -36,6 +36,14 @@ export interface PageData {
   readonly links: readonly string[]
 }
 
+/**
+ * The same as it is written, with result pages that are taken one by one, for they would be most of the memory. Titles, sites and links
+ * are whole once all of them were taken.
+ */
+export interface PageContent extends Omit<PageData, 'serps'> {
+  readonly serps: Iterable<PageSerp>
+}
+
 /** The first ten results of a keyword on a day. */
 export interface PageSerp {
   readonly keyword: number

@@ -78,7 +78,7 @@ export interface ReportSource {
   /** The period that flags or the job file ask for. */
   readonly requestedPeriod: RequestedPeriod
   readonly presentation: Presentation
-  readonly store: Pick<TrackingStore, 'firstResults' | 'unbrokenDepths' | 'featuresIn' | 'runQuality'>
+  readonly store: Pick<TrackingStore, 'firstResults' | 'featuresIn' | 'runQuality'>
   /** What answers of an operation can show beside their results. */
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
   readonly layout: TextLayout & { readonly ascii: boolean }

@@ -178,15 +178,13 @@ export interface TrackingStore {
   continuations(job: string): readonly ContinuedQuery[]
   /** Runs of a job that asked a part of it: what they left out stays as it was. */
   partialRuns(job: string): ReadonlySet<number>
-  /** Everything that a run observed, in any order. */
-  observedIn(run: number): readonly ObservedRow[]
+  /** Everything that a run observed, in any order; what a query observed mostly stands together. */
+  observedIn(run: number): Iterable<ObservedRow>
   /** Texts of queries that some run asked. */
   queries(ids: readonly number[]): readonly QueryText[]
   links(ids: readonly number[]): readonly string[]
-  /** The distinct results of each result page down to its rank, the best first. All are read at once. */
-  firstResults(requests: readonly ResultsRequest[]): readonly (readonly FirstResult[])[]
-  /** How many distinct results of each were checked without a gap; infinite where the results ended, 0 where nothing is known. */
-  unbrokenDepths(requests: readonly Pick<ResultsRequest, 'run' | 'query'>[]): readonly number[]
+  /** The distinct results of each query down to its rank. All are read at once. */
+  firstResults(requests: readonly ResultsRequest[]): readonly SeenResults[]
   /** What the first pages of a run had beside their results; without pages that have no answer. */
   featuresIn(run: number): readonly FoundFeatures[]
   runQuality(run: number): RunQuality
@@ -271,10 +269,22 @@ export interface ResultsRequest {
   readonly top: number
 }
 
+export interface SeenResults {
+  /** How many distinct results were checked without a gap; infinite where the results ended, 0 where nothing is known. */
+  readonly depth: number
+  /** The best first; none where nothing is known. */
+  readonly results: readonly FirstResult[]
+}
+
 export interface FirstResult {
   readonly rank: number
   /** As the service sent it; for AI references their index. */
   readonly position: number | null
+  /** One object for results that say the same, of all that are read at once. */
+  readonly says: ResultTexts
+}
+
+export interface ResultTexts {
   readonly title: string | null
   readonly link: string | null
   /** Registrable domain, or the host where it has none. */

@@ -150,9 +150,9 @@ function expectFirstResults(
     ),
   )
   const first = store.firstResults(looks.map((look) => ({ ...look, kind: 'organic' })))
-  const named = (all: readonly { readonly rank: number; readonly link: string | null }[]) =>
-    all.map(({ rank, link }) => ({ rank, link }))
-  expect(first.map(named)).toEqual(viewed.map(named))
+  expect(first.map(({ results }) => results.map(({ rank, says }) => ({ rank, ...says })))).toEqual(
+    first.map(({ depth }, place) => (depth === 0 ? [] : viewed[place])),
+  )
 }
 
 test('the quality of a run is what the view of runs says', async () => {

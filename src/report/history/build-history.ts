@@ -161,11 +161,12 @@ function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace, ch
   const others = { queries: new Map<number, number>(), targets: new Set<number>() }
   for (const { id, date } of runs) {
     const day = days.indexOf(date)
+    let [last, ofQuery] = [0, byQuery.get(0)]
     for (const row of store.observedIn(id)) {
       const [id, target] = row
       const query = changes.length === 0 || byQuery.has(id) ? id : heir(id, date)
       if (query === id && replaced.has(`${id} ${date}`) && !byQuery.has(id)) continue
-      const ofQuery = byQuery.get(query)
+      if (query !== last) [last, ofQuery] = [query, byQuery.get(query)]
       const draft = ofQuery?.get(target)
       if (draft !== undefined) draft.add(day, row)
       else if (ofQuery !== undefined) others.targets.add(target)

@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { and, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import { kindCodes, type ResultKind } from '../../../model/result.ts'
 import type { PageRecord, QueryFilter, QueryRecord, ReportStore } from '../../reports.ts'
@@ -124,14 +123,10 @@ const pages = prepared(($: Values<{ run: number; query: number }>) =>
     .orderBy(tasks.page),
 )
 
-/** The rank, over the pages of its query, of the result at a place. Most tasks have no list of ranks, which costs nothing to find out. */
-export function rankAt(place: SQL | SQLiteColumn) {
-  return sql<number>`coalesce(
-  CASE WHEN ${tasks.ranks} IS NOT NULL THEN json_extract(${tasks.ranks}, '$[' || ${place} || ']') END,
-  ${tasks.rankBase} + ${place} + 1)`
-}
-
-export const rankOf = rankAt(results.place)
+/** The rank of a result over the pages of its query. Most tasks have no list of ranks, which costs nothing to find out. */
+export const rankOf = sql<number>`coalesce(
+  CASE WHEN ${tasks.ranks} IS NOT NULL THEN json_extract(${tasks.ranks}, '$[' || ${results.place} || ']') END,
+  ${tasks.rankBase} + ${results.place} + 1)`
 
 /** Without related searches, which come with web results and have no rank. */
 const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: number }>) =>

@@ -4,10 +4,11 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { kindCodes } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
 import type {
-  FirstResult,
   ObservedRow,
   ReportedTarget,
   ResultsRequest,
+  ResultTexts,
+  SeenResults,
   TrackingStore,
 } from '../../reports.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
@@ -27,9 +28,8 @@ import {
   tasks,
 } from '../schema.ts'
 import { restingQueries as resting } from '../unattended/schema.ts'
-import { askedQueries, isAsked, positionOf, targetOrder } from '../views.ts'
+import { askedQueries, isAsked, targetOrder } from '../views.ts'
 import { featuresIn } from './features.ts'
-import { rankAt } from './serps.ts'
 import { runSuspicion } from './suspicion.ts'
 
 const queryText = {
@@ -68,33 +68,48 @@ const absentDepth = sql`(SELECT max(${o.depth}, CASE WHEN ${o.exactness} = 'esti
       OR ${o.unbrokenPages} >= ${rq.pages} THEN coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0) ELSE 0 END)
     ${ofObservation})`
 
-/** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth. */
+/** All rows of a run, a text for each column, which is read several times quicker than rows. A ranked row needs no depth. */
 const observedInRun = prepared(
   ($: Values<{ run: number }>) =>
-    sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
-      WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${o.exactness} = 'estimated', ${o.linkId}, ${o.places})
-      ELSE json_array(${o.queryId}, ${o.targetId}, NULL,
-        CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END, ${o.depth},
-        CASE ${ended} WHEN 1 THEN -1 ELSE ${unbrokenDepth} END, ${absentDepth})
-      END) AS rows
+    sql<
+      Record<keyof ObservedColumns, string>
+    >`SELECT json_group_array(${o.queryId}) AS queries, json_group_array(${o.targetId}) AS targets,
+      json_group_array(CASE ${o.state} WHEN 'ranked' THEN ${o.rank} END) AS ranks,
+      json_group_array(CASE ${o.state} WHEN 'ranked' THEN ${o.exactness} = 'estimated'
+        WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END) AS estimated,
+      json_group_array(CASE ${o.state} WHEN 'ranked' THEN ${o.linkId} ELSE ${o.depth} END) AS linksOrDepths,
+      json_group_array(CASE WHEN ${o.state} = 'ranked' THEN ${o.places}
+        WHEN ${ended} THEN -1 ELSE ${unbrokenDepth} END) AS placesOrDepths,
+      json_group_array(CASE WHEN ${o.state} <> 'ranked' THEN ${absentDepth} END) AS absentDepths
     FROM ${o} WHERE ${o.runId} = ${$.run}`,
 )
 
-/** What is asked of several pages, as rows; the limit keeps SQLite from reading its JSON again for every result. */
+interface ObservedColumns {
+  readonly queries: readonly number[]
+  readonly targets: readonly number[]
+  readonly ranks: readonly (number | null)[]
+  readonly estimated: readonly (0 | 1 | null)[]
+  readonly linksOrDepths: readonly (number | null)[]
+  readonly placesOrDepths: readonly (string | number | null)[]
+  readonly absentDepths: readonly (number | null)[]
+}
+
+/** What is asked of several queries, as rows; the limit keeps SQLite from reading its JSON again for every page. */
 function requestsIn(requests: Placeholder) {
-  return sql`(SELECT key, value ->> 0 AS run, value ->> 1 AS query, value ->> 2 AS kind, value ->> 3 AS top
+  return sql`(SELECT key, value ->> 0 AS run, value ->> 1 AS query, value ->> 2 AS top
     FROM json_each(${requests}) LIMIT -1) request`
 }
 
+const ofRequest = sql`FROM ${o} WHERE ${o.runId} = request.run AND ${o.queryId} = request.query`
+
+/** How many results of each query were checked without a gap; more than any number where the results ended. */
 const deepest = prepared(
   ($: Values<{ requests: string }>) =>
-    sql<{ depths: string }>`SELECT json_group_array(coalesce((
-        SELECT max(CASE WHEN ${ended} THEN 1e999 ELSE ${unbrokenDepth} END)
-        FROM ${o} WHERE ${o.runId} = request.run AND ${o.queryId} = request.query
-          AND NOT EXISTS (SELECT 1 FROM ${tasks} JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
-            WHERE ${tasks.runId} = request.run AND ${tasks.queryId} = request.query AND ${answers.prunedAt} IS NOT NULL)), 0)
-        ORDER BY request.key) AS depths
-      FROM ${requestsIn($.requests)}`,
+    sql<{ depths: string }>`SELECT json_group_array(
+        CASE WHEN ${rq.pagingKind} = 'ended' AND (SELECT max(${o.unbrokenPages}) ${ofRequest}) >= ${rq.pages} THEN 1e999
+          ELSE coalesce((SELECT max(${unbrokenDepth}) ${ofRequest}), 0) END ORDER BY request.key) AS depths
+      FROM ${requestsIn($.requests)}
+      LEFT JOIN ${rq} ON ${rq.runId} = request.run AND ${rq.queryId} = request.query`,
 )
 
 const partial = prepared(($: Values<{ job: string }>) =>
@@ -157,30 +172,26 @@ const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
     JOIN ordered t ON t.target_id = rt.target_id
   WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
 
-const a = alias(answers, 'a')
-const place = sql`n.key`
-
-/** All results as one text, in any order and with the numbers of what they say. A result that repeats an earlier one has its rank. */
-const resultsOf = prepared(
+/** The answers of each query, page by page, with the lists of those that may have results so far up. */
+const pagesOf = prepared(
   ($: Values<{ requests: string }>) =>
-    sql<{ rows: string }>`SELECT json_group_array(json_array(request.key, ${tasks.page}, ${place},
-        ${rankAt(place)}, ${sql.raw(positionOf('request.kind'))}, n.value)) AS rows
+    sql<StoredPage>`SELECT request.key AS request, ${tasks.rankBase} AS rankBase, ${tasks.ranks} AS ranks,
+        CASE WHEN ${tasks.state} = 'done' AND ${tasks.rankBase} < request.top THEN ${answers.items} END AS items,
+        ${answers.positions} AS positions, ${answers.prunedAt} IS NOT NULL AS pruned
       FROM ${requestsIn($.requests)}
       CROSS JOIN ${tasks} ON ${tasks.runId} = request.run AND ${tasks.queryId} = request.query
-        AND ${tasks.state} = 'done' AND ${tasks.rankBase} < request.top
-      CROSS JOIN ${answers} ${a} ON ${a.id} = ${tasks.answerId}
-      CROSS JOIN json_each(${a.items}, '$.' || request.kind) n
-      WHERE ${rankAt(place)} <= request.top`,
+      CROSS JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
+      ORDER BY request.key, ${tasks.page}`,
 )
 
-type ResultRow = readonly [
-  request: number,
-  page: number,
-  place: number,
-  rank: number,
-  position: number | null,
-  item: number,
-]
+interface StoredPage {
+  readonly request: number
+  readonly rankBase: number
+  readonly ranks: string | null
+  readonly items: string | null
+  readonly positions: string | null
+  readonly pruned: 0 | 1
+}
 
 /** What items say, in the order of their numbers in the list, as one text: days repeat most of the days before. */
 const saidBy = prepared(
@@ -213,42 +224,97 @@ export function trackingStore(db: Database): TrackingStore {
     },
     continuations: (job) => continued.all(db, { job }),
     partialRuns: (job) => new Set(partial.all(db, { job }).map(({ run }) => run)),
-    observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
+    observedIn: (run) => observedIn(db, run),
     queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
     links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),
     firstResults: (requests) => firstResults(db, requests),
-    unbrokenDepths: (requests) => {
-      const asked = requests.map(({ run, query }) => [run, query])
-      return JSON.parse(deepest.one(db, { requests: JSON.stringify(asked) }).depths) as number[]
-    },
     featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
     suspicionOf: (run) => runSuspicion(db, run),
   }
 }
 
-function firstResults(
-  db: Database,
-  requests: readonly ResultsRequest[],
-): readonly (readonly FirstResult[])[] {
-  const asked = requests.map(({ run, query, kind, top }) => [run, query, kindCodes[kind], top])
-  const rows = JSON.parse(resultsOf.one(db, { requests: JSON.stringify(asked) }).rows) as ResultRow[]
-  rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
-  const ids = [...new Set(rows.map(([, , , , , item]) => item))]
-  const said = JSON.parse(saidBy.one(db, { ids: JSON.stringify(ids) }).found) as (Said | null)[]
-  const saidOf = new Map(ids.map((id, place) => [id, said[place]]))
-  const first = requests.map((): FirstResult[] => [])
-  for (const [request, , , rank, position, item] of rows) {
-    const ofRequest = first[request] as FirstResult[]
-    // Ranks rise from result to result, except those of repeats.
-    if (rank <= (ofRequest.at(-1)?.rank ?? 0)) continue
-    const [title = null, link = null, site = null] = saidOf.get(item) ?? []
-    ofRequest.push({ rank, position, title, link, site })
+function* observedIn(db: Database, run: number): Generator<ObservedRow> {
+  const texts = observedInRun.one(db, { run })
+  const column = <Name extends keyof ObservedColumns>(name: Name): ObservedColumns[Name] =>
+    JSON.parse(texts[name])
+  const [queries, targets, ranks] = [column('queries'), column('targets'), column('ranks')]
+  const [estimated, third, fourth] = [column('estimated'), column('linksOrDepths'), column('placesOrDepths')]
+  const absentDepths = column('absentDepths')
+  for (let row = 0; row < queries.length; row++) {
+    const about = [queries[row], targets[row], ranks[row], estimated[row], third[row], fourth[row]]
+    yield (ranks[row] === null ? [...about, absentDepths[row]] : about) as unknown as ObservedRow
   }
-  return first
+}
+
+function firstResults(db: Database, requests: readonly ResultsRequest[]): readonly SeenResults[] {
+  const asked = JSON.stringify(requests.map(({ run, query, top }) => [run, query, top]))
+  const depths = JSON.parse(deepest.one(db, { requests: asked }).depths) as number[]
+  const places = new Map<number, number>()
+  const found = requests.map((): PlacedItem[] => [])
+  for (const page of pagesOf.all(db, { requests: asked })) {
+    const { request, items } = page
+    // A part of the results is not shown as all of them.
+    if (page.pruned === 1) depths[request] = 0
+    if (items === null || depths[request] === 0) continue
+    const { kind, top } = requests[request] as ResultsRequest
+    for (const one of placedItems(page, items, kindCodes[kind])) {
+      const ofRequest = found[request] as PlacedItem[]
+      // Ranks rise from result to result, except those of repeats.
+      if (one.rank > top || one.rank <= (ofRequest.at(-1)?.rank ?? 0)) continue
+      if (!places.has(one.item)) places.set(one.item, places.size)
+      ofRequest.push(one)
+    }
+  }
+  const said = JSON.parse(
+    saidBy.one(db, { ids: JSON.stringify([...places.keys()]) }).found,
+  ) as (Said | null)[]
+  const texts = said.map((one): ResultTexts => {
+    const [title = null, link = null, site = null] = one ?? []
+    return { title, link, site }
+  })
+  return found.map((results, request) => {
+    const depth = depths[request] as number
+    return {
+      depth,
+      results:
+        depth === 0
+          ? []
+          : results.map(({ rank, position, item }) => ({
+              rank,
+              position,
+              says: texts[places.get(item) as number] as ResultTexts,
+            })),
+    }
+  })
 }
 
 type Said = readonly [title: string | null, link: string | null, site: string | null]
+
+interface PlacedItem {
+  readonly rank: number
+  readonly position: number | null
+  readonly item: number
+}
+
+/** The results of one kind on a page. One that repeats an earlier result has its rank. */
+function placedItems(
+  { ranks: storedRanks, rankBase, positions: stored }: StoredPage,
+  items: string,
+  code: number,
+): readonly PlacedItem[] {
+  const list = (JSON.parse(items) as Record<number, readonly number[]>)[code] ?? []
+  const ranks = storedRanks === null ? [] : (JSON.parse(storedRanks) as readonly (number | null)[])
+  const positions =
+    stored === null
+      ? undefined
+      : (JSON.parse(stored) as Record<number, readonly (number | null)[] | null>)[code]
+  return list.map((item, place) => ({
+    rank: ranks[place] ?? rankBase + place + 1,
+    position: positions === undefined ? place + 1 : (positions?.[place] ?? null),
+    item,
+  }))
+}
 
 export function runQuality(db: Database, run: number): RunQuality {
   const { planned, done, failed, ...about } = totalsOf.one(db, { run })

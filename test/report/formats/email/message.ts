@@ -30,7 +30,7 @@ export function sourceOf({ history = sample, presentation = {}, asked }: Asked =
       ...{ period: found, compare: found?.compare ?? null },
       runs: [],
     },
-    store: { unbrokenDepths: () => [], firstResults: () => [] },
+    store: { firstResults: () => [] },
     measure: { curve: defaultCurve },
     asked: period,
     presentation: { ...plainPresentation, ...presentation },
