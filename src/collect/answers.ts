@@ -12,7 +12,7 @@ import type { Outcome } from '../model/call.ts'
 import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'
 import { advanceQuery, type PageFailure, pagingRules, scoreQuery } from '../rank/paging.ts'
-import { compress, unpackSound } from '../store/compression.ts'
+import { compress, isQuicklyPacked } from '../store/compression.ts'
 import type { AnsweredTask, AnswerStore, DiskSpace, NewAnswer, ResultRecorder } from '../store/journal.ts'
 import type { TaskCountChange } from '../store/results.ts'
 
@@ -76,12 +76,6 @@ export interface IngestOptions {
 /** A page of a query in a run. */
 type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
-/** A stored body as it came. */
-interface BodyToRead {
-  readonly body: Buffer
-  readonly fetchedAt: number
-}
-
 /** Queries whose scores share a commit. */
 const queriesInCommit = 200
 
@@ -133,13 +127,6 @@ export function answerIngest(
     }
   }
 
-  /** A stored body; null where it is damaged or missing. */
-  const storedBody = async (answerId: number): Promise<BodyToRead | null> => {
-    const raw = await store.rawAnswer(answerId)
-    const body = raw === null ? null : unpackSound(raw)
-    return raw === null || body === null ? null : { body, fetchedAt: raw.fetchedAt }
-  }
-
   /** The stored answer of a task is damaged: the task is bought again, or fails where its run is closed. */
   const withoutAnswer = async (task: AnsweredTask): Promise<void> => {
     onDamaged(task.answerId)
@@ -150,7 +137,7 @@ export function answerIngest(
   return {
     save: async (task, body, call) => {
       const { id, runId, queryId, page } = task
-      const packed = await compress(body)
+      const packed = isQuicklyPacked(body) ? { body, encoding: null } : await compress(body)
       const answerId = await store.saveAnswer({ ...call, ...packed, task: { id, runId, queryId, page } })
       const parsed = parseStored(task, body, call.fetchedAt)
       // A service may end its results with such a page each time: only without any result is it no use.
@@ -160,7 +147,7 @@ export function answerIngest(
     },
     record: (task, { answerId, parsed }) => background(record(pageOf(task), answerId, parsed)),
     reuse: async (task, answerId) => {
-      const stored = await storedBody(answerId)
+      const stored = await store.storedBody(answerId)
       if (stored === null) {
         await store.noteDamaged(task.id, answerId)
         onDamaged(answerId)
@@ -179,7 +166,7 @@ export function answerIngest(
     fail: (task, outcome, cause) => fail(pageOf(task), outcome, cause),
     catchUp: async (runIds) => {
       for (const task of await store.answeredTasks(runIds)) {
-        const stored = await storedBody(task.answerId)
+        const stored = await store.storedBody(task.answerId)
         if (stored === null) await withoutAnswer(task)
         else await record(task, task.answerId, parseStored(task, stored.body, stored.fetchedAt))
       }

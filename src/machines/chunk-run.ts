@@ -11,7 +11,7 @@ import { queryKey } from '../model/query.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
-import { unpackSound } from '../store/compression.ts'
+import { compress, unpackSound } from '../store/compression.ts'
 import type { CollectStore } from '../store/journal.ts'
 import {
   type ChunkLease,
@@ -350,9 +350,10 @@ function journaledStore(options: JournaledStoreOptions): CollectStore {
     saveAnswer: async (answer) => {
       const call = sharedCall(answer.callId)
       const { query, page } = call.task as SharedTask
-      const { fetchedAt, encoding, body, settlement, task } = answer
-      await calls.answer(call, settlement, { call: call.id, query, page, fetchedAt, encoding, body })
-      const answerId = await memory.saveAnswer(answer)
+      const { fetchedAt, encoding, settlement, task } = answer
+      const packed = encoding === null ? await compress(answer.body) : { encoding, body: answer.body }
+      await calls.answer(call, settlement, { call: call.id, query, page, fetchedAt, ...packed })
+      const answerId = await memory.saveAnswer({ ...answer, ...packed })
       known.byAnswer.set(answerId, call.id)
       answerOf.set(task.id, call.id)
       return answerId

@@ -6,7 +6,7 @@ import { inOneSpelling, type PlannedQuery } from '../model/query.ts'
 import type { FinishReason, Run } from '../model/run.ts'
 import { type Clock, sleep, utcMinute } from '../model/time.ts'
 import { type PagingDecision, scoreQuery } from '../rank/paging.ts'
-import { unpackSound } from '../store/compression.ts'
+import { compress } from '../store/compression.ts'
 import type { SharedCall, SharedTask, TaskEnded } from '../store/shared/calls.ts'
 import {
   type BlockingTransaction,
@@ -183,14 +183,14 @@ async function putBack({ journal, store }: SyncOptions, lastKept: number): Promi
       } else {
         const call = calls.get(change.call)
         const answerId = await store.sharedAnswer(change.call)
-        const raw = answerId === null ? null : await store.rawAnswer(answerId)
-        if (call === undefined || raw === null) continue
-        const { encoding, body } = raw
+        const stored = answerId === null ? null : await store.storedBody(answerId)
+        if (call === undefined || stored === null) continue
         const { query, page } = withKey(change)
         lost.calls.set(call.id, call)
+        const packed = await compress(stored.body)
         lost.answers.push({
           run: change.run,
-          answer: { call: call.id, query, page, fetchedAt: change.fetchedAt, encoding, body },
+          answer: { call: call.id, query, page, fetchedAt: change.fetchedAt, ...packed },
         })
       }
     }
@@ -381,10 +381,9 @@ function followedBy(paging: PagingDecision | null): Parameters<Store['recordAnsw
 async function readAnswer(store: Store, task: TaskHere) {
   const { answerId } = task
   if (answerId === null) return { failed: 'its answer was dropped from the queue before it was read here' }
-  const raw = await store.rawAnswer(answerId)
-  const body = raw === null ? null : unpackSound(raw)
-  if (raw === null || body === null) return { failed: 'its stored answer is damaged' }
-  const says = parseStored(task, body, raw.fetchedAt)
+  const stored = await store.storedBody(answerId)
+  if (stored === null) return { failed: 'its stored answer is damaged' }
+  const says = parseStored(task, stored.body, stored.fetchedAt)
   if ('reason' in says) return { failed: says.reason }
   return { done: { answerId, normaliser: normaliserVersion, says } }
 }

@@ -20,8 +20,15 @@ export const damagedMark = 'damaged '
 
 /** The quickest levels of brotli take less than half of deflate's time; a usual page takes a tenth more room, a long one a third. */
 const quickly: BrotliOptions = { chunkSize: 4096, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+/** The quickest of all: several bodies together take less room even so than each by itself. */
+const together: BrotliOptions = { chunkSize: 16_384, params: { [constants.BROTLI_PARAM_QUALITY]: 0 } }
 /** Handing a usual answer to another thread takes several times as long as compressing it; beyond this it would keep others waiting. */
 const quicklyPacked = 65_536
+
+/** Bodies of a block at most: to read one, all are unpacked. */
+export const mostInBlock = 8
+/** Where the lengths of a block's bodies stand before them, in four bytes each. */
+const lengthBytes = 4
 const packAside = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress)
 
 const sumBytes = 4
@@ -32,16 +39,56 @@ const unpackers: Readonly<Record<string, (packed: Buffer) => Buffer>> = {
   deflate: (packed) => inflateSync(packed),
 }
 
-/** Compresses with brotli, which keeps no sum: the CRC-32 of what it made comes behind that. */
+/** Compresses a body. */
 export async function compress(plain: Buffer): Promise<CompressedBody> {
-  const body = await (plain.length <= quicklyPacked
-    ? brotliCompressSync(plain, quickly)
-    : packAside(plain, quickly))
+  return isQuicklyPacked(plain) ? compressAtOnce(plain) : withSum(await packAside(plain, quickly))
+}
+
+/** Whether it is compressed in less time than it takes to have that done by another thread. */
+export function isQuicklyPacked(plain: Buffer): boolean {
+  return plain.length <= quicklyPacked
+}
+
+export function compressAtOnce(plain: Buffer): CompressedBody {
+  return withSum(brotliCompressSync(plain, quickly))
+}
+
+/** Brotli keeps no sum: the CRC-32 of what it made comes behind that. */
+function withSum(body: Buffer): CompressedBody {
   // With memory of its own: handed to another thread, a piece of Node's pool would take all of that along.
   const summed = Buffer.allocUnsafeSlow(body.length + sumBytes)
   body.copy(summed)
   summed.writeUInt32BE(crc32(body), body.length)
   return { encoding: 'br-crc32', body: summed }
+}
+
+/** How many of these bodies, from one on, are compressed as one block. */
+export function inOneBlock(bodies: readonly Buffer[], from: number): number {
+  let [count, size] = [0, 0]
+  while (count < mostInBlock && from + count < bodies.length) {
+    size += (bodies[from + count] as Buffer).length
+    if (count > 0 && size > quicklyPacked) break
+    count += 1
+  }
+  return count
+}
+
+/** Compresses several bodies as one block: their lengths, then one after the other. */
+export function compressTogether(bodies: readonly Buffer[]): Buffer {
+  const lengths = Buffer.alloc(bodies.length * lengthBytes)
+  for (const [place, { length }] of bodies.entries()) lengths.writeUInt32BE(length, place * lengthBytes)
+  return withSum(brotliCompressSync(Buffer.concat([lengths, ...bodies]), together)).body
+}
+
+/** The bodies of a block. Throws where it was damaged since. */
+export function decompressTogether(packed: Buffer, count: number): readonly Buffer[] {
+  const plain = unpackBrotli(packed)
+  let at = count * lengthBytes
+  return Array.from({ length: count }, (_, place) => {
+    const from = at
+    at += plain.readUInt32BE(place * lengthBytes)
+    return plain.subarray(from, at)
+  })
 }
 
 /** The body as it came. Throws where it was damaged since. */
@@ -53,8 +100,13 @@ export function decompress({ encoding, body }: CompressedBody): Buffer {
 
 /** The same, null where it was damaged. */
 export function unpackSound(packed: CompressedBody): Buffer | null {
+  return orNull(() => decompress(packed))
+}
+
+/** What is unpacked; null where it was damaged. */
+export function orNull<T>(unpack: () => T): T | null {
   try {
-    return decompress(packed)
+    return unpack()
   } catch {
     return null
   }

@@ -3,7 +3,6 @@ import type { SharedLimit } from '../ledger/period-limits.ts'
 import type { NewCall, Outcome, Settlement } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
 import type { TimeSpan } from '../model/time.ts'
-import type { CompressedBody } from './compression.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { AnswerRecord, TaskCountChange } from './results.ts'
 import type { RunStore } from './runs.ts'
@@ -125,8 +124,8 @@ export interface AnswerStore {
   lookAgain(taskId: number): Promise<void>
   /** Tasks of these runs whose answer is stored and not yet parsed. */
   answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
-  /** A stored body; null where retention has dropped it. */
-  rawAnswer(answerId: number): Promise<RawAnswer | null>
+  /** A stored body; null where it is damaged, or retention has dropped it. */
+  storedBody(answerId: number): Promise<BodyAsItCame | null>
 }
 
 /** What answers say, and what follows from it. */
@@ -140,7 +139,10 @@ export interface ResultRecorder {
   recordAnswer(change: AnswerRecord): Promise<TaskCountChange>
 }
 
-export interface NewAnswer extends CompressedBody {
+export interface NewAnswer {
+  readonly body: Buffer
+  /** How the body is compressed; null where it is as it came, to be compressed with those that come at the same time. */
+  readonly encoding: string | null
   /** The call that is billed for it. */
   readonly callId: number
   readonly task: Pick<Task, 'id' | 'runId' | 'queryId' | 'page'>
@@ -160,7 +162,9 @@ export interface AnsweredTask {
   readonly answerId: number
 }
 
-export interface RawAnswer extends CompressedBody {
+/** A body as it came. */
+export interface BodyAsItCame {
+  readonly body: Buffer
   readonly fetchedAt: number
 }
 

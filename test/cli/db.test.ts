@@ -81,7 +81,7 @@ test('a check says that all is whole, also in the middle of a run, and of the co
 test('a check exits 3 where something is broken, and says what, how often and what to do', async () => {
   const { place, job } = await staged({}, 5)
   await place.call(['run', job])
-  place.change("UPDATE raw_answers SET body = x'00' WHERE answer_id IN (2, 4)")
+  place.change("UPDATE raw_answers SET encoding = 'zip' WHERE answer_id IN (2, 4)")
   place.change('UPDATE calls_ SET billed = 0 WHERE id = (SELECT call_id FROM answers_ WHERE id = 3)')
 
   const told = await place.call(['db', 'check'])
@@ -197,7 +197,9 @@ test('bodies are dropped while another process collects; the file is made smalle
   const { sandbox, place } = await staged(slow)
   const old = await place.file('old.csv', queriesCsv(50, 'old'))
   await place.call(['run', old])
-  place.change(`${aged(100)}; UPDATE raw_answers SET body = randomblob(50000)`)
+  place.change(
+    `${aged(100)}; UPDATE raw_answers SET body = randomblob(50000), block_id = NULL; DELETE FROM body_blocks`,
+  )
   const job = await place.file('job.csv', queriesCsv(400))
   const { ended } = place.start(['run', job, '--concurrency', '4', '--json'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 70)

@@ -69,7 +69,7 @@ describe('renormalise', () => {
     await using world = await collected()
     const { place } = world
     const before = shown(place)
-    place.change("UPDATE raw_answers SET body = x'00' WHERE answer_id = 2")
+    place.change("UPDATE raw_answers SET encoding = 'zip' WHERE answer_id = 2")
 
     const { code, stdout, stderr } = await place.call(['renormalise'])
 

@@ -96,7 +96,7 @@ test('a body that is no answer is kept, and fails its task', async () => {
     problems: [expect.stringContaining('not JSON')],
   })
   expect(stored().task).toEqual({ state: 'failed', cause: expect.stringContaining('not JSON') })
-  expect(await store.rawAnswer(answerId)).not.toBeNull()
+  expect(await store.storedBody(answerId)).not.toBeNull()
 })
 
 test('an error of ours in what follows leaves the answer to the next process', async () => {

@@ -29,6 +29,7 @@ const rankless = 'Observations whose rank does not fit their state'
 const miscounted =
   'Runs whose rank totals differ from their observations (rankline renormalise adds them up again)'
 const countedEarly = 'Unfinished runs with rank totals'
+const emptyBlock = 'Blocks of bodies that no answer has'
 const unpacked = 'Stored bodies that cannot be unpacked'
 const spoiledText = 'Texts that do not match their checksum'
 const spoiledResult = 'Results that do not match their checksum'
@@ -69,7 +70,8 @@ const breaks: readonly (readonly [statement: string, found: Readonly<Record<stri
   [`${asked} VALUES (9, NULL, 'alpha.search', 0, 1, NULL, NULL)`, { [endless]: 1 }],
   ['UPDATE dated_details SET place = 7', { [homelessDetails]: 1 }],
   ['UPDATE image_details SET kind = 1', { [homelessDetails]: 1 }],
-  [`INSERT INTO raw_answers VALUES (999, 'deflate', x'789c030000000001')`, { [homelessBody]: 1 }],
+  [`INSERT INTO raw_answers VALUES (999, 'deflate', x'789c030000000001', NULL)`, { [homelessBody]: 1 }],
+  ["INSERT INTO body_blocks VALUES (2, 3, x'00')", { [emptyBlock]: 1 }],
   [`UPDATE answers_ SET items = '{"1":[1,998,999]}' WHERE id = 1`, { [wordless]: 2 }],
   [
     'UPDATE items SET link_id = 999 WHERE id = (SELECT max(id) FROM items)',

@@ -138,9 +138,9 @@ describe('an answer', () => {
       settlement: settlement(),
       fetchedAt: noon,
       body,
-      encoding: 'deflate',
+      encoding: null,
     })
-    expect(await store.rawAnswer(id)).toEqual({ body, encoding: 'deflate', fetchedAt: noon })
+    expect(await store.storedBody(id)).toEqual({ body, fetchedAt: noon })
     expect(sql('SELECT outcome, billed FROM calls')).toEqual([{ outcome: 'answered', billed: 1 }])
     expect(sql('SELECT state FROM tasks WHERE task_id = ?', a.id)).toEqual([{ state: 'answered' }])
   })
@@ -149,7 +149,7 @@ describe('an answer', () => {
     const { store, sql, run, a } = await aRunOfThree()
     const id = await keep(store, a)
     await conclude(store, a, { failed: 'the answer is not JSON' })
-    expect(await store.rawAnswer(id)).not.toBeNull()
+    expect(await store.storedBody(id)).not.toBeNull()
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
     expect(sql('SELECT state, cause FROM tasks WHERE task_id = ?', a.id)).toEqual([
       { state: 'failed', cause: 'the answer is not JSON' },
@@ -202,7 +202,7 @@ describe('an asynchronous job', () => {
     const { store, run, task, job } = await accepted()
     const id = await keepPolled(store, task, job, noon + hour)
     expect(await store.creditsOf([run.id])).toEqual({ spent: 1, ambiguous: 0 })
-    expect(await store.rawAnswer(id)).toMatchObject({ fetchedAt: noon + hour })
+    expect(await store.storedBody(id)).toMatchObject({ fetchedAt: noon + hour })
     expect(await store.acceptedJobs([run.id])).toEqual([])
   })
 

@@ -343,7 +343,7 @@ test('triggers are made anew where they are missing or another text', async () =
   }
   await (await openStore(path))[Symbol.asyncDispose]()
   const made = texts()
-  expect(made).toHaveLength(6)
+  expect(made).toHaveLength(7)
   const db = new Database(path)
   db.exec(`DROP TRIGGER deliver_task; DROP TRIGGER deliver_call;
     CREATE TRIGGER deliver_call AFTER UPDATE ON calls_ BEGIN SELECT 1; END`)

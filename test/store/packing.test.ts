@@ -1,7 +1,13 @@
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compress, decompress } from '../../src/store/compression.ts'
+import {
+  compress,
+  compressTogether,
+  decompress,
+  decompressTogether,
+  inOneBlock,
+} from '../../src/store/compression.ts'
 import { testTable } from '../support/test-table.ts'
 
 const bodies = fc.oneof(
@@ -39,6 +45,53 @@ describe('a packed body', () => {
   testTable([0, 1, 4, 5])('tells that it was cut to %i bytes', async (length) => {
     const { encoding, body } = await compress(Buffer.from('{"organic_results": []}'))
     expect(() => decompress({ encoding, body: body.subarray(0, length) })).toThrow()
+  })
+})
+
+describe('bodies that are packed together', () => {
+  test('are unpacked as they came', () => {
+    fc.assert(
+      fc.property(fc.array(bodies, { minLength: 1, maxLength: 8 }), (all) => {
+        expect(decompressTogether(compressTogether(all), all.length)).toEqual(all)
+      }),
+    )
+  })
+
+  test('take less room than each by itself', async () => {
+    const all = Array.from({ length: 8 }, (_, number) =>
+      Buffer.from(JSON.stringify({ number, snippet: 'what every page says beside what it alone says' })),
+    )
+    const alone = await Promise.all(all.map(compress))
+    const apart = alone.reduce((sum, { body }) => sum + body.length, 0)
+    expect(compressTogether(all).length).toBeLessThan(apart / 2)
+  })
+
+  test('tell of each single bit that turned, and of each byte that is missing', () => {
+    const packed = compressTogether(
+      ['{"title": "Straße"}', '', '{"title": "été"}'].map((text) => Buffer.from(text)),
+    )
+    for (let bit = 0; bit < packed.length * 8; bit++) {
+      const turned = Buffer.from(packed)
+      turned[bit >> 3] = (turned[bit >> 3] as number) ^ (1 << (bit & 7))
+      expect(() => decompressTogether(turned, 3), `bit ${bit}`).toThrow()
+    }
+    for (let length = 0; length < packed.length; length++)
+      expect(() => decompressTogether(packed.subarray(0, length), 3), `${length} bytes`).toThrow()
+  })
+
+  testTable([
+    [[10, 10, 10], 3],
+    [Array(20).fill(10), 8],
+    [[30_000, 30_000, 30_000], 2],
+    [[70_000, 10], 1],
+    [[65_536, 1], 1],
+  ])('of these lengths: %j, so many come first: %i', (lengths, count) => {
+    expect(
+      inOneBlock(
+        lengths.map((length) => Buffer.alloc(length)),
+        0,
+      ),
+    ).toBe(count)
   })
 })
 

@@ -49,7 +49,7 @@ describe('bodies are dropped', () => {
 
     expect(dropped).toMatchObject({ bodies: 2, bytes: 2 * aBody.length, kept: 0 })
     expect(bodies(temp)).toEqual([3, 4])
-    expect(await temp.store.rawAnswer(1)).toBeNull()
+    expect(await temp.store.storedBody(1)).toBeNull()
     expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 0, bytes: 0, kept: 0 })
   })
 

@@ -132,7 +132,7 @@ test('so much that is derived shares a commit with other changes', async () => {
   expect(commits()).toBe(1)
 })
 
-describe('what one function derives in one commit', () => {
+describe('what one function writes in one commit', () => {
   test('it is given together, so many at most, and each is told its own', async () => {
     const { writer, commits } = await aWriter()
     const given: number[] = []
@@ -143,6 +143,22 @@ describe('what one function derives in one commit', () => {
     const all = Array.from({ length: 300 }, (_, one) => writer.writeDerived(double, one))
     expect(await Promise.all(all)).toEqual(all.map((_, one) => one * 2))
     expect(given).toEqual([128, 128, 44])
+    expect(commits()).toBe(1)
+  })
+
+  test('is given together though other changes come between', async () => {
+    const { writer, put, commits } = await aWriter()
+    const given: string[][] = []
+    const note = (together: readonly string[]) => {
+      given.push([...together])
+      return together.map((one) => one.toUpperCase())
+    }
+    const all = ['a', 'b', 'c'].map((one, id) => {
+      void put(id)
+      return writer.writePaidTogether(note, one)
+    })
+    expect(await Promise.all(all)).toEqual(['A', 'B', 'C'])
+    expect(given).toEqual([['a', 'b', 'c']])
     expect(commits()).toBe(1)
   })
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { decompress } from '../../src/store/compression.ts'
+import { bodyReader, type StoredBodyRow } from '../../src/store/sqlite/ledger/bodies.ts'
 
 /** Rows of a database as another program sees them; none while there is no database. */
 export function query<T>(path: string, sql: string, ...values: readonly unknown[]): readonly T[] {
@@ -81,17 +81,23 @@ export interface TaskRow {
 }
 
 export function taskRows(path: string): readonly TaskRow[] {
-  return query<TaskRow & { readonly encoding: string }>(
+  const unpack = bodyReader()
+  return query<TaskRow & Omit<StoredBodyRow, 'body' | 'answerId'>>(
     path,
     `SELECT t.id, t.run_id AS runId, r.group_id AS groupId, r.job, r.closed_at IS NOT NULL AS closed,
       t.query_id AS queryId, q.operation, q.text, t.page, t.state, t.cause, t.reused, t.answer_id AS answerId,
-      a.normaliser, a.has_next_page AS hasNextPage, w.body, w.encoding,
+      a.normaliser, a.has_next_page AS hasNextPage, w.body, w.encoding, w.block_id AS blockId, k.block, k.bodies,
       (SELECT count(*) FROM results x WHERE x.answer_id = t.answer_id AND x.kind <> 7) AS results,
       (SELECT c.outcome FROM calls_ c WHERE c.task_id = t.id AND c.credits > 0 ORDER BY c.id DESC LIMIT 1) AS outcome,
       rq.paging_end AS pagingEnd
     FROM tasks_ t JOIN runs_ r ON r.id = t.run_id JOIN queries q ON q.id = t.query_id
       JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
       LEFT JOIN answers_ a ON a.id = t.answer_id LEFT JOIN raw_answers w ON w.answer_id = a.id
+      LEFT JOIN body_blocks k ON k.id = w.block_id
     ORDER BY t.run_id, t.query_id, t.page`,
-  ).map(({ encoding, ...row }) => ({ ...row, body: row.body && decompress({ encoding, body: row.body }) }))
+  ).map(({ encoding, blockId, block, bodies, ...row }) => {
+    const { answerId, body } = row
+    if (answerId === null || body === null) return row
+    return { ...row, body: unpack({ answerId, encoding, body, blockId, block, bodies }) }
+  })
 }

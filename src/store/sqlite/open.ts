@@ -131,6 +131,7 @@ const refuse = async (): Promise<never> => {
 const refusingWriter: GroupCommit = {
   write: refuse,
   writePaid: refuse,
+  writePaidTogether: refuse,
   writeDerived: refuse,
   flush: async () => {},
   note: () => {},

@@ -321,10 +321,21 @@ export const answers = sqliteTable(
   ],
 )
 
+/** The bodies of answers. Of one that is in a block, `body` is empty. */
 export const rawAnswers = sqliteTable('raw_answers', {
   answerId: integer('answer_id').primaryKey(),
   encoding: text().notNull(),
   body: blob({ mode: 'buffer' }).notNull(),
+  /** The block that it is in; null where it was compressed by itself. */
+  blockId: integer('block_id'),
+})
+
+/** Bodies that came together, compressed as one. A block goes when the last of its bodies has gone. */
+export const bodyBlocks = sqliteTable('body_blocks', {
+  /** Of the first of its answers: the others follow it. */
+  id: integer().primaryKey(),
+  bodies: integer().notNull(),
+  block: blob({ mode: 'buffer' }).notNull(),
 })
 
 /** A row per result of an answer: what the lists of answers and the items that they name come to. */

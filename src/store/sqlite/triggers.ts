@@ -1,13 +1,16 @@
 import type { Database } from 'better-sqlite3'
 import { type Column, eq, type Table } from 'drizzle-orm'
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { mostInBlock } from '../compression.ts'
 import { orm, prepared, raw } from './connection/statements.ts'
 import {
   answers,
+  bodyBlocks,
   callDeliveries,
   calls,
   countedRuns,
   deliveries,
+  rawAnswers,
   runQueries as rq,
   runs,
   tasks as t,
@@ -54,6 +57,13 @@ export const triggers: Readonly<Record<string, string>> = {
   uncount_run: raw`
     AFTER UPDATE OF ${runs.finishedAt} ON ${runs} WHEN NEW.${runs.finishedAt} IS NULL
     BEGIN DELETE FROM ${countedRuns} WHERE ${countedRuns.runId} = NEW.${runs.id}; END`,
+
+  /** The last body of a block has gone. */
+  drop_block: raw`
+    AFTER DELETE ON ${rawAnswers} WHEN OLD.${rawAnswers.blockId} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${rawAnswers} b
+      WHERE b.${rawAnswers.answerId} BETWEEN OLD.${rawAnswers.blockId} AND OLD.${rawAnswers.blockId} + ${mostInBlock - 1}
+        AND b.${rawAnswers.blockId} = OLD.${rawAnswers.blockId})
+    BEGIN DELETE FROM ${bodyBlocks} WHERE ${bodyBlocks.id} = OLD.${rawAnswers.blockId}; END`,
 }
 
 function deliveredTasks(where: string): string {

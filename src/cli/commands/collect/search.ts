@@ -17,7 +17,6 @@ import { lookupPatience } from '../../../run/app.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
-import { unpackSound } from '../../../store/compression.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Command, clockFlags, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
@@ -109,9 +108,8 @@ async function show(store: Store, run: number, json: boolean, terminal: Terminal
 
 async function rawAnswer(store: Store, run: number): Promise<Buffer> {
   for (const row of store.rows('answers', { run })) {
-    const raw = await store.rawAnswer(Number(row.answer_id))
-    const body = raw === null ? null : unpackSound(raw)
-    if (body !== null) return body
+    const stored = await store.storedBody(Number(row.answer_id))
+    if (stored !== null) return stored.body
   }
   throw new RanklineError(
     'The answer that was just stored is damaged. Check the disk, and: rankline db check',

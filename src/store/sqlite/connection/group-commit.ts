@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { groupedBy } from '../../../model/maps.ts'
 import { isDiskFailure, isDiskFull, isLocked, isWriteFailure } from './errors.ts'
 
 /** Commits changes in groups. */
@@ -7,9 +8,10 @@ export interface GroupCommit {
   write<T>(change: () => T): Promise<T>
   /** The same for paid answers: on a full disk they may use the reserved room, and wait where that is too small. */
   writePaid<T>(change: () => T): Promise<T>
+  /** The same of what one function writes: that of one commit it is given together, and returns what came of each. */
+  writePaidTogether<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /**
-   * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming. What the same function
-   * writes in one commit it is given together, and returns what came of each.
+   * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming.
    */
   writeDerived<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /** Fulfilled when everything handed over so far is durable. */
@@ -206,6 +208,7 @@ export function groupCommit(
   return {
     write: (change) => enqueue(eachAlone<ReturnType<typeof change>>, change, 'usual'),
     writePaid: (change) => enqueue(eachAlone<ReturnType<typeof change>>, change, 'paid'),
+    writePaidTogether: (changeAll, one) => enqueue(changeAll, one, 'paid'),
     writeDerived: (changeAll, one) => enqueue(changeAll, one, 'derived'),
     flush: async () => {
       while (waiting.length > 0 || derived.length > 0) await new Promise((resolve) => setImmediate(resolve))
@@ -219,15 +222,14 @@ function eachAlone<T>(changes: readonly (() => T)[]): readonly T[] {
   return changes.map((change) => change())
 }
 
-/** Makes changes in their order, those in a row that one function writes together, and returns what came of each. */
+/** Makes changes in their order, but those that one function writes together where the first of them stands; returns what came of each. */
 function changed(group: readonly Waiting[]): readonly unknown[] {
-  const values: unknown[] = []
-  for (let from = 0; from < group.length; ) {
-    const { changeAll } = group[from] as Waiting
-    let to = from + 1
-    while (to < group.length && to - from < mostTogether && group[to]?.changeAll === changeAll) to += 1
-    values.push(...changeAll(group.slice(from, to).map(({ one }) => one as never)))
-    from = to
-  }
+  const values: unknown[] = Array(group.length)
+  for (const [changeAll, all] of groupedBy([...group.entries()], ([, change]) => change.changeAll))
+    for (let from = 0; from < all.length; from += mostTogether) {
+      const some = all.slice(from, from + mostTogether)
+      const made = changeAll(some.map(([, { one }]) => one as never))
+      for (const [index, [place]] of some.entries()) values[place] = made[index]
+    }
   return values
 }

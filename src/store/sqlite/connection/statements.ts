@@ -217,7 +217,7 @@ export function raw(
 export const updateOrFail = 'UPDATE OR FAIL'
 export const insertOrFail = 'INSERT OR FAIL'
 
-type Value = string | number | null
+export type Value = string | number | null
 /** Values in the order of the columns. */
 export type ColumnValues = readonly Value[]
 
@@ -264,6 +264,31 @@ export function batchInsert(
       count += 1
     }
     write()
+  }
+}
+
+/** Rows that it takes in one statement at most. */
+const mostRows = 32
+
+/** Inserts rows, many in one statement, given with all their values one after the other; returns the number of the first one: they follow each other. */
+export function inserter(db: Database, table: string, columns: number): (values: readonly Value[]) => number {
+  const statements = new Map<number, Statement>()
+  const statementFor = (rows: number): Statement => {
+    const row = `(${Array(columns).fill('?').join(', ')})`
+    const statement =
+      statements.get(rows) ??
+      db.prepare(`${insertOrFail} INTO ${table} VALUES ${Array(rows).fill(row).join(', ')}`)
+    statements.set(rows, statement)
+    return statement
+  }
+  return (values) => {
+    let last = 0
+    for (let from = 0; from < values.length; from += mostRows * columns) {
+      const some = values.slice(from, from + mostRows * columns)
+      // SQLite numbers new rows in order, after the largest number.
+      last = Number(statementFor(some.length / columns).run(some).lastInsertRowid)
+    }
+    return last + 1 - values.length / columns
   }
 }
 

@@ -2,14 +2,15 @@ import type { Database } from 'better-sqlite3'
 import { and, desc, eq, inArray, notLike, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import { isUseless, type NewCall, type Outcome, type Settlement, uselessInRow } from '../../../model/call.ts'
-import { damagedMark } from '../../compression.ts'
-import type { AcceptedJob, AnswerStore, Journal, Requeue } from '../../journal.ts'
+import { damagedMark, orNull } from '../../compression.ts'
+import type { AcceptedJob, AnswerStore, Journal, NewAnswer, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { insertOrFail, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
 import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks, unusableMark } from '../schema.ts'
 import { sharedCalls } from '../sync/schema.ts'
+import { answerWriter, bodyReader, storedBody } from './bodies.ts'
 import { cheapestPending, inGroup, isIn, leaser, pending, runQueryOfTask, taskColumns } from './leases.ts'
 
 const a = alias(answers, 'a')
@@ -327,9 +328,9 @@ const answeredTasks = prepared(($: Values<{ runs: string }>) => {
     .orderBy(taskId)
 })
 
-const rawAnswer = prepared(($: Values<{ answer: number }>) =>
+const bodyOf = prepared(($: Values<{ answer: number }>) =>
   orm
-    .select({ body: rawAnswers.body, encoding: rawAnswers.encoding, fetchedAt: answers.fetchedAt })
+    .select({ ...storedBody, fetchedAt: answers.fetchedAt })
     .from(rawAnswers)
     .innerJoin(answers, eq(answers.id, rawAnswers.answerId))
     .where(eq(rawAnswers.answerId, $.answer)),
@@ -338,29 +339,23 @@ const rawAnswer = prepared(($: Values<{ answer: number }>) =>
 /** Bodies as they came, in SQLite. */
 export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
   const settle = callSettler(db)
-  const insertAnswer = db.prepare(
-    raw`${insertOrFail} INTO ${answers} (${answers.queryId}, ${answers.page}, ${answers.runId}, ${answers.callId},
-      ${answers.fetchedAt}) VALUES (?, ?, ?, ?, ?)`,
-  )
-  const insertBody = db.prepare(
-    raw`${insertOrFail} INTO ${rawAnswers} (${rawAnswers.answerId}, ${rawAnswers.encoding}, ${rawAnswers.body}) VALUES (?, ?, ?)`,
-  )
+  const store = answerWriter(db)
+  const unpack = bodyReader()
   const answered = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'answered', ${tasks.answerId} = ?, ${tasks.reused} = ?
       WHERE ${tasks.id} = ?`,
   )
+  const saveAll = (together: readonly NewAnswer[]): readonly number[] => {
+    for (const { callId, task, settlement, fetchedAt } of together)
+      if (settlement === null) settleJob(db, { taskId: task.id, callId }, 1, fetchedAt)
+      else settle(callId, settlement)
+    const ids = store(together)
+    for (const [place, { task }] of together.entries()) answered.run(ids[place], 0, task.id)
+    return ids
+  }
 
   return {
-    saveAnswer: ({ callId, task, settlement, fetchedAt, body, encoding }) =>
-      writer.writePaid(() => {
-        if (settlement === null) settleJob(db, { taskId: task.id, callId }, 1, fetchedAt)
-        else settle(callId, settlement)
-        const row = insertAnswer.run(task.queryId, task.page, task.runId, callId, fetchedAt)
-        const answer = Number(row.lastInsertRowid)
-        insertBody.run(answer, encoding, body)
-        answered.run(answer, 0, task.id)
-        return answer
-      }),
+    saveAnswer: (answer) => writer.writePaidTogether(saveAll, answer),
     reuseAnswer: (task, answer) =>
       writer.write(() => {
         answered.run(answer, 1, task)
@@ -378,6 +373,10 @@ export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
         leaseAgain.run(db, { task })
       }),
     answeredTasks: async (runIds) => answeredTasks.all(db, { runs: JSON.stringify(runIds) }),
-    rawAnswer: async (answer) => rawAnswer.get(db, { answer }) ?? null,
+    storedBody: async (answer) => {
+      const row = bodyOf.get(db, { answer })
+      const body = row === undefined ? null : orNull(() => unpack(row))
+      return row === undefined || body === null ? null : { body, fetchedAt: row.fetchedAt }
+    },
   }
 }

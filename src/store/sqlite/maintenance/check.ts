@@ -3,9 +3,9 @@ import { eq, count as numberOf, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { UsageError } from '../../../model/errors.ts'
 import { queryKey } from '../../../model/query.ts'
-import { type CompressedBody, decompress } from '../../compression.ts'
 import { inspect, isDamage } from '../connection/inspect.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
+import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/bodies.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
 import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
 import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '../schema.ts'
@@ -126,13 +126,16 @@ type CheckedItem = ItemTexts & {
   readonly link: string | null
 }
 
+/** Blocks are compared with what was unpacked before: a damaged one is seen in any database. */
+const unpack = bodyReader()
+
 export const checksummedTables: readonly ChecksummedTable[] = [
   {
     broken: 'Stored bodies that cannot be unpacked',
     of: 'answer',
     id: rawAnswers.answerId,
-    columns: { encoding: rawAnswers.encoding, body: sql`${rawAnswers.body}` },
-    isSound: (stored: CompressedBody) => decompress(stored).length >= 0,
+    columns: storedBody,
+    isSound: (stored: StoredBodyRow) => unpack(stored).length >= 0,
   },
   {
     broken: 'Texts that do not match their checksum',

@@ -5,6 +5,7 @@ import { countedObservations } from '../rankings/observations.ts'
 import {
   answers as a,
   rawAnswers as b,
+  bodyBlocks as bb,
   calls as c,
   callDeliveries as cd,
   deliveries as d,
@@ -178,6 +179,14 @@ export const invariants: readonly Invariant[] = [
     broken: 'Stored bodies without an answer',
     of: 'answer',
     rows: rows(b.answerId)`${b} WHERE NOT EXISTS (SELECT 1 FROM ${a} WHERE ${a.id} = ${b.answerId})`,
+  },
+  {
+    broken: 'Blocks of bodies that no answer has',
+    of: 'answer',
+    rows: rows(
+      bb.id,
+    )`${bb} WHERE NOT EXISTS (SELECT 1 FROM ${b} WHERE ${b.blockId} = ${bb.id} AND ${b.answerId} >= ${bb.id}
+      AND ${b.answerId} < ${bb.id} + ${bb.bodies})`,
   },
   {
     broken: 'Results and answers whose title, link or text is not stored',

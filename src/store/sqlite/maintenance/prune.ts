@@ -7,6 +7,7 @@ import { openFile, setPragmas } from '../connection/database.ts'
 import { describeError } from '../connection/errors.ts'
 import { inspect } from '../connection/inspect.ts'
 import { orm, prepared, type Values } from '../connection/statements.ts'
+import { bodyBytes } from '../ledger/bodies.ts'
 import { migrate } from '../migrate.ts'
 import { answers, rawAnswers, runQueries, runs, tasks } from '../schema.ts'
 
@@ -229,7 +230,7 @@ const judged = prepared(($: Values<{ id: number; underWay: string; fresh: string
   const unsettled = sql`${tasks.queryId} = ${answers.queryId} AND ${tasks.state} NOT IN ('done', 'skipped')`
   return orm
     .select({
-      bytes: sql<number | null>`length(${rawAnswers.body})`,
+      bytes: bodyBytes,
       mustKeep: sql<0 | 1>`EXISTS (SELECT 1 FROM ${tasks}
           WHERE ${tasks.answerId} = ${answers.id} AND ${tasks.state} = 'answered')
         OR EXISTS (SELECT 1 FROM ${runs} ${ofGroup} JOIN ${tasks} ON ${tasks.runId} = ${ofGroup.id}

@@ -5,6 +5,7 @@ import { raw } from '../connection/statements.ts'
 import {
   answers,
   asyncJobs,
+  bodyBlocks,
   calls,
   continuations,
   countedRuns,
@@ -62,8 +63,9 @@ const counted: Readonly<Record<keyof RemovedJob, string>> = {
     WHERE NOT EXISTS (SELECT 1 FROM ${runQueries} o WHERE o.${runQueries.queryId} = mine.id AND o.${runQueries.runId} NOT IN (${ofJob}))`,
   observations: raw`SELECT count(*) FROM ${observations} WHERE ${observations.runId} IN (${ofJob})`,
   answers: raw`SELECT count(*) FROM (${answersOf}) mine WHERE NOT ${isUsed('mine.id', '@job, @removed')}`,
-  bytes: raw`SELECT coalesce(sum(length(b.${rawAnswers.body})), 0) FROM (${answersOf}) mine
-    JOIN ${rawAnswers} b ON b.${rawAnswers.answerId} = mine.id WHERE NOT ${isUsed('mine.id', '@job, @removed')}`,
+  bytes: raw`SELECT coalesce(sum(coalesce(length(k.${bodyBlocks.block}) / k.${bodyBlocks.bodies}, length(b.${rawAnswers.body}))), 0)
+    FROM (${answersOf}) mine JOIN ${rawAnswers} b ON b.${rawAnswers.answerId} = mine.id
+    LEFT JOIN ${bodyBlocks} k ON k.${bodyBlocks.id} = b.${rawAnswers.blockId} WHERE NOT ${isUsed('mine.id', '@job, @removed')}`,
   alerts: raw`SELECT count(*) FROM ${alerts} WHERE ${alerts.job} = @job`,
   messages: raw`SELECT count(*) FROM ${outbox} WHERE ${outbox.job} = @job`,
   slots: raw`SELECT count(*) FROM ${slots} WHERE ${slots.job} = @job`,

@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
-import { unpackSound } from '../../compression.ts'
+import { orNull } from '../../compression.ts'
 import type { DeriveFilter, HistoryStore } from '../../results.ts'
 import type { StoreCache } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, once, orm, prepared, type Values } from '../connection/statements.ts'
+import { bodyReader, storedBody } from '../ledger/bodies.ts'
 import { markUnusable } from '../ledger/calls.ts'
 import { forgetCountsOf } from '../rankings/observations.ts'
 import {
@@ -148,11 +149,9 @@ const queriesToDerive = prepared(($: Values<DeriveFilter & { after: number; limi
 const bodiesOf = prepared(($: Values<DeriveFilter & { query: number }>) =>
   orm
     .select({
-      answerId: answers.id,
       page: answers.page,
       fetchedAt: answers.fetchedAt,
-      encoding: rawAnswers.encoding,
-      body: rawAnswers.body,
+      ...storedBody,
     })
     .from(answers)
     .innerJoin(rawAnswers, eq(rawAnswers.answerId, answers.id))
@@ -178,6 +177,7 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
   const deriveAgain = lazy(() => deriver(db, memory))
   const backfillTargets = lazy(() => backfiller(db, memory))
   const states = once(() => queryStateReader(db, memory))
+  const unpack = bodyReader()
   return {
     *askedQueries(job) {
       yield* askedQueries.each(db, { job })
@@ -198,8 +198,8 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
     },
     queriesToDerive: (which, after, limit) => queriesToDerive.all(db, { ...which, after, limit }),
     *bodiesOf(query, which) {
-      for (const { encoding, body, ...answer } of bodiesOf.each(db, { ...which, query }))
-        yield { ...answer, body: unpackSound({ encoding, body }) }
+      for (const { page, fetchedAt, ...stored } of bodiesOf.each(db, { ...which, query }))
+        yield { answerId: stored.answerId, page, fetchedAt, body: orNull(() => unpack(stored)) }
     },
     rederive: (queryId, answers, scoreQuery) => writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
   }

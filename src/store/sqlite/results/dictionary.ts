@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import type { Database, Statement } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import QuickLRU from 'quick-lru'
 import { siteOf } from '../../../model/public-suffix.ts'
 import type { Result } from '../../../model/result.ts'
 import { pageAddress, parseLink } from '../../../model/url.ts'
 import { redirectedHost } from '../../../rank/match.ts'
-import { insertOrFail, once, raw } from '../connection/statements.ts'
+import { inserter, once, raw, type Value } from '../connection/statements.ts'
 import { itemHashes, items, linkHashes, links } from '../schema.ts'
 import { hashIndex } from './hash-index.ts'
 
@@ -165,7 +165,7 @@ export function dictionary(db: Database, newest?: number): Dictionary {
       if (page !== null && one !== undefined) one.entry = page
     }
     const added: { readonly link: WantedText<Link>; readonly sameAs: number | null }[] = []
-    const values: ColumnValue[] = []
+    const values: Value[] = []
     for (const [index, { link, host }] of fresh.entries()) {
       if (link.entry !== undefined) continue
       const sameAs = same[index]?.id ?? null
@@ -195,7 +195,7 @@ export function dictionary(db: Database, newest?: number): Dictionary {
         if (one !== undefined) one.entry = id
       }
     const fresh: WantedText<number>[] = []
-    const values: ColumnValue[] = []
+    const values: Value[] = []
     for (const one of wanted.values()) {
       if (one.entry !== undefined) continue
       fresh.push(one)
@@ -327,7 +327,7 @@ function itemStore(db: Database, newest: number | undefined) {
   const addMissing = (wanted: readonly WantedItem[]): void => {
     const fresh = wanted.filter(({ id, first }) => id === 0 && first === null)
     if (fresh.length === 0) return
-    const values: ColumnValue[] = []
+    const values: Value[] = []
     for (const { hash, size, link, texts } of fresh) {
       const { title, snippet, source, displayedLink, matched } = texts
       values.push(hash, size, link?.id ?? null, title, snippet, source, displayedLink, matched)
@@ -462,33 +462,6 @@ function lookup<Entry extends number | Link>(
 
 function isWanted<Entry>(entry: Entry | WantedText<Entry> | null): entry is WantedText<Entry> {
   return typeof entry === 'object' && entry !== null && 'entry' in entry
-}
-
-type ColumnValue = string | number | null
-
-/** Rows that one statement takes at most. */
-const together = 32
-
-/** Inserts rows, many in one statement, given with all their values one after the other; returns the number of the first one: they follow each other. */
-function inserter(db: Database, table: string, columns: number): (values: readonly ColumnValue[]) => number {
-  const statements = new Map<number, Statement>()
-  const statementFor = (rows: number): Statement => {
-    const row = `(${Array(columns).fill('?').join(', ')})`
-    const statement =
-      statements.get(rows) ??
-      db.prepare(`${insertOrFail} INTO ${table} VALUES ${Array(rows).fill(row).join(', ')}`)
-    statements.set(rows, statement)
-    return statement
-  }
-  return (values) => {
-    let last = 0
-    for (let from = 0; from < values.length; from += together * columns) {
-      const some = values.slice(from, from + together * columns)
-      // SQLite numbers new rows in order, after the largest number.
-      last = Number(statementFor(some.length / columns).run(some).lastInsertRowid)
-    }
-    return last + 1 - values.length / columns
-  }
 }
 
 /** A hash of 48 bits, which SQLite stores in six bytes and JavaScript holds exactly. Texts with equal hashes are compared. */
