@@ -93,6 +93,15 @@ test('a file has at most 600 lines', () => {
   expect(long).toEqual([])
 })
 
+test('flags, as a person types them, end in cli: below it options have names', () => {
+  // A parameter or a property of that name with its type, a type, an option read by the name that is typed.
+  const ofFlags =
+    /\b\w*[Ff]lags?\??: (?:[A-Z{]|string|boolean|readonly)|\b(?:interface|type) \w*Flags?\b|\boptions\['[a-z]+-/
+  const below = files.filter(({ name }) => !name.startsWith('cli/'))
+  expect(below.length).toBeGreaterThan(200)
+  expect(below.filter(({ text }) => ofFlags.test(text)).map(({ name }) => name)).toEqual([])
+})
+
 test('objects are written out, not packed', () => {
   const packed = files.filter(({ text }) => text.includes('...{')).map(({ name }) => name)
   expect(packed).toEqual([])

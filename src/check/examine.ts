@@ -18,11 +18,11 @@ import type { Workspace } from '../model/settings/workspace.ts'
 import { dayMs, sleep, systemClock } from '../model/time.ts'
 import { type App, chosenProxy, connectFreely } from '../run/app.ts'
 import {
+  type CommandOptions,
   databaseSetting,
   keyHash,
   namedSecret,
   queueUrl,
-  type ServiceFlags,
   serviceSettings,
   settingsOfShell,
   version,
@@ -60,14 +60,14 @@ export interface Examined extends CheckFinding {
 }
 
 /** Does every check in the working folder. Makes and changes no database; calls only what is free. */
-export async function examine(flags: ServiceFlags): Promise<readonly Examined[]> {
-  const facts = await gather(flags)
+export async function examine(options: CommandOptions): Promise<readonly Examined[]> {
+  const facts = await gather(options)
   return checks.map(({ name, judge }) => ({ check: name, ...judge(facts) }))
 }
 
-async function gather(flags: ServiceFlags): Promise<InstallationFacts> {
-  const { path, isNamed } = databaseSetting(flags)
-  const { facts: settings, keyHash } = settingsFacts(flags)
+async function gather(options: CommandOptions): Promise<InstallationFacts> {
+  const { path, isNamed } = databaseSetting(options)
+  const { facts: settings, keyHash } = settingsFacts(options)
   // Before the service is asked: while the answer is stored, the database is open.
   const database = await databaseFacts(path, { isNamed })
   const locks = lockFacts(path, keyHash)
@@ -76,7 +76,7 @@ async function gather(flags: ServiceFlags): Promise<InstallationFacts> {
   const asked =
     keyHash === null
       ? { service: null, sharing: nothingKnown }
-      : await serviceFacts(flags, database, { isAlone })
+      : await serviceFacts(options, database, { isAlone })
   return {
     now: systemClock.wall(),
     program: programFacts(),
@@ -87,7 +87,7 @@ async function gather(flags: ServiceFlags): Promise<InstallationFacts> {
     locks,
     cron: cronFacts(),
     folder: folderFacts('.'),
-    ...(await workspaceFacts('.', { allowHttp: flags['allow-http'] === true })),
+    ...(await workspaceFacts('.', { allowHttp: options.allowHttp === true })),
   }
 }
 
@@ -178,12 +178,12 @@ function cronFacts(): CronFacts {
 }
 
 /** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
-function settingsFacts(flags: ServiceFlags): {
+function settingsFacts(options: CommandOptions): {
   readonly facts: SettingsFacts
   readonly keyHash: string | null
 } {
   try {
-    const settings = serviceSettings(flags)
+    const settings = serviceSettings(options)
     const { baseUrl } = settings
     const isQueued = queueUrl({}) !== null
     const facts = { baseUrl, proxy: chosenProxy(baseUrl)?.origin ?? null, isQueued }
@@ -202,12 +202,12 @@ const nothingKnown: SharingFacts = { isKnown: false, lately: null, perMinute: nu
  * @param isAlone whether no process that is known of spends with the key now
  */
 async function serviceFacts(
-  flags: ServiceFlags,
+  options: CommandOptions,
   database: DatabaseCondition,
   { isAlone }: { readonly isAlone: boolean },
 ): Promise<{ readonly service: ServiceFacts; readonly sharing: SharingFacts }> {
   try {
-    await using app = await connectFreely(flags, { stored: isSound(database) ? 'read' : 'left-alone' })
+    await using app = await connectFreely(options, { stored: isSound(database) ? 'read' : 'left-alone' })
     const service = await askService(app)
     const sharing = await sharingFacts(app)
     const isUsed = 'account' in service && service.account.totalUsed !== 0
@@ -317,7 +317,7 @@ async function jobFacts(
     onMistakes: () => {},
     onRead: () => {},
   }
-  const staged = (await stageJobs({ job: files, 'skip-bad': true }, draft, store, events)) ?? []
+  const staged = (await stageJobs({ job: files, skipBad: true }, draft, store, events)) ?? []
   const decided = await decideJobs(store, staged, { fresh: true, change: false })
   let queries = 0
   let credits = 0

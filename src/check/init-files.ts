@@ -198,7 +198,7 @@ export async function layOut(
   const written: string[] = []
   const kept: string[] = []
   for (const file of files) {
-    const isWritten = await writeOne(folder, file, replace ? 'w' : 'wx')
+    const isWritten = await writeOne(folder, file, replace)
     ;(isWritten ? written : kept).push(file.path)
   }
   return { written, kept }
@@ -207,9 +207,10 @@ export async function layOut(
 async function writeOne(
   folder: string,
   { path, text, isSecret }: LaidOutFile,
-  flag: 'w' | 'wx',
+  replace: boolean,
 ): Promise<boolean> {
   const file = join(folder, path)
+  const flag = replace ? 'w' : 'wx'
   try {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text, { flag, ...(isSecret === true ? { mode: 0o600 } : {}) })

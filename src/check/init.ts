@@ -36,7 +36,7 @@ export function usualAnswers(zone: string): WorkspaceAnswers {
 
 /** One question: how it is put, and what an answer to it changes. */
 interface Question {
-  readonly flags: readonly string[]
+  readonly options: readonly string[]
   readonly text: (answers: WorkspaceAnswers) => string
   /** The answer that an empty line stands for. */
   readonly usual: (answers: WorkspaceAnswers) => string
@@ -46,19 +46,19 @@ interface Question {
 /** What is asked on a terminal, in this order. */
 export const questions: readonly Question[] = [
   {
-    flags: ['site'],
+    options: ['site'],
     text: () => 'Your site',
     usual: ({ site }) => site,
     read: readSite,
   },
   {
-    flags: ['country', 'language'],
+    options: ['country', 'language'],
     text: () => 'Country and language to search in, as codes',
     usual: ({ country, language }) => `${country} ${language}`,
     read: readPlace,
   },
   {
-    flags: ['at'],
+    options: ['at'],
     text: ({ timezone }) => `Time of day to collect at (${timezone})`,
     usual: ({ hour, minute }) => clockTime(hour, minute),
     read: readTime,

@@ -9,7 +9,7 @@ import { type JobSettings, noFile, type Problem } from '../model/job.ts'
 import { areTooLong, coverageOf, endOf, type Run } from '../model/run.ts'
 import { dayMs, hourMs, periodAt } from '../model/time.ts'
 import { latestKnown } from '../model/trusted-time.ts'
-import { databaseSetting, type SettingFlags } from '../run/config.ts'
+import { type CommandOptions, databaseSetting } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { nextSlot } from '../schedule/slots.ts'
@@ -38,10 +38,10 @@ const recentMs = 7 * dayMs
 const soonMs = hourMs
 
 /** Reads what is known of all jobs. Calls nothing, and changes nothing. */
-export async function gatherStatus(flags: SettingFlags, now: number): Promise<StatusFacts> {
-  const { path } = databaseSetting(flags)
+export async function gatherStatus(options: CommandOptions, now: number): Promise<StatusFacts> {
+  const { path } = databaseSetting(options)
   const isMissing = !existsSync(path)
-  await using store = await openWhatIsStored(flags)
+  await using store = await openWhatIsStored(options)
   const spending = spendingOf(store, now)
   const isCollecting = !isMissing && (await isCollected(path))
   const { jobs: known, brokenShared } = await knownJobs(store, '.')
@@ -215,7 +215,7 @@ async function databaseFacts(
 export interface KnownJob {
   readonly name: string
   readonly file: JobFacts['file']
-  /** What its file says now; null where that cannot be read, or says it only with the flags of a run. */
+  /** What its file says now; null where that cannot be read, or says it only with the options of a run. */
   readonly settings: JobSettings | null
   /** When its file was last changed, epoch ms; null where there is none. */
   readonly changedAt: number | null

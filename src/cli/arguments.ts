@@ -3,8 +3,8 @@ import { basename, extname } from 'node:path'
 import { findOperation } from '../catalog/index.ts'
 import { jobFileNamed } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
-import type { FlagsOf } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'
+import type { OptionsOf } from '../model/option.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
 import type { ReadResult } from '../model/values.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { compareFlags, globalFlags, outputFlags } from './flags.ts'
 import { reportFormats } from './report-formats.ts'
 
-type FormatFlags = FlagsOf<ReturnType<typeof outputFlags> & typeof globalFlags>
+type FormatFlags = OptionsOf<ReturnType<typeof outputFlags> & typeof globalFlags>
 
 /** Formats by the extension of a file. */
 const formatOf: Readonly<Record<string, string>> = Object.fromEntries(
@@ -190,7 +190,7 @@ export function daysFlag(flag: string, text: string | undefined): number | undef
 }
 
 /** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
-export function comparisonOf({ compare, tolerance }: FlagsOf<typeof compareFlags>): Comparison | null {
+export function comparisonOf({ compare, tolerance }: OptionsOf<typeof compareFlags>): Comparison | null {
   const days = daysFlag('--tolerance', tolerance) ?? defaultTolerance
   if (compare === undefined) {
     if (tolerance === undefined) return null

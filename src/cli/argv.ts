@@ -1,5 +1,6 @@
 import { UsageError } from '../model/errors.ts'
-import type { Flag, Flags } from '../model/flag.ts'
+import { type OptionSpec, type OptionSpecs, propertyOf } from '../model/option.ts'
+import type { TypedWords } from './read-words.ts'
 
 /** No argument can hold it, so what begins with it was marked here. */
 const mark = '\0'
@@ -9,7 +10,7 @@ const stdin = `${mark}-`
  * What was typed, with each argument marked that is text although it begins with `-`: all after `--`, and `-` itself. The value of
  * a flag that takes text may begin with one `-`, too, unless it is a flag.
  */
-export function markText(typed: readonly string[], flags: Flags): readonly string[] {
+export function markText(typed: readonly string[], flags: OptionSpecs): readonly string[] {
   const end = typed.indexOf('--')
   const before = end === -1 ? typed : typed.slice(0, end)
   const after = end === -1 ? [] : typed.slice(end + 1)
@@ -30,19 +31,19 @@ function isValue(next: string): boolean {
   return /^-(?!-)/.test(next)
 }
 
-function takesText(one: string, flags: Flags): boolean {
+function takesText(one: string, flags: OptionSpecs): boolean {
   const [, name, letter] = one.match(/^--([\w-]+)$|^-(\w)$/) ?? []
   const flag = flagNamed(name ?? letter ?? '', flags)
   return flag !== undefined && flag.kind !== 'switch'
 }
 
-function isFlag(text: string, flags: Flags): boolean {
+function isFlag(text: string, flags: OptionSpecs): boolean {
   const letter = text.match(/^-(\w)(?:=.*)?$/s)?.[1]
   return letter === 'h' || (letter !== undefined && flagNamed(letter, flags) !== undefined)
 }
 
 /** The flag of a name or of a letter. */
-export function flagNamed(name: string, flags: Flags): Flag | undefined {
+export function flagNamed(name: string, flags: OptionSpecs): OptionSpec | undefined {
   return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ alias }) => alias === name)
 }
 
@@ -60,12 +61,11 @@ const fileFlags: Readonly<Record<string, string>> = {
   ctr: 'name a file',
 }
 
-/** The flags as they were meant. Throws a sentence where `-` stands for standard input and is not read. */
-export function meantFlags<T extends Readonly<Record<string, unknown>>>(
-  command: string,
-  flags: T,
-  readsStdin: boolean,
-): T {
+/**
+ * What was typed as options of the command: `--max-outage` is `maxOutage`, and `-` is text. Throws a sentence where `-` stands for
+ * standard input and is not read.
+ */
+export function meantOptions(command: string, flags: TypedWords, readsStdin: boolean): TypedWords {
   const values = Object.entries(flags).filter(([name]) => name !== '_')
   if (!readsStdin && values.some(([, value]) => [value].flat().includes(stdin)))
     throw new UsageError(
@@ -73,7 +73,7 @@ export function meantFlags<T extends Readonly<Record<string, unknown>>>(
     )
   for (const [name, instead] of Object.entries(fileFlags))
     if (flags[name] === '-') throw new UsageError(`--${name} cannot be '-'; ${instead}`)
-  return Object.fromEntries(values.map(([name, value]) => [name, withoutMark(value)])) as T
+  return Object.fromEntries(values.map(([name, value]) => [propertyOf(name), withoutMark(value)]))
 }
 
 function withoutMark(value: unknown): unknown {

@@ -1,11 +1,11 @@
 import { UsageError } from '../model/errors.ts'
-import { type Flags, type FlagsOf, switchFlag, textFlag } from '../model/flag.ts'
+import { type OptionSpecs, type OptionsOf, switchOption, textOption } from '../model/option.ts'
 import { closestMatch } from '../model/text.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 /** A command: what may be typed, and what it does. */
 export interface Command {
-  readonly flags: Flags
+  readonly flags: OptionSpecs
   /** What may be typed, and what that does. */
   readonly examples: readonly (readonly [typed: string, does: string])[]
   /** The words that the first argument can be, for completion. */
@@ -33,88 +33,92 @@ export function commandName({ usage }: Registered): string {
 }
 
 export const globalFlags = {
-  db: textFlag('Database; default: RANKLINE_DB, else data/rankline.db of the workspace'),
-  json: switchFlag('Print JSON'),
-  quiet: switchFlag('Print problems only: no progress, no notes, no summary after success'),
-  verbose: switchFlag('Show every mistake of a job file, and stack traces'),
-  'no-color': switchFlag('Print without colors; the same as NO_COLOR=1'),
-  'no-input': switchFlag('Ask nothing, as if there were no terminal'),
-} satisfies Flags
+  db: textOption('Database; default: RANKLINE_DB, else data/rankline.db of the workspace'),
+  json: switchOption('Print JSON'),
+  quiet: switchOption('Print problems only: no progress, no notes, no summary after success'),
+  verbose: switchOption('Show every mistake of a job file, and stack traces'),
+  'no-color': switchOption('Print without colors; the same as NO_COLOR=1'),
+  'no-input': switchOption('Ask nothing, as if there were no terminal'),
+} satisfies OptionSpecs
 
 /** What was typed for a command with these flags. */
-export type TypedFlags<F extends Flags> = FlagsOf<F> & FlagsOf<typeof globalFlags>
+export type TypedOptions<F extends OptionSpecs> = OptionsOf<F> & OptionsOf<typeof globalFlags>
 
 // Flags that several commands share, worded once.
 
 export const serviceFlags = {
-  'base-url': textFlag('Address of the service; default: RANKLINE_BASE_URL'),
-  'api-key-file': textFlag('File that holds the API key; default: RANKLINE_API_KEY'),
-  'allow-http': switchFlag('Allow an address that is not encrypted'),
-  timeout: textFlag('Seconds to wait for the answer to a call [120]'),
-} satisfies Flags
+  'base-url': textOption('Address of the service; default: RANKLINE_BASE_URL'),
+  'api-key-file': textOption('File that holds the API key; default: RANKLINE_API_KEY'),
+  'allow-http': switchOption('Allow an address that is not encrypted'),
+  timeout: textOption('Seconds to wait for the answer to a call [120]'),
+} satisfies OptionSpecs
 
 export const collectFlags = {
-  concurrency: textFlag('Calls in flight at once; default: as many as the rate limit allows'),
-  'max-outage': textFlag(
+  concurrency: textOption('Calls in flight at once; default: as many as the rate limit allows'),
+  'max-outage': textOption(
     'How long to wait for a service that is down [60s] or that refuses every call for the rate [10m]',
   ),
-  'metrics-file': textFlag('Prometheus text file to write after each run; default: RANKLINE_METRICS'),
-} satisfies Flags
+  'metrics-file': textOption('Prometheus text file to write after each run; default: RANKLINE_METRICS'),
+} satisfies OptionSpecs
 
 export const logFlags = {
-  'log-format': textFlag(
+  'log-format': textOption(
     'text or json: one JSON line for each message; default: RANKLINE_LOG_FORMAT, else text',
   ),
-} satisfies Flags
+} satisfies OptionSpecs
 
 export const clockFlags = {
-  'trust-clock': switchFlag('Go by the clock of this machine, however far off the service finds it'),
-} satisfies Flags
+  'trust-clock': switchOption('Go by the clock of this machine, however far off the service finds it'),
+} satisfies OptionSpecs
 
 export const fitFlags = {
-  'fit-balance': switchFlag('Buy the most valuable queries that the balance covers, and leave out the rest'),
-} satisfies Flags
+  'fit-balance': switchOption(
+    'Buy the most valuable queries that the balance covers, and leave out the rest',
+  ),
+} satisfies OptionSpecs
 
 export const confirmFlags = {
-  yes: switchFlag('Buy without asking what costs more than the confirm_over of its job'),
-} satisfies Flags
+  yes: switchOption('Buy without asking what costs more than the confirm_over of its job'),
+} satisfies OptionSpecs
 
 export const waitFlags = {
-  wait: textFlag(
+  wait: textOption(
     'How long to wait while another process on this machine is collecting, for instance 90s; 0 does not wait [1h]',
   ),
-} satisfies Flags
+} satisfies OptionSpecs
 
 export const queueFlags = {
-  queue: textFlag('Postgres database that machines share, postgres://…; default: RANKLINE_QUEUE'),
-} satisfies Flags
+  queue: textOption('Postgres database that machines share, postgres://…; default: RANKLINE_QUEUE'),
+} satisfies OptionSpecs
 
 export const leaseFlags = {
-  lease: textFlag('With a queue: how long others wait before they take over from a process that died [20s]'),
-} satisfies Flags
+  lease: textOption(
+    'With a queue: how long others wait before they take over from a process that died [20s]',
+  ),
+} satisfies OptionSpecs
 
 export const compareFlags = {
-  compare: textFlag(
+  compare: textOption(
     'Compare with this day, or with a day so long ago, for instance 7d; default: the day before',
   ),
-  tolerance: textFlag('How far from the compared day an observation may lie, for instance 1d [3d]'),
-} satisfies Flags
+  tolerance: textOption('How far from the compared day an observation may lie, for instance 1d [3d]'),
+} satisfies OptionSpecs
 
 export const outFlags = {
-  out: { ...textFlag('File to write; its extension sets the format. Default: stdout'), alias: 'o' },
-} satisfies Flags
+  out: { ...textOption('File to write; its extension sets the format. Default: stdout'), alias: 'o' },
+} satisfies OptionSpecs
 
 /** @param formats the first one is the default */
 export function outputFlags(formats: readonly string[]) {
   const others = formats.slice(0, -1).join(', ')
   return {
     ...outFlags,
-    format: { ...textFlag(`${others} or ${formats.at(-1)} [${formats[0]}]`), values: formats },
-    raw: switchFlag('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
-    excel: switchFlag(
+    format: { ...textOption(`${others} or ${formats.at(-1)} [${formats[0]}]`), values: formats },
+    raw: switchOption('CSV as it is, without the quote that keeps spreadsheets from running formulas'),
+    excel: switchOption(
       'CSV that a double click opens in Excel where decimals follow a comma: UTF-8 mark, semicolons; .xlsx opens everywhere',
     ),
-  } satisfies Flags
+  } satisfies OptionSpecs
 }
 
 /** The part of a command that its first word names, as in `db backup`. Throws a sentence where there is none of that name. */

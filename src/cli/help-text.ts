@@ -1,4 +1,4 @@
-import type { Flag, Flags } from '../model/flag.ts'
+import type { OptionSpec, OptionSpecs } from '../model/option.ts'
 import { type Command, globalFlags, type Registered } from './flags.ts'
 import { commandsEpilogue, epilogueOf, inGroups } from './help.ts'
 
@@ -59,7 +59,7 @@ interface HelpRow {
 }
 
 function globalsOf(width: number): readonly string[] {
-  const flags: Flags = {
+  const flags: OptionSpecs = {
     ...globalFlags,
     version: { kind: 'switch', help: 'Show version number', alias: 'V' },
     help: { kind: 'switch', help: 'Show help', alias: 'h' },
@@ -69,9 +69,9 @@ function globalsOf(width: number): readonly string[] {
 
 const kinds = { switch: '[boolean]', list: '[array]', text: '[string]' } as const
 
-function flagRows(names: readonly string[], flags: Flags): readonly HelpRow[] {
+function flagRows(names: readonly string[], flags: OptionSpecs): readonly HelpRow[] {
   return names.map((name) => {
-    const { kind, help, alias } = flags[name] as Flag
+    const { kind, help, alias } = flags[name] as OptionSpec
     const left = alias === undefined ? `--${name}` : `-${alias}, --${name}`
     return { indent: alias === undefined ? '-x, '.length : 0, left, right: help, kind: kinds[kind] }
   })

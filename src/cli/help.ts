@@ -1,4 +1,4 @@
-import type { Flags } from '../model/flag.ts'
+import type { OptionSpecs } from '../model/option.ts'
 import type { Command } from './flags.ts'
 
 /** What each exit code means. Those of a command stand below its help. */
@@ -87,7 +87,7 @@ const oneGroup = 'Options:'
 const mostInOneGroup = 12
 
 /** The flags in the order of the help, each with its group. */
-export function inGroups(flags: Flags): readonly (readonly [name: string, group: string])[] {
+export function inGroups(flags: OptionSpecs): readonly (readonly [name: string, group: string])[] {
   const names = Object.keys(flags)
   if (names.length <= mostInOneGroup) return names.map((name) => [name, oneGroup])
   const own = names.filter((name) => !Object.values(groups).some((group) => group.includes(name)))

@@ -1,17 +1,16 @@
 import { jobFileNamed } from '../jobfile/files.ts'
 import { describeLimit, OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
-import type { Flags } from '../model/flag.ts'
+import type { OptionSpecs } from '../model/option.ts'
 import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { logFormat, version, workAt } from '../run/config.ts'
 import { showsPassword } from '../run/postgres-address.ts'
-import { flagNamed, markText, meantFlags, unmarked } from './argv.ts'
+import { flagNamed, markText, meantOptions, unmarked } from './argv.ts'
 import { commandOf, commands } from './commands/index.ts'
-import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from './flags.ts'
+import { type Command, commandName, globalFlags, type Registered, type TypedOptions } from './flags.ts'
 import { errorDocument, noCommand } from './help.ts'
-import { readWords, type WordMistake } from './read-words.ts'
+import { readWords, type TypedWords, type WordMistake } from './read-words.ts'
 
-type Typed = TypedFlags<Flags>
 type CommandWork = (terminal: Terminal) => Promise<number>
 
 /** Reads what was typed, does it, and answers the exit code. */
@@ -39,7 +38,7 @@ interface MeantWords {
   /** As the parser takes it. */
   readonly args: readonly string[]
   readonly loaded: ReadonlyMap<Registered, Command>
-  readonly flags: Flags
+  readonly flags: OptionSpecs
 }
 
 /** Loads only what may be meant: a name can also stand for a job or a text. */
@@ -47,7 +46,7 @@ export async function meantCommand(words: readonly string[]): Promise<MeantWords
   const typed = helpAsFlag(words)
   const named = commands.filter((command) => typed.includes(commandName(command)))
   const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
-  const flags: Flags = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
+  const flags: OptionSpecs = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
   return { typed, args: markText(typed, flags), loaded, flags }
 }
 
@@ -56,7 +55,7 @@ export function chosenCommand({ args, loaded, flags: known }: MeantWords): Comma
   const read = readWords(args, commands, (registered) => loaded.get(registered)?.flags ?? {})
   switch (read.ask) {
     case 'command':
-      return checked(read.registered, loaded.get(read.registered) as Command, read.typed as Typed, args)
+      return checked(read.registered, loaded.get(read.registered) as Command, read.typed, args)
     case 'help':
       return async (terminal) =>
         await print(await helpOf(read.registered, loaded, terminal.columns), terminal)
@@ -100,27 +99,28 @@ function helpAsFlag(words: readonly string[]): readonly string[] {
   return [name, '--help', ...rest]
 }
 
-/** What a command does with its flags, once they are checked. */
+/** What a command does with its options, once the flags are checked. */
 function checked(
   registered: Registered,
   command: Command,
-  typed: Typed,
+  typed: TypedWords,
   args: readonly string[],
 ): CommandWork {
-  const known: Flags = { ...globalFlags, ...command.flags }
+  const known: OptionSpecs = { ...globalFlags, ...command.flags }
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)
-  const flags = meantFlags(commandName(registered), typed, command.readsStdin === true)
+  const name = commandName(registered)
+  const options = meantOptions(name, typed, command.readsStdin === true) as TypedOptions<OptionSpecs>
   return async (terminal) => {
     const shown = {
       ...terminal,
-      ...(flags['no-color'] === true ? { color: false } : {}),
-      ...(flags['no-input'] === true ? { ask: null, askText: null } : {}),
+      ...(options.noColor === true ? { color: false } : {}),
+      ...(options.noInput === true ? { ask: null, askText: null } : {}),
     }
-    const quieted = flags.quiet === true ? quietTerminal(shown) : shown
-    if (showsPassword(flags.queue)) note(quieted, passwordShown)
-    workAt(namedFiles(flags), (line) => note(quieted, line))
-    return await command.run(flags as never, quieted)
+    const quieted = options.quiet === true ? quietTerminal(shown) : shown
+    if (showsPassword(options.queue)) note(quieted, passwordShown)
+    workAt(namedFiles(options), (line) => note(quieted, line))
+    return await command.run(options as never, quieted)
   }
 }
 
@@ -134,7 +134,7 @@ const passwordShown =
   'Every user of this machine sees the password in --queue, in the list of processes. Put the address into RANKLINE_QUEUE, or the password into PGPASSWORD or ~/.pgpass.'
 
 /** yargs takes any word for a switch's value: --dry-run=no would be a run. */
-function rejectValues(args: readonly string[], flags: Flags): void {
+function rejectValues(args: readonly string[], flags: OptionSpecs): void {
   const valued = args
     .map((arg) => arg.match(/^--([\w-]+)=/)?.[1])
     .find((name) => name !== undefined && flags[name]?.kind === 'switch')
@@ -143,7 +143,7 @@ function rejectValues(args: readonly string[], flags: Flags): void {
 }
 
 /** yargs makes a list of whatever is given twice; only some flags are lists. */
-function rejectRepeats(usage: string, typed: Typed, flags: Flags): void {
+function rejectRepeats(usage: string, typed: TypedWords, flags: OptionSpecs): void {
   const repeated = Object.entries(typed).find(
     ([name, value]) =>
       Array.isArray(value) &&

@@ -1,5 +1,5 @@
 import { Parser } from 'yargs/helpers'
-import type { Flags } from '../model/flag.ts'
+import type { OptionSpecs } from '../model/option.ts'
 import { commandName, globalFlags, type Registered } from './flags.ts'
 
 /** Why words cannot be read. */
@@ -23,7 +23,7 @@ export type TypedWords = Readonly<Record<string, unknown>>
 export function readWords(
   words: readonly string[],
   commands: readonly Registered[],
-  flagsOf: (registered: Registered) => Flags,
+  flagsOf: (registered: Registered) => OptionSpecs,
 ): ReadWords {
   const general = sorted(words, globalFlags)
   const registered = commands.find((one) => commandName(one) === general.plain[0]) ?? null
@@ -68,7 +68,7 @@ interface SortedWords {
   readonly mistake: WordMistake | null
 }
 
-function sorted(words: readonly string[], flags: Flags): SortedWords {
+function sorted(words: readonly string[], flags: OptionSpecs): SortedWords {
   const valued = Object.keys(flags).filter((name) => flags[name]?.kind !== 'switch')
   const letters = Object.entries(flags).flatMap(([name, { alias }]) =>
     alias === undefined ? [] : [[name, alias]],

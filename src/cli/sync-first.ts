@@ -1,24 +1,18 @@
-import { type Flags, switchFlag } from '../model/flag.ts'
+import { type OptionSpecs, switchOption } from '../model/option.ts'
 import { note, type Terminal } from '../output/terminal.ts'
-import {
-  databasePath,
-  makeDefaultFolder,
-  ownKeyHash,
-  type QueueFlags,
-  type SettingFlags,
-} from '../run/config.ts'
+import { type CommandOptions, databasePath, makeDefaultFolder, ownKeyHash } from '../run/config.ts'
 import { waitForLocks } from '../run/lock.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import { queueFlags } from './flags.ts'
 
 export const syncFirstFlags = {
   ...queueFlags,
-  sync: switchFlag('First bring what machines did into this database, as rankline sync does'),
-} satisfies Flags
+  sync: switchOption('First bring what machines did into this database, as rankline sync does'),
+} satisfies OptionSpecs
 
 /** Brings the shared journal into the database that a command is about to read, where its flags say so. */
 export async function syncFirst(
-  flags: SettingFlags & QueueFlags & { readonly sync?: boolean | undefined },
+  flags: CommandOptions & { readonly sync?: boolean | undefined },
   terminal: Terminal,
 ): Promise<void> {
   if (flags.sync !== true) return

@@ -296,7 +296,7 @@ function noQuery(names: readonly string[], volumeOpen: boolean, inYaml: boolean)
     : { message, fix: `${written}, or name the one that holds the texts` }
 }
 
-/** How a flag, or the job file, says which header stands for which name. */
+/** How an option, or the job file, says which header stands for which name. */
 function instead(pairs: readonly (readonly [known: string, header: string])[], inYaml: boolean): string {
   if (inYaml) {
     const map = pairs.map(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { JobFlags, JobSettings, Problem } from '../model/job.ts'
+import type { JobOptions, JobSettings, Problem } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
@@ -30,11 +30,11 @@ export interface JobFile {
 type FileOrText = string | JobText
 
 /**
- * Opens a job file, YAML or CSV by its extension, or a text; flags win over what it says, and it wins over `rankline.yaml` beside
+ * Opens a job file, YAML or CSV by its extension, or a text; options win over what it says, and it wins over `rankline.yaml` beside
  * it (that of the working folder for a text). Null after a mistake in file or
  * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
  */
-export async function openJob(job: FileOrText, flags: JobFlags, report: Report): Promise<JobFile | null> {
+export async function openJob(job: FileOrText, options: JobOptions, report: Report): Promise<JobFile | null> {
   const file = typeof job === 'string' ? job : job.where
   const mistake = await jobMistake(job)
   if (mistake !== null) {
@@ -66,7 +66,7 @@ export async function openJob(job: FileOrText, flags: JobFlags, report: Report):
     channels: Object.keys(shared.workspace.channels),
     hasOtherTargets: source === null || mayHaveTargets(source),
   }
-  const plan = readSettings(origin, flags, entryOperations, exceptAt(reported, take))
+  const plan = readSettings(origin, options, entryOperations, exceptAt(reported, take))
   const sound = release() === 0
   const expand = queryExpander(plan.shared)
   const table = typeof job === 'string' ? job : job.bytes

@@ -12,7 +12,7 @@ import { fileMistake, fromJobFile, tableExtensions, unreadable } from './files.t
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages, type Expand, queryExpander, type RowToExpand } from './params.ts'
 import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
-import { flagPosition, type JobPlan, readSettings } from './settings.ts'
+import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
   inFileOrder,
   isMap,
@@ -295,11 +295,11 @@ export function readOneQuery(
   name: string,
   report: Report,
 ): { readonly query: JobQuery; readonly settings: JobSettings } | null {
-  const flags = { operation: [operation], param, ...(style === undefined ? {} : { style }) }
+  const options = { operation: [operation], param, ...(style === undefined ? {} : { style }) }
   let mistakes = 0
   const complain: Report = (problem) => {
     mistakes += 1
-    // Operation and query are no flags here.
+    // Operation and query are no options here.
     report({ ...problem, where: problem.where.replace(/^--/, '') })
   }
   const origin = {
@@ -310,10 +310,10 @@ export function readOneQuery(
     channels: [],
     hasOtherTargets: true,
   }
-  const plan = readSettings(origin, flags, [], complain)
+  const plan = readSettings(origin, options, [], complain)
   const text = queryText(query)
   if (!('value' in text))
-    complain({ ...flagPosition(['query']), ...text, message: `the query ${text.message}` })
+    complain({ ...optionPosition(['query']), ...text, message: `the query ${text.message}` })
   if (mistakes > 0 || !('value' in text)) return null
   const source: Source = { tree: {}, at: () => ({ where: name, line: null, column: null }) }
   const row = rowOf({ query: text.value }, plan, source, [], complain)

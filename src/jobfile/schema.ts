@@ -198,10 +198,10 @@ function valueSchema(value: settings.Setting['value']): z.ZodType {
   return settings.isScalar(value) ? scalar(value) : strict(shapeOf(value))
 }
 
-/** The settings of a job, as flags give them. */
-export const flagsSchema = strict(shapeOf(settings.jobSettings))
+/** The settings of a job, as options give them. */
+export const optionsSchema = strict(shapeOf(settings.jobSettings))
 
-const { match: _match, columns: _columns, ...fileShape } = flagsSchema.shape
+const { match: _match, columns: _columns, ...fileShape } = optionsSchema.shape
 const { name: _name, ...sharedShape } = fileShape
 
 /** The settings that all jobs of a folder can share. */

@@ -4,13 +4,14 @@ import type { BillableOperation, ParamValue } from '../catalog/operation.ts'
 import {
   type Continues,
   fieldsOf,
-  flaggedSettings,
-  type JobFlags,
+  type JobOptions,
   type JobSettings,
   jobSettings,
   noFile,
   type SettingsData,
+  settingsWithOption,
 } from '../model/job.ts'
+import { propertyOf } from '../model/option.ts'
 import type { ReportSettings } from '../model/settings/presentation.ts'
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
@@ -28,7 +29,7 @@ import {
   unknownParam,
 } from './params.ts'
 import { reportUnknownInViews } from './presentation.ts'
-import { columnNames, flagsSchema, looseJobSchema } from './schema.ts'
+import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets, type TargetList } from './targets.ts'
 import {
@@ -62,7 +63,7 @@ export interface JobPlan {
   readonly shared: SharedParams
   readonly depth: number | null
   readonly pages: number | null
-  /** What the flags call the columns of tables. */
+  /** What the options call the columns of tables. */
   readonly columns: ColumnMap
   /** For targets that name no match themselves. */
   readonly match: Match | undefined
@@ -70,28 +71,28 @@ export interface JobPlan {
   readonly pagingPosition: FilePosition
 }
 
-/** File and flags, each read for itself. */
+/** File and options, each read for itself. */
 interface RawSettings {
   /** With what the folder says where the file is silent. */
   readonly file: SchemaResult<SettingsData>
-  readonly flags: SchemaResult<SettingsData>
-  /** Where a part stands: at the flag where a flag gives it. */
+  readonly options: SchemaResult<SettingsData>
+  /** Where a part stands: at the option where one gives it. */
   readonly at: Source['at']
-  /** Whether neither the file nor a flag gives a part. */
+  /** Whether neither the file nor an option gives a part. */
   readonly isDefault: (path: Path) => boolean
 }
 
 /**
- * The settings of a job, flags over file over its folder over defaults. Every mistake is reported; after one the plan serves
+ * The settings of a job, options over file over its folder over defaults. Every mistake is reported; after one the plan serves
  * only to look for mistakes in the queries.
  */
 export function readSettings(
   file: Origin,
-  flags: JobFlags,
+  options: JobOptions,
   entryOperations: readonly BillableOperation[],
   report: Report,
 ): JobPlan {
-  const raw = readBoth(file, flags, report)
+  const raw = readBoth(file, options, report)
   const data = merged(raw)
   const { name, match, operation = 'alpha.search' } = data
   const operations = [...new Set([operation].flat())].map(billableOperation)
@@ -104,7 +105,7 @@ export function readSettings(
     targets: readTargets(lists, match, report),
     report: withLogoPath(data.report, file.path),
     continues: readContinues(data.continues, raw.at, report),
-    budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.flags.data.budget }),
+    budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.options.data.budget }),
   }
   const known = namesIn(file, raw, settings)
   reportUnknownNames(settings, known, raw.at, report)
@@ -116,7 +117,7 @@ export function readSettings(
     shared: readSharedParams(raw, operations, entryOperations, report),
     depth: data.depth ?? null,
     pages: data.pages ?? null,
-    columns: raw.flags.data.columns ?? {},
+    columns: raw.options.data.columns ?? {},
     match,
     // The paging of a folder is right for other jobs: what does not fit is this one.
     pagingPosition: raw.isDefault(['paging'])
@@ -162,34 +163,34 @@ function namesIn(
   return { channels, targets: mayBeOthers ? null : targets.flatMap(({ site, label }) => [site, label]) }
 }
 
-function readBoth({ source, defaults }: Origin, flags: JobFlags, report: Report): RawSettings {
-  const flagged = flagsSource(flags, report)
+function readBoth({ source, defaults }: Origin, options: JobOptions, report: Report): RawSettings {
+  const given = optionsSource(options, report)
   const readFile: SchemaResult<SettingsData> =
     source === null ? { data: {}, failed: new Set() } : readMap(looseJobSchema, source, [], report)
-  const readFlags = readMap(flagsSchema, flagged, [], report)
-  const file = withDefaults(defaults, readFile, source?.tree, readFlags.data)
-  const isFlag = (path: Path): boolean => {
+  const readOptions = readMap(optionsSchema, given, [], report)
+  const file = withDefaults(defaults, readFile, source?.tree, readOptions.data)
+  const isOption = (path: Path): boolean => {
     const [key, name] = path
-    const part = readFlags.data[key as keyof SettingsData]
+    const part = readOptions.data[key as keyof SettingsData]
     if (key === 'params' || key === 'budget') return Object.hasOwn(Object(part ?? {}), name ?? '')
     return part !== undefined
   }
-  const isDefault = (path: Path): boolean => !isFlag(path) && file.isDefault(path)
+  const isDefault = (path: Path): boolean => !isOption(path) && file.isDefault(path)
   return {
     file: file.result,
-    flags: readFlags,
+    options: readOptions,
     at: (path, part) =>
-      (isDefault(path) ? defaults : source === null || isFlag(path) ? flagged : source).at(path, part),
+      (isDefault(path) ? defaults : source === null || isOption(path) ? given : source).at(path, part),
     isDefault,
   }
 }
 
-/** The flags as a job file would say them. */
-function flagsSource(flags: JobFlags, report: Report): Source {
+/** The options as a job file would say them. */
+function optionsSource(options: JobOptions, report: Report): Source {
   const tree: Record<string, Tree> = {}
   const budget: Record<string, Tree> = {}
-  for (const { path, name } of flaggedSettings) {
-    const typed = flags[name as keyof JobFlags]
+  for (const { path, name } of settingsWithOption) {
+    const typed = options[propertyOf(name) as keyof JobOptions]
     if (typed === undefined) continue
     const [key = '', below] = path
     const part = typeof typed === 'boolean' ? String(typed) : typed
@@ -197,42 +198,44 @@ function flagsSource(flags: JobFlags, report: Report): Source {
     else if (key === 'continues') tree[key] = { params: splitPairs(key, [part].flat(), report) }
     else tree[key] = isPairs(key) ? splitPairs(key, [part].flat(), report) : part
   }
-  return { tree: { ...tree, budget }, at: flagPosition }
+  return { tree: { ...tree, budget }, at: optionPosition }
 }
 
-/** Where a mistake in a setting stands that a flag gives. */
-export function flagPosition(path: Path): FilePosition {
-  const given = flaggedSettings.find((setting) => setting.path.every((step, index) => path[index] === step))
+/** Where a mistake in a setting stands that an option gives. */
+export function optionPosition(path: Path): FilePosition {
+  const given = settingsWithOption.find((setting) =>
+    setting.path.every((step, index) => path[index] === step),
+  )
   const where =
-    given?.flag.alias === undefined ? `--${given?.name ?? String(path[0])}` : `-${given.flag.alias}`
+    given?.option.alias === undefined ? `--${given?.name ?? String(path[0])}` : `-${given.option.alias}`
   return { where, line: null, column: null }
 }
 
-/** What holds of a file and flags together, where whole values replace each other. */
-function merged({ file, flags }: RawSettings): SettingsData {
+/** What holds of a file and options together, where whole values replace each other. */
+function merged({ file, options }: RawSettings): SettingsData {
   const { depth, pages, ...rest } = file.data
-  const counted = flags.data.depth !== undefined || flags.data.pages !== undefined
-  return { ...(counted ? rest : { ...rest, depth, pages }), ...flags.data }
+  const counted = options.data.depth !== undefined || options.data.pages !== undefined
+  return { ...(counted ? rest : { ...rest, depth, pages }), ...options.data }
 }
 
 function targetList(raw: RawSettings, key: 'targets' | 'competitors', own: boolean): TargetList {
-  const flagged = raw.flags.data[key] !== undefined
+  const given = raw.options.data[key] !== undefined
   return {
-    written: (flagged ? raw.flags : raw.file).data[key] ?? [],
+    written: (given ? raw.options : raw.file).data[key] ?? [],
     own,
     at: (index) => raw.at([key, index]),
-    hints: flagged ? byFlag : inFile,
+    hints: given ? byOption : inFile,
   }
 }
 
-const byFlag: MatchHints = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
+const byOption: MatchHints = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
 
-function reportDepthAndPages({ file, flags, at, isDefault }: RawSettings, report: Report): void {
+function reportDepthAndPages({ file, options, at, isDefault }: RawSettings, report: Report): void {
   // Those of the folder were checked there.
   if (isDefault(['pages'])) return
-  for (const { data } of [file, flags])
+  for (const { data } of [file, options])
     if (data.depth !== undefined && data.pages !== undefined)
-      report({ ...(data === flags.data ? flagPosition : at)(['pages']), ...depthAndPages })
+      report({ ...(data === options.data ? optionPosition : at)(['pages']), ...depthAndPages })
 }
 
 function defaultName({ path: file, where, source }: Origin, report: Report): string {
@@ -272,9 +275,9 @@ function splitPairs(key: keyof typeof pairs, typed: readonly string[], report: R
   for (const pair of between === null ? typed : typed.flatMap((text) => text.split(between))) {
     const [, name = '', value = ''] = pair.match(/^\s*([^=\s]+)\s*=(.*)$/s) ?? []
     if (name === '' || name === '__proto__')
-      report({ ...flagPosition([key]), message: `cannot be ${quoted(pair)}`, fix })
+      report({ ...optionPosition([key]), message: `cannot be ${quoted(pair)}`, fix })
     else if (name in tree)
-      report({ ...flagPosition([key]), message: `${quoted(name)} is given twice`, fix: 'give it once' })
+      report({ ...optionPosition([key]), message: `${quoted(name)} is given twice`, fix: 'give it once' })
     else tree[name] = value
   }
   return tree
@@ -290,11 +293,11 @@ export function readSharedParams(
   entryOperations: readonly BillableOperation[],
   report: Report,
 ): SharedParams {
-  const { file, flags } = raw
-  const style = flags.data.style ?? file.data.style ?? 'get'
+  const { file, options } = raw
+  const style = options.data.style ?? file.data.style ?? 'get'
   const all = [...new Set([...operations, ...entryOperations])]
   // Params cannot be checked against a wrong operation or style.
-  const wrong = ['operation', 'style'].some((key) => file.failed.has(key) || flags.failed.has(key))
+  const wrong = ['operation', 'style'].some((key) => file.failed.has(key) || options.failed.has(key))
   if (wrong) return { style, params: new Map(), matrix: new Map() }
   if (
     style === 'post' &&
@@ -308,7 +311,7 @@ export function readSharedParams(
     })
   const checking: Checking = { raw, all, style, report }
   const params = new Map<string, ParamValue>()
-  for (const [name, text] of Object.entries({ ...file.data.params, ...flags.data.params })) {
+  for (const [name, text] of Object.entries({ ...file.data.params, ...options.data.params })) {
     const value = fits(checking, ['params', name]) ? checked(checking, ['params', name], text) : undefined
     if (value !== undefined) params.set(name, value)
   }
@@ -355,12 +358,12 @@ function checked(
 
 function readMatrix(checking: Checking): Map<string, readonly ParamValue[]> {
   const { raw, report } = checking
-  const { file, flags } = raw
+  const { file, options } = raw
   const matrix = new Map<string, readonly ParamValue[]>()
   let combinations = 1
   for (const [name, texts] of Object.entries(file.data.matrix ?? {})) {
     // A value from the command line stands in for the list.
-    if (Object.hasOwn(flags.data.params ?? {}, name) || !fits(checking, ['matrix', name])) continue
+    if (Object.hasOwn(options.data.params ?? {}, name) || !fits(checking, ['matrix', name])) continue
     const values = new Set<ParamValue>()
     for (const [index, text] of (typeof texts === 'string' ? [texts] : texts).entries()) {
       const value = checked(checking, ['matrix', name, index], text)

@@ -12,7 +12,7 @@ export interface Notice {
   readonly inRuns: boolean
 }
 
-/** Where a mistake stands; a flag has neither line nor column, a CSV row has no column. */
+/** Where a mistake stands; an option has neither line nor column, a CSV row has no column. */
 export type FilePosition = Pick<Problem, 'where' | 'line' | 'column'>
 
 /** The line that a person reads: `file:line[:column]: what; instead`. */

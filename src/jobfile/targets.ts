@@ -5,7 +5,7 @@ import { parseUrl } from '../model/url.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
 import type { FilePosition, Report } from './source.ts'
 
-/** How a place says what a mistake in a match asks for: a file, a flag, or a cell, which cannot name a match. */
+/** How a place says what a mistake in a match asks for: a file, an option, or a cell, which cannot name a match. */
 export interface MatchHints {
   /** To look beyond the host. */
   readonly beyond: string

@@ -256,7 +256,7 @@ interface JobWithDefaults {
 
 /**
  * What a job file says, and for the rest what its folder says: whole values replace each other, maps are joined by key. A default
- * that contradicts what the job or a flag says is left out.
+ * that contradicts what the job or an option says is left out.
  *
  * @param tree the job file as it was written; undefined for a CSV
  */
@@ -264,9 +264,9 @@ export function withDefaults(
   { data: defaults }: JobDefaults,
   job: SchemaResult<SettingsData>,
   tree: Tree | undefined,
-  flags: SettingsData,
+  options: SettingsData,
 ): JobWithDefaults {
-  const own = { ...job.data, ...flags, params: { ...job.data.params, ...flags.params } }
+  const own = { ...job.data, ...options, params: { ...job.data.params, ...options.params } }
   const data: Record<string, unknown> = { ...job.data }
   const taken = new Set<string>()
   for (const [key, value] of Object.entries(compatible(defaults, own))) {

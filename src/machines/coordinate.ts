@@ -7,7 +7,8 @@ import { exitCodes, type Run } from '../model/run.ts'
 import { duration, shellWord, shortKey } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
 import { type App, lookupPatience, type Machines, type Turn } from '../run/app.ts'
-import { type ClockFlags, clockCheck, unchecked } from '../run/clock-check.ts'
+import { clockCheck, unchecked } from '../run/clock-check.ts'
+import type { CommandOptions } from '../run/config.ts'
 import { keyHash, type ServiceSettings } from '../run/config.ts'
 import { outgoing } from '../run/outgoing.ts'
 import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
@@ -32,7 +33,7 @@ interface Opened {
   readonly turn: Turn
   readonly clock: Clock
   /** What was said of the clock; null where it is not compared with the service's. */
-  readonly checked: ClockFlags | null
+  readonly checked: CommandOptions | null
 }
 
 const pollEveryMs = 500
@@ -87,7 +88,8 @@ export async function openWithMachines(opened: Opened): Promise<App> {
     service: lookups,
     keyHash: hash,
     clock,
-    clockCheck: checked === null ? unchecked : clockCheck({ service: lookups, store, clock, flags: checked }),
+    clockCheck:
+      checked === null ? unchecked : clockCheck({ service: lookups, store, clock, options: checked }),
     outgoing: outgoing(service.allowHttp === true),
     machines: machinesOf({
       store,

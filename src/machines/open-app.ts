@@ -1,31 +1,19 @@
 import { type Clock, systemClock } from '../model/time.ts'
-import { type App, createApp, openHttp, readServiceFlags, type Turn } from '../run/app.ts'
-import type { ClockFlags } from '../run/clock-check.ts'
-import {
-  databasePath,
-  leaseOf,
-  makeDefaultFolder,
-  type QueueFlags,
-  queueUrl,
-  type ServiceFlags,
-} from '../run/config.ts'
+import { type App, createApp, openHttp, readServiceOptions, type Turn } from '../run/app.ts'
+import { type CommandOptions, databasePath, leaseOf, makeDefaultFolder, queueUrl } from '../run/config.ts'
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
-export async function openApp(
-  flags: ServiceFlags & QueueFlags & ClockFlags,
-  turn: Turn,
-  clock: Clock = systemClock,
-): Promise<App> {
-  const { settings, timeoutMs } = readServiceFlags(flags, clock)
-  const database = databasePath(flags)
+export async function openApp(options: CommandOptions, turn: Turn, clock: Clock = systemClock): Promise<App> {
+  const { settings, timeoutMs } = readServiceOptions(options, clock)
+  const database = databasePath(options)
   makeDefaultFolder(database)
   const { needsMigration } = await import('../store/sqlite/connection/inspect.ts')
   const { openStore } = await import('../store/sqlite/open.ts')
   if (needsMigration(database)) await turn.acquire()
   const store = await openStore(database)
-  const queue = queueUrl(flags)
+  const queue = queueUrl(options)
   // A clock of its own tells no time of this machine.
-  const checked = clock === systemClock ? flags : null
+  const checked = clock === systemClock ? options : null
   if (queue === null) return createApp({ store, database }, settings, timeoutMs, clock, checked)
   const { openWithMachines } = await import('./coordinate.ts')
   return await openWithMachines({
@@ -34,7 +22,7 @@ export async function openApp(
     http: await openHttp(settings, timeoutMs),
     service: settings,
     queue,
-    leaseMs: leaseOf(flags),
+    leaseMs: leaseOf(options),
     turn,
     clock,
     checked,

@@ -8,15 +8,7 @@ import { exitCodes, type Run, type StopCause } from '../model/run.ts'
 import { shortKey } from '../model/text.ts'
 import { type Clock, dayMs, systemClock } from '../model/time.ts'
 import { connectionsFor } from '../run/app.ts'
-import {
-  keyHash,
-  type QueueFlags,
-  queueUrl,
-  type ServiceFlags,
-  type SettingFlags,
-  serviceSettings,
-  version,
-} from '../run/config.ts'
+import { type CommandOptions, keyHash, queueUrl, serviceSettings, version } from '../run/config.ts'
 import { backfillAndNotify } from '../run/derive.ts'
 import { ownerOf, tryCollectorLock } from '../run/lock.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
@@ -33,8 +25,8 @@ import { type SyncOptions, type SyncResult, syncAll, syncJournal } from './sync.
 import { refusalOfKey, type WorkerOptions, type WorkerState, work } from './worker.ts'
 
 /** Address of the queue that a command needs. */
-export function neededQueue(flags: QueueFlags): string {
-  const url = queueUrl(flags)
+export function neededQueue(options: CommandOptions): string {
+  const url = queueUrl(options)
   if (url !== null) return url
   throw new UsageError(
     'The queue is not set. Name the Postgres database that the machines share with --queue postgres://…, or put it into RANKLINE_QUEUE',
@@ -67,12 +59,12 @@ export const coldRequests = 16
 
 /** Runs a worker of the queue with the key of this process. Answers why it cannot go on; null where it has nothing left, or was told to stop. */
 export async function runWorker(
-  flags: ServiceFlags,
+  options: CommandOptions,
   settings: WorkerSettings,
   local: Clock = systemClock,
 ): Promise<StopCause | null> {
   const { stop, notice } = settings
-  const { http, service } = await connectionsFor(flags)
+  const { http, service } = await connectionsFor(options)
   const life = new AbortController()
   try {
     using key = await shareKey(keyHash(service), stop.signal, notice)
@@ -211,23 +203,23 @@ export interface RekeyWish {
 
 /** Moves jobs to the key of this host. */
 export async function rekeyJobs(
-  flags: ServiceFlags & SettingFlags,
+  options: CommandOptions,
   url: string,
   { job, from }: RekeyWish,
 ): Promise<{ readonly to: string; readonly moved: readonly MovedJob[] }> {
-  const to = keyHash(serviceSettings(flags))
+  const to = keyHash(serviceSettings(options))
   return await queueWork(url, async ({ operations }) => {
     const all = (await operations.jobs()).filter(({ keyHash }) => keyHash !== to)
     const named = all.filter((one) => job === undefined || one.job === job)
-    const wanted = from === undefined ? await begunHere(flags, named) : withKey(all, named, from)
+    const wanted = from === undefined ? await begunHere(options, named) : withKey(all, named, from)
     if (wanted.length === 0) return { to, moved: [] }
     return { to, moved: await operations.rekey(wanted, to).catch(explainRefusal) }
   })
 }
 
 /** Of these jobs, those that this database collected with the key that they have. */
-async function begunHere(flags: SettingFlags, jobs: readonly SharedJob[]): Promise<readonly SharedJob[]> {
-  await using store = await openWhatIsStored(flags, 'may be missing')
+async function begunHere(options: CommandOptions, jobs: readonly SharedJob[]): Promise<readonly SharedJob[]> {
+  await using store = await openWhatIsStored(options, 'may be missing')
   const own = new Set((await store.ownJobs()).map(({ keyHash, job }) => `${keyHash} ${job}`))
   const begun = jobs.filter(({ keyHash, job }) => own.has(`${keyHash} ${job}`))
   if (begun.length === 0 && jobs.length > 0)

@@ -31,7 +31,7 @@ export function describeLimit(error: unknown): unknown {
   return sentence === undefined ? error : new RanklineError(sentence, tryAgainExitCode, { cause: error })
 }
 
-/** The user can put it right: flags, settings or a job file are wrong, and nothing ran. */
+/** The user can put it right: options, settings or a job file are wrong, and nothing ran. */
 export class UsageError extends RanklineError {
   override readonly name = 'UsageError'
 

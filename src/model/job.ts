@@ -1,4 +1,4 @@
-import { type Flag, type FlagsOf, listFlag, switchFlag, textFlag } from './flag.ts'
+import { listOption, type OptionSpec, type OptionsOf, switchOption, textOption } from './option.ts'
 import type { AlertRule } from './settings/alert.ts'
 import type { Audience, ReportNote, ReportSettings, SavedView } from './settings/presentation.ts'
 import { type Match, matches, type Target, type Variant } from './target.ts'
@@ -24,9 +24,9 @@ export const noFile = '-'
 /** Runs of jobs that were removed are runs of a job of this name: what is left of them are their calls and credits. */
 export const removedJob = '(removed)'
 
-/** A mistake in a job file or in a flag: shown as `file:line:column: message; fix`. */
+/** A mistake in a job file or in an option: shown as `file:line:column: message; fix`. */
 export interface Problem {
-  /** File as the user named it, or the flag. */
+  /** File as the user named it, or the option. */
   readonly where: string
   readonly line: number | null
   readonly column: number | null
@@ -100,16 +100,16 @@ interface Structures {
   readonly continues: Continues
 }
 
-/** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the flags and the docs. */
+/** All that rankline knows of one setting of a job: from here follow the job file, its JSON Schema, the command line and the docs. */
 export interface Setting {
   readonly value: Scalar<unknown> | keyof Structures | SettingTable
   /** As a file would write it. */
   readonly default?: string
   /** Its name in `JobSettings`; missing where queries have the value, or where it is read together with others. */
   readonly field?: string
-  /** For the JSON Schema and the docs; missing where only a flag sets it. */
+  /** For the JSON Schema and the docs; missing where only an option sets it. */
   readonly help?: string
-  readonly flag?: Readonly<Record<string, Flag>>
+  readonly option?: Readonly<Record<string, OptionSpec>>
 }
 
 export type SettingTable = Readonly<Record<string, Setting>>
@@ -130,26 +130,26 @@ export const jobSettings = {
   name: {
     value: { read: values.jobName, json: anyScalar },
     help: "Name of the job; the file's name if not given",
-    flag: { name: textFlag("Name of the job; default: the file's") },
+    option: { name: textOption("Name of the job; default: the file's") },
   },
   operation: {
     value: 'operations',
     default: 'alpha.search',
     help: 'Operation of the queries, or a list of them',
-    flag: { operation: listFlag('Operation of all queries, for instance alpha.search') },
+    option: { operation: listOption('Operation of all queries, for instance alpha.search') },
   },
   params: {
     value: 'params',
     help: 'Parameters of every query, for the operations that have them',
-    flag: { param: { ...listFlag('Parameter of all queries, for instance -p gl=us'), alias: 'p' } },
+    option: { param: { ...listOption('Parameter of all queries, for instance -p gl=us'), alias: 'p' } },
   },
   matrix: { value: 'matrix', help: 'Parameters with lists of values: every combination is asked' },
   continues: {
     value: 'continues',
     field: 'continues',
     help: 'How queries were asked before an edit, so that their history goes on: { params: { location: null } } where a location was added',
-    flag: {
-      continues: listFlag(
+    option: {
+      continues: listOption(
         'What a parameter was before, so that the history goes on: --continues location= where a location was added',
       ),
     },
@@ -157,34 +157,34 @@ export const jobSettings = {
   depth: {
     value: positive,
     help: 'Look at this many results; one page if not given',
-    flag: { depth: textFlag('Results to look at, per query') },
+    option: { depth: textOption('Results to look at, per query') },
   },
   pages: {
     value: positive,
     help: 'Look at this many pages, in place of depth',
-    flag: { pages: textFlag('Pages to look at, per query') },
+    option: { pages: textOption('Pages to look at, per query') },
   },
   paging: {
     value: oneOf(['all', 'until-found', 'smart']),
     default: 'all',
     field: 'paging',
     help: 'Which pages are bought',
-    flag: { paging: textFlag('all, until-found or smart') },
+    option: { paging: textOption('all, until-found or smart') },
   },
   until: {
     value: oneOf(['own', 'all']),
     default: 'own',
     field: 'until',
     help: 'Targets that until-found waits for: own, or all (competitors too)',
-    flag: { until: textFlag('Targets that until-found waits for: own or all') },
+    option: { until: textOption('Targets that until-found waits for: own or all') },
   },
   deep_every: {
     value: timeSpan,
     default: '7d',
     field: 'deepEveryMs',
     help: 'How often, at least, smart looks in depth for targets that are not found',
-    flag: {
-      'deep-every': textFlag('How often, at least, smart looks in depth for sites that are not found [7d]'),
+    option: {
+      'deep-every': textOption('How often, at least, smart looks in depth for sites that are not found [7d]'),
     },
   },
   style: {
@@ -192,28 +192,28 @@ export const jobSettings = {
     default: 'get',
     field: 'style',
     help: 'Style of the calls where the service has both',
-    flag: { style: textFlag('get or post') },
+    option: { style: textOption('get or post') },
   },
   async: {
     value: oneOf(['auto', 'always', 'never']),
     default: 'auto',
     field: 'async',
     help: 'Whether alpha.images is asked for asynchronously',
-    flag: { async: textFlag('auto, always or never, for alpha.images') },
+    option: { async: textOption('auto, always or never, for alpha.images') },
   },
   freshness: {
     value: timeSpan,
     field: 'freshnessMs',
     help: 'Use a stored answer to the same call if it is younger, for instance 12h; never if not given',
-    flag: { freshness: textFlag('Use stored answers younger than this, for instance 12h') },
+    option: { freshness: textOption('Use stored answers younger than this, for instance 12h') },
   },
   strict_echo: {
     value: yesNo,
     default: 'false',
     field: 'strictEcho',
     help: 'Whether an answer that repeats a different query than asked leaves ranks unknown, in place of suspect',
-    flag: {
-      'strict-echo': switchFlag('Leave ranks unknown where an answer repeats a different query than asked'),
+    option: {
+      'strict-echo': switchOption('Leave ranks unknown where an answer repeats a different query than asked'),
     },
   },
   timezone: {
@@ -221,7 +221,7 @@ export const jobSettings = {
     default: 'UTC',
     field: 'timezone',
     help: "IANA time zone of the job's days",
-    flag: { timezone: textFlag('Time zone of the days, for instance Europe/Paris') },
+    option: { timezone: textOption('Time zone of the days, for instance Europe/Paris') },
   },
   schedule: {
     value: 'schedule',
@@ -232,7 +232,7 @@ export const jobSettings = {
     value: 'every',
     field: 'every',
     help: 'How often its queries are due for run --due: 12h, 1d, 7d, mon,thu or month',
-    flag: { every: textFlag('How often queries are due: 12h, 1d, 7d, mon,thu or month') },
+    option: { every: textOption('How often queries are due: 12h, 1d, 7d, mon,thu or month') },
   },
   cadence: {
     value: 'cadence',
@@ -247,21 +247,21 @@ export const jobSettings = {
   targets: {
     value: 'targets',
     help: 'Your sites whose rank is tracked',
-    flag: { target: listFlag('Site to track') },
+    option: { target: listOption('Site to track') },
   },
   competitors: {
     value: 'targets',
     help: 'Sites of others whose rank is tracked',
-    flag: { competitor: listFlag('Site to track that is not yours') },
+    option: { competitor: listOption('Site to track that is not yours') },
   },
   match: {
     value: oneOf(matches),
-    flag: { match: textFlag('How sites are matched: domain, host, prefix or url') },
+    option: { match: textOption('How sites are matched: domain, host, prefix or url') },
   },
   columns: {
     value: 'columns',
-    flag: {
-      column: listFlag('What a column of the list is called, for instance --column query="Top queries"'),
+    option: {
+      column: listOption('What a column of the list is called, for instance --column query="Top queries"'),
     },
   },
   alerts: { value: 'alerts', field: 'alerts', help: 'What is told after a run, and to which channels' },
@@ -297,31 +297,33 @@ export const jobSettings = {
         value: natural,
         field: 'maxCredits',
         help: 'A run may cost this much over all its continuations',
-        flag: { 'max-credits': textFlag('Credits that a run may cost') },
+        option: { 'max-credits': textOption('Credits that a run may cost') },
       },
       per_day: {
         value: natural,
         field: 'perDay',
         help: "All runs of the job may cost this much on a day of the job's time zone",
-        flag: { 'per-day': textFlag('Credits that the job may cost on a day') },
+        option: { 'per-day': textOption('Credits that the job may cost on a day') },
       },
       per_month: {
         value: natural,
         field: 'perMonth',
         help: 'All runs of the job may cost this much in a calendar month',
-        flag: { 'per-month': textFlag('Credits that the job may cost in a calendar month') },
+        option: { 'per-month': textOption('Credits that the job may cost in a calendar month') },
       },
       confirm_over: {
         value: natural,
         field: 'confirmOver',
         help: 'A run that may cost more than this asks first, or needs --yes',
-        flag: { 'confirm-over': textFlag('Ask first, or need --yes, where a run may cost more than this') },
+        option: {
+          'confirm-over': textOption('Ask first, or need --yes, where a run may cost more than this'),
+        },
       },
       keep: {
         value: natural,
         field: 'keep',
         help: 'This much of the balance stays untouched',
-        flag: { keep: textFlag('Credits of the balance that stay untouched') },
+        option: { keep: textOption('Credits of the balance that stay untouched') },
       },
     },
   },
@@ -341,7 +343,7 @@ type ValueOf<S extends Setting> =
 
 export type TableData<T extends SettingTable> = { readonly [Key in keyof T]?: ValueOf<T[Key]> | undefined }
 
-/** Settings as a file or flags give them, each value read. */
+/** Settings as a file or options give them, each value read. */
 export type SettingsData = TableData<Table>
 
 type FieldOf<S extends Setting> = S extends { readonly field: infer Field extends string } ? Field : never
@@ -355,16 +357,18 @@ type SettingFields<T extends SettingTable> = {
 export type PlainSettings = SettingFields<Table>
 export type Budget = SettingFields<BudgetTable>
 
-type FlagsIn<T extends SettingTable> = {
-  [Key in keyof T]: T[Key] extends { readonly flag: infer F } ? F : never
+type OptionsIn<T extends SettingTable> = {
+  [Key in keyof T]: T[Key] extends { readonly option: infer F } ? F : never
 }[keyof T]
-type AllFlags = FlagsIn<Table> | FlagsIn<BudgetTable>
-type FlagName = AllFlags extends infer F ? (F extends unknown ? keyof F : never) : never
+type AllOptions = OptionsIn<Table> | OptionsIn<BudgetTable>
+type AnyOptionName = AllOptions extends infer F ? (F extends unknown ? keyof F : never) : never
 
-type JobFlagTable = { readonly [Name in FlagName]: Extract<AllFlags, Record<Name, Flag>>[Name] }
+type JobOptionTable = {
+  readonly [Name in AnyOptionName]: Extract<AllOptions, Record<Name, OptionSpec>>[Name]
+}
 
 /** Settings given on the command line, each as the user typed it; they win over the file's. */
-export type JobFlags = FlagsOf<JobFlagTable>
+export type JobOptions = OptionsOf<JobOptionTable>
 
 /** The settings of a table that are kept as they were read, with their defaults. */
 export function fieldsOf<T extends SettingTable>(table: T, data: TableData<T>): SettingFields<T> {
@@ -384,30 +388,30 @@ export function isScalar(value: Scalar<unknown> | SettingTable): value is Scalar
   return 'read' in value
 }
 
-/** A setting that a flag sets, and where a job file would have it. */
-export interface FlaggedSetting {
+/** A setting that an option sets, and where a job file would have it. */
+export interface SettingWithOption {
   readonly path: readonly string[]
   readonly name: string
-  readonly flag: Flag
+  readonly option: OptionSpec
 }
 
-export const flaggedSettings: readonly FlaggedSetting[] = flaggedIn(jobSettings, [])
+export const settingsWithOption: readonly SettingWithOption[] = withOptionIn(jobSettings, [])
 
-function flaggedIn(table: SettingTable, above: readonly string[]): readonly FlaggedSetting[] {
-  return Object.entries(table).flatMap(([key, { value, flag = {} }]) => {
+function withOptionIn(table: SettingTable, above: readonly string[]): readonly SettingWithOption[] {
+  return Object.entries(table).flatMap(([key, { value, option = {} }]) => {
     const path = [...above, key]
-    if (typeof value !== 'string' && !isScalar(value)) return flaggedIn(value, path)
-    return Object.entries(flag).map(([name, one]) => ({ path, name, flag: withValues(one, value) }))
+    if (typeof value !== 'string' && !isScalar(value)) return withOptionIn(value, path)
+    return Object.entries(option).map(([name, one]) => ({ path, name, option: withValues(one, value) }))
   })
 }
 
-/** A setting that is one of a list says so in its flag, too. */
-function withValues(flag: Flag, value: Setting['value']): Flag {
+/** A setting that is one of a list says so in its option, too. */
+function withValues(option: OptionSpec, value: Setting['value']): OptionSpec {
   const list = typeof value !== 'string' && isScalar(value) ? value.json.enum : undefined
-  return Array.isArray(list) ? { ...flag, values: list } : flag
+  return Array.isArray(list) ? { ...option, values: list } : option
 }
 
-/** The flags of all these settings. */
-export const jobFlags = Object.fromEntries(
-  flaggedSettings.map(({ name, flag }) => [name, flag]),
-) as unknown as JobFlagTable
+/** The options of all these settings. */
+export const jobOptions = Object.fromEntries(
+  settingsWithOption.map(({ name, option }) => [name, option]),
+) as unknown as JobOptionTable

@@ -14,9 +14,9 @@ export type ReadResult<T> = { readonly value: T } | InvalidValue
 
 export type AnswerReader<T> = (text: string) => ReadResult<T>
 
-/** A flag's text as a whole number; undefined where it is not given. Throws where it is not one. */
-export function numberFlag(
-  flag: string,
+/** An option's text as a whole number; undefined where it is not given. Throws where it is not one. */
+export function numberOption(
+  option: string,
   text: string | undefined,
   { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
 ): number | undefined {
@@ -24,7 +24,7 @@ export function numberFlag(
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} up` : `from ${min} to ${max}`
-  throw new UsageError(`${flag} cannot be '${text}'; write a whole number ${range}`)
+  throw new UsageError(`${option} cannot be '${text}'; write a whole number ${range}`)
 }
 
 /** The text of a mistake in quotes, short and on one line. */

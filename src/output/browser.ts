@@ -78,15 +78,15 @@ export async function printPdf(document: string, places: BrowserPlaces): Promise
   const [page, pdf] = [join(folder, 'page.html'), join(folder, 'report.pdf')]
   try {
     await writeFile(page, document)
-    const flags = [
-      ...printFlags,
+    const args = [
+      ...printArguments,
       // Chromium has no sandbox for root. What it prints here has no script.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       `--user-data-dir=${join(folder, 'profile')}`,
       `--print-to-pdf=${pdf}`,
       pathToFileURL(page).href,
     ]
-    const said = await runBrowser(browser, flags, environmentIn(folder, places))
+    const said = await runBrowser(browser, args, environmentIn(folder, places))
     const bytes = await readFile(pdf).catch((cause) => {
       throw notPrinted(browser, said, cause)
     })
@@ -125,7 +125,7 @@ function environmentIn(
     : environment
 }
 
-const printFlags = [
+const printArguments = [
   '--headless',
   '--no-pdf-header-footer',
   '--generate-pdf-document-outline',
@@ -149,14 +149,14 @@ function folderFor(browser: string, { home }: BrowserPlaces): string {
 /** Waits until the browser ends, and returns what it said. It is killed when time is up, or on a signal to this process. */
 async function runBrowser(
   browser: string,
-  flags: readonly string[],
+  args: readonly string[],
   env: BrowserPlaces['environment'],
 ): Promise<string> {
   let said = ''
   const ended: RanklineError[] = []
   // A group of its own, so that all its processes can be ended.
   const detached = process.platform !== 'win32'
-  const child = spawn(browser, flags, { stdio: ['ignore', 'ignore', 'pipe'], detached, env })
+  const child = spawn(browser, args, { stdio: ['ignore', 'ignore', 'pipe'], detached, env })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = `${said}${text}`.slice(-20_000)
   })

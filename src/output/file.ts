@@ -6,16 +6,16 @@ import { RanklineError, UsageError } from '../model/errors.ts'
 /**
  * Writes a file completely under another name, then renames it: no reader sees half of it.
  *
- * @param flag the flag that named the file
+ * @param by the option or variable that named the file
  * @param mode permissions, whatever the mask of the process takes away; its own rules if not given
  */
 export async function writeFileAtomically(
   named: string,
   pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-  flag = '--out',
+  by = '--out',
   mode?: number,
 ): Promise<void> {
-  const path = writablePath(named, flag)
+  const path = writablePath(named, by)
   const partial = `${path}.${process.pid}.partial`
   try {
     const file = await open(partial, 'w')
@@ -37,22 +37,22 @@ export async function writeFileAtomically(
 }
 
 /** The path that a file of that name is written to; throws one sentence if it cannot be written. */
-export function writablePath(named: string, flag: string): string {
-  if (named.trim() === '') throw new UsageError(`${flag} is empty. Give it the name of a file`)
+export function writablePath(named: string, by: string): string {
+  if (named.trim() === '') throw new UsageError(`${by} is empty. Give it the name of a file`)
   // A link stays a link: its target is written.
   const path = existsSync(named) ? realpathSync(named) : resolve(named)
   if (!existsSync(path) && isLink(path))
-    throw new UsageError(`${named} is a link to nothing. Give ${flag} the name of a file`)
+    throw new UsageError(`${named} is a link to nothing. Give ${by} the name of a file`)
   const folder = dirname(named)
   if (!existsSync(folder))
     throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
   if (existsSync(path) && statSync(path).isDirectory())
-    throw new UsageError(`${path} is a folder. Give ${flag} the name of a file in it`)
+    throw new UsageError(`${path} is a folder. Give ${by} the name of a file in it`)
   if (existsSync(path) && !statSync(path).isFile())
-    throw new UsageError(`${path} is not a regular file. Give ${flag} the name of one, or leave it out`)
-  if (holdsDatabase(path, flag) || isDatabaseSideFile(path, flag))
+    throw new UsageError(`${path} is not a regular file. Give ${by} the name of one, or leave it out`)
+  if (holdsDatabase(path, by) || isDatabaseSideFile(path, by))
     throw new UsageError(
-      `${path} is a database or a part of one, which would be lost. Give ${flag} the name of another file`,
+      `${path} is a database or a part of one, which would be lost. Give ${by} the name of another file`,
     )
   return path
 }
@@ -100,13 +100,13 @@ function explained(error: unknown, named: string): unknown {
 const unfitNames: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ENOENT', 'EINVAL', 'ELOOP'])
 
 /** Whether it is a file that SQLite keeps next to a database, with changes that are not in the database yet. */
-function isDatabaseSideFile(path: string, flag: string): boolean {
+function isDatabaseSideFile(path: string, by: string): boolean {
   const database = path.replace(/-(?:wal|shm|journal)$/, '')
-  return database !== path && holdsDatabase(database, flag)
+  return database !== path && holdsDatabase(database, by)
 }
 
 /** Whether the file is a database, by its first bytes. A file that cannot be read may be one. */
-function holdsDatabase(path: string, flag: string): boolean {
+function holdsDatabase(path: string, by: string): boolean {
   if (!existsSync(path)) return false
   const start = Buffer.alloc(15)
   try {
@@ -115,7 +115,7 @@ function holdsDatabase(path: string, flag: string): boolean {
     closeSync(file)
   } catch (error) {
     throw new UsageError(
-      `${path} is there and cannot be read, so it may be a database. Give ${flag} the name of another file`,
+      `${path} is there and cannot be read, so it may be a database. Give ${by} the name of another file`,
       { cause: error },
     )
   }

@@ -13,8 +13,8 @@ interface Edit {
   /** What `continues:` names it, and what things were, each as a job file writes it. */
   readonly setting: 'params' | 'operation' | 'texts'
   readonly were: string[]
-  /** As a flag; null where there is none. */
-  readonly flag: string | null
+  /** As it is typed as an option; null where there is none. */
+  readonly typed: string | null
   /** What happened, after "because". */
   readonly because: string
 }
@@ -46,8 +46,8 @@ export function editLines(
   }
   const isYaml = /\.ya?ml$/i.test(file)
   const lines = [...edits.values()].map((edit) => {
-    const { queries, because, flag } = edit
-    const way = isYaml || flag === null ? `continues: ${keepOf(edit)} in the job file` : flag
+    const { queries, because, typed } = edit
+    const way = isYaml || typed === null ? `continues: ${keepOf(edit)} in the job file` : typed
     return `${name}: ${become(queries)} new because ${because}; ${queries === 1 ? 'its' : 'their'} history ends. Keep it with ${way}`
   })
   if (kept > 0) lines.push(`${name}: ${goOn(kept)} with the history of before, which is not compared.`)
@@ -111,7 +111,7 @@ function editOf(pair: EditedPair): Edit {
     return {
       queries,
       setting: 'texts',
-      flag: null,
+      typed: null,
       were: [`${JSON.stringify(now.text)}: ${JSON.stringify(was.text)}`],
       because: `the case of texts was changed, such as ${quoted(was.text)} to ${quoted(now.text)}`,
     }
@@ -120,7 +120,7 @@ function editOf(pair: EditedPair): Edit {
     return {
       queries,
       setting: 'operation',
-      flag: null,
+      typed: null,
       were: [was.operation],
       because: `the operation was changed from ${was.operation} to ${now.operation}${isOther ? ', which has other results' : ''}`,
     }
@@ -136,7 +136,7 @@ function editOf(pair: EditedPair): Edit {
     queries,
     setting: 'params',
     were: changed.map(([name, before]) => `${name}: ${before === null ? 'null' : JSON.stringify(before)}`),
-    flag: changed.map(([name, before]) => `--continues ${shellQuoted(`${name}=${before ?? ''}`)}`).join(' '),
+    typed: changed.map(([name, before]) => `--continues ${shellQuoted(`${name}=${before ?? ''}`)}`).join(' '),
     because: verbs.join(' and '),
   }
 }

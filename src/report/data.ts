@@ -18,7 +18,7 @@ export interface PageData {
   readonly period: ReportPeriod | null
   /** The day to compare with; null for the nearest earlier one. */
   readonly compare: ComparisonDay | null
-  /** The period that flags or the job file ask for. */
+  /** The period that options or the job file ask for. */
   readonly requestedPeriod: RequestedPeriod
   readonly presentation: Presentation
   readonly measure: MetricOptions

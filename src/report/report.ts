@@ -75,7 +75,7 @@ export interface ReportSource {
   readonly job: string
   readonly ranked: RankedJob
   readonly measure: MetricOptions
-  /** The period that flags or the job file ask for. */
+  /** The period that options or the job file ask for. */
   readonly requestedPeriod: RequestedPeriod
   readonly presentation: Presentation
   readonly store: Pick<TrackingStore, 'firstResults' | 'featuresIn' | 'runQuality'>
@@ -105,7 +105,7 @@ export interface TextLayout {
   readonly color: boolean
 }
 
-/** One format of a report, and the flags that apply to it. */
+/** One format of a report, and the options that apply to it. */
 export interface ReportFormat {
   /** Reads everything from the store before it returns: what is read later may be of another moment. */
   readonly chunks: (source: ReportSource) => AsyncIterable<string | Uint8Array>
@@ -131,7 +131,7 @@ export interface ReportFormat {
   readonly printed?: true
   /** Whether it is CSV, which has forms of its own. */
   readonly csv?: true
-  /** Whether it is for programs, which compare with the day before unless a flag says otherwise. */
+  /** Whether it is for programs, which compare with the day before unless an option says otherwise. */
   readonly dayBefore?: true
 }
 

@@ -9,16 +9,16 @@ import { StopRequested } from '../collect/stop.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
 import { type Clock, systemClock } from '../model/time.ts'
-import { numberFlag } from '../model/values.ts'
+import { numberOption } from '../model/values.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import type { Store } from '../store/store.ts'
-import { type ClockCheck, type ClockFlags, clockCheck, unchecked } from './clock-check.ts'
+import { type ClockCheck, clockCheck, unchecked } from './clock-check.ts'
 import {
+  type CommandOptions,
   databasePath,
   keyHash,
   makeDefaultFolder,
   proxyVariables,
-  type ServiceFlags,
   type ServiceSettings,
   serviceSettings,
   version,
@@ -79,21 +79,21 @@ const latestDepartureMs = 500
  * the calls are in no ledger
  */
 export async function connectFreely(
-  flags: ServiceFlags,
+  options: CommandOptions,
   { stored }: { readonly stored: StoredUse },
   clock: Clock = systemClock,
 ): Promise<App> {
-  const { settings, timeoutMs } = readServiceFlags(flags, clock)
-  const database = databasePath(flags)
+  const { settings, timeoutMs } = readServiceOptions(options, clock)
+  const database = databasePath(options)
   if (stored === 'not-read') makeDefaultFolder(database)
   const store = await openFreely(database, stored)
   return createApp({ store, database }, settings, timeoutMs, clock)
 }
 
 /** How far the service's clock is ahead of ours, asked for free and written nowhere; null where that cannot be found out. */
-export async function serviceAhead(flags: ServiceFlags, signal?: AbortSignal): Promise<number | null> {
+export async function serviceAhead(options: CommandOptions, signal?: AbortSignal): Promise<number | null> {
   try {
-    await using app = await connectFreely(flags, { stored: 'left-alone' })
+    await using app = await connectFreely(options, { stored: 'left-alone' })
     return aheadOf(await app.service.lookup(usage, {}, { signal }))
   } catch (error) {
     // The run that follows says what is wrong with the settings.
@@ -129,7 +129,7 @@ export async function createApp(
   settings: ServiceSettings,
   timeoutMs: number,
   clock: Clock,
-  checked: ClockFlags | null = null,
+  checked: CommandOptions | null = null,
 ): Promise<App> {
   const http = await openHttp(settings, timeoutMs)
   const hash = keyHash(settings)
@@ -146,7 +146,7 @@ export async function createApp(
     serviceWith,
     keyHash: hash,
     clock,
-    clockCheck: checked === null ? unchecked : clockCheck({ service, store, clock, flags: checked }),
+    clockCheck: checked === null ? unchecked : clockCheck({ service, store, clock, options: checked }),
     outgoing: outgoing(settings.allowHttp === true),
     machines: null,
     [Symbol.asyncDispose]: async () => {
@@ -178,14 +178,15 @@ const longestTimeoutSeconds = 3_600
 export const lookupPatience: ServiceDelays = { throttledMs: 90_000, unavailableMs: 10_000 }
 
 /** Checks what says where the service is, and how long a call may take. */
-export function readServiceFlags(
-  flags: ServiceFlags,
+export function readServiceOptions(
+  options: CommandOptions,
   clock: Clock,
 ): { readonly settings: ServiceSettings; readonly timeoutMs: number } {
   refuseWrongClock(clock)
-  const settings = serviceSettings(flags)
+  const settings = serviceSettings(options)
   const seconds =
-    numberFlag('--timeout', flags.timeout, { min: 1, max: longestTimeoutSeconds }) ?? defaultTimeoutSeconds
+    numberOption('--timeout', options.timeout, { min: 1, max: longestTimeoutSeconds }) ??
+    defaultTimeoutSeconds
   return { settings, timeoutMs: seconds * 1000 }
 }
 
@@ -214,9 +215,9 @@ export async function openHttp(settings: ServiceSettings, timeoutMs: number): Pr
 
 /** Connections to the service for a process that has no database. */
 export async function connectionsFor(
-  flags: ServiceFlags,
+  options: CommandOptions,
 ): Promise<{ readonly http: HttpClient; readonly service: ServiceSettings }> {
-  const { settings, timeoutMs } = readServiceFlags(flags, systemClock)
+  const { settings, timeoutMs } = readServiceOptions(options, systemClock)
   return { http: await openHttp(settings, timeoutMs), service: settings }
 }
 

@@ -5,11 +5,7 @@ import { WrongClock } from '../model/errors.ts'
 import { type Clock, hourMs, utcMinute } from '../model/time.ts'
 import { agreeingMs, clockOff, refusedMs } from '../model/trusted-time.ts'
 import type { Store } from '../store/store.ts'
-
-/** What a clock that is not believed is told of. */
-export interface ClockFlags {
-  readonly 'trust-clock'?: boolean | undefined
-}
+import type { CommandOptions } from './config.ts'
 
 /** Compares the clock of this machine with that of the service before anything is planned. */
 export interface ClockCheck {
@@ -26,13 +22,13 @@ interface CheckParts {
   readonly service: ApiClient
   readonly store: Pick<Store, 'callOfRun'>
   readonly clock: Clock
-  readonly flags: ClockFlags
+  readonly options: CommandOptions
 }
 
 /** An older reading says too little of the balance. */
 const longestMs = 5_000
 
-export function clockCheck({ service, store, clock, flags }: CheckParts): ClockCheck {
+export function clockCheck({ service, store, clock, options }: CheckParts): ClockCheck {
   let answer: { readonly call: FinishedCall; readonly at: number } | null = null
   let isChecked = false
   return {
@@ -40,7 +36,7 @@ export function clockCheck({ service, store, clock, flags }: CheckParts): ClockC
       if (isChecked) return
       const call = await service.lookup(usage, {}, { signal })
       answer = { call, at: clock.monotonic() }
-      judgeClock(aheadOf(call), { now: clock.wall(), flags, log })
+      judgeClock(aheadOf(call), { now: clock.wall(), options, log })
       isChecked = true
     },
     opening: async (runId) => {
@@ -64,12 +60,12 @@ export function judgeClock(
   aheadMs: number | null,
   {
     now,
-    flags,
+    options,
     log,
-  }: { readonly now: number; readonly flags: ClockFlags; readonly log: (line: string) => void },
+  }: { readonly now: number; readonly options: CommandOptions; readonly log: (line: string) => void },
 ): void {
   if (aheadMs === null || Math.abs(aheadMs) <= agreeingMs) return
-  const isTrusted = Math.abs(aheadMs) <= refusedMs || flags['trust-clock'] === true
+  const isTrusted = Math.abs(aheadMs) <= refusedMs || options.trustClock === true
   if (isTrusted) log(`${clockOff(aheadMs)}: days, slots and ages go by it. Set it, best by NTP.`)
   else
     throw new WrongClock(
@@ -81,7 +77,7 @@ interface GateParts {
   /** How far the service's clock is ahead of ours; null where that cannot be found out. */
   readonly ask: () => Promise<number | null>
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
-  readonly flags: ClockFlags
+  readonly options: CommandOptions
   readonly log: (line: string) => void
 }
 
@@ -98,7 +94,7 @@ interface ClockGate {
 
 const askAgainMs = { wrong: 300_000, unknown: hourMs, agrees: Number.POSITIVE_INFINITY }
 
-export function clockGate({ ask, clock, flags, log }: GateParts): ClockGate {
+export function clockGate({ ask, clock, options, log }: GateParts): ClockGate {
   let state: keyof typeof askAgainMs = 'unknown'
   let asked: { readonly wall: number; readonly monotonic: number } | null = null
   const lookAgain = async (): Promise<void> => {
@@ -107,7 +103,7 @@ export function clockGate({ ask, clock, flags, log }: GateParts): ClockGate {
     try {
       const aheadMs = await ask()
       state = aheadMs === null ? 'unknown' : 'agrees'
-      judgeClock(aheadMs, { now: clock.wall(), flags, log: (line) => said.push(line) })
+      judgeClock(aheadMs, { now: clock.wall(), options, log: (line) => said.push(line) })
     } catch (error) {
       if (!(error instanceof WrongClock)) throw error
       state = 'wrong'
@@ -127,6 +123,6 @@ export function clockGate({ ask, clock, flags, log }: GateParts): ClockGate {
       }
       return state !== 'wrong'
     },
-    isConfirmed: () => state === 'agrees' || flags['trust-clock'] === true,
+    isConfirmed: () => state === 'agrees' || options.trustClock === true,
   }
 }

@@ -10,13 +10,20 @@ import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../output/browser.ts'
 import { postgresAddress, unencryptedNote } from './postgres-address.ts'
 
-/** Flags that every command takes, as typed. */
-export interface SettingFlags {
+/** Where and how a command is to work, as far as it was told; environment and `.env` say the rest. */
+export interface CommandOptions {
   readonly db?: string | undefined
-  readonly 'base-url'?: string | undefined
-  readonly 'api-key-file'?: string | undefined
-  readonly 'allow-http'?: boolean | undefined
-  readonly verbose?: boolean | undefined
+  readonly baseUrl?: string | undefined
+  readonly apiKeyFile?: string | undefined
+  readonly allowHttp?: boolean | undefined
+  /** Seconds to wait for the answer to a call. */
+  readonly timeout?: string | undefined
+  /** Whether the clock of this machine is gone by, however far off the service finds it. */
+  readonly trustClock?: boolean | undefined
+  /** How long to wait while another process collects. */
+  readonly wait?: string | undefined
+  readonly queue?: string | undefined
+  readonly lease?: string | undefined
 }
 
 /** Where the service is and with which key it is asked. */
@@ -30,16 +37,19 @@ export interface ServiceSettings {
 
 const defaultDatabase = 'data/rankline.db'
 
-/** Path of the database: flag, environment, `.env`, that of the workspace. */
-export function databasePath(flags: SettingFlags): string {
-  return databaseSetting(flags).path
+/** Path of the database: option, environment, `.env`, that of the workspace. */
+export function databasePath(options: CommandOptions): string {
+  return databaseSetting(options).path
 }
 
 /** Path of the database, and whether the user named it. */
-export function databaseSetting(flags: SettingFlags): { readonly path: string; readonly isNamed: boolean } {
-  if (flags.db?.trim() === '')
+export function databaseSetting(options: CommandOptions): {
+  readonly path: string
+  readonly isNamed: boolean
+} {
+  if (options.db?.trim() === '')
     throw new UsageError('--db is empty. Name a database file, for instance data/rankline.db')
-  const named = flags.db ?? pathSetting('RANKLINE_DB')
+  const named = options.db ?? pathSetting('RANKLINE_DB')
   if (named !== undefined && /^(:memory:$|file:)/i.test(named.trim()))
     throw new UsageError(
       `The database cannot be '${named}': paid answers must be kept in a file. Name one with --db, for instance data/rankline.db`,
@@ -75,16 +85,16 @@ export function makeDataFolder(folder = dirname(defaultDatabase)): void {
 }
 
 /** Address and key of the service. Throws one sentence with what to type where one is missing or cannot be used. */
-export function serviceSettings(flags: SettingFlags): ServiceSettings {
-  const baseUrl = flags['base-url'] ?? setting('RANKLINE_BASE_URL')
+export function serviceSettings(options: CommandOptions): ServiceSettings {
+  const baseUrl = options.baseUrl ?? setting('RANKLINE_BASE_URL')
   if (baseUrl === undefined)
     throw new UsageError(
       `The address of the service is not set. Put RANKLINE_BASE_URL=https://… into ${settingsPlaces()}, or try it without an account: rankline demo`,
     )
   return {
-    baseUrl: checkedBaseUrl(baseUrl, flags['allow-http'] === true),
-    apiKey: checkedKey(readKey(flags)),
-    allowHttp: flags['allow-http'] === true,
+    baseUrl: checkedBaseUrl(baseUrl, options.allowHttp === true),
+    apiKey: checkedKey(readKey(options)),
+    allowHttp: options.allowHttp === true,
   }
 }
 
@@ -94,34 +104,29 @@ export function proxyVariables() {
   return { httpProxy: either('http_proxy'), httpsProxy: either('https_proxy'), noProxy: either('no_proxy') }
 }
 
-export interface QueueFlags {
-  readonly queue?: string | undefined
-  readonly lease?: string | undefined
-}
-
 /** Long enough for a database that starts anew, short enough that a dead process is not missed for long. */
 const usualLeaseMs = 20_000
 const shortestLeaseMs = 1_000
 
 /** How long what a process holds in the queue stays its own when nothing is heard of it. */
-export function leaseOf({ lease }: QueueFlags): number {
+export function leaseOf({ lease }: CommandOptions): number {
   const ms = lease === undefined ? usualLeaseMs : parseDuration(lease, 'smhd')
   if (ms !== null && ms >= shortestLeaseMs) return ms
   throw new UsageError(`--lease cannot be '${lease}'; write a time of at least 1s, for instance 60s`)
 }
 
 /**
- * The shared journal of many machines, with its password: flag, environment, `.env`, the password file of Postgres; null where this
+ * The shared journal of many machines, with its password: option, environment, `.env`, the password file of Postgres; null where this
  * machine works alone.
  */
-export function queueUrl(flags: QueueFlags): string | null {
-  const typed = flags.queue ?? setting('RANKLINE_QUEUE')
+export function queueUrl(options: CommandOptions): string | null {
+  const typed = options.queue ?? setting('RANKLINE_QUEUE')
   if (typed === undefined) return null
-  const by = flags.queue === undefined ? 'RANKLINE_QUEUE' : '--queue'
+  const by = options.queue === undefined ? 'RANKLINE_QUEUE' : '--queue'
   return withPassword(typed, by)
 }
 
-/** The address of a Postgres database that a flag or variable holds, with the password that the environment, `.env` or a password file has for it. */
+/** The address of a Postgres database that an option or variable holds, with the password that the environment, `.env` or a password file has for it. */
 export function withPassword(address: string, by: string): string {
   const environment = { PGPASSWORD: dotEnv().PGPASSWORD, ...process.env }
   const url = postgresAddress(address, by, environment)
@@ -150,13 +155,13 @@ export function outputSettings() {
 /** A Prometheus file that is written after each run. */
 export interface MetricsFile {
   readonly path: string
-  /** The flag or the variable that named it. */
+  /** The option or the variable that named it. */
   readonly by: string
 }
 
-/** Where metrics go: flag, environment, `.env`; null where none are wanted. */
-export function metricsFile(flag: string | undefined): MetricsFile | null {
-  if (flag !== undefined) return { path: flag, by: '--metrics-file' }
+/** Where metrics go: option, environment, `.env`; null where none are wanted. */
+export function metricsFile(named: string | undefined): MetricsFile | null {
+  if (named !== undefined) return { path: named, by: '--metrics-file' }
   const path = pathSetting('RANKLINE_METRICS')
   return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
 }
@@ -164,11 +169,11 @@ export function metricsFile(flag: string | undefined): MetricsFile | null {
 /** How messages on standard error are written. */
 export type LogFormat = 'text' | 'json'
 
-/** The format of the log: flag, environment, `.env`, text. */
-export function logFormat(flag: string | undefined): LogFormat {
-  const format = flag ?? setting('RANKLINE_LOG_FORMAT') ?? 'text'
+/** The format of the log: option, environment, `.env`, text. */
+export function logFormat(named: string | undefined): LogFormat {
+  const format = named ?? setting('RANKLINE_LOG_FORMAT') ?? 'text'
   if (format === 'text' || format === 'json') return format
-  const by = flag === undefined ? 'RANKLINE_LOG_FORMAT' : '--log-format'
+  const by = named === undefined ? 'RANKLINE_LOG_FORMAT' : '--log-format'
   throw new UsageError(`${by} cannot be '${format}'; write text or json`)
 }
 
@@ -376,8 +381,8 @@ export function decodedText(bytes: Buffer, path: string): string {
   throw new UsageError(`${path} is not text in UTF-8. Save it as UTF-8`)
 }
 
-function readKey(flags: SettingFlags): string {
-  const file = flags['api-key-file']
+function readKey(options: CommandOptions): string {
+  const file = options.apiKeyFile
   if (file === undefined) {
     const key = setting('RANKLINE_API_KEY')
     if (key !== undefined) return key
@@ -440,10 +445,6 @@ function checkedBaseUrl(text: string, allowHttp: boolean): string {
 /** Version of this program. */
 export const version: string = pkg.version
 
-export interface ServiceFlags extends SettingFlags {
-  readonly timeout?: string | undefined
-}
-
 /** Names a key at an address without giving it away. */
 export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
   // Imported above it would be loaded by every start.
@@ -452,9 +453,9 @@ export function keyHash({ baseUrl, apiKey }: ServiceSettings): string {
 }
 
 /** The key of this host, as the queue names it; null where none is set, or none that can be used. */
-export function ownKeyHash(flags: SettingFlags): string | null {
+export function ownKeyHash(options: CommandOptions): string | null {
   try {
-    return keyHash(serviceSettings(flags))
+    return keyHash(serviceSettings(options))
   } catch (error) {
     if (error instanceof UsageError) return null
     throw error

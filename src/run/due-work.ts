@@ -12,7 +12,7 @@ import type { App, Turn } from './app.ts'
 import {
   areLeftOut,
   type ChoiceOf,
-  type JobFileFlags,
+  type JobFileOptions,
   type PlanEvents,
   type StagedJob,
   stageJobs,
@@ -21,7 +21,7 @@ import { decideJobs, editedJobs } from './plan-jobs.ts'
 import { commitRuns, continuedRuns, type PlannedRuns, takeTurn } from './run-jobs.ts'
 import {
   isKept,
-  type SelectionFlags,
+  type SelectionOptions,
   type UnfinishedRun,
   unfinishedRun,
   upTo,
@@ -30,8 +30,8 @@ import {
 } from './selection.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from './spending.ts'
 
-export type DueFlags = JobFileFlags &
-  SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
+export type DueOptions = JobFileOptions &
+  SelectionOptions & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
 
 type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf'>
 
@@ -158,20 +158,20 @@ interface JobsFound {
 /** Looks for what is due of jobs. Changes nothing; null after mistakes, which were logged. */
 export async function findDue(
   store: DueStore & Pick<Store, 'jobFile'>,
-  flags: DueFlags,
+  options: DueOptions,
   events: PlanEvents,
   now: number,
 ): Promise<JobsFound | null> {
   const open = new Map<string, OpenWork>()
-  const wanted = wantedOf(flags)
-  const jobs = await stageJobs(flags, null, store, events, dueQueries(store, wanted, now, open))
+  const wanted = wantedOf(options)
+  const jobs = await stageJobs(options, null, store, events, dueQueries(store, wanted, now, open))
   if (jobs === null) return null
   wanted.selection?.refuseUnknown()
   const isDue = jobs.some(({ settings: { name }, chosen }) => {
     const { is } = (open.get(name) as OpenWork).slot
     return chosen > 0 || (wanted.selection === null && is !== 'none' && is !== 'over' && is !== 'stopped')
   })
-  return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(flags, jobs) }
+  return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(options, jobs) }
 }
 
 /** Due work that is planned; no run is listed where nothing is due. */
@@ -196,7 +196,7 @@ interface TakenSlot {
  */
 export async function planDue(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
-  flags: DueFlags,
+  options: DueOptions,
   events: PlanEvents,
   lock: Pick<Turn, 'acquire'>,
   stop?: AbortSignal,
@@ -205,8 +205,8 @@ export async function planDue(
   const now = clock.wall()
   const open = new Map<string, OpenWork>()
   await using draft = await store.draft()
-  const wanted = wantedOf(flags)
-  const staged = await stageJobs(flags, draft, store, events, dueQueries(store, wanted, now, open))
+  const wanted = wantedOf(options)
+  const staged = await stageJobs(options, draft, store, events, dueQueries(store, wanted, now, open))
   if (staged === null) return null
   const openWork =
     wanted.selection === null ? staged.map(({ settings }) => open.get(settings.name) as OpenWork) : []
@@ -219,7 +219,7 @@ export async function planDue(
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const wantedNow = await decide(due, false)
   for (const line of await editedJobs(store, draft, wantedNow)) events.log(line)
-  const dear = flags.yes === true ? [] : await dearRuns(store, draft, wantedNow)
+  const dear = options.yes === true ? [] : await dearRuns(store, draft, wantedNow)
   const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })
   const agreed = due.filter(({ settings }) => !refused.has(settings.file))
@@ -238,7 +238,7 @@ export async function planDue(
   }
   return {
     listed,
-    isLeftOut: areLeftOut(flags, staged),
+    isLeftOut: areLeftOut(options, staged),
     refused,
     stoppedBefore: new Map(
       decided.flatMap(({ decision }) =>

@@ -7,7 +7,7 @@ import type { JobFile } from '../jobfile/open.ts'
 import { firstMistake, mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
 import type { WorkspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
-import { type JobFlags, type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
+import { type JobOptions, type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
 import type { JobQuery, QuerySource } from '../model/query.ts'
 import type { Workspace } from '../model/settings/workspace.ts'
 import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
@@ -15,10 +15,10 @@ import type { InvalidValue } from '../model/values.ts'
 import { planQuery } from '../plan/plan-query.ts'
 import type { PlanDraft, RunStore } from '../store/runs.ts'
 
-/** Flags of the commands that take job files, as typed. */
-export interface JobFileFlags extends JobFlags {
+/** The job files of a command, and what it was told of their jobs. */
+export interface JobFileOptions extends JobOptions {
   readonly job: readonly string[]
-  readonly 'skip-bad'?: boolean | undefined
+  readonly skipBad?: boolean | undefined
   readonly verbose?: boolean | undefined
   /** By path: what job files said before, where they have mistakes now. */
   readonly texts?: ReadonlyMap<string, Buffer> | undefined
@@ -82,18 +82,18 @@ const stdinName = 'stdin'
  * one; each mistake was then logged as one line, and the draft must not be used.
  */
 export async function stageJobs(
-  flags: JobFileFlags,
+  options: JobFileOptions,
   draft: PlanDraft | null,
   store: Pick<RunStore, 'jobFile'>,
   events: Pick<PlanEvents, 'logMistake' | 'onMistakes' | 'onRead'>,
   choiceOf: ChoiceOf = async () => all,
 ): Promise<readonly StagedJob[] | null> {
   const { onMistakes, onRead } = events
-  const skipBad = flags['skip-bad'] === true
+  const skipBad = options.skipBad === true
   // A file that several jobs use has its mistakes once.
   const log = eachOnce(events.logMistake)
-  const asked = jobPaths(flags)
-  const broken = await brokenWorkspaces(asked, { log, all: flags.verbose === true })
+  const asked = jobPaths(options)
+  const broken = await brokenWorkspaces(asked, { log, all: options.verbose === true })
   const brokenBeside = (path: string): readonly Problem[] | null => broken.get(workspacePath(path)) ?? null
   for (const path of asked) {
     const mistakes = brokenBeside(path)
@@ -107,12 +107,12 @@ export async function stageJobs(
   const named: JobSettings[] = []
   for (const path of paths) {
     const mistakes: Problem[] = []
-    const { report: print, end } = mistakePrinter(log, flags.verbose === true)
+    const { report: print, end } = mistakePrinter(log, options.verbose === true)
     const report: Report = (mistake) => {
       mistakes.push(mistake)
       print(mistake)
     }
-    const file = await openNamed(path, flags, log, report)
+    const file = await openNamed(path, options, log, report)
     const clash = file === null ? null : await nameClash(file.settings, named, store)
     if (clash !== null) report({ where: shownName(path), line: null, column: null, ...clash })
     let staged: Omit<StagedJob, 'settings'> | null = null
@@ -153,21 +153,21 @@ function shownName(path: string): string {
 }
 
 /** Whether job files were left out for their mistakes. */
-export function areLeftOut(flags: JobFileFlags, jobs: readonly unknown[]): boolean {
-  return jobs.length < jobPaths(flags).length
+export function areLeftOut(options: JobFileOptions, jobs: readonly unknown[]): boolean {
+  return jobs.length < jobPaths(options).length
 }
 
 /** The settings of job files; null after mistakes in them, which were logged. */
 export async function openJobs(
-  flags: JobFileFlags,
+  options: JobFileOptions,
   log: PlanEvents['log'],
 ): Promise<readonly JobSettings[] | null> {
   const jobs: JobSettings[] = []
-  const paths = jobPaths(flags)
-  if ((await brokenWorkspaces(paths, { log, all: flags.verbose === true })).size > 0) return null
+  const paths = jobPaths(options)
+  if ((await brokenWorkspaces(paths, { log, all: options.verbose === true })).size > 0) return null
   for (const path of paths) {
-    const { report, end } = mistakePrinter(log, flags.verbose === true)
-    const file = await openNamed(path, flags, log, report)
+    const { report, end } = mistakePrinter(log, options.verbose === true)
+    const file = await openNamed(path, options, log, report)
     end()
     if (file !== null) jobs.push(file.settings)
   }
@@ -175,22 +175,22 @@ export async function openJobs(
 }
 
 /** The same file by another spelling is the same job. */
-function jobPaths({ job }: JobFileFlags): readonly string[] {
+function jobPaths({ job }: JobFileOptions): readonly string[] {
   return [...new Map(job.map((path) => [path === noFile ? path : resolve(path), path])).values()]
 }
 
 /** Opens the job file of that name; `-` is standard input, which is read to its end first. */
 async function openNamed(
   path: string,
-  flags: JobFileFlags,
+  options: JobFileOptions,
   log: PlanEvents['log'],
   report: Report,
 ): Promise<JobFile | null> {
-  const text = flags.texts?.get(path)
+  const text = options.texts?.get(path)
   const before = text === undefined ? path : { where: path, bytes: text, path }
   const job = path === noFile ? await readStdin(log) : before
   const { openJob } = await import('../jobfile/open.ts')
-  return await openJob(job, flags, report)
+  return await openJob(job, options, report)
 }
 
 async function readStdin(log: PlanEvents['log']): Promise<JobText> {

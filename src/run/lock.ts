@@ -4,11 +4,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { duration, parseDuration } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import { databaseLock, keyLock, type LockUse, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
-import { databasePath, keyHash, queueUrl, type ServiceFlags, serviceSettings } from './config.ts'
-
-export interface LockFlags extends ServiceFlags {
-  readonly wait?: string | undefined
-}
+import { type CommandOptions, databasePath, keyHash, queueUrl, serviceSettings } from './config.ts'
 
 /** Prints a line of information for the user. */
 type Notify = (line: string) => void
@@ -25,15 +21,12 @@ export interface CollectorLock extends Disposable {
 const defaultWaitMs = 3_600_000
 const pollEveryMs = 200
 
-export function collectorLock(
-  flags: LockFlags & { readonly queue?: string | undefined },
-  notify: Notify,
-): CollectorLock {
-  const key = keyLock(keyHash(serviceSettings(flags)))
+export function collectorLock(options: CommandOptions, notify: Notify): CollectorLock {
+  const key = keyLock(keyHash(serviceSettings(options)))
   // With a queue the key has one limit and one budget for all its processes; one without would break them.
-  const use = queueUrl(flags) === null ? 'alone' : 'shared'
+  const use = queueUrl(options) === null ? 'alone' : 'shared'
   // Always in this order, so that two processes never wait for each other.
-  return waitForLocks([databaseLock(databasePath(flags)), { path: key, use }], flags.wait, notify)
+  return waitForLocks([databaseLock(databasePath(options)), { path: key, use }], options.wait, notify)
 }
 
 /** A lock by its file; a plain path is one that is held alone. */

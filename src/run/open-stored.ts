@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { RunList } from '../store/sqlite/open-runs.ts'
 import type { Store } from '../store/store.ts'
-import { databaseSetting, type SettingFlags } from './config.ts'
+import { type CommandOptions, databaseSetting } from './config.ts'
 import { waitForLocks } from './lock.ts'
 
 /**
@@ -9,28 +9,28 @@ import { waitForLocks } from './lock.ts'
  * nothing has run.
  */
 export async function openWhatIsStored(
-  flags: SettingFlags,
+  options: CommandOptions,
   named: 'must be there' | 'may be missing' = 'must be there',
 ): Promise<Store> {
-  const path = await databaseToRead(flags, named)
+  const path = await databaseToRead(options, named)
   const { openReader, openStore } = await import('../store/sqlite/open.ts')
   return path === null ? await openStore(':memory:') : await openReader(path)
 }
 
 /** The same for runs alone. */
-export async function openRunList(flags: SettingFlags): Promise<RunList> {
-  const path = await databaseToRead(flags)
+export async function openRunList(options: CommandOptions): Promise<RunList> {
+  const path = await databaseToRead(options)
   if (path === null) return await (await import('../store/sqlite/open.ts')).openStore(':memory:')
   return await (await import('../store/sqlite/open-runs.ts')).openRuns(path)
 }
 
 /** The driver is loaded here, not with the commands: their help needs none. */
 async function databaseToRead(
-  flags: SettingFlags,
+  options: CommandOptions,
   named: 'must be there' | 'may be missing' = 'must be there',
 ): Promise<string | null> {
   const { requireDatabase } = await import('../store/sqlite/connection/inspect.ts')
-  const { path, isNamed } = databaseSetting(flags)
+  const { path, isNamed } = databaseSetting(options)
   if (isNamed && named === 'must be there') requireDatabase(path)
   return existsSync(path) ? path : null
 }

@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  * The address of a database with its password, where it has one or where the environment or the password file of Postgres has one for it.
  * Throws one sentence where it cannot be read, and says nothing of the address itself, which may hold a password.
  *
- * @param by the flag or variable that holds it
+ * @param by the option or variable that holds it
  */
 export function postgresAddress(typed: string, by: string, environment: Environment): string {
   if (!/^postgres(ql)?:\/\//.test(typed))

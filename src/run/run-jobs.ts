@@ -13,9 +13,9 @@ import type { PlanDraft } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 import type { App, Turn } from './app.ts'
 import { backfillAndNotify } from './derive.ts'
-import { areLeftOut, type JobFileFlags, type PlanEvents, stageJobs } from './job-files.ts'
+import { areLeftOut, type JobFileOptions, type PlanEvents, stageJobs } from './job-files.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
-import { onlySelected, type SelectionFlags, selectedQueries, wantedOf } from './selection.ts'
+import { onlySelected, type SelectionOptions, selectedQueries, wantedOf } from './selection.ts'
 import {
   askToBuyAgain,
   confirmPrices,
@@ -53,7 +53,7 @@ export type CollectRequest = Pick<
   | 'isTrial'
 >
 
-/** How runs are collected where no flag says otherwise. */
+/** How runs are collected where no option says otherwise. */
 export const defaultCollectRequest = {
   concurrency: null,
   maxOutageMs: defaultOutageMs,
@@ -208,15 +208,15 @@ export interface PlannedRuns {
  */
 export async function planRuns(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
-  flags: JobFileFlags &
-    SelectionFlags & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
+  options: JobFileOptions &
+    SelectionOptions & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
   lock: Pick<Turn, 'acquire'> | null,
 ): Promise<PlannedRuns | null> {
   await using draft = await store.draft()
-  const part = wantedOf(flags)
+  const part = wantedOf(options)
   const { fresh } = part
-  const staged = await stageJobs(flags, draft, store, events, selectedQueries(store, part, clock.wall()))
+  const staged = await stageJobs(options, draft, store, events, selectedQueries(store, part, clock.wall()))
   if (staged === null) return null
   const jobs = onlySelected(staged, part.selection)
   for (const { notices } of jobs)
@@ -227,19 +227,19 @@ export async function planRuns(
   const wanted = await decide()
   for (const line of await editedJobs(store, draft, wanted)) events.log(line)
   const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
-  const dear = flags.yes === true ? [] : await dearRuns(store, draft, wanted)
+  const dear = options.yes === true ? [] : await dearRuns(store, draft, wanted)
   await confirmPrices(dear, events.ask)
   if (lock !== null) await takeTurn(lock, store)
   await machines?.begin(jobs.map(({ settings }) => settings.name))
   // Before anything is changed: another process may have changed what there is to buy.
-  if (flags.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
+  if (options.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
   const next = await decide()
   await machines?.refuseOtherKeys(continuedRuns(next))
   if (next.some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
   const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
   const listed = await commitRuns({ store, clock }, draft, decided, events.note)
-  return { listed, isLeftOut: areLeftOut(flags, staged) }
+  return { listed, isLeftOut: areLeftOut(options, staged) }
 }
 
 /** Waits until no other process collects, and rejects a database that is damaged. */

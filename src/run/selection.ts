@@ -1,47 +1,45 @@
 import { UsageError } from '../model/errors.ts'
-import { type FlagsOf, listFlag, textFlag } from '../model/flag.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
 import { isComplete } from '../model/run.ts'
 import { normalText } from '../model/spelling.ts'
 import { closestMatch, count } from '../model/text.ts'
 import { localDay } from '../model/time.ts'
-import { type InvalidValue, numberFlag, quoted } from '../model/values.ts'
+import { type InvalidValue, numberOption, quoted } from '../model/values.ts'
 import type { Store } from '../store/store.ts'
 import type { StoredQueryHistory } from '../store/unattended.ts'
 import type { ChoiceOf, QueryChoice, StagedJob } from './job-files.ts'
 
-/** Flags that take a part of jobs. */
-export const selectionFlags = {
-  tag: listFlag('Only queries with this tag'),
-  query: listFlag('Only the query with this text'),
-  engine: listFlag('Only queries of this engine: alpha, beta or gamma'),
-  where: listFlag("Only queries of which this is true, for instance 'volume>1000' or 'team=red'"),
-  limit: textFlag('At most so many queries of each job, in the order of its file'),
-} as const
-
-export type SelectionFlags = FlagsOf<typeof selectionFlags>
+/** A part of jobs, as it was asked for. */
+export interface SelectionOptions {
+  readonly tag?: readonly string[] | undefined
+  readonly query?: readonly string[] | undefined
+  readonly engine?: readonly string[] | undefined
+  /** Conditions, for instance `volume>1000`. */
+  readonly where?: readonly string[] | undefined
+  readonly limit?: string | undefined
+}
 
 /** A part of jobs. */
 interface Selection {
   readonly includes: (query: JobQuery) => boolean
   /** Queries of each job at most; infinite where there is no limit. */
   readonly limit: number
-  /** The flags, for sentences. */
+  /** The options, for sentences. */
   readonly text: string
   /** Throws a sentence where a condition names what none of the queries has that were looked at. */
   readonly refuseUnknown: () => void
 }
 
-/** The part of jobs that flags ask for; null for all of them. Throws one sentence where a flag is wrong. */
-export function selectionOf(flags: SelectionFlags): Selection | null {
-  const { tag = [], query = [], engine = [], where = [] } = flags
-  const limit = numberFlag('--limit', flags.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
-  const given = [...flagText('tag', tag), ...flagText('query', query), ...flagText('engine', engine)]
+/** The part of jobs that options ask for; null for all of them. Throws one sentence where an option is wrong. */
+export function selectionOf(options: SelectionOptions): Selection | null {
+  const { tag = [], query = [], engine = [], where = [] } = options
+  const limit = numberOption('--limit', options.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
+  const given = [...optionText('tag', tag), ...optionText('query', query), ...optionText('engine', engine)]
   const text = [
     ...given,
-    ...flagText('where', where),
-    ...(flags.limit === undefined ? [] : [`--limit ${flags.limit}`]),
+    ...optionText('where', where),
+    ...(options.limit === undefined ? [] : [`--limit ${options.limit}`]),
   ]
   if (text.length === 0) return null
   for (const name of engine)
@@ -70,7 +68,7 @@ export function selectionOf(flags: SelectionFlags): Selection | null {
 
 const engines = ['alpha', 'beta', 'gamma']
 
-function flagText(name: string, values: readonly string[]): readonly string[] {
+function optionText(name: string, values: readonly string[]): readonly string[] {
   return values.map((value) => `--${name} ${quoted(value)}`)
 }
 
@@ -182,9 +180,11 @@ export interface WantedQueries {
   readonly fresh: boolean
 }
 
-/** What flags ask for. Throws one sentence where one of them is wrong. */
-export function wantedOf(flags: SelectionFlags & { readonly fresh?: boolean | undefined }): WantedQueries {
-  return { selection: selectionOf(flags), fresh: flags.fresh === true }
+/** What options ask for. Throws one sentence where one of them is wrong. */
+export function wantedOf(
+  options: SelectionOptions & { readonly fresh?: boolean | undefined },
+): WantedQueries {
+  return { selection: selectionOf(options), fresh: options.fresh === true }
 }
 
 type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories'>

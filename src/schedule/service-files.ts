@@ -12,9 +12,9 @@ export interface ServicePlan {
   readonly folder: string
   /** Folders outside the working folder that are written. */
   readonly writes: readonly string[]
-  /** Job files and flags, as typed after the command. */
+  /** Job files and options, as typed after the command. */
   readonly args: readonly string[]
-  /** Flags of a command that stays up. */
+  /** Options of a command that stays up. */
   readonly upArgs: readonly string[]
   /** Who runs it; null where that is not known. */
   readonly user: string | null

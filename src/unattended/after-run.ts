@@ -53,9 +53,9 @@ export async function afterRuns(after: AfterRun): Promise<void> {
   if (bugs.length > 0) throw bugs[0]
 }
 
-/** The file that flag or environment name. Throws one sentence where it cannot be written, or holds something else. */
-export function metricsFileToWrite(flag: string | undefined): MetricsFile | null {
-  const file = metricsFile(flag)
+/** The file that option or environment name. Throws one sentence where it cannot be written, or holds something else. */
+export function metricsFileToWrite(named: string | undefined): MetricsFile | null {
+  const file = metricsFile(named)
   if (file === null) return null
   const path = writablePath(file.path, file.by)
   if (existsSync(path) && !/^(# HELP |$)/.test(readFileSync(path, 'utf8').slice(0, 7)))

@@ -147,8 +147,8 @@ test('what few answers of no use have stopped costs the scheduler one call each 
   const searches = () => sandbox.ledger.requestsFor(isSearch).length
   expect((await place.call(['run', 'job.yaml', '--max-outage', '0s', '--concurrency', '1'])).code).toBe(6)
   expect(searches()).toBeLessThan(30 + 20)
-  const files = { db: join(place.folder, 'data/rankline.db'), 'api-key-file': join(place.folder, 'key') }
-  const scheduled = dueCollector({ ...files, 'base-url': sandbox.url }, aTerminal(), systemClock)
+  const files = { db: join(place.folder, 'data/rankline.db'), apiKeyFile: join(place.folder, 'key') }
+  const scheduled = dueCollector({ ...files, baseUrl: sandbox.url }, aTerminal(), systemClock)
   const form = { path, settings: aJob({ name: 'job' }), isBroken: false, text: Buffer.alloc(0) }
   for (const paid of [searches() + 1, searches() + 2]) {
     const ends = await scheduled([form], stopSignal(), true)

@@ -33,7 +33,7 @@ const toBegin = [
   'src/cli/terminal.ts',
   'src/jobfile/files.ts',
   'src/model/errors.ts',
-  'src/model/flag.ts',
+  'src/model/option.ts',
   'src/model/text.ts',
   'src/model/url.ts',
   'src/output/table.ts',

@@ -114,9 +114,9 @@ test('a scheduler that cannot begin tells so once, but not where it is only not 
   await place.file('job.yaml', `every: 1d\n${job}`)
   await place.file('key', sandbox.key)
   const terminal = aTerminal({ columns: Number.POSITIVE_INFINITY })
-  const flags = { db: join(place.folder, 'a.db'), 'base-url': sandbox.url }
+  const flags = { db: join(place.folder, 'a.db'), baseUrl: sandbox.url }
   const scheduled = (file: string): Promise<unknown> =>
-    dueCollector({ ...flags, 'api-key-file': join(place.folder, file) }, terminal, systemClock)(
+    dueCollector({ ...flags, apiKeyFile: join(place.folder, file) }, terminal, systemClock)(
       [form],
       stopSignal(),
       false,

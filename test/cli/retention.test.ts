@@ -172,6 +172,6 @@ test('what is to be dropped is said by flags, else by rankline.yaml', async () =
   expect(byFile.stdout).toMatch(
     /^Would drop 7 stored bodies, .*\nWould drop 0 results of 0 answers; ranks stay\.\n$/,
   )
-  const byFlag = await place.call(['db', 'prune', '--dry-run', '--answers', '1y'])
-  expect(byFlag.stdout).toMatch(/^Would drop 0 stored bodies, 0 bytes\.\n$/)
+  const byOption = await place.call(['db', 'prune', '--dry-run', '--answers', '1y'])
+  expect(byOption.stdout).toMatch(/^Would drop 0 stored bodies, 0 bytes\.\n$/)
 })

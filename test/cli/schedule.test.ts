@@ -205,7 +205,7 @@ test('what was stopped goes on when the key is taken, and balance and quota cove
   await using place = await workspace(sandbox)
   const key = join(place.folder, await place.file('key', sandbox.key))
   const db = join(place.folder, 'data/rankline.db')
-  const takesCalls = usageProbe({ db, 'base-url': sandbox.url, 'api-key-file': key }, systemClock)
+  const takesCalls = usageProbe({ db, baseUrl: sandbox.url, apiKeyFile: key }, systemClock)
   const after = async (change: ControlChange): Promise<boolean> => {
     sandbox.control(change)
     return await takesCalls()

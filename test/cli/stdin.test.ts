@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { markText, unmarked } from '../../src/cli/argv.ts'
-import { listFlag, switchFlag, textFlag } from '../../src/model/flag.ts'
+import { listOption, switchOption, textOption } from '../../src/model/option.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
 
@@ -80,10 +80,10 @@ test('a query that begins with - is asked as it stands', async () => {
 
 describe('arguments that begin with -', () => {
   const flags = {
-    query: textFlag(''),
-    param: { ...listFlag(''), alias: 'p' },
-    out: textFlag(''),
-    json: switchFlag(''),
+    query: textOption(''),
+    param: { ...listOption(''), alias: 'p' },
+    out: textOption(''),
+    json: switchOption(''),
   }
 
   test.each<[string, string]>([

@@ -6,7 +6,13 @@ import { type Command, commandName, globalFlags, type Registered } from '../../s
 import { commandsEpilogue, epilogueOf, inGroups } from '../../src/cli/help.ts'
 import { commandHelp, programHelp } from '../../src/cli/help-text.ts'
 import { readWords } from '../../src/cli/read-words.ts'
-import { type Flag, type Flags, listFlag, switchFlag, textFlag } from '../../src/model/flag.ts'
+import {
+  listOption,
+  type OptionSpec,
+  type OptionSpecs,
+  switchOption,
+  textOption,
+} from '../../src/model/option.ts'
 
 type Known = readonly (readonly [Registered, Command])[]
 
@@ -58,15 +64,15 @@ async function byYargs(words: readonly string[], known: Known, columns = 80): Pr
   return isMistaken ? null : (given ?? printed)
 }
 
-function optionsOf(flags: Flags, group?: string): Record<string, Options> {
-  const kinds: Readonly<Record<Flag['kind'], Options>> = {
+function optionsOf(flags: OptionSpecs, group?: string): Record<string, Options> {
+  const kinds: Readonly<Record<OptionSpec['kind'], Options>> = {
     switch: { type: 'boolean' },
     list: { type: 'string', array: true, nargs: 1 },
     text: { type: 'string', requiresArg: true },
   }
   return Object.fromEntries(
     inGroups(flags).map(([name, own]) => {
-      const { kind, help, alias = [] } = flags[name] as Flag
+      const { kind, help, alias = [] } = flags[name] as OptionSpec
       return [name, { ...kinds[kind], describe: help, group: group ?? own, alias }]
     }),
   )
@@ -91,11 +97,11 @@ test('the help of each command is what yargs prints, on screens of any width', a
   }
 }, 60_000)
 
-const flags: Flags = {
-  out: { ...textFlag('File'), alias: 'o' },
-  limit: textFlag('How many'),
-  tag: { ...listFlag('Tag'), alias: 't' },
-  dry: { ...switchFlag('Try'), alias: 'd' },
+const flags: OptionSpecs = {
+  out: { ...textOption('File'), alias: 'o' },
+  limit: textOption('How many'),
+  tag: { ...listOption('Tag'), alias: 't' },
+  dry: { ...switchOption('Try'), alias: 'd' },
 }
 
 const tried: Known = ['one', 'two <what> [name|path]', 'three [job..]', 'four <kind>'].map((usage) => [

@@ -3,11 +3,11 @@ import { planCommand } from '../../src/cli/commands/collect/plan.ts'
 import { jobFileJsonSchema } from '../../src/jobfile/schema.ts'
 import {
   fieldsOf,
-  flaggedSettings,
   isScalar,
   jobSettings,
   type Setting,
   type SettingTable,
+  settingsWithOption,
 } from '../../src/model/job.ts'
 
 interface SchemaPart {
@@ -28,17 +28,17 @@ function rowsOf(table: SettingTable, above: readonly string[]): readonly Row[] {
 
 test.each(rowsOf(jobSettings, []))(
   'the setting %s stands in the JSON Schema, among the flags and among the defaults as it is declared',
-  (_, { value, help, default: usual, field, flag }, path) => {
+  (_, { value, help, default: usual, field, option }, path) => {
     const part = path.reduce<SchemaPart | undefined>(
       (schema, key) => schema?.properties?.[key],
       jobFileJsonSchema() as SchemaPart,
     )
     expect(part?.description).toBe(usual === undefined ? help : `${help}; ${usual} if not given`)
-    for (const [name, one] of Object.entries(flag ?? {})) {
+    for (const [name, one] of Object.entries(option ?? {})) {
       const list = typeof value !== 'string' && isScalar(value) ? value.json.enum : undefined
-      const flag = list === undefined ? one : { ...one, values: list }
-      expect(planCommand.flags).toHaveProperty([name], flag)
-      expect(flaggedSettings).toContainEqual({ path, name, flag })
+      const spec = list === undefined ? one : { ...one, values: list }
+      expect(planCommand.flags).toHaveProperty([name], spec)
+      expect(settingsWithOption).toContainEqual({ path, name, option: spec })
     }
     if (field === undefined || path.length > 1 || typeof value === 'string' || !isScalar(value)) return
     const read = usual === undefined ? { value: null } : value.read(usual)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JobFlags } from '../../src/model/job.ts'
+import type { JobOptions } from '../../src/model/job.ts'
 import { testTable } from '../support/test-table.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 
@@ -239,7 +239,7 @@ const lists: readonly (readonly [
 ]
 
 test.each(lists)('the list of %s is read', async (_tool, file, content, column, asked) => {
-  const flags: JobFlags = column === null ? {} : { column: [column] }
+  const flags: JobOptions = column === null ? {} : { column: [column] }
   const { problems, queries } = await readJob({ [file]: content }, flags)
   expect(problems).toEqual([])
   expect(queries.map(({ text, volume, url }) => [text, volume, url])).toEqual(asked)

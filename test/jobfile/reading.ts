@@ -4,7 +4,7 @@ import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import { openJob } from '../../src/jobfile/open.ts'
 import { formatProblem } from '../../src/jobfile/source.ts'
-import type { JobFlags, JobSettings } from '../../src/model/job.ts'
+import type { JobOptions, JobSettings } from '../../src/model/job.ts'
 import type { JobQuery } from '../../src/model/query.ts'
 
 type Files = Readonly<Record<string, string | Buffer>>
@@ -32,13 +32,13 @@ export async function folderOf(files: Files): Promise<string> {
 }
 
 /** Writes the files, opens the first as a job and reads it whole. */
-export async function readJob(files: Files, flags: JobFlags = {}): Promise<ReadJob> {
+export async function readJob(files: Files, flags: JobOptions = {}): Promise<ReadJob> {
   const folder = await folderOf(files)
   return await readIn(folder, Object.keys(files)[0] ?? '', flags)
 }
 
 /** Opens a job in a folder and reads it whole. */
-export async function readIn(folder: string, name: string, flags: JobFlags = {}): Promise<ReadJob> {
+export async function readIn(folder: string, name: string, flags: JobOptions = {}): Promise<ReadJob> {
   const problems: string[] = []
   const job = await openJob(path.join(folder, name), flags, (problem) =>
     problems.push(formatProblem(problem).replaceAll(`${folder}${path.sep}`, '')),
@@ -51,12 +51,12 @@ export async function readIn(folder: string, name: string, flags: JobFlags = {})
 }
 
 /** The problems of a YAML file. */
-export async function yamlProblems(text: string | Buffer, flags?: JobFlags): Promise<readonly string[]> {
+export async function yamlProblems(text: string | Buffer, flags?: JobOptions): Promise<readonly string[]> {
   return (await readJob({ 'job.yaml': text }, flags)).problems
 }
 
 /** The problems of a CSV file. */
-export async function csvProblems(text: string | Buffer, flags?: JobFlags): Promise<readonly string[]> {
+export async function csvProblems(text: string | Buffer, flags?: JobOptions): Promise<readonly string[]> {
   return (await readJob({ 'k.csv': text }, flags)).problems
 }
 

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JobFlags } from '../../src/model/job.ts'
+import type { JobOptions } from '../../src/model/job.ts'
 import { type JobQuery, queryKey } from '../../src/model/query.ts'
 import { schedule } from '../../src/schedule/slots.ts'
 import { noBudget } from '../plan/build.ts'
@@ -362,7 +362,7 @@ queries: [x, { query: y, depth: 7 }]
         timezone: 'Europe/Berlin',
         target: ['acme.com/shop'],
         match: 'prefix',
-        'max-credits': '9',
+        maxCredits: '9',
         keep: undefined,
       },
     )
@@ -379,7 +379,7 @@ queries: [x, { query: y, depth: 7 }]
         depth: '30',
         target: ['acme.com/shop'],
         match: 'prefix',
-        'max-credits': '9',
+        maxCredits: '9',
       },
     )
     expect(right.settings).toMatchObject({
@@ -420,7 +420,7 @@ queries: [x, { query: y, depth: 7 }]
     expect(queries).toMatchObject([{ pages: 3, depth: null }])
   })
 
-  testTable<[JobFlags, string]>([
+  testTable<[JobOptions, string]>([
     [{ depth: 'x' }, "--depth: depth cannot be 'x'; write a whole number from 1 up"],
     [{ depth: '1', pages: '1' }, '--pages: depth and pages cannot both be set; keep one of them'],
     [{ param: ['gl'] }, "-p: cannot be 'gl'; write key=value such as gl=us"],
@@ -445,7 +445,7 @@ queries: [x, { query: y, depth: 7 }]
       { competitor: ['x'] },
       "--competitor: competitor cannot be 'x'; write a site such as acme.com or acme.com/shop",
     ],
-    [{ 'max-credits': '-1' }, "--max-credits: max_credits cannot be '-1'; write a whole number from 0 up"],
+    [{ maxCredits: '-1' }, "--max-credits: max_credits cannot be '-1'; write a whole number from 0 up"],
     [{ keep: 'all' }, "--keep: keep cannot be 'all'; write a whole number from 0 up"],
     [
       { paging: 'smart' },

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { formatProblem } from '../../src/jobfile/source.ts'
 import { readWorkspace } from '../../src/jobfile/workspace.ts'
-import type { JobFlags } from '../../src/model/job.ts'
+import type { JobOptions } from '../../src/model/job.ts'
 import { noBudget } from '../plan/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
@@ -165,18 +165,18 @@ describe('a job in the folder', () => {
   competitors: [rival.com]
 `
 
-  async function job(text: string, flags?: JobFlags) {
+  async function job(text: string, flags?: JobOptions) {
     return await readJob({ 'job.yaml': `${text}\nqueries: [a]`, 'rankline.yaml': shared }, flags)
   }
 
-  testTable<[string, JobFlags, string, unknown]>([
+  testTable<[string, JobOptions, string, unknown]>([
     ['', {}, 'timezone', 'Europe/Berlin'],
     ['timezone: Europe/Paris', {}, 'timezone', 'Europe/Paris'],
     ['timezone: Europe/Paris', { timezone: 'Asia/Tokyo' }, 'timezone', 'Asia/Tokyo'],
     ['', { timezone: 'Asia/Tokyo' }, 'timezone', 'Asia/Tokyo'],
     ['', {}, 'budget', { ...noBudget, maxCredits: 100, keep: 7 }],
     ['budget: { keep: 1 }', {}, 'budget', { ...noBudget, maxCredits: 100, keep: 1 }],
-    ['budget: { keep: 1 }', { 'max-credits': '5' }, 'budget', { ...noBudget, maxCredits: 5, keep: 1 }],
+    ['budget: { keep: 1 }', { maxCredits: '5' }, 'budget', { ...noBudget, maxCredits: 5, keep: 1 }],
     ['', {}, 'params', { hl: 'de', location: 'Berlin' }],
     ['params: { gl: at }', {}, 'params', { gl: 'at', hl: 'de', location: 'Berlin' }],
     ['params: { hl: en }', {}, 'params', { hl: 'en', location: 'Berlin' }],

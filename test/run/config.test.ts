@@ -13,7 +13,7 @@ describe('a base URL', () => {
     if (before === undefined) delete process.env.RANKLINE_API_KEY
     else process.env.RANKLINE_API_KEY = before
   })
-  const read = (text: string) => serviceSettings({ 'base-url': text }).baseUrl
+  const read = (text: string) => serviceSettings({ baseUrl: text }).baseUrl
 
   testTable([
     ['https://a.test', 'https://a.test'],
@@ -46,7 +46,7 @@ describe('a base URL', () => {
 describe('a key', () => {
   const read = (key: string): string => {
     vi.stubEnv('RANKLINE_API_KEY', key)
-    return serviceSettings({ 'base-url': 'https://a.test' }).apiKey
+    return serviceSettings({ baseUrl: 'https://a.test' }).apiKey
   }
   afterEach(() => {
     vi.unstubAllEnvs()

@@ -8,7 +8,7 @@ import { groupedBy } from '../../src/model/maps.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 import { createApp as connect } from '../../src/run/app.ts'
-import type { JobFileFlags } from '../../src/run/job-files.ts'
+import type { JobFileOptions } from '../../src/run/job-files.ts'
 import { collectAndFinish, defaultCollectRequest, planRuns } from '../../src/run/run-jobs.ts'
 import type { FaultRule } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -19,7 +19,7 @@ import { query } from './stored-rows.ts'
 /** One run of the job at an instant (ISO 8601), unlike the others where more is said. */
 export interface CalendarEntry {
   readonly at: string
-  readonly flags?: Omit<JobFileFlags, 'job'>
+  readonly flags?: Omit<JobFileOptions, 'job'>
   readonly rules?: readonly FaultRule[]
 }
 

@@ -110,7 +110,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   })
   const key = join(folder, 'key')
   await writeFile(key, sandbox.key)
-  const flags = { db, 'base-url': sandbox.url, 'api-key-file': key, 'max-outage': '1s' }
+  const flags = { db, baseUrl: sandbox.url, apiKeyFile: key, maxOutage: '1s' }
   const printed = printedMistakes(null)
   const collect = dueCollector(flags, terminal, clock, printed)
   const probe = usageProbe(flags, clock)

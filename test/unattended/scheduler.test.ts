@@ -437,7 +437,7 @@ test('while the clock is more than a day off nothing is looked at; then what has
       asked += 1
       return -days * 24 * hourMs
     },
-    ...{ clock, flags: {}, log: (line) => void lines.push(line) },
+    ...{ clock, options: {}, log: (line) => void lines.push(line) },
   })
   let besides = 0
   await runScheduler({

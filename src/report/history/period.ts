@@ -14,7 +14,7 @@ export interface ReportPeriod extends Days {
   readonly compare: ComparisonDay | null
 }
 
-/** What a reader asks for, as text: it stands in flags, in job files and in the address of the page. */
+/** What a reader asks for, as text: it stands in options, in job files and in the address of the page. */
 export interface RequestedPeriod {
   /** Such as `28d`; null is the usual period, or the whole history where that is shorter. */
   readonly period: string | null

@@ -149,7 +149,7 @@ async function runsUntil(store: Store, job: string, date: string | undefined): P
 
 /**
  * The targets of the whole job that are reported: those that its file names now; those of the run where a day was asked
- * for, where the job was named without its file, or where the file names none, for flags may have named them.
+ * for, where the job was named without its file, or where the file names none, for options may have named them.
  */
 export function reportedTargets(
   file: readonly Target[] | undefined,
@@ -199,7 +199,7 @@ function tagsOf({ keywords }: RankHistory): readonly string[] {
 const listed = 10
 
 function refuseUnknown(
-  flag: string,
+  option: string,
   wanted: readonly string[],
   known: readonly string[],
   nothing: string,
@@ -210,14 +210,14 @@ function refuseUnknown(
   const names = known.slice(0, listed).map(sanitize).join(', ')
   const hint =
     near !== null
-      ? `Did you mean ${flag} '${sanitize(near)}'?`
+      ? `Did you mean ${option} '${sanitize(near)}'?`
       : known.length === 0
-        ? `Leave ${flag} out`
+        ? `Leave ${option} out`
         : `Write one of ${names}${known.length > listed ? ', …' : ''}`
   throw new UsageError(`${nothing} '${sanitize(unknown)}'. ${hint}`)
 }
 
-/** What the flags say is compared: a day, or a number of days before the report's own. */
+/** What the options say is compared: a day, or a number of days before the report's own. */
 export interface Comparison {
   readonly day: string | number
   readonly tolerance: number

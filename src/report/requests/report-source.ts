@@ -19,7 +19,7 @@ export interface ReportRequest {
   readonly settings: JobSettings | null
   readonly format: Pick<ReportFormat, 'dayBefore'>
   readonly date?: string | undefined
-  /** What flags ask for; the job file says the rest. */
+  /** What options ask for; the job file says the rest. */
   readonly period?: { readonly [part in keyof RequestedPeriod]?: string | undefined }
   /** Days that an observation may lie from the compared day. */
   readonly tolerance?: number | undefined

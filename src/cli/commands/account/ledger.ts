@@ -2,7 +2,7 @@ import { asFields, text } from '../../../catalog/fields.ts'
 import { type UsageInterval, type Verification, verifyLedger } from '../../../ledger/verify.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, textOption } from '../../../model/option.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { utcMinute } from '../../../model/time.ts'
@@ -12,18 +12,18 @@ import { openWhatIsStored } from '../../../run/open-stored.ts'
 import type { LedgerFilter, LedgerStore } from '../../../store/ledger.ts'
 import type { SyncStore } from '../../../store/sync.ts'
 import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
-  by: textFlag('run, day (UTC), job, tag or client [day]'),
-  job: textFlag('Calls of this job only'),
-  from: textFlag('From this day or instant on (UTC)'),
-  until: textFlag('Before this day or instant (UTC)'),
+  by: textOption('run, day (UTC), job, tag or client [day]'),
+  job: textOption('Calls of this job only'),
+  from: textOption('From this day or instant on (UTC)'),
+  until: textOption('Before this day or instant (UTC)'),
   ...syncFirstFlags,
-} satisfies Flags
+} satisfies OptionSpecs
 
-export type LedgerFlags = TypedFlags<typeof flags> & { readonly what?: string }
+export type LedgerFlags = TypedOptions<typeof flags> & { readonly what?: string }
 
 export const ledgerCommand = {
   flags,

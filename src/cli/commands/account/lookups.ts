@@ -7,10 +7,10 @@ import { exitCodes } from '../../../model/run.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { connectFreely, lookupPatience } from '../../../run/app.ts'
-import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, serviceFlags, type TypedOptions } from '../../flags.ts'
 import { lookupExits } from '../../help.ts'
 
-type LookupFlags = TypedFlags<typeof serviceFlags> & { readonly text?: string; readonly engine?: string }
+type LookupFlags = TypedOptions<typeof serviceFlags> & { readonly text?: string; readonly engine?: string }
 
 export const healthCommand = {
   flags: serviceFlags,

@@ -2,9 +2,9 @@ import { operations as catalog } from '../../../catalog/index.ts'
 import type { Operation } from '../../../catalog/operation.ts'
 import { formatTable } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 
-type OperationsFlags = TypedFlags<Record<never, never>>
+type OperationsFlags = TypedOptions<Record<never, never>>
 
 export const operationsCommand = {
   flags: {},

@@ -9,18 +9,18 @@ import {
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import { RanklineError } from '../../../model/errors.ts'
-import type { Flags } from '../../../model/flag.ts'
+import type { OptionSpecs } from '../../../model/option.ts'
 import { grouped } from '../../../model/text.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { connectFreely } from '../../../run/app.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
-import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, serviceFlags, type TypedOptions } from '../../flags.ts'
 import { accountExits } from '../../help.ts'
 
-const flags = serviceFlags satisfies Flags
+const flags = serviceFlags satisfies OptionSpecs
 
-export type UsageFlags = TypedFlags<typeof flags>
+export type UsageFlags = TypedOptions<typeof flags>
 
 export const usageCommand = {
   flags,

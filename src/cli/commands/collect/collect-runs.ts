@@ -4,11 +4,17 @@ import { isFolder, jobFileNamed } from '../../../jobfile/files.ts'
 import { yamlJobFiles } from '../../../jobfile/peek.ts'
 import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, type FlagsOf, switchFlag } from '../../../model/flag.ts'
-import { jobFlags, noFile } from '../../../model/job.ts'
+import { jobOptions, noFile } from '../../../model/job.ts'
+import {
+  listOption,
+  type OptionSpecs,
+  type OptionsOf,
+  switchOption,
+  textOption,
+} from '../../../model/option.ts'
 import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
 import { type App, mostConnections } from '../../../run/app.ts'
@@ -21,11 +27,10 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../run/run-jobs.ts'
-import { selectionFlags } from '../../../run/selection.ts'
 import type { Store } from '../../../store/store.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, type RunPings, reasonOf } from '../../../unattended/messages/ping.ts'
-import type { collectFlags, fitFlags, TypedFlags } from '../../flags.ts'
+import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
 import { runStatusLine } from '../../progress.ts'
@@ -33,19 +38,23 @@ import { nextCommands, summaryLines } from '../../run-summary.ts'
 
 // What the commands that collect share: their jobs, and what they do with planned runs.
 
-/** What a job file says can be said, and overruled, by flags. */
+/** What a job file says can be said, and overruled, on the command line; and which part of jobs is meant. */
 export const jobFileFlags = {
-  ...jobFlags,
-  ...selectionFlags,
-  due: switchFlag(
+  ...jobOptions,
+  tag: listOption('Only queries with this tag'),
+  query: listOption('Only the query with this text'),
+  engine: listOption('Only queries of this engine: alpha, beta or gamma'),
+  where: listOption("Only queries of which this is true, for instance 'volume>1000' or 'team=red'"),
+  limit: textOption('At most so many queries of each job, in the order of its file'),
+  due: switchOption(
     'Only what is due; without a job: of every job file of this folder that says when it is due',
   ),
-  fresh: switchFlag('Begin a new run, also where one is unfinished'),
-} satisfies Flags
+  fresh: switchOption('Begin a new run, also where one is unfinished'),
+} satisfies OptionSpecs
 
 interface JobArguments {
   readonly job?: readonly string[] | undefined
-  readonly 'max-credits'?: string | undefined
+  readonly maxCredits?: string | undefined
 }
 
 type WithJobs<F> = F & { readonly job: readonly string[] }
@@ -72,7 +81,7 @@ export async function withDueJobs<F extends JobArguments>(
 }
 
 /** A run that may cost nothing would end where it begins. */
-function refuseNothing({ 'max-credits': most }: JobArguments): void {
+function refuseNothing({ maxCredits: most }: JobArguments): void {
   if (most !== undefined && /^\s*0+\s*$/.test(most))
     throw new UsageError(
       "--max-credits cannot be '0', which buys nothing; write at least 1, or look at the price with: rankline plan",
@@ -95,7 +104,7 @@ export async function meantJobs(named: readonly string[], terminal: Terminal): P
   return jobs.length > 0 ? jobs : named
 }
 
-export type CollectFlags = TypedFlags<typeof collectFlags> & FlagsOf<typeof fitFlags>
+export type CollectFlags = TypedOptions<typeof collectFlags> & OptionsOf<typeof fitFlags>
 
 /** What a scheduler that stays up adds to its runs: what interrupts them, and what it has reported before. */
 export type SchedulerWork = Interrupts &
@@ -134,7 +143,7 @@ export async function collectRuns(
   } catch (error) {
     await pings.failed(reasonOf(error))
     // Where that fails, too, the error before says why.
-    await writeMetrics({ app, metricsFile: metricsFileToWrite(flags['metrics-file']) }).catch(() => {})
+    await writeMetrics({ app, metricsFile: metricsFileToWrite(flags.metricsFile) }).catch(() => {})
     throw error
   }
 }
@@ -315,15 +324,15 @@ type CollectSettings = Pick<
 
 /** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
 export function readCollectFlags(flags: CollectFlags): CollectSettings {
-  const outage = flags['max-outage']
+  const outage = flags.maxOutage
   const maxOutageMs = outage === undefined ? defaultOutageMs : parseDuration(outage, 'smhd')
   if (maxOutageMs === null)
     throw new UsageError(`--max-outage cannot be '${outage}'; write a time such as 90s, 30m or 2h`)
   return {
-    concurrency: numberFlag('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null,
+    concurrency: numberOption('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null,
     maxOutageMs,
     maxThrottlingMs: outage === undefined ? defaultThrottlingMs : maxOutageMs,
-    fitBalance: flags['fit-balance'] === true,
-    metricsFile: metricsFileToWrite(flags['metrics-file']),
+    fitBalance: flags.fitBalance === true,
+    metricsFile: metricsFileToWrite(flags.metricsFile),
   }
 }

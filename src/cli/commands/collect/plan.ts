@@ -11,8 +11,8 @@ import {
 } from '../../../ledger/budget.ts'
 import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledger/quotas.ts'
 import type { Account } from '../../../model/call.ts'
-import { type Flags, switchFlag } from '../../../model/flag.ts'
 import type { JobSettings } from '../../../model/job.ts'
+import { type OptionSpecs, switchOption } from '../../../model/option.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import { count, duration, firstNames, grouped } from '../../../model/text.ts'
@@ -33,7 +33,7 @@ import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { AskedQuery } from '../../../store/results.ts'
 import type { RepeatedRow } from '../../../store/runs.ts'
 import type { Store } from '../../../store/store.ts'
-import { type Command, fitFlags, logFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, fitFlags, logFlags, serviceFlags, type TypedOptions } from '../../flags.ts'
 import { accountExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/usage.ts'
@@ -44,10 +44,10 @@ const flags = {
   ...serviceFlags,
   ...logFlags,
   ...fitFlags,
-  backtest: switchFlag('What each paging policy would have cost and missed on the stored history'),
-} satisfies Flags
+  backtest: switchOption('What each paging policy would have cost and missed on the stored history'),
+} satisfies OptionSpecs
 
-export type PlanFlags = TypedFlags<typeof flags> & { readonly job?: readonly string[] | undefined }
+export type PlanFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] | undefined }
 
 export const planCommand = {
   flags,
@@ -94,7 +94,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     terminal.log(account.message)
     return exitCodeOf(account.stop)
   }
-  judgeClock(account.aheadMs, { now, flags: { 'trust-clock': true }, log: terminal.log })
+  judgeClock(account.aheadMs, { now, options: { trustClock: true }, log: terminal.log })
   const limits = await plannedLimits(
     store,
     decided.map(({ planned }) => planned),
@@ -113,8 +113,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     }
   })
   const quotas = await quotaUsage(store, app.keyHash, account, app.clock.wall())
-  const leftOut =
-    flags['fit-balance'] === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
+  const leftOut = flags.fitBalance === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
   const documents = planDocuments(budgeted, account, leftOut)
   const shownLimits = limitsToShow(budgeted)
   for (const warning of [

@@ -1,9 +1,9 @@
 import { openApp } from '../../../machines/open-app.ts'
 import { UsageError } from '../../../model/errors.ts'
-import type { Flags } from '../../../model/flag.ts'
+import type { OptionSpecs } from '../../../model/option.ts'
 import { isComplete, type Run } from '../../../model/run.ts'
 import { count } from '../../../model/text.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { databaseSetting } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'
@@ -21,7 +21,7 @@ import {
   logFlags,
   queueFlags,
   serviceFlags,
-  type TypedFlags,
+  type TypedOptions,
   waitFlags,
 } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
@@ -36,9 +36,9 @@ const flags = {
   ...logFlags,
   ...queueFlags,
   ...leaseFlags,
-} satisfies Flags
+} satisfies OptionSpecs
 
-type ResumeFlags = TypedFlags<typeof flags> & { readonly run?: string }
+type ResumeFlags = TypedOptions<typeof flags> & { readonly run?: string }
 
 export const resumeCommand = {
   flags,
@@ -117,7 +117,7 @@ async function continueRun(
   { fits, none, refusal, failed, prepare }: Continuation,
 ): Promise<number> {
   readCollectFlags(flags)
-  const id = numberFlag('The run', flags.run, { min: 1 })
+  const id = numberOption('The run', flags.run, { min: 1 })
   using lock = collectorLock(flags, (line) => note(terminal, line))
   const { path, isNamed } = databaseSetting(flags)
   if (isNamed) requireDatabase(path)

@@ -3,14 +3,15 @@ import { resolve } from 'node:path'
 import { formatProblem } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
 import { busyExitCode, RanklineError, WrongClock } from '../../../model/errors.ts'
-import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { noFile, type Problem } from '../../../model/job.ts'
+import { type OptionSpecs, switchOption } from '../../../model/option.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import type { CommandOptions } from '../../../run/config.ts'
 import { databasePath } from '../../../run/config.ts'
-import { type DueFlags, endSlots, findDue, planDue } from '../../../run/due-work.ts'
-import { collectorLock, type LockFlags } from '../../../run/lock.ts'
+import { type DueOptions, endSlots, findDue, planDue } from '../../../run/due-work.ts'
+import { collectorLock } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { outgoing } from '../../../run/outgoing.ts'
 import { type ListedRun, planRuns } from '../../../run/run-jobs.ts'
@@ -32,7 +33,7 @@ import {
   logFlags,
   queueFlags,
   serviceFlags,
-  type TypedFlags,
+  type TypedOptions,
   waitFlags,
 } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
@@ -60,11 +61,11 @@ const flags = {
   ...fitFlags,
   ...queueFlags,
   ...leaseFlags,
-  'dry-run': switchFlag('The same as plan'),
-  'skip-bad': switchFlag('Leave out job files with mistakes, and end with exit code 2 after the others'),
-} satisfies Flags
+  'dry-run': switchOption('The same as plan'),
+  'skip-bad': switchOption('Leave out job files with mistakes, and end with exit code 2 after the others'),
+} satisfies OptionSpecs
 
-export type RunFlags = TypedFlags<typeof flags> & { readonly job?: readonly string[] | undefined }
+export type RunFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] | undefined }
 
 export const runCommand = {
   flags,
@@ -82,7 +83,7 @@ export const runCommand = {
 
 /** `rankline run`: collects jobs, or goes on with what an earlier command did not finish. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
-  if (flags['dry-run'] === true) return await plan(flags, terminal)
+  if (flags.dryRun === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
   const named = await withNamedJobs(flags, terminal)
   const starts = startsOf(named.job, terminal)
@@ -104,7 +105,7 @@ async function runNamed(
   return planned.isLeftOut && (code === 0 || code === 3) ? 2 : code
 }
 
-type DueRunFlags = DueFlags & CollectFlags & LockFlags
+type DueRunFlags = DueOptions & CollectFlags & CommandOptions
 
 /**
  * `rankline run --due`: collects what is due and no more. Under cron it prints nothing where nothing is due, or where another process
@@ -191,7 +192,7 @@ async function sendWaitingMessages(flags: DueRunFlags, terminal: Terminal): Prom
   const send = sendWithoutRun({
     database: databasePath(flags),
     clock: systemClock,
-    outgoing: () => outgoing(flags['allow-http'] === true),
+    outgoing: () => outgoing(flags.allowHttp === true),
     log: (line) => void noteOnScreen(terminal, line),
   })
   await send([])
@@ -286,7 +287,7 @@ interface WhyNotRun {
 export async function reportNotStarted(
   work: Promise<number>,
   starts: JobStarts,
-  flags: LockFlags,
+  flags: CommandOptions,
   clock: Clock = systemClock,
 ): Promise<number> {
   const { begun, refused, mistaken, printed } = starts
@@ -315,7 +316,11 @@ export async function reportNotStarted(
 async function sendNotStarted(
   starts: JobStarts,
   others: WhyNotRun | null,
-  { flags, clock, alerts }: { readonly flags: LockFlags; readonly clock: Clock; readonly alerts: boolean },
+  {
+    flags,
+    clock,
+    alerts,
+  }: { readonly flags: CommandOptions; readonly clock: Clock; readonly alerts: boolean },
 ): Promise<void> {
   const { files, begun, terminal } = starts
   const notRun = files
@@ -325,7 +330,7 @@ async function sendNotStarted(
       return why === null ? [] : [{ file, ...why }]
     })
   const parts = {
-    outgoing: outgoing(flags['allow-http'] === true),
+    outgoing: outgoing(flags.allowHttp === true),
     log: (line: string) => terminal.log(line),
   }
   try {

@@ -5,11 +5,17 @@ import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import { quotaLeft, quotaUsage } from '../../../ledger/quotas.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { type Flag, type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import {
+  type OptionSpec,
+  type OptionSpecs,
+  propertyOf,
+  switchOption,
+  textOption,
+} from '../../../model/option.ts'
 import { exitCodes, isStoppedFromOutside, type StopCause } from '../../../model/run.ts'
 import { count } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
-import { choice, numberFlag } from '../../../model/values.ts'
+import { choice, numberOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { connectFreely, serviceAhead } from '../../../run/app.ts'
@@ -58,7 +64,7 @@ import {
   logFlags,
   queueFlags,
   serviceFlags,
-  type TypedFlags,
+  type TypedOptions,
 } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { meantJobs, readCollectFlags } from './collect-runs.ts'
@@ -69,17 +75,17 @@ const flags = {
   ...clockFlags,
   ...collectFlags,
   ...confirmFlags,
-  health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
+  health: textOption('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
   ...logFlags,
   ...queueFlags,
   ...leaseFlags,
-  print: textFlag('Print what starts it with the system: systemd, crontab, launchd or windows'),
-  list: switchFlag('Show when each job runs next, and do nothing else'),
-  from: textFlag('With --list: first day or instant (ISO 8601, UTC); default: now'),
-  until: textFlag('With --list: day or instant before which they run; default: the next five of each job'),
-} satisfies Flags
+  print: textOption('Print what starts it with the system: systemd, crontab, launchd or windows'),
+  list: switchOption('Show when each job runs next, and do nothing else'),
+  from: textOption('With --list: first day or instant (ISO 8601, UTC); default: now'),
+  until: textOption('With --list: day or instant before which they run; default: the next five of each job'),
+} satisfies OptionSpecs
 
-type ScheduleFlags = TypedFlags<typeof flags> & {
+type ScheduleFlags = TypedOptions<typeof flags> & {
   readonly job?: readonly string[] | undefined
 }
 
@@ -189,7 +195,7 @@ async function printServiceFile(flags: ScheduleFlags, system: string, terminal: 
 /** What the system is to start: this program, in this folder, with these jobs and flags. */
 function servicePlan(flags: ScheduleFlags): ServicePlan {
   const folder = process.cwd()
-  const files = [databaseSetting(flags).path, metricsFile(flags['metrics-file'])?.path ?? []].flat()
+  const files = [databaseSetting(flags).path, metricsFile(flags.metricsFile)?.path ?? []].flat()
   const isOutside = (path: string): boolean => relative(folder, path).startsWith('..')
   return {
     node: process.execPath,
@@ -205,7 +211,7 @@ function servicePlan(flags: ScheduleFlags): ServicePlan {
 
 /** What the system starts needs the flags that were typed, too. */
 function passedOn(flags: ScheduleFlags): readonly string[] {
-  const passed: Readonly<Record<string, Flag>> = {
+  const passed: Readonly<Record<string, OptionSpec>> = {
     db: globalFlags.db,
     ...serviceFlags,
     ...collectFlags,
@@ -213,7 +219,7 @@ function passedOn(flags: ScheduleFlags): readonly string[] {
     ...logFlags,
   }
   const typed = Object.keys(passed).flatMap((name) => {
-    const value = (flags as Readonly<Record<string, unknown>>)[name]
+    const value = (flags as Readonly<Record<string, unknown>>)[propertyOf(name)]
     if (value === undefined || value === false) return []
     return [value === true ? `--${name}` : `--${name}=${value}`]
   })
@@ -244,7 +250,7 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   const { path: database, isNamed } = databaseSetting(flags)
   const { refuseFolder } = await import('../../../store/sqlite/connection/database.ts')
   if (isNamed) refuseFolder(database)
-  const port = numberFlag('--health', flags.health, { max: 65_535 })
+  const port = numberOption('--health', flags.health, { max: 65_535 })
   const named = flags.job ?? []
   let hasMistakes = false
   const printed = printedMistakes(null)
@@ -271,13 +277,13 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   const gate = clockGate({
     ask: async () => await serviceAhead(flags, signal),
     clock: systemClock,
-    flags,
+    options: flags,
     log: (line) => log(line, { level: 'error' }),
   })
   const around = { database: databasePath(flags), clock: systemClock, log, isConfirmed: gate.isConfirmed }
   const byNow = () => {
     forgetEnvFile()
-    return outgoing(flags['allow-http'] === true)
+    return outgoing(flags.allowHttp === true)
   }
   const sendMessages = sendWithoutRun({ ...around, outgoing: byNow })
   const tellLeftOut = leftOutTeller(jobFiles.leftOut, { ...around, outgoing: byNow })
@@ -353,7 +359,7 @@ export function dueCollector(
       json: false,
       job: jobs.map(({ path }) => path),
       texts: textsOf(jobs),
-      'skip-bad': true,
+      skipBad: true,
     }
     const scheduler = { stop, reported, reportedPings, isTrial, exitCode: () => exitCodes.interrupted }
     const starts = startsOf(request.job, terminal)

@@ -5,7 +5,7 @@ import { readOneQuery } from '../../../jobfile/queries.ts'
 import { formatProblem } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
 import { RanklineError } from '../../../model/errors.ts'
-import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
+import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
 import type { Row } from '../../../model/result.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { count } from '../../../model/text.ts'
@@ -18,7 +18,7 @@ import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/store.ts'
-import { type Command, clockFlags, serviceFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { type Command, clockFlags, serviceFlags, type TypedOptions, waitFlags } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { malformedLines, mismatchLines } from '../../run-summary.ts'
@@ -27,11 +27,11 @@ const flags = {
   ...serviceFlags,
   ...clockFlags,
   ...waitFlags,
-  param: { ...listFlag('Parameter, for instance -p gl=us'), alias: 'p' },
-  style: textFlag('get or post'),
-} satisfies Flags
+  param: { ...listOption('Parameter, for instance -p gl=us'), alias: 'p' },
+  style: textOption('get or post'),
+} satisfies OptionSpecs
 
-export type SearchFlags = TypedFlags<typeof flags> & { readonly operation: string; readonly query: string }
+export type SearchFlags = TypedOptions<typeof flags> & { readonly operation: string; readonly query: string }
 
 export const searchCommand = {
   flags,

@@ -1,12 +1,12 @@
 import { printedLayout } from '../../../machines/postgres/schema.ts'
 import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../machines/queue.ts'
-import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { MovedJob, QueueStatus } from '../../../store/shared/operations.ts'
-import { type Command, chosenWork, queueFlags, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, chosenWork, queueFlags, serviceFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { status, drain, retry, rekey, migrate }
 
@@ -17,14 +17,14 @@ const flags = {
   'base-url': baseUrl,
   'api-key-file': apiKeyFile,
   'allow-http': allowHttp,
-  job: textFlag('rekey: only the job of that name'),
-  from: textFlag(
+  job: textOption('rekey: only the job of that name'),
+  from: textOption(
     'rekey: the key that the jobs have, as queue status shows it; default: what this database has begun',
   ),
-  print: switchFlag('migrate: print the statements and the least rights of each role, and change nothing'),
-} satisfies Flags
+  print: switchOption('migrate: print the statements and the least rights of each role, and change nothing'),
+} satisfies OptionSpecs
 
-type QueueCommandFlags = TypedFlags<typeof flags> & { readonly what: string }
+type QueueCommandFlags = TypedOptions<typeof flags> & { readonly what: string }
 
 export const queueCommand = {
   flags,

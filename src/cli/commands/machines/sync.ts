@@ -1,23 +1,25 @@
 import { keptAnswers, neededQueue, syncDatabase } from '../../../machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, textOption } from '../../../model/option.ts'
 import { count, parseDuration } from '../../../model/text.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config.ts'
 import { waitForLocks } from '../../../run/lock.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
-import { type Command, logFlags, queueFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { type Command, logFlags, queueFlags, type TypedOptions, waitFlags } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 
 const flags = {
   ...queueFlags,
   ...waitFlags,
-  'keep-answers': textFlag('Answers stay in the queue for so long, for databases that come later [90d]'),
-  'forget-readers': textFlag('Databases that were not synced for so long keep no answers in the queue [30d]'),
+  'keep-answers': textOption('Answers stay in the queue for so long, for databases that come later [90d]'),
+  'forget-readers': textOption(
+    'Databases that were not synced for so long keep no answers in the queue [30d]',
+  ),
   ...logFlags,
-} satisfies Flags
+} satisfies OptionSpecs
 
-type SyncFlags = TypedFlags<typeof flags>
+type SyncFlags = TypedOptions<typeof flags>
 
 export const syncCommand = {
   flags,
@@ -32,8 +34,8 @@ export const syncCommand = {
 /** `rankline sync`: brings runs, calls and answers of all machines into this database. */
 export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number> {
   const url = neededQueue(flags)
-  const keepMs = timeOf('--keep-answers', flags['keep-answers']) ?? keptAnswers.keepMs
-  const forgetAfterMs = timeOf('--forget-readers', flags['forget-readers']) ?? keptAnswers.forgetAfterMs
+  const keepMs = timeOf('--keep-answers', flags.keepAnswers) ?? keptAnswers.keepMs
+  const forgetAfterMs = timeOf('--forget-readers', flags.forgetReaders) ?? keptAnswers.forgetAfterMs
   const database = databasePath(flags)
   makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)

@@ -1,9 +1,9 @@
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { neededQueue, runWorker } from '../../../machines/queue.ts'
 import type { WorkerState } from '../../../machines/worker.ts'
-import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { systemClock } from '../../../model/time.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { leaseOf, version } from '../../../run/config.ts'
 import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/after-run.ts'
@@ -15,7 +15,7 @@ import {
   logFlags,
   queueFlags,
   serviceFlags,
-  type TypedFlags,
+  type TypedOptions,
 } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from '../collect/collect-runs.ts'
@@ -25,16 +25,16 @@ const { 'max-outage': maxOutage } = collectFlags
 const flags = {
   ...queueFlags,
   ...serviceFlags,
-  concurrency: textFlag('Calls in flight at once [16]'),
+  concurrency: textOption('Calls in flight at once [16]'),
   'max-outage': maxOutage,
-  once: switchFlag('End when nothing is left to buy'),
+  once: switchOption('End when nothing is left to buy'),
   ...leaseFlags,
-  health: textFlag('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
-  'metrics-file': textFlag('Prometheus text file to write while it works'),
+  health: textOption('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
+  'metrics-file': textOption('Prometheus text file to write while it works'),
   ...logFlags,
-} satisfies Flags
+} satisfies OptionSpecs
 
-type WorkerFlags = TypedFlags<typeof flags>
+type WorkerFlags = TypedOptions<typeof flags>
 
 export const workerCommand = {
   flags,
@@ -54,7 +54,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   const { concurrency, maxOutageMs } = readCollectFlags(flags)
   const leaseMs = leaseOf(flags)
   const url = neededQueue(flags)
-  const port = numberFlag('--health', flags.health, { max: 65_535 })
+  const port = numberOption('--health', flags.health, { max: 65_535 })
   using interrupts = listenForInterrupts(terminal)
   const upSince = new Date(systemClock.wall()).toISOString()
   let state: WorkerState = { chunks: 0, done: 0, isConnected: true }
@@ -67,7 +67,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   })
   await using served = port === undefined ? null : await serveHealth(port, health)
   const where = served === null ? '' : ` Health: ${served.url}`
-  const metrics = metricsWriter(flags['metrics-file'], terminal)
+  const metrics = metricsWriter(flags.metricsFile, terminal)
   const cause = await runWorker(flags, {
     url,
     leaseMs,

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, textOption } from '../../../model/option.ts'
 import { type AlertKind, alertKinds } from '../../../model/settings/alert.ts'
 import { closestMatch, count, grouped, parseDuration } from '../../../model/text.ts'
 import { startOfDay, systemClock, utcMinute } from '../../../model/time.ts'
@@ -13,18 +13,18 @@ import type { Store } from '../../../store/store.ts'
 import { deliver, tryChannels } from '../../../unattended/messages/deliver.ts'
 import { alertsDocument, alertsText, knownAlerts } from '../../alert-list.ts'
 import { isDay, refuseUnknownJob } from '../../arguments.ts'
-import { type Command, chosenWork, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, chosenWork, serviceFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { list, mute, send, test }
 
 const flags = {
-  tag: textFlag('mute: alerts on queries with this tag'),
-  when: { ...textFlag('mute: alerts of this kind of rule, such as drop'), values: alertKinds },
-  until: textFlag('mute: for how long, such as 7d or 12h, or until which day; 0h ends it'),
+  tag: textOption('mute: alerts on queries with this tag'),
+  when: { ...textOption('mute: alerts of this kind of rule, such as drop'), values: alertKinds },
+  until: textOption('mute: for how long, such as 7d or 12h, or until which day; 0h ends it'),
   'allow-http': serviceFlags['allow-http'],
-} satisfies Flags
+} satisfies OptionSpecs
 
-type AlertsFlags = TypedFlags<typeof flags> & { readonly what: string; readonly name?: string }
+type AlertsFlags = TypedOptions<typeof flags> & { readonly what: string; readonly name?: string }
 
 export const alertsCommand = {
   flags,
@@ -124,7 +124,7 @@ async function send(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   await deliver({
     store,
     clock: systemClock,
-    outgoing: outgoing(flags['allow-http'] === true),
+    outgoing: outgoing(flags.allowHttp === true),
     log: (line) => terminal.log(line, { level: 'warn' }),
   })
   const of = name === undefined ? {} : { job: name }
@@ -167,7 +167,7 @@ const failedExitCode = 3
 /** `rankline alerts test`: a sample through one channel, or all. */
 async function test(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   const workspace = await openWorkspace('.')
-  const tries = await tryChannels(workspace, flags.name, outgoing(flags['allow-http'] === true), systemClock)
+  const tries = await tryChannels(workspace, flags.name, outgoing(flags.allowHttp === true), systemClock)
   const lines = tries.map(({ channel, type, delivered, reason }) => {
     const how = delivered ? 'delivered' : 'not delivered'
     return `${sanitize(channel)} (${type}): ${how}${reason === null ? '' : `: ${sanitize(reason)}`}`

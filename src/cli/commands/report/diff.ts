@@ -1,7 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
+import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
 import { normalText } from '../../../model/spelling.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
@@ -18,20 +18,20 @@ import { databasePath } from '../../../run/config.ts'
 import type { SerpQuery } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
-import { type Command, compareFlags, outFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, compareFlags, outFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 const flags = {
   ...outFlags,
-  query: textFlag('This query, result by result; default: one line for every query of the job'),
-  operation: textFlag('As asked with this operation only'),
-  param: { ...listFlag('As asked with this parameter only, for instance -p gl=us'), alias: 'p' },
-  depth: textFlag('Only the first this many results of either day; default: all'),
+  query: textOption('This query, result by result; default: one line for every query of the job'),
+  operation: textOption('As asked with this operation only'),
+  param: { ...listOption('As asked with this parameter only, for instance -p gl=us'), alias: 'p' },
+  depth: textOption('Only the first this many results of either day; default: all'),
   ...compareFlags,
-  date: textFlag('The results of this local day, or the latest before it; default: the latest'),
-} satisfies Flags
+  date: textOption('The results of this local day, or the latest before it; default: the latest'),
+} satisfies OptionSpecs
 
-export type DiffFlags = TypedFlags<typeof flags> & { readonly job: string }
+export type DiffFlags = TypedOptions<typeof flags> & { readonly job: string }
 
 export const diffCommand = {
   flags,
@@ -46,7 +46,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const json = isJsonAsked(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
-  const depth = numberFlag('--depth', flags.depth, { min: 1 })
+  const depth = numberOption('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)
   await using store = await openReader(databasePath(flags))
   await refuseOntoJobFiles(store, flags)

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { cursorText, labelled, numbersOf, readCursor } from '../../../export/export.ts'
 import { type ExportKind, exportKinds } from '../../../export/kinds.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
 import { normalText } from '../../../model/spelling.ts'
 import { closestMatch } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
 import { type RowFormatName, rowFormats } from '../../../output/formats/index.ts'
@@ -16,30 +16,32 @@ import type { RowFilter } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { chosenFormat, csvStyle, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
-import { type Command, outputFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
 import { exportProgress } from '../../progress.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
   ...outputFlags(Object.keys(rowFormats)),
-  job: textFlag('Of this job only'),
-  run: textFlag('Of this run only'),
-  query: textFlag('Of this query only'),
-  operation: textFlag('Of this operation only'),
-  from: textFlag('From this day or instant on (UTC)'),
-  until: textFlag('Before this day or instant (UTC)'),
-  since: textFlag(
+  job: textOption('Of this job only'),
+  run: textOption('Of this run only'),
+  query: textOption('Of this query only'),
+  operation: textOption('Of this operation only'),
+  from: textOption('From this day or instant on (UTC)'),
+  until: textOption('Before this day or instant (UTC)'),
+  since: textOption(
     'Only what was stored or changed after this cursor; every export prints the next one at its end',
   ),
-  'cursor-file': textFlag('File that holds the cursor: read where it exists, replaced when --out is written'),
-  to: textFlag(
+  'cursor-file': textOption(
+    'File that holds the cursor: read where it exists, replaced when --out is written',
+  ),
+  to: textOption(
     'Bring a table in Postgres up to date, postgres://user@host/database/schema; schema: rankline_export if none is named',
   ),
   ...syncFirstFlags,
-} satisfies Flags
+} satisfies OptionSpecs
 
-export type ExportFlags = TypedFlags<typeof flags> & { readonly kind: string }
+export type ExportFlags = TypedOptions<typeof flags> & { readonly kind: string }
 
 export const exportCommand = {
   flags,
@@ -117,7 +119,7 @@ async function refuseUnknown(store: Store, { job, run }: RowFilter): Promise<voi
 
 function refuseUnfitForTable(flags: ExportFlags): void {
   const ofFiles = (['out', 'format', 'json', 'raw', 'excel', 'cursor-file'] as const).find(
-    (name) => flags[name] !== undefined && flags[name] !== false,
+    (name) => flags[propertyOf(name)] !== undefined && flags[propertyOf(name)] !== false,
   )
   if (ofFiles === 'cursor-file')
     throw new UsageError('--to keeps the cursor beside the table. Leave out --cursor-file')
@@ -126,7 +128,7 @@ function refuseUnfitForTable(flags: ExportFlags): void {
 }
 
 function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal): void {
-  const { out, since, 'cursor-file': file } = flags
+  const { out, since, cursorFile: file } = flags
   if ('binary' in rowFormats[name] && out === undefined && isScreen(terminal))
     throw new UsageError(`A terminal cannot show ${name}. Name a file with --out, or write into a pipe`)
   if (flags.excel === true && name !== 'csv')
@@ -143,7 +145,7 @@ function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal
 }
 
 /** Where to begin, as it was given or as the last export left it; null at the beginning. */
-function cursorOf({ since, 'cursor-file': file }: ExportFlags): string | null {
+function cursorOf({ since, cursorFile: file }: ExportFlags): string | null {
   if (file === undefined || !existsSync(file)) return since ?? null
   try {
     return readFileSync(file, 'utf8')
@@ -153,7 +155,7 @@ function cursorOf({ since, 'cursor-file': file }: ExportFlags): string | null {
 }
 
 /** Notes how far the rows go that are written by now; an export that dies before begins where this one did. */
-async function keepCursor({ 'cursor-file': file }: ExportFlags, cursor: string): Promise<void> {
+async function keepCursor({ cursorFile: file }: ExportFlags, cursor: string): Promise<void> {
   if (file === undefined) return
   async function* line() {
     yield `${cursor}\n`
@@ -172,7 +174,7 @@ function chosenKind(kind: string): ExportKind {
 
 function rowFilter(flags: ExportFlags): RowFilter {
   const { job, query, from, until } = flags
-  const run = numberFlag('--run', flags.run, { min: 1 })
+  const run = numberOption('--run', flags.run, { min: 1 })
   const given = {
     job,
     run,

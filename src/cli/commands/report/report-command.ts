@@ -1,17 +1,17 @@
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, switchFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, switchOption } from '../../../model/option.ts'
 import type { Terminal } from '../../../output/terminal.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 import { report, reportFlags } from './report.ts'
 
 const flags = {
   ...reportFlags,
-  all: switchFlag(
+  all: switchOption(
     'Every job of the database: a row each, and with --out a page with the report of each beside it',
   ),
-} satisfies Flags
+} satisfies OptionSpecs
 
-type ReportCommandFlags = TypedFlags<typeof flags> & { readonly job?: readonly string[] }
+type ReportCommandFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] }
 
 export const reportCommand = {
   flags,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, listFlag, switchFlag, textFlag } from '../../../model/flag.ts'
+import { listOption, type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import type { ResultKind } from '../../../model/result.ts'
 import { suspicionText } from '../../../model/run.ts'
 import { type Audience, audiences, comparison, period } from '../../../model/settings/presentation.ts'
@@ -28,37 +28,39 @@ import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { chosenFormat, csvStyle, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
-import { compareFlags, outputFlags, type TypedFlags } from '../../flags.ts'
+import { compareFlags, outputFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 import { figureFormats, type ReportFormatName, reportFormats } from '../../report-formats.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 export const reportFlags = {
   ...outputFlags(Object.keys(reportFormats)),
-  period: textFlag(
+  period: textOption(
     '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d, or the whole history if it is shorter',
   ),
-  compare: textFlag(
+  compare: textOption(
     'previous-period, year, a day, or how long ago, for instance 7d; default: the day before the period; for csv, json, jsonl and --metrics 1d',
   ),
   tolerance: compareFlags.tolerance,
-  date: textFlag('The report as of this local day; default: the latest'),
-  tag: listFlag('Keywords with this tag only'),
-  target: listFlag('This target only, by its name in the report'),
-  kind: textFlag('Kind of results that the figures count: organic, news, video, image, reference [organic]'),
-  sort: textFlag('query, rank, change or volume [query]'),
-  metrics: switchFlag('The figures only; with --json each with its definition and coverage'),
-  ctr: textFlag('File with a CTR curve of your own: rank,ctr'),
-  absent: textFlag('What an absent rank counts as: depth, looked-at, ranked-only or a rank [depth]'),
-  for: textFlag('client or team; a client is shown no runs, credits or operations [team]'),
-  comment: textFlag('Markdown file with words of your own, shown on top'),
-  serps: textFlag('html: include the top results of this many more days, for instance 30d'),
-  paper: textFlag('pdf: a4 or letter [a4]'),
+  date: textOption('The report as of this local day; default: the latest'),
+  tag: listOption('Keywords with this tag only'),
+  target: listOption('This target only, by its name in the report'),
+  kind: textOption(
+    'Kind of results that the figures count: organic, news, video, image, reference [organic]',
+  ),
+  sort: textOption('query, rank, change or volume [query]'),
+  metrics: switchOption('The figures only; with --json each with its definition and coverage'),
+  ctr: textOption('File with a CTR curve of your own: rank,ctr'),
+  absent: textOption('What an absent rank counts as: depth, looked-at, ranked-only or a rank [depth]'),
+  for: textOption('client or team; a client is shown no runs, credits or operations [team]'),
+  comment: textOption('Markdown file with words of your own, shown on top'),
+  serps: textOption('html: include the top results of this many more days, for instance 30d'),
+  paper: textOption('pdf: a4 or letter [a4]'),
   ...syncFirstFlags,
-  explain: textFlag('One query instead: its results page by page, and which target each matches and why'),
-} satisfies Flags
+  explain: textOption('One query instead: its results page by page, and which target each matches and why'),
+} satisfies OptionSpecs
 
-export type ReportOptions = TypedFlags<typeof reportFlags>
+export type ReportOptions = TypedOptions<typeof reportFlags>
 export type ReportFlags = ReportOptions & { readonly job: string }
 
 /** Where the targets of a job stand, how they moved, and why one query says what it says. */

@@ -1,10 +1,10 @@
 import { runDocument } from '../../../collect/finish.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, textOption } from '../../../model/option.ts'
 import type { Run, RunQuality } from '../../../model/run.ts'
 import { grouped } from '../../../model/text.ts'
 import { utcMinute } from '../../../model/time.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { paramTexts } from '../../../report/cells.ts'
@@ -13,14 +13,17 @@ import { openRunList } from '../../../run/open-stored.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
 import type { RunList } from '../../../store/sqlite/open-runs.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../run-summary.ts'
 
 const listedByDefault = 20
 
-const flags = { job: textFlag('Runs of this job only'), limit: textFlag('Runs to list [20]') } satisfies Flags
+const flags = {
+  job: textOption('Runs of this job only'),
+  limit: textOption('Runs to list [20]'),
+} satisfies OptionSpecs
 
-export type RunsFlags = TypedFlags<typeof flags> & { readonly run?: string }
+export type RunsFlags = TypedOptions<typeof flags> & { readonly run?: string }
 
 export const runsCommand = {
   flags,
@@ -39,9 +42,9 @@ export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number
   const database = databasePath(flags)
   // A run without an end is at work only as long as a process collects.
   const collecting = isHeld(databaseLock(database))
-  const id = numberFlag('The run', flags.run, { min: 1 })
+  const id = numberOption('The run', flags.run, { min: 1 })
   if (id !== undefined) return await showRun(store, id, collecting, flags, terminal)
-  const limit = numberFlag('--limit', flags.limit, { min: 1 }) ?? listedByDefault
+  const limit = numberOption('--limit', flags.limit, { min: 1 }) ?? listedByDefault
   const listed = await store.runs({ limit, ...(flags.job === undefined ? {} : { job: flags.job }) })
   if (flags.json === true) {
     const documents = await Promise.all(listed.map((run) => documentOf(store, run, collecting)))

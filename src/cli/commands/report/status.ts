@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { gatherStatus, type JobDocument, type StatusDocument, statusDocument } from '../../../check/status.ts'
-import type { Flags } from '../../../model/flag.ts'
+import type { OptionSpecs } from '../../../model/option.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { asciiSigns, formatTable, wrap } from '../../../output/table.ts'
@@ -8,12 +8,12 @@ import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { age, ahead, type Level, type StatusProblem } from '../../../unattended/status.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 import { foundText } from '../../output.ts'
 
-const flags = {} satisfies Flags
+const flags = {} satisfies OptionSpecs
 
-export type StatusFlags = TypedFlags<typeof flags>
+export type StatusFlags = TypedOptions<typeof flags>
 
 export const statusCommand = {
   flags,

@@ -1,11 +1,11 @@
 import { operations } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flag, type Flags, switchFlag } from '../../../model/flag.ts'
+import { type OptionSpec, type OptionSpecs, switchOption } from '../../../model/option.ts'
 import { closestMatch } from '../../../model/text.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
 import { flagNamed } from '../../argv.ts'
-import { type Command, commandName, globalFlags, type Registered, type TypedFlags } from '../../flags.ts'
+import { type Command, commandName, globalFlags, type Registered, type TypedOptions } from '../../flags.ts'
 
 /** What the scripts call; `cli/main` answers with `complete`. */
 const completing = '__complete'
@@ -95,7 +95,7 @@ export const completionCommand = {
 
 /** `rankline completion`: the script of a shell; bash where none is named and the environment names no other. */
 export async function completion(
-  { shell = 'bash' }: TypedFlags<Flags> & { readonly shell?: string },
+  { shell = 'bash' }: TypedOptions<OptionSpecs> & { readonly shell?: string },
   terminal: Terminal,
 ): Promise<number> {
   const known = shells.find((one) => one === shell.toLowerCase())
@@ -161,7 +161,7 @@ async function candidates(
       ? flagNames(globalFlags, before)
       : commands.map((one) => ({ word: commandName(one), meaning: one.describe }))
   const command = await registered.load()
-  const known: Flags = { ...globalFlags, ...command.flags }
+  const known: OptionSpecs = { ...globalFlags, ...command.flags }
   const [, named] = current.match(/^--([\w-]+)=/) ?? []
   if (named !== undefined)
     return (await valuesOf(named, known[named])).map(({ word, meaning }) => ({
@@ -177,7 +177,7 @@ async function candidates(
 }
 
 /** How many arguments stand behind the name of the command. */
-function argumentsAfter(before: readonly string[], known: Flags): number {
+function argumentsAfter(before: readonly string[], known: OptionSpecs): number {
   const plain = before.filter((word, index) => {
     const [, long, letter] = before[index - 1]?.match(/^--([\w-]+)$|^-(\w)$/) ?? []
     const flag = flagNamed(long ?? letter ?? '', known)
@@ -186,14 +186,14 @@ function argumentsAfter(before: readonly string[], known: Flags): number {
   return plain.length - 1
 }
 
-function flagNames(flags: Flags, before: readonly string[]): readonly CompletionWord[] {
-  const known: Flags = { ...flags, help: switchFlag('Show help') }
+function flagNames(flags: OptionSpecs, before: readonly string[]): readonly CompletionWord[] {
+  const known: OptionSpecs = { ...flags, help: switchOption('Show help') }
   return Object.entries(known)
     .filter(([name, { kind }]) => kind === 'list' || !before.includes(`--${name}`))
     .map(([name, { help }]) => ({ word: `--${name}`, meaning: help }))
 }
 
-async function valuesOf(name: string, flag: Flag | undefined): Promise<readonly CompletionWord[]> {
+async function valuesOf(name: string, flag: OptionSpec | undefined): Promise<readonly CompletionWord[]> {
   if (flag?.values !== undefined) return flag.values.map((word) => ({ word }))
   if (name === 'operation') return operationNames()
   if (name === 'job') return await jobNames()

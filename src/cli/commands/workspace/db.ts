@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
-import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
@@ -23,21 +23,21 @@ import {
   type Retained,
   timeOfAges,
 } from '../../../unattended/scheduler/retention.ts'
-import { type Command, chosenWork, type TypedFlags } from '../../flags.ts'
+import { type Command, chosenWork, type TypedOptions } from '../../flags.ts'
 
 const works = { backup, restore, check, migrate, prune }
 const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum', 'trust-clock'] as const
 const brokenExitCode = 3
 
 const flags = {
-  answers: textFlag('prune: drop stored bodies of answers older than this, for instance 90d'),
-  results: textFlag('prune: drop results older than this, for instance 2y; ranks stay'),
-  'dry-run': switchFlag('prune: show what would be dropped'),
-  'trust-clock': switchFlag('prune: count ages from now, also where nothing confirms the clock'),
-  vacuum: switchFlag('prune: rewrite the file, so that it becomes smaller'),
-} satisfies Flags
+  answers: textOption('prune: drop stored bodies of answers older than this, for instance 90d'),
+  results: textOption('prune: drop results older than this, for instance 2y; ranks stay'),
+  'dry-run': switchOption('prune: show what would be dropped'),
+  'trust-clock': switchOption('prune: count ages from now, also where nothing confirms the clock'),
+  vacuum: switchOption('prune: rewrite the file, so that it becomes smaller'),
+} satisfies OptionSpecs
 
-type PruneFlags = TypedFlags<typeof flags>
+type PruneFlags = TypedOptions<typeof flags>
 export type DbFlags = PruneFlags & { readonly what: string; readonly file?: string }
 
 export const dbCommand = {
@@ -58,7 +58,7 @@ export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
   const what = chosenWork('db', works, flags.what)
   if (what !== 'backup' && what !== 'restore' && flags.file !== undefined)
     throw new UsageError(`rankline db ${what} takes no '${flags.file}'. Name the database with --db`)
-  const stray = flagsOfPrune.find((name) => flags[name] !== undefined)
+  const stray = flagsOfPrune.find((name) => flags[propertyOf(name)] !== undefined)
   if (what !== 'prune' && stray !== undefined)
     throw new UsageError(`rankline db ${what} takes no --${stray}. It belongs to: rankline db prune`)
   return await works[what](flags, terminal)
@@ -158,7 +158,7 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
   const database = databasePath(flags)
   const now = await timeOfPruning(database, flags, terminal)
   const keep = await keepOf(flags)
-  if (flags['dry-run'] === true) {
+  if (flags.dryRun === true) {
     requireDatabase(database)
     if (keep.resultsMs !== null && needsMigration(database))
       throw new UsageError(
@@ -180,11 +180,11 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
 /** The time from which ages count: now, unless the clock may be wrong and nothing says that it is right. */
 async function timeOfPruning(database: string, flags: PruneFlags, { log }: Terminal): Promise<number> {
   const now = systemClock.wall()
-  if (flags['trust-clock'] === true || !existsSync(database)) return now
+  if (flags.trustClock === true || !existsSync(database)) return now
   const known = await timeOfAges(database, now)
   if (known === now) return now
   const aheadMs = await serviceAhead(flags)
-  judgeClock(aheadMs, { now, flags, log })
+  judgeClock(aheadMs, { now, options: flags, log })
   if (aheadMs !== null) return now
   log(
     `Ages count from ${utcMinute(known)} UTC, when the last run ended: nothing has confirmed the clock since. To count from now, add --trust-clock`,

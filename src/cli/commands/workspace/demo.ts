@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { stopSignal } from '../../../collect/stop.ts'
 import { exportKinds } from '../../../export/kinds.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, textOption } from '../../../model/option.ts'
 import type { ReportNote } from '../../../model/settings/presentation.ts'
 import { count } from '../../../model/text.ts'
 import { addDays, type Clock, daysBetween, systemClock } from '../../../model/time.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { numberOption } from '../../../model/values.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
 import { writeCsv } from '../../../output/formats/csv.ts'
 import { cellsOf } from '../../../output/formats/format.ts'
@@ -27,7 +27,7 @@ import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
 import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../run/run-jobs.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { type ReportFormatName, reportFormats } from '../../report-formats.ts'
 import { metricOptions } from '../report/report.ts'
@@ -37,9 +37,9 @@ const dayMs = 86_400_000
 /** Hour of the day, in UTC, at which the job runs. */
 const morning = 6
 
-const flags = { days: textFlag('Days to simulate [30]') } satisfies Flags
+const flags = { days: textOption('Days to simulate [30]') } satisfies OptionSpecs
 
-export type DemoFlags = TypedFlags<typeof flags>
+export type DemoFlags = TypedOptions<typeof flags>
 
 export const demoCommand = {
   flags,
@@ -52,7 +52,7 @@ export const demoCommand = {
 
 /** `rankline demo`: a month of a real job against a sandbox of its own, then what came of it. */
 export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number> {
-  const days = numberFlag('--days', flags.days, { min: 1, max: 366 }) ?? 30
+  const days = numberOption('--days', flags.days, { min: 1, max: 366 }) ?? 30
   const database = flags.db ?? 'data/demo.db'
   if (flags.db !== undefined && existsSync(flags.db))
     throw new UsageError(

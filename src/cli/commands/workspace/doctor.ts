@@ -1,15 +1,15 @@
 import { styleText } from 'node:util'
 import { type CheckState, exitCodeOfFindings } from '../../../check/doctor.ts'
 import { type Examined, examine } from '../../../check/examine.ts'
-import type { Flags } from '../../../model/flag.ts'
+import type { OptionSpecs } from '../../../model/option.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { type Command, serviceFlags, type TypedFlags } from '../../flags.ts'
+import { type Command, serviceFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, foundText } from '../../output.ts'
 
-const flags = serviceFlags satisfies Flags
+const flags = serviceFlags satisfies OptionSpecs
 
-export type DoctorFlags = TypedFlags<typeof flags>
+export type DoctorFlags = TypedOptions<typeof flags>
 
 export const doctorCommand = {
   flags,

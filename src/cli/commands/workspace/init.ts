@@ -20,24 +20,24 @@ import {
 } from '../../../check/init-files.ts'
 import { mistakePrinter } from '../../../jobfile/source.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { type Flags, switchFlag, textFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count } from '../../../model/text.ts'
 import type { ReadResult } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 
 const flags = {
-  yes: switchFlag('Ask nothing, and take the defaults where no flag says otherwise'),
-  site: textFlag('Site whose ranks are tracked [northdesk.example, which the sandbox knows]'),
-  country: textFlag('Code of the country to search in [us]'),
-  language: textFlag('Code of the language to search in [that of the country]'),
-  schemas: switchFlag('Write the JSON Schemas for editors again, after an upgrade, and nothing else'),
-  jobs: textFlag('Table of clients: a job for each row; columns name, site, country, language, at'),
-  at: textFlag('Time of day to collect at, in the time zone of this machine [06:00]'),
-} satisfies Flags
+  yes: switchOption('Ask nothing, and take the defaults where no flag says otherwise'),
+  site: textOption('Site whose ranks are tracked [northdesk.example, which the sandbox knows]'),
+  country: textOption('Code of the country to search in [us]'),
+  language: textOption('Code of the language to search in [that of the country]'),
+  schemas: switchOption('Write the JSON Schemas for editors again, after an upgrade, and nothing else'),
+  jobs: textOption('Table of clients: a job for each row; columns name, site, country, language, at'),
+  at: textOption('Time of day to collect at, in the time zone of this machine [06:00]'),
+} satisfies OptionSpecs
 
-export type InitFlags = TypedFlags<typeof flags> & { readonly dir?: string }
+export type InitFlags = TypedOptions<typeof flags> & { readonly dir?: string }
 
 export const initCommand = {
   flags,
@@ -117,7 +117,7 @@ async function renewSchemas(folder: string, flags: InitFlags, terminal: Terminal
 async function ask(flags: InitFlags, { askText = null, log }: Terminal): Promise<WorkspaceAnswers> {
   let answers: WorkspaceAnswers = { ...usualAnswers(systemZone()), ...flagged(flags) }
   if (flags.yes === true || askText === null) return answers
-  const open = questions.filter(({ flags: given }) =>
+  const open = questions.filter(({ options: given }) =>
     given.every((flag) => flags[flag as keyof InitFlags] === undefined),
   )
   if (open.length > 0) log('Enter takes the answer in brackets.')

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { type KnownJob, knownJobs } from '../../../check/status.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, switchFlag } from '../../../model/flag.ts'
 import { noFile, removedJob } from '../../../model/job.ts'
+import { type OptionSpecs, propertyOf, switchOption } from '../../../model/option.ts'
 import { closestMatch, count, grouped, shellWord, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { jobName } from '../../../model/values.ts'
@@ -19,18 +19,18 @@ import { sweep } from '../../../store/sqlite/maintenance/sweep.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
-import { type Command, chosenWork, collectFlags, type TypedFlags, waitFlags } from '../../flags.ts'
+import { type Command, chosenWork, collectFlags, type TypedOptions, waitFlags } from '../../flags.ts'
 
 const works = { list, rename, pause, resume, remove }
 
 const flags = {
-  'dry-run': switchFlag('remove: show what would go and what would stay'),
-  yes: switchFlag('remove: ask nothing'),
+  'dry-run': switchOption('remove: show what would go and what would stay'),
+  yes: switchOption('remove: ask nothing'),
   'metrics-file': collectFlags['metrics-file'],
   ...waitFlags,
-} satisfies Flags
+} satisfies OptionSpecs
 
-export type JobCommandFlags = TypedFlags<typeof flags> & {
+export type JobCommandFlags = TypedOptions<typeof flags> & {
   readonly what: string
   readonly name?: string
   readonly to?: string
@@ -57,7 +57,7 @@ export async function job(flags: JobCommandFlags, terminal: Terminal): Promise<n
   const stray = most === 0 ? flags.name : most === 1 ? flags.to : undefined
   if (stray !== undefined) throw new UsageError(`rankline job ${what} takes no '${stray}'. Leave it out`)
   for (const flag of ['dry-run', 'yes'] as const)
-    if (what !== 'remove' && flags[flag] !== undefined)
+    if (what !== 'remove' && flags[propertyOf(flag)] !== undefined)
       throw new UsageError(`rankline job ${what} takes no --${flag}. It belongs to: rankline job remove`)
   return await works[what](flags, terminal)
 }
@@ -137,7 +137,7 @@ async function rename(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
   const read = jobName(flags.to)
   if ('message' in read) throw new UsageError(`The new name ${read.message}; ${read.fix}`)
   const to = read.value
-  const metrics = metricsFileToWrite(flags['metrics-file'])
+  const metrics = metricsFileToWrite(flags.metricsFile)
   const { name, file, all, isStored } = await seenJob(flags)
   if (!isStored)
     throw new UsageError(
@@ -203,7 +203,7 @@ async function resume(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
 /** `rankline job remove`: what is stored of a client goes; calls and credits stay in the ledger. */
 async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
-  const metrics = metricsFileToWrite(flags['metrics-file'])
+  const metrics = metricsFileToWrite(flags.metricsFile)
   const { name, file, isStored } = await seenJob(flags)
   if (!isStored)
     throw new UsageError(`Nothing is stored of ${name}: it has not run. Delete its file, and it is gone`)
@@ -211,7 +211,7 @@ async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
     throw new UsageError(
       `${database} belongs to an older rankline. Bring it up to date first: rankline db migrate`,
     )
-  const isDry = flags['dry-run'] === true
+  const isDry = flags.dryRun === true
   const going = await countJob(database, name)
   const what = goesText(`What goes of ${name}`, going)
   if (isDry)

@@ -1,5 +1,5 @@
 import { normaliserVersion } from '../../../catalog/answers.ts'
-import { type Flags, switchFlag } from '../../../model/flag.ts'
+import { type OptionSpecs, switchOption } from '../../../model/option.ts'
 import { count } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { note, statusLine, type Terminal } from '../../../output/terminal.ts'
@@ -10,11 +10,14 @@ import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import { findJob } from '../../arguments.ts'
-import { type Command, type TypedFlags, waitFlags } from '../../flags.ts'
+import { type Command, type TypedOptions, waitFlags } from '../../flags.ts'
 
-const flags = { ...waitFlags, outdated: switchFlag('Only what an older normaliser derived') } satisfies Flags
+const flags = {
+  ...waitFlags,
+  outdated: switchOption('Only what an older normaliser derived'),
+} satisfies OptionSpecs
 
-export type RenormaliseFlags = TypedFlags<typeof flags> & { readonly job?: string }
+export type RenormaliseFlags = TypedOptions<typeof flags> & { readonly job?: string }
 
 export const renormaliseCommand = {
   flags,

@@ -1,27 +1,27 @@
 import { UsageError } from '../../../model/errors.ts'
-import { type Flags, listFlag, textFlag } from '../../../model/flag.ts'
-import { numberFlag } from '../../../model/values.ts'
+import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
+import { numberOption } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { shortestKey } from '../../../run/config.ts'
 import type { SandboxOptions } from '../../../sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../../sandbox/server.ts'
-import type { Command, TypedFlags } from '../../flags.ts'
+import type { Command, TypedOptions } from '../../flags.ts'
 import { printBestEffort } from '../../output.ts'
 
 const flags = {
-  port: textFlag('Port on 127.0.0.1; 0 takes a free one [8787]'),
-  seed: textFlag('Same seed, same results [rankline]'),
-  key: textFlag('API key that it accepts [sandbox-key]'),
-  balance: textFlag('Credits to begin with [100000]'),
-  'per-second': textFlag('Calls allowed per second; default: no limit'),
-  'per-minute': textFlag('Calls allowed per minute; default: no limit'),
-  latency: textFlag('Milliseconds that a call takes, or a range such as 20-200 [0]'),
-  site: listFlag('Site that competes for every query; default: those of the example jobs'),
-  date: textFlag('Day whose results it shows; default: today'),
-} satisfies Flags
+  port: textOption('Port on 127.0.0.1; 0 takes a free one [8787]'),
+  seed: textOption('Same seed, same results [rankline]'),
+  key: textOption('API key that it accepts [sandbox-key]'),
+  balance: textOption('Credits to begin with [100000]'),
+  'per-second': textOption('Calls allowed per second; default: no limit'),
+  'per-minute': textOption('Calls allowed per minute; default: no limit'),
+  latency: textOption('Milliseconds that a call takes, or a range such as 20-200 [0]'),
+  site: listOption('Site that competes for every query; default: those of the example jobs'),
+  date: textOption('Day whose results it shows; default: today'),
+} satisfies OptionSpecs
 
-export type SandboxFlags = TypedFlags<typeof flags>
+export type SandboxFlags = TypedOptions<typeof flags>
 
 export const sandboxCommand = {
   flags,
@@ -64,22 +64,22 @@ What it charged: ${url}/_sandbox/ledger?summary=1
 export const exampleSites = ['northdesk.example', 'risewell.example', 'sitless.example']
 
 function sandboxOptions(flags: SandboxFlags): SandboxOptions {
-  const total = numberFlag('--balance', flags.balance)
+  const total = numberOption('--balance', flags.balance)
   const { key, date } = flags
   if (key !== undefined && key.length < shortestKey)
     throw new UsageError(`--key needs at least ${shortestKey} characters, as every API key has them`)
   if (date !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(date))
     throw new UsageError(`--date cannot be '${date}'; write a day such as 2026-01-31`)
   return {
-    port: numberFlag('--port', flags.port, { max: 65_535 }) ?? 8787,
+    port: numberOption('--port', flags.port, { max: 65_535 }) ?? 8787,
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),
     ...(key === undefined ? {} : { key }),
     sites: flags.site ?? exampleSites,
     ...(flags.latency === undefined ? {} : { latencyMs: latency(flags.latency) }),
     account: {
       ...(total === undefined ? {} : { subscription: { total } }),
-      perSecond: numberFlag('--per-second', flags['per-second'], { min: 1 }) ?? null,
-      perMinute: numberFlag('--per-minute', flags['per-minute'], { min: 1 }) ?? null,
+      perSecond: numberOption('--per-second', flags.perSecond, { min: 1 }) ?? null,
+      perMinute: numberOption('--per-minute', flags.perMinute, { min: 1 }) ?? null,
     },
   }
 }
