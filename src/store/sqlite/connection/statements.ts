@@ -47,6 +47,12 @@ export function drizzle(db: Database): BaseSQLiteDatabase<'sync', RunResult> {
   return made
 }
 
+/** The rows of a whole statement, one by one: drizzle's session reads all of them at once. */
+export function each<Row>(db: Database, statement: SQL<Row>): IterableIterator<Row> {
+  const { sql: text, params } = dialect.sqlToQuery(statement)
+  return db.prepare<unknown[], Row>(text).iterate(...params)
+}
+
 /** Builds statements. It has no connection: `prepared` runs them. */
 export const orm = new BaseSQLiteDatabase<'sync', RunResult>(
   'sync',

@@ -1,18 +1,20 @@
 import type { Database } from 'better-sqlite3'
 import {
   and,
-  between,
   count,
   desc,
   eq,
   gt,
   gte,
+  inArray,
   isNotNull,
   isNull,
   lt,
   lte,
+  max,
+  min,
+  notInArray,
   or,
-  type Placeholder,
   type SQL,
   sql,
 } from 'drizzle-orm'
@@ -30,7 +32,7 @@ import type {
   UsageReading,
 } from '../../ledger.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, each } from '../connection/statements.ts'
 import { asyncJobs, calls, keys, runQueries, runs, tasks, usageReadings as u } from '../schema.ts'
 import { type ClockSteps, clockSteps, leastStepMs } from './calls.ts'
 
@@ -45,79 +47,14 @@ const unsettled = and(isNull(billed), isNotNull(outcome))
 
 const sumOf = (what: SQL | undefined) => sql<number>`coalesce(sum(${what}), 0)`
 
-const ambiguous = prepared(($: Values<{ since: number }>) =>
-  orm
-    .select({ credits, endedAt: sql<number>`${finishedAt}` })
-    .from(calls)
-    .where(
-      and(
-        sql`${sentAt} >= ${$.since} - ${longestCallMs}`,
-        gte(finishedAt, $.since),
-        unsettled,
-        gt(credits, 0),
-      ),
-    ),
-)
-
-const openJobs = prepared(($: Values<{ except: string }>) =>
-  orm
-    .select({ calls: count(), credits: sumOf(sql`${credits}`) })
-    .from(asyncJobs)
-    .innerJoin(calls, eq(id, asyncJobs.callId))
-    .where(sql`${runId} NOT IN (SELECT value FROM json_each(${$.except}))`),
-)
-
-const creditsOf = prepared(($: Values<{ runs: string }>) =>
-  orm
-    .select({
-      spent: sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END`),
-      ambiguous: sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} ELSE 0 END`),
-    })
-    .from(calls)
-    .where(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`),
-)
-
 /** Calls that were sent in a time and cost, or may yet: lost ones, those in flight, and jobs that are not known to have ended. */
-const chargedIn = ($: Values<TimeSpan>) =>
-  sql`${sentAt} >= ${$.from} AND ${sentAt} < ${$.until} AND ${credits} > 0
+const chargedIn = ({ from, until }: TimeSpan) =>
+  sql`${sentAt} >= ${from} AND ${sentAt} < ${until} AND ${credits} > 0
     AND (${billed} IS NOT 0 OR ${outcome} = 'accepted' AND ${calls.jobEndedAt} IS NULL)`
 
-const sentByJob = prepared(
-  (
-    $: Values<TimeSpan>,
-  ) => sql<JobSpending>`SELECT ${runs.job} AS job, sum(spent) AS spent, sum(ambiguous) AS ambiguous
-    FROM (SELECT ${runId} AS run, sum(CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END) AS spent,
-        sum(CASE WHEN ${billed} = 1 THEN 0 ELSE ${credits} END) AS ambiguous
-      FROM ${calls} WHERE ${chargedIn($)} GROUP BY ${runId})
-    JOIN ${runs} ON ${runs.id} = run GROUP BY ${runs.job} ORDER BY ${runs.job}`,
-)
-
-const sentByTag = prepared(
-  ($: Values<TimeSpan & { jobs: string; tags: string }>) => sql<{ tag: string; credits: number }>`
-    SELECT wanted.value AS tag, sum(${credits}) AS credits
-    FROM ${calls} JOIN ${runs} ON ${runs.id} = ${runId}
-      LEFT JOIN ${tasks} ON ${tasks.id} = ${calls.taskId}
-      LEFT JOIN ${runQueries} ON ${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}
-      JOIN json_each(${$.tags}) wanted
-    WHERE ${chargedIn($)} AND ${runs.job} IN (SELECT value FROM json_each(${$.jobs}))
-      AND (${runQueries.runId} IS NULL OR wanted.value IN (SELECT value FROM json_each(${runQueries.tags})))
-    GROUP BY 1`,
-)
-
-const keepReading = prepared(($: Values<UsageReading>) =>
-  orm.insert(u).values({
-    runId: $.runId,
-    keyHash: $.keyHash,
-    askedAt: $.askedAt,
-    readAt: $.readAt,
-    remaining: $.remaining,
-    totalUsed: $.totalUsed,
-    record: $.record,
-  }),
-)
-
-const lastReading = prepared(($: Values<{ keyHash: string; before: number }>) =>
-  orm
+/** The newest reading with a key before an instant. */
+function lastReading(db: Database, keyHash: string, before = Number.MAX_SAFE_INTEGER): UsageReading | null {
+  const last = drizzle(db)
     .select({
       runId: u.runId,
       keyHash: u.keyHash,
@@ -128,131 +65,153 @@ const lastReading = prepared(($: Values<{ keyHash: string; before: number }>) =>
       record: u.record,
     })
     .from(u)
-    .where(and(eq(u.keyHash, $.keyHash), lt(u.readAt, $.before)))
+    .where(and(eq(u.keyHash, keyHash), lt(u.readAt, before)))
     .orderBy(desc(u.id))
-    .limit(1),
-)
-
-const newestReading = prepared(() =>
-  orm.select({ keyHash: u.keyHash, readAt: u.readAt }).from(u).orderBy(desc(u.id)).limit(1),
-)
+    .get()
+  return last ?? null
+}
 
 /** The newest reading with whatever key. */
 export function lastUsageOfAll(db: Database): UsageReading | null {
-  const newest = newestReading.get(db)
-  if (newest === undefined) return null
-  return lastReading.get(db, { keyHash: newest.keyHash, before: Number.MAX_SAFE_INTEGER }) ?? null
+  const newest = drizzle(db).select({ keyHash: u.keyHash }).from(u).orderBy(desc(u.id)).get()
+  return newest === undefined ? null : lastReading(db, newest.keyHash)
 }
-
-const keysRead = prepared(() =>
-  orm.select({ hash: u.keyHash }).from(u).groupBy(u.keyHash).orderBy(sql`min(${u.id})`),
-)
-
-const newest = prepared(
-  () =>
-    sql<LedgerMark>`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
-      (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`,
-)
-
-const newestBefore = prepared(
-  ($: Values<{ instant: number }>) =>
-    sql<LedgerMark>`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u} WHERE ${u.readAt} < ${$.instant}) AS reading,
-      coalesce((SELECT ${id} FROM ${calls} WHERE ${sentAt} < ${$.instant} ORDER BY ${sentAt} DESC LIMIT 1), 0) AS call`,
-)
 
 /** Where the ledger ended at an instant. */
 export function markAt(db: Database, instant: number): LedgerMark {
-  return newestBefore.one(db, { instant })
+  return drizzle(db).get(
+    sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u} WHERE ${u.readAt} < ${instant}) AS reading,
+      coalesce((SELECT ${id} FROM ${calls} WHERE ${sentAt} < ${instant} ORDER BY ${sentAt} DESC LIMIT 1), 0) AS call`,
+  )
 }
 
 /** What the ledger tells, in SQLite. */
 export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
+  const orm = drizzle(db)
   const charged = chargeCounter(db)
   return {
     callsSince: async (instant, now) => callsSince(db, instant, now),
-    ambiguousSince: async (since) => ambiguous.all(db, { since }),
-    openJobsOfOthers: async (runIds) => openJobs.one(db, { except: JSON.stringify(runIds) }),
-    creditsOf: async (runIds) => creditsOf.one(db, { runs: JSON.stringify(runIds) }),
-    creditsSent: async (span) => sentByJob.all(db, span),
-    creditsSentByTag: async (span, jobs, tags) =>
-      new Map(
-        sentByTag
-          .all(db, { ...span, jobs: JSON.stringify(jobs), tags: JSON.stringify(tags) })
-          .map(({ tag, credits }) => [tag, credits]),
-      ),
+    ambiguousSince: async (since) =>
+      orm
+        .select({ credits, endedAt: sql<number>`${finishedAt}` })
+        .from(calls)
+        .where(and(gte(sentAt, since - longestCallMs), gte(finishedAt, since), unsettled, gt(credits, 0)))
+        .all(),
+    openJobsOfOthers: async (runIds) =>
+      orm
+        .select({ calls: count(), credits: sumOf(sql`${credits}`) })
+        .from(asyncJobs)
+        .innerJoin(calls, eq(id, asyncJobs.callId))
+        .where(notInArray(runId, [...runIds]))
+        .get() as { readonly calls: number; readonly credits: number },
+    creditsOf: async (runIds) =>
+      orm
+        .select({
+          spent: sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END`),
+          ambiguous: sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} ELSE 0 END`),
+        })
+        .from(calls)
+        .where(inArray(runId, [...runIds]))
+        .get() as { readonly spent: number; readonly ambiguous: number },
+    creditsSent: async (span) =>
+      orm.all<JobSpending>(sql`
+        SELECT ${runs.job} AS job, sum(spent) AS spent, sum(ambiguous) AS ambiguous
+        FROM (SELECT ${runId} AS run, sum(CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END) AS spent,
+            sum(CASE WHEN ${billed} = 1 THEN 0 ELSE ${credits} END) AS ambiguous
+          FROM ${calls} WHERE ${chargedIn(span)} GROUP BY ${runId})
+        JOIN ${runs} ON ${runs.id} = run GROUP BY ${runs.job} ORDER BY ${runs.job}`),
+    creditsSentByTag: async (span, jobs, tags) => {
+      const sent = orm.all<{ readonly tag: string; readonly credits: number }>(sql`
+        SELECT wanted.value AS tag, sum(${credits}) AS credits
+        FROM ${calls} JOIN ${runs} ON ${runs.id} = ${runId}
+          LEFT JOIN ${tasks} ON ${tasks.id} = ${calls.taskId}
+          LEFT JOIN ${runQueries} ON ${runQueries.runId} = ${tasks.runId} AND ${runQueries.queryId} = ${tasks.queryId}
+          JOIN json_each(${JSON.stringify(tags)}) wanted
+        WHERE ${chargedIn(span)} AND ${runs.job} IN (SELECT value FROM json_each(${JSON.stringify(jobs)}))
+          AND (${runQueries.runId} IS NULL OR wanted.value IN (SELECT value FROM json_each(${runQueries.tags})))
+        GROUP BY 1`)
+      return new Map(sent.map((one) => [one.tag, one.credits]))
+    },
     chargedCalls: async (keyHash, span) => charged(keyHash, span),
-    saveUsage: (reading) => writer.write(() => void keepReading.run(db, reading)),
-    lastUsage: async (keyHash, before = Number.MAX_SAFE_INTEGER) =>
-      lastReading.get(db, { keyHash, before }) ?? null,
-    keysRead: async () => keysRead.all(db).map(({ hash }) => hash),
+    saveUsage: (reading) =>
+      writer.write(() => {
+        orm.insert(u).values(reading).run()
+      }),
+    lastUsage: async (keyHash, before) => lastReading(db, keyHash, before),
+    keysRead: async () =>
+      orm
+        .select({ hash: u.keyHash })
+        .from(u)
+        .groupBy(u.keyHash)
+        .orderBy(min(u.id))
+        .all()
+        .map(({ hash }) => hash),
     readings: (keyHash) => readings(db, keyHash, clockSteps(db)),
     charges: (keyHash) => charges(db, keyHash, clockSteps(db)),
-    mark: async () => newest.one(db),
+    mark: async () =>
+      orm.get(sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
+        (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`),
     ledgerSince: async (keyHash, mark) => ledgerSince(db, keyHash, mark),
     sums: async (by, filter) => sums(db, by, filter),
     shares: async (by, filter) => shares(db, by, filter),
   }
 }
 
-const sentSince = prepared(($: Values<{ since: number }>) =>
-  orm.select({ id, sentAt, endedAt: finishedAt }).from(calls).where(gte(sentAt, $.since)).orderBy(sentAt),
-)
-
-const lastBefore = prepared(($: Values<{ instant: number }>) =>
-  orm
-    .select({ id: sql<number>`coalesce(max(${id}), 0)` })
-    .from(calls)
-    .where(lt(sentAt, $.instant)),
-)
-
 function callsSince(db: Database, instant: number, now: number) {
-  const sent = sentSince.all(db, { since: instant })
-  const last = (sent.at(-1)?.sentAt ?? now) <= now ? 0 : lastBefore.one(db, { instant }).id
+  const orm = drizzle(db)
+  const sent = orm
+    .select({ id, sentAt, endedAt: finishedAt })
+    .from(calls)
+    .where(gte(sentAt, instant))
+    .orderBy(sentAt)
+    .all()
+  const isClockRight = (sent.at(-1)?.sentAt ?? now) <= now
+  const last = isClockRight
+    ? 0
+    : (orm
+        .select({ id: max(id) })
+        .from(calls)
+        .where(lt(sentAt, instant))
+        .get()?.id ?? 0)
   return sent.filter((call) => call.sentAt <= now || call.id > last).map(({ id: _, ...call }) => call)
 }
 
 /** What a call of a key was, or may have been, charged for. */
-const isCharged = (keyHash: Placeholder) =>
-  and(sql`${keyId} = ${keyOf(keyHash)}`, gt(credits, 0), or(eq(billed, 1), unsettled))
+const isCharged = (keyHash: string) => and(isOfKey(keyHash), gt(credits, 0), or(eq(billed, 1), unsettled))
 
-const keyOf = (keyHash: Placeholder) => sql`(SELECT ${keys.id} FROM ${keys} WHERE ${keys.hash} = ${keyHash})`
-
-const settledCalls = prepared(($: Values<{ keyHash: string; last: number } & TimeSpan>) =>
-  orm
-    .select({ calls: count() })
-    .from(calls)
-    .where(and(gte(sentAt, $.from), lt(sentAt, $.until), sql`+${id} <= ${$.last}`, isCharged($.keyHash))),
-)
-
-const laterCalls = prepared(($: Values<{ keyHash: string; counted: number; last: number } & TimeSpan>) =>
-  orm
-    .select({ settled: sumOf(lte(id, $.last)), open: sumOf(gt(id, $.last)) })
-    .from(calls)
-    .where(
-      and(gt(id, $.counted), sql`+${sentAt} >= ${$.from} AND +${sentAt} < ${$.until}`, isCharged($.keyHash)),
-    ),
-)
-
-/** The end of an asynchronous job changes the call that submitted it. */
-const lastSettled = prepared(
-  () =>
-    sql<{ id: number }>`SELECT min(id) - 1 AS id FROM (SELECT coalesce(max(${id}), 0) + 1 AS id FROM ${calls}
-      UNION ALL SELECT min(${id}) FROM ${calls} INDEXED BY calls_open WHERE ${outcome} IS NULL
-      UNION ALL SELECT min(${asyncJobs.callId}) FROM ${asyncJobs})`,
-)
+const isOfKey = (keyHash: string) =>
+  sql`${keyId} = (SELECT ${keys.id} FROM ${keys} WHERE ${keys.hash} = ${keyHash})`
 
 /**
  * Counts the calls with a key in a time. Of those before the first call that may still change, only the number is
  * kept for the next time: a key may have a quota of all calls that were ever made.
  */
 function chargeCounter(db: Database): (keyHash: string, span: TimeSpan) => number {
+  const orm = drizzle(db)
   const known = new Map<string, { readonly counted: number; readonly calls: number }>()
   return (keyHash, { from, until }) => {
     const period = `${keyHash} ${from} ${until}`
-    const asked = { keyHash, from, until, last: lastSettled.one(db).id }
-    const past = known.get(period) ?? { counted: asked.last, ...settledCalls.one(db, asked) }
-    const { settled, open } = laterCalls.one(db, { ...asked, counted: past.counted })
-    known.set(period, { counted: Math.max(past.counted, asked.last), calls: past.calls + settled })
+    // The end of an asynchronous job changes the call that submitted it.
+    const { last } = orm.get<{ readonly last: number }>(sql`
+      SELECT min(id) - 1 AS last FROM (SELECT coalesce(max(${id}), 0) + 1 AS id FROM ${calls}
+        UNION ALL SELECT min(${id}) FROM ${calls} INDEXED BY calls_open WHERE ${outcome} IS NULL
+        UNION ALL SELECT min(${asyncJobs.callId}) FROM ${asyncJobs})`)
+    const settledUntil = () =>
+      orm
+        .select({ calls: count() })
+        .from(calls)
+        .where(and(gte(sentAt, from), lt(sentAt, until), sql`+${id} <= ${last}`, isCharged(keyHash)))
+        .get()?.calls ?? 0
+    const past = known.get(period) ?? { counted: last, calls: settledUntil() }
+    const later = orm
+      .select({ settled: sumOf(lte(id, last)), open: sumOf(gt(id, last)) })
+      .from(calls)
+      .where(
+        and(gt(id, past.counted), sql`+${sentAt} >= ${from} AND +${sentAt} < ${until}`, isCharged(keyHash)),
+      )
+      .get()
+    const { settled, open } = later as { readonly settled: number; readonly open: number }
+    known.set(period, { counted: Math.max(past.counted, last), calls: past.calls + settled })
     return past.calls + settled + open
   }
 }
@@ -279,35 +238,6 @@ function ledgerSince(db: Database, keyHash: string, { reading, call }: LedgerMar
   }
 }
 
-const ofKey = ($: Values<{ keyHash: string; after: number; until: number }>) =>
-  and(eq(u.keyHash, $.keyHash), isNotNull(u.askedAt), gt(u.id, $.after), lte(u.id, $.until))
-
-const reading = {
-  askedAt: sql<number>`${u.askedAt}`,
-  readAt: u.readAt,
-  remaining: u.remaining,
-  totalUsed: u.totalUsed,
-}
-
-const readingsByTime = prepared(($: Values<{ keyHash: string; after: number; until: number }>) =>
-  orm.select(reading).from(u).where(ofKey($)).orderBy(u.readAt, u.id),
-)
-
-/** With the call that each was asked with; null where that is not known. */
-const readingsWithCalls = prepared(($: Values<{ keyHash: string; after: number; until: number }>) => {
-  const call = orm
-    .select({ id })
-    .from(calls)
-    .where(and(between(sentAt, u.askedAt, u.readAt), eq(finishedAt, u.readAt), eq(operation, 'usage')))
-    .orderBy(id)
-    .limit(1)
-  return orm
-    .select({ ...reading, callId: sql<number | null>`${call}` })
-    .from(u)
-    .where(ofKey($))
-    .orderBy(u.id)
-})
-
 /** Leaves out readings from before calls named the key that paid: beside them, our own calls would look like those of others. */
 function readings(
   db: Database,
@@ -315,10 +245,22 @@ function readings(
   steps: ClockSteps,
   numbers: Numbers = everything,
 ): Iterable<UsageCount> {
-  if (steps.none) return readingsByTime.each(db, { keyHash, ...numbers })
+  const { after, until } = numbers
+  const reading = sql`${u.askedAt} AS askedAt, ${u.readAt} AS readAt, ${u.remaining} AS remaining, ${u.totalUsed} AS totalUsed`
+  const ofKey = sql`${u.keyHash} = ${keyHash} AND ${u.askedAt} IS NOT NULL AND ${u.id} > ${after} AND ${u.id} <= ${until}`
+  if (steps.none)
+    return each(db, sql<UsageCount>`SELECT ${reading} FROM ${u} WHERE ${ofKey} ORDER BY ${u.readAt}, ${u.id}`)
+  // With the call that each was asked with; null where that is not known.
+  const withCalls = each(
+    db,
+    sql<UsageCount & { readonly callId: number | null }>`SELECT ${reading},
+      (SELECT ${id} FROM ${calls} WHERE ${sentAt} BETWEEN ${u.askedAt} AND ${u.readAt} AND ${finishedAt} = ${u.readAt}
+        AND ${operation} = 'usage' ORDER BY ${id} LIMIT 1) AS callId
+      FROM ${u} WHERE ${ofKey} ORDER BY ${u.id}`,
+  )
   let last = { at: Number.NEGATIVE_INFINITY, stretch: 0 }
   const inOrder: UsageCount[] = []
-  for (const { callId, ...reading } of readingsWithCalls.each(db, { keyHash, ...numbers })) {
+  for (const { callId, ...reading } of withCalls) {
     const stretch = callId === null ? last.stretch : steps.of(callId)
     // One that was asked for before the clock was set back, and came after it, has no call that fits.
     last =
@@ -331,37 +273,16 @@ function readings(
   return inOrder.sort((a, b) => a.readAt - b.readAt)
 }
 
-/** How much longer it may take until a call is billed: `openMs`. */
-const chargesIn = (number: SQL, ...order: SQL[]) =>
-  prepared(($: Values<{ keyHash: string; after: number }>) => {
-    const { callId, taskId, acceptedAt } = asyncJobs
-    return orm
-      .select({
-        id,
-        from: sentAt,
-        credits,
-        certain: sql<0 | 1>`${billed} IS 1`,
-        latencyMs: calls.latencyMs,
-        until: sql<
-          number | null
-        >`CASE WHEN ${callId} IS NULL THEN coalesce(${calls.jobEndedAt}, ${finishedAt})
-          ELSE ${acceptedAt} END`,
-        openMs: sql<number>`CASE WHEN ${callId} IS NULL THEN 0 ELSE ${longestJobMs} END`,
-      })
-      .from(calls)
-      .leftJoin(asyncJobs, and(eq(taskId, calls.taskId), eq(callId, id)))
-      .where(
-        and(
-          ...[sql`${keyId} = ${keyOf($.keyHash)}`, gt(credits, 0), sql`${number} > ${$.after}`],
-          or(isNull(billed), eq(billed, 1), isNotNull(callId)),
-        ),
-      )
-      .orderBy(...order)
-  })
-
-const chargesByTime = chargesIn(sql`+${id}`, sql`${sentAt}`, sql`${id}`)
-const lateCharges = chargesIn(sql`${id}`, sql`+${sentAt}`, sql`${id}`)
-const chargesByNumber = chargesIn(sql`${id}`, sql`${id}`)
+/** A call that was, or may have been, charged for. How much longer it may take until it is billed: `openMs`. */
+interface ChargeRow {
+  readonly id: number
+  readonly from: number
+  readonly credits: number
+  readonly certain: 0 | 1
+  readonly latencyMs: number | null
+  readonly until: number | null
+  readonly openMs: number
+}
 
 /**
  * Asynchronous jobs are billed some time between their acceptance and the poll that found their end.
@@ -370,8 +291,24 @@ const chargesByNumber = chargesIn(sql`${id}`, sql`${id}`)
  */
 function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): Iterable<Charge> {
   // The index of times would lead through all calls that were ever made; from a number on there are few to sort.
-  const query = !steps.none ? chargesByNumber : after > 0 ? lateCharges : chargesByTime
-  for (const charge of query.each(db, { keyHash, after })) {
+  const [number, order] = !steps.none
+    ? [sql`${id}`, sql`${id}`]
+    : after > 0
+      ? [sql`${id}`, sql`+${sentAt}, ${id}`]
+      : [sql`+${id}`, sql`${sentAt}, ${id}`]
+  const { callId, taskId, acceptedAt } = asyncJobs
+  const rows = each(
+    db,
+    sql<ChargeRow>`SELECT ${id} AS id, ${sentAt} AS "from", ${credits} AS credits, ${billed} IS 1 AS certain,
+        ${calls.latencyMs} AS latencyMs,
+        CASE WHEN ${callId} IS NULL THEN coalesce(${calls.jobEndedAt}, ${finishedAt}) ELSE ${acceptedAt} END AS until,
+        CASE WHEN ${callId} IS NULL THEN 0 ELSE ${longestJobMs} END AS openMs
+      FROM ${calls} LEFT JOIN ${asyncJobs} ON ${taskId} = ${calls.taskId} AND ${callId} = ${id}
+      WHERE ${isOfKey(keyHash)} AND ${credits} > 0 AND ${number} > ${after}
+        AND (${billed} IS NULL OR ${billed} = 1 OR ${callId} IS NOT NULL)
+      ORDER BY ${order}`,
+  )
+  for (const charge of rows) {
     const { id: call, from, until, latencyMs, openMs, certain, credits: price } = charge
     const stretch = steps.of(call)
     const sent = steps.at(stretch, from)
@@ -400,22 +337,20 @@ const totals = sql`count(*) AS calls, ${sumOf(eq(billed, 1))} AS billed, ${sumOf
   ${sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} END`)} AS creditsAmbiguous`
 
 /** Only what is asked for is a condition: so a short time is found by its index. */
-function isWithin($: Values<LedgerFilter>, { from, until }: LedgerFilter): SQL {
-  const conditions = [
-    sql`TRUE`,
-    ...(from === undefined ? [] : [sql`${sentAt} >= ${$.from}`]),
-    ...(until === undefined ? [] : [sql`${sentAt} < ${$.until}`]),
-  ]
-  return sql.join(conditions, sql` AND `)
+function isWithin({ from, until }: LedgerFilter): SQL {
+  return (
+    and(
+      from === undefined ? undefined : gte(sentAt, from),
+      until === undefined ? undefined : lt(sentAt, until),
+    ) ?? sql`TRUE`
+  )
 }
 
 function sums(db: Database, by: BuyerGroup, filter: LedgerFilter): readonly LedgerSum[] {
-  return prepared(
-    ($: Values<LedgerFilter>) => sql<LedgerSum>`SELECT ${buyers[by]} AS "group", ${totals}, 0 AS shared
-      FROM ${calls} LEFT JOIN ${runs} ON ${runs.id} = ${runId}
-      WHERE ${isWithin($, filter)} ${filter.job === undefined ? sql`` : sql`AND ${runs.job} = ${$.job}`}
-      GROUP BY 1 ORDER BY 1`,
-  ).all(db, filter)
+  return drizzle(db).all(sql`SELECT ${buyers[by]} AS "group", ${totals}, 0 AS shared
+    FROM ${calls} LEFT JOIN ${runs} ON ${runs.id} = ${runId}
+    WHERE ${isWithin(filter)} ${filter.job === undefined ? sql`` : sql`AND ${runs.job} = ${filter.job}`}
+    GROUP BY 1 ORDER BY 1`)
 }
 
 const askers: Readonly<Record<RequesterGroup, SQL<string | null>>> = {
@@ -453,16 +388,14 @@ const clients = sql`named AS (
 
 function shares(db: Database, by: RequesterGroup, filter: LedgerFilter): readonly LedgerSum[] {
   const ofTags = by === 'tag'
-  const statement = prepared(
-    ($: Values<LedgerFilter>) => sql<SharedSum>`WITH ${sharesOf(isWithin($, filter))}, ${clients}
+  const shared = drizzle(db).all<SharedSum>(sql`WITH ${sharesOf(isWithin(filter))}, ${clients}
       SELECT ${askers[by]} AS "group",
         shares.runs${ofTags ? sql` * max(1, coalesce(json_array_length(asked.tags), 0))` : sql``} AS parts, ${totals}
       FROM shares JOIN ${calls} ON ${id} = shares.call
         LEFT JOIN ${runs} asker ON asker.id = shares.run
         LEFT JOIN ${runQueries} asked ON asked.run_id = shares.run AND asked.query_id = shares.query
         LEFT JOIN named ON named.job = asker.job ${ofTags ? sql`LEFT JOIN json_each(asked.tags) tag` : sql``}
-      ${filter.job === undefined ? sql`` : sql`WHERE asker.job = ${$.job}`}
-      GROUP BY 1, 2 ORDER BY 1`,
-  )
-  return splitSums(statement.all(db, filter))
+      ${filter.job === undefined ? sql`` : sql`WHERE asker.job = ${filter.job}`}
+      GROUP BY 1, 2 ORDER BY 1`)
+  return splitSums(shared)
 }
