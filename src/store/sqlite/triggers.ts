@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { type Column, eq, type Table } from 'drizzle-orm'
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { mostInBlock } from '../compression.ts'
-import { orm, prepared, raw } from './connection/statements.ts'
+import { drizzle, raw } from './connection/statements.ts'
 import {
   answers,
   bodyBlocks,
@@ -93,16 +93,14 @@ function delivered(table: Table, column: Column, those: string, ids: string): st
 const fewRuns = { tbl: 'runs_', idx: 'runs_job', stat: '10000 300 1' }
 
 const statistics = sqliteTable('sqlite_stat1', { tbl: text(), idx: text(), stat: text() })
-const isAnalysed = prepared(() =>
-  orm.select({ tbl: statistics.tbl }).from(statistics).where(eq(statistics.tbl, fewRuns.tbl)).limit(1),
-)
-const addStatistics = prepared(() => orm.insert(statistics).values(fewRuns))
 
 /** Stores the statistics unless there are some. Inside a transaction. */
 export function writeStatistics(db: Database): void {
   // Makes the table of statistics where there is none.
   db.exec('ANALYZE sqlite_schema')
-  if (isAnalysed.get(db) === undefined) addStatistics.run(db)
+  const orm = drizzle(db)
+  const isAnalysed = orm.select().from(statistics).where(eq(statistics.tbl, fewRuns.tbl)).get() !== undefined
+  if (!isAnalysed) orm.insert(statistics).values(fewRuns).run()
   // Reads what it says.
   db.exec('ANALYZE sqlite_schema')
 }

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { removedJob } from '../../../model/job.ts'
 import { shortKey } from '../../../model/text.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, raw } from '../connection/statements.ts'
 import { renameJob } from '../jobs.ts'
 import { calls, jobs, keys, runs } from '../schema.ts'
 import { sharedJobs, sharedRuns } from './schema.ts'
@@ -13,32 +13,41 @@ interface KeyJob {
   readonly job: string
 }
 
-type OfJob = Values<KeyJob>
-
-const nameOf = prepared(($: OfJob) =>
-  orm
+/** The name here of a job of the journal, and whether this database collects it. */
+function nameOf(db: Database, { keyHash, job }: KeyJob) {
+  return drizzle(db)
     .select({ name: sharedJobs.name, own: sharedJobs.own })
     .from(sharedJobs)
-    .where(and(eq(sharedJobs.keyHash, $.keyHash), eq(sharedJobs.job, $.job))),
-)
-const setName = prepared(($: Values<KeyJob & { name: string; own: boolean }>) =>
-  orm
+    .where(and(eq(sharedJobs.keyHash, keyHash), eq(sharedJobs.job, job)))
+    .get()
+}
+
+function setName(db: Database, { keyHash, job }: KeyJob, name: string, own: boolean): void {
+  drizzle(db)
     .insert(sharedJobs)
-    .values({ keyHash: $.keyHash, job: $.job, name: $.name, own: $.own })
+    .values({ keyHash, job, name, own })
     .onConflictDoUpdate({
       target: [sharedJobs.keyHash, sharedJobs.job],
-      set: { name: sql`excluded.name`, own: sql`max(${sharedJobs.own}, excluded.own)` },
-    }),
-)
-const holders = prepared(($: Values<{ name: string }>) =>
-  orm
+      set: { name, own: own ? true : sharedJobs.own },
+    })
+    .run()
+}
+
+/** Jobs of the journal that have a name here. */
+function holders(db: Database, name: string) {
+  return drizzle(db)
     .select({ keyHash: sharedJobs.keyHash, own: sharedJobs.own })
     .from(sharedJobs)
-    .where(eq(sharedJobs.name, $.name))
-    .orderBy(sharedJobs.keyHash, sharedJobs.job),
-)
-const newestRun = prepared(($: Values<{ name: string }>) =>
-  orm
+    .where(eq(sharedJobs.name, name))
+    .orderBy(sharedJobs.keyHash, sharedJobs.job)
+    .all()
+}
+
+/** Whose runs have that name here; null where nobody's have it. What ran before jobs were known by their keys is told by what paid for it. */
+function keysNamed(db: Database, name: string): readonly (string | null)[] | null {
+  const named = holders(db, name)
+  if (named.length > 0) return named.map(({ keyHash }) => keyHash)
+  const run = drizzle(db)
     .select({
       key: sql<
         string | null
@@ -47,27 +56,9 @@ const newestRun = prepared(($: Values<{ name: string }>) =>
     })
     .from(runs)
     .leftJoin(sharedRuns, eq(sharedRuns.runId, runs.id))
-    .where(eq(runs.job, $.name))
+    .where(eq(runs.job, name))
     .orderBy(desc(runs.id))
-    .limit(1),
-)
-
-const ownJobs = prepared(() =>
-  orm
-    .select({ keyHash: sharedJobs.keyHash, job: sharedJobs.job })
-    .from(sharedJobs)
-    .where(eq(sharedJobs.own, true))
-    .orderBy(sharedJobs.job, sharedJobs.keyHash),
-)
-const allJobs = prepared(() =>
-  orm.select({ keyHash: sharedJobs.keyHash, name: sharedJobs.name }).from(sharedJobs),
-)
-
-/** Whose runs have that name here; null where nobody's have it. What ran before jobs were known by their keys is told by what paid for it. */
-function keysNamed(db: Database, name: string): readonly (string | null)[] | null {
-  const named = holders.all(db, { name })
-  if (named.length > 0) return named.map(({ keyHash }) => keyHash)
-  const run = newestRun.get(db, { name })
+    .get()
   // A run that came from elsewhere and has bought nothing yet is anybody's.
   if (run === undefined || (run.key === null && run.shared !== null)) return null
   return [run.key]
@@ -75,7 +66,7 @@ function keysNamed(db: Database, name: string): readonly (string | null)[] | nul
 
 /** Whether this database collects, with other keys than that one. */
 function isForeign(db: Database, keyHash: string, ownKey: string | null): boolean {
-  const own = new Set([ownKey, ...ownJobs.all(db).map((job) => job.keyHash)])
+  const own = new Set([ownKey, ...jobsCollectedHere(db).map((job) => job.keyHash)])
   own.delete(null)
   return own.size > 0 && !own.has(keyHash)
 }
@@ -101,30 +92,18 @@ function isFree(db: Database, name: string, keyHash: string): boolean {
   return keysNamed(db, name)?.every((key) => key === keyHash) ?? true
 }
 
-const keepFile = prepared(
-  ($: Values<{ from: string; to: string }>) =>
-    sql`UPDATE OR IGNORE ${jobs} SET name = ${$.to} WHERE name = ${$.from}`,
-)
-const forgetJob = prepared(($: Values<{ name: string }>) => orm.delete(jobs).where(eq(jobs.name, $.name)))
-const moveRuns = prepared(($: Values<{ from: string; to: string }>) =>
-  orm
-    .update(runs)
-    .set({ job: sql`${$.to}`, settings: sql`json_set(${runs.settings}, '$.name', ${$.to})` })
-    .where(eq(runs.job, $.from)),
-)
-const moveNames = prepared(($: Values<{ from: string; to: string }>) =>
-  orm
-    .update(sharedJobs)
-    .set({ name: sql`${$.to}` })
-    .where(eq(sharedJobs.name, $.from)),
-)
-
 /** What was two jobs here is one: its key was replaced. The history of both goes on under one name. */
 function join(db: Database, from: string, to: string): void {
-  moveRuns.run(db, { from, to })
-  moveNames.run(db, { from, to })
-  keepFile.run(db, { from, to })
-  forgetJob.run(db, { name: from })
+  const orm = drizzle(db)
+  orm
+    .update(runs)
+    .set({ job: to, settings: sql`json_set(${runs.settings}, '$.name', ${to})` })
+    .where(eq(runs.job, from))
+    .run()
+  orm.update(sharedJobs).set({ name: to }).where(eq(sharedJobs.name, from)).run()
+  // Its file goes with it, unless the other one has a file.
+  db.prepare(raw`UPDATE OR IGNORE ${jobs} SET ${jobs.name} = ? WHERE ${jobs.name} = ?`).run(to, from)
+  orm.delete(jobs).where(eq(jobs.name, from)).run()
 }
 
 /**
@@ -133,10 +112,10 @@ function join(db: Database, from: string, to: string): void {
  * @param ownKey the key of this host; null where it has none
  */
 export function nameHere(db: Database, of: KeyJob, ownKey: string | null): string {
-  const known = nameOf.get(db, of)
+  const known = nameOf(db, of)
   if (known !== undefined) return known.name
   const name = newName(db, of, ownKey)
-  setName.run(db, { ...of, name, own: false })
+  setName(db, of, name, false)
   return name
 }
 
@@ -147,8 +126,8 @@ export function nameHere(db: Database, of: KeyJob, ownKey: string | null): strin
 export function followJob(db: Database, of: KeyJob, name: string, ownKey: string | null): string {
   if (name === removedJob) return name
   const isPlain = !name.startsWith(`${of.job}@`)
-  const known = nameOf.get(db, of)
-  if (known === undefined && isPlain) setName.run(db, { ...of, name, own: false })
+  const known = nameOf(db, of)
+  if (known === undefined && isPlain) setName(db, of, name, false)
   const other = nameHere(db, of, ownKey)
   if (other === name) return name
   // A name that reports go by stays, unless it is the job's own from now on.
@@ -163,9 +142,9 @@ export function followJob(db: Database, of: KeyJob, name: string, ownKey: string
  */
 export function ownJob(db: Database, of: KeyJob): string | null {
   const { job } = of
-  const known = nameOf.get(db, of)
+  const known = nameOf(db, of)
   if (known?.own === true && known.name === job) return null
-  const named = holders.all(db, { name: job })
+  const named = holders(db, job)
   const other = named.some(({ own }) => own) ? undefined : named.find(({ keyHash }) => keyHash !== of.keyHash)
   let moved: string | null = null
   if (other !== undefined && known?.name !== job) {
@@ -173,18 +152,27 @@ export function ownJob(db: Database, of: KeyJob): string | null {
     renameJob(db, { from: job, to: moved, file: null })
   }
   if (known !== undefined && known.name !== job) join(db, known.name, job)
-  setName.run(db, { ...of, name: job, own: true })
+  setName(db, of, job, true)
   return moved
 }
 
 /** The jobs of the journal that this database collects, or did. */
 export function jobsCollectedHere(db: Database): readonly KeyJob[] {
-  return ownJobs.all(db)
+  return drizzle(db)
+    .select({ keyHash: sharedJobs.keyHash, job: sharedJobs.job })
+    .from(sharedJobs)
+    .where(eq(sharedJobs.own, true))
+    .orderBy(sharedJobs.job, sharedJobs.keyHash)
+    .all()
 }
 
 /** In a database that collects: names here of jobs of keys with which it does not. */
 export function namesOfOthers(db: Database): readonly string[] {
-  const own = new Set(ownJobs.all(db).map(({ keyHash }) => keyHash))
+  const own = new Set(jobsCollectedHere(db).map(({ keyHash }) => keyHash))
   if (own.size === 0) return []
-  return allJobs.all(db).flatMap(({ keyHash, name }) => (own.has(keyHash) ? [] : [name]))
+  const all = drizzle(db)
+    .select({ keyHash: sharedJobs.keyHash, name: sharedJobs.name })
+    .from(sharedJobs)
+    .all()
+  return all.flatMap(({ keyHash, name }) => (own.has(keyHash) ? [] : [name]))
 }
