@@ -49,8 +49,9 @@ export function lastEndFaults(ends: readonly MemberEnd[]): Problems {
   return ends.flatMap((one) => (one.end.code === 0 ? [] : [`at last ${said(one)}`]))
 }
 
+/** Who has no code went on and on, for what was killed before was started again. */
 function said({ who, end: { code, stderr } }: MemberEnd): string {
-  return `${who} ${code === null ? 'was killed' : `ended with ${code}`}: ${stderr}`
+  return `${who} ${code === null ? 'did not end and was killed' : `ended with ${code}`}: ${stderr}`
 }
 
 /**

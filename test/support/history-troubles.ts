@@ -82,7 +82,7 @@ export function shortestLeaseMs(): number {
 }
 
 /** Processes that want to run for each core, where all tests run at once. */
-const usualLoad = 5
+const usualLoad = 8
 
 export function start(member: Member): void {
   const started = member.place.start(member.args, member.env)
