@@ -5,7 +5,7 @@ import type { ParsedAnswer } from '../../src/model/result.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { Target } from '../../src/model/target.ts'
 import { type QueryState, scoreQuery } from '../../src/rank/paging.ts'
-import { storeCache } from '../../src/store/sqlite/cache.ts'
+import { type StoredItem, storeCache } from '../../src/store/sqlite/cache.ts'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { queryStateReader } from '../../src/store/sqlite/results/query-state.ts'
@@ -68,8 +68,18 @@ function both(store: Store, path: string, run: number, id: number) {
   }
 }
 
+/** A title is read when it is asked for. */
 function plain({ history: _, ...query }: QueryState) {
-  return query
+  const pages = query.pages.map(({ items, ...page }) => ({
+    ...page,
+    items: (items as readonly StoredItem[]).map(({ link, sameAs, linkId, title }) => ({
+      link,
+      sameAs,
+      linkId,
+      title,
+    })),
+  }))
+  return { ...query, pages }
 }
 
 const targetsOf = (sites: readonly string[]): readonly Target[] => sites.map((site) => aTarget(site))

@@ -7,7 +7,7 @@ import type { WatchedTarget } from '../../rank/paging.ts'
 import type { RankedItem } from '../../rank/ranks.ts'
 import { orm, prepared, type Values } from './connection/statements.ts'
 import { type Dictionary, dictionary } from './results/dictionary.ts'
-import { keys, links, results, targets, runTargets as watched } from './schema.ts'
+import { answers, items, keys, links, targets, runTargets as watched } from './schema.ts'
 
 const addTarget = prepared(($: Values<{ site: string; match: Match; also: string }>) =>
   orm
@@ -184,23 +184,48 @@ export interface PageItems {
 /** Answers whose items are remembered: the pages of a query mostly come soon after each other. */
 const remembered = 600
 
-type ItemRow = readonly [
-  kind: number,
-  place: number,
-  link: string | null,
-  sameAs: number | null,
-  linkId: number | null,
-  title: string | null,
-]
-
-/** As one text, which takes less time to read; sorted by SQLite, it would take longer again. Related searches come along with web results and have no rank over pages. */
+/** A text for each column, which is read quicker than rows. Related searches come along with web results and have no rank over pages. */
 const itemsOf = prepared(
   ($: Values<{ answer: number }>) =>
-    sql<{ rows: string }>`SELECT json_group_array(json_array(${results.kind}, ${results.place}, ${links.link},
-        coalesce(${links.sameAs}, ${links.id}), ${results.linkId}, ${results.title})) AS rows
-      FROM ${results} LEFT JOIN ${links} ON ${links.id} = ${results.linkId}
-      WHERE ${results.answerId} = ${$.answer} AND ${results.kind} <> ${sql.raw(String(kindCodes.related))}`,
+    sql<ItemColumns>`SELECT json_group_array(${links.link}) AS links, json_group_array(${items.linkId}) AS linkIds,
+        json_group_array(${links.sameAs}) AS pages, json_group_array(n.value) AS numbers
+      FROM ${answers} CROSS JOIN json_each(${answers.items}) list CROSS JOIN json_each(list.value) n
+      LEFT JOIN ${items} ON ${items.id} = n.value LEFT JOIN ${links} ON ${links.id} = ${items.linkId}
+      WHERE ${answers.id} = ${$.answer} AND list.key <> ${sql.raw(`'${kindCodes.related}'`)}`,
 )
+
+interface ItemColumns {
+  readonly links: string
+  readonly linkIds: string
+  /** The link that is the address of the page, where it is another one. */
+  readonly pages: string
+  readonly numbers: string
+}
+
+const titleOf = prepared(($: Values<{ item: number }>) =>
+  orm.select({ title: items.title }).from(items).where(eq(items.id, $.item)),
+)
+
+/** One that was stored before. Its title is read when it is asked for: most are not. */
+class StoredBefore implements StoredItem {
+  readonly link: string | null
+  readonly sameAs: number | null
+  readonly linkId: number | null
+  readonly #db: Database
+  readonly #item: number
+
+  constructor(db: Database, item: number, { link, sameAs, linkId }: Omit<StoredItem, 'title'>) {
+    this.#db = db
+    this.#item = item
+    this.link = link
+    this.sameAs = sameAs
+    this.linkId = linkId
+  }
+
+  get title(): string | null {
+    return titleOf.get(this.#db, { item: this.#item })?.title ?? null
+  }
+}
 
 export function pageItems(db: Database): PageItems {
   const known = new QuickLRU<number, readonly StoredItem[]>({ maxSize: remembered })
@@ -208,9 +233,14 @@ export function pageItems(db: Database): PageItems {
     of: (answerId) => {
       const before = known.get(answerId)
       if (before !== undefined) return before
-      const rows = JSON.parse(itemsOf.one(db, { answer: answerId }).rows) as ItemRow[]
-      rows.sort((a, b) => a[0] - b[0] || a[1] - b[1])
-      const items = rows.map(([, , link, sameAs, linkId, title]) => ({ link, sameAs, linkId, title }))
+      const columns = itemsOf.one(db, { answer: answerId })
+      const linkIds = JSON.parse(columns.linkIds) as (number | null)[]
+      const pages = JSON.parse(columns.pages) as (number | null)[]
+      const numbers = JSON.parse(columns.numbers) as number[]
+      const items = (JSON.parse(columns.links) as (string | null)[]).map((link, row) => {
+        const linkId = linkIds[row] ?? null
+        return new StoredBefore(db, numbers[row] as number, { link, linkId, sameAs: pages[row] ?? linkId })
+      })
       known.set(answerId, items)
       return items
     },
