@@ -5,11 +5,18 @@ import { closestMatch } from '../model/text.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { logFormat, version, workAt } from '../run/config.ts'
 import { showsPassword } from '../run/postgres-address.ts'
-import { flagNamed, markText, meantOptions, unmarked } from './argv.ts'
 import { commandOf, commands } from './commands/index.ts'
 import { type Command, commandName, globalFlags, type Registered, type TypedOptions } from './flags.ts'
 import { errorDocument, noCommand } from './help.ts'
-import { readWords, type TypedWords, type WordMistake } from './read-words.ts'
+import {
+  flagNamed,
+  markText,
+  meantOptions,
+  readWords,
+  type TypedWords,
+  unmarked,
+  type WordMistake,
+} from './read-words.ts'
 
 type CommandWork = (terminal: Terminal) => Promise<number>
 

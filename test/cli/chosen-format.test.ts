@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { chosenFormat, isJsonAsked } from '../../src/cli/arguments.ts'
+import { chosenFormat, isJsonAsked, reportFormats } from '../../src/cli/arguments.ts'
 import { chosenReportFormat } from '../../src/cli/commands/report/report.ts'
-import { reportFormats } from '../../src/cli/report-formats.ts'
 import { UsageError } from '../../src/model/errors.ts'
 import { rowFormats } from '../../src/output/formats/index.ts'
 import { testTable } from '../support/test-table.ts'

@@ -22,7 +22,6 @@ afterAll(() => job[Symbol.asyncDispose]())
 
 /** What reads a command line, and nothing else. */
 const toBegin = [
-  'src/cli/argv.ts',
   'src/cli/commands/index.ts',
   'src/cli/compiled.ts',
   'src/cli/flags.ts',

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { exportToPostgres } from '../../src/cli/commands/report/export-to-postgres.ts'
+import { exportToPostgres } from '../../src/cli/commands/report/export.ts'
 import { labelled } from '../../src/export/export.ts'
 import { type ExportKind, tableKey } from '../../src/export/kinds.ts'
 import { openPostgres, type Postgres } from '../../src/machines/postgres/connection.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { type ReportFormatName, reportFormats } from '../../src/cli/arguments.ts'
 import { chosenReportFormat, rowOrder } from '../../src/cli/commands/report/report.ts'
-import { type ReportFormatName, reportFormats } from '../../src/cli/report-formats.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 
 const screen: Terminal = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }

@@ -33,8 +33,7 @@ import { pingStarts, type RunPings, reasonOf } from '../../../unattended/message
 import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
-import { runStatusLine } from '../../progress.ts'
-import { nextCommands, summaryLines } from '../../run-summary.ts'
+import { nextCommands, runStatusLine, summaryLines } from '../../progress.ts'
 
 // What the commands that collect share: their jobs, and what they do with planned runs.
 

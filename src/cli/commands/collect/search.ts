@@ -21,7 +21,7 @@ import type { Store } from '../../../store/store.ts'
 import { type Command, clockFlags, serviceFlags, type TypedOptions, waitFlags } from '../../flags.ts'
 import { collectingExits } from '../../help.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
-import { malformedLines, mismatchLines } from '../../run-summary.ts'
+import { malformedLines, mismatchLines } from '../../progress.ts'
 
 const flags = {
   ...serviceFlags,

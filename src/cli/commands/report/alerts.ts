@@ -2,16 +2,18 @@ import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, textOption } from '../../../model/option.ts'
 import { type AlertKind, alertKinds } from '../../../model/settings/alert.ts'
 import { closestMatch, count, grouped, parseDuration } from '../../../model/text.ts'
-import { startOfDay, systemClock, utcMinute } from '../../../model/time.ts'
+import { dayMs, startOfDay, systemClock, utcMinute } from '../../../model/time.ts'
+import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openWorkspace } from '../../../run/job-files.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import { outgoing } from '../../../run/outgoing.ts'
+import type { StoredAlert } from '../../../store/alerts.ts'
+import type { OutboxMessage } from '../../../store/outbox.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
 import type { Store } from '../../../store/store.ts'
 import { deliver, tryChannels } from '../../../unattended/messages/deliver.ts'
-import { alertsDocument, alertsText, knownAlerts } from '../../alert-list.ts'
 import { isDay, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, chosenWork, serviceFlags, type TypedOptions } from '../../flags.ts'
 
@@ -174,4 +176,131 @@ async function test(flags: AlertsFlags, terminal: Terminal): Promise<number> {
   })
   await terminal.write(flags.json === true ? `${JSON.stringify(tries, null, 2)}\n` : `${lines.join('\n')}\n`)
   return tries.every(({ delivered }) => delivered) ? 0 : failedExitCode
+}
+
+/** What `alerts list` shows. */
+interface KnownAlerts {
+  readonly now: number
+  readonly alerts: readonly StoredAlert[]
+  /** Those that wait, then those that were given up; the newest first. */
+  readonly messages: readonly OutboxMessage[]
+}
+
+/** Alerts that were over before are no longer listed. */
+const lateMs = 7 * dayMs
+
+/** Alerts that are open or were over lately, and messages that were not delivered. */
+async function knownAlerts(store: Store, job: string | undefined, now: number): Promise<KnownAlerts> {
+  const of = job === undefined ? {} : { job }
+  const [waiting, dead] = [
+    await store.messages({ ...of, state: 'waiting' }),
+    await store.messages({ ...of, state: 'dead' }),
+  ]
+  const alerts = await store.listAlerts({ ...of, overSince: now - lateMs })
+  return { now, alerts, messages: [...waiting, ...dead] }
+}
+
+/** The document of `alerts list --json`. Instants are ISO 8601. */
+function alertsDocument({ now, alerts, messages }: KnownAlerts) {
+  return {
+    alerts: alerts.map((alert) => ({
+      id: alert.id,
+      job: alert.job,
+      when: alert.when,
+      state: alert.state,
+      query: alert.query,
+      target: alert.target,
+      before: alert.before,
+      now: alert.now,
+      text: alert.text,
+      opened_at: instant(alert.openedAt),
+      opened_run: alert.openedRun,
+      over_at: instant(alert.overAt),
+      muted_until: isMuted(alert, now) ? instant(alert.mutedUntil) : null,
+    })),
+    messages: messages.map((message) => ({
+      id: message.id,
+      channel: message.channel,
+      kind: message.kind,
+      job: message.job,
+      run: message.runId,
+      state: message.state,
+      attempts: message.attempts,
+      created_at: instant(message.createdAt),
+      next_try_at: message.state === 'waiting' ? instant(message.nextTryAt) : null,
+      last_error: message.lastError,
+    })),
+  }
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}
+
+function isMuted({ mutedUntil }: StoredAlert, now: number): boolean {
+  return mutedUntil !== null && mutedUntil > now
+}
+
+const alertColumns = [
+  { title: 'id' },
+  { title: 'job', dropped: true },
+  { title: 'when' },
+  { title: 'state' },
+  { title: 'since (UTC)', dropped: true },
+  { title: 'alert', shrinks: true },
+] as const
+
+const messageColumns = [
+  { title: 'channel' },
+  { title: 'message' },
+  { title: 'job', dropped: true },
+  { title: 'state' },
+  { title: 'tries', align: 'right' },
+  { title: 'next try (UTC)', dropped: true },
+  { title: 'last error', shrinks: true },
+] as const
+
+/** The same as tables. */
+function alertsText({ now, alerts, messages }: KnownAlerts, width: number): string {
+  const parts =
+    alerts.length === 0
+      ? ['No alert is open, and none was over in the last seven days.\n']
+      : [
+          formatTable(
+            alertColumns,
+            alerts.map((alert) => alertCells(alert, now)),
+            width,
+          ),
+        ]
+  if (messages.length > 0)
+    parts.push(
+      'Messages that were not delivered:\n',
+      formatTable(messageColumns, messages.map(messageCells), width),
+    )
+  return parts.join('\n')
+}
+
+function alertCells(alert: StoredAlert, now: number): readonly string[] {
+  const muted = isMuted(alert, now) ? `, muted to ${utcMinute(alert.mutedUntil ?? now).slice(0, 10)}` : ''
+  const since = alert.state === 'over' ? (alert.overAt ?? alert.openedAt) : alert.openedAt
+  return [
+    alert.id,
+    sanitize(alert.job),
+    alert.when,
+    `${alert.state}${muted}`,
+    utcMinute(since),
+    sanitize(alert.text),
+  ]
+}
+
+function messageCells(message: OutboxMessage): readonly string[] {
+  return [
+    sanitize(message.channel),
+    message.kind,
+    sanitize(message.job),
+    message.state,
+    String(message.attempts),
+    message.state === 'waiting' ? utcMinute(message.nextTryAt) : '',
+    sanitize(message.lastError ?? ''),
+  ]
 }

@@ -1,18 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { cursorText, labelled, numbersOf, readCursor } from '../../../export/export.ts'
-import { type ExportKind, exportKinds } from '../../../export/kinds.ts'
+import { type ExportKind, exportKinds, tableKey } from '../../../export/kinds.ts'
+import { exportTarget } from '../../../export/target.ts'
+import type { Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
 import { normalText } from '../../../model/spelling.ts'
-import { closestMatch } from '../../../model/text.ts'
+import { closestMatch, count } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
 import { type RowFormatName, rowFormats } from '../../../output/formats/index.ts'
-import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
-import { databasePath } from '../../../run/config.ts'
-import type { RowFilter } from '../../../store/reports.ts'
+import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { databasePath, withPassword } from '../../../run/config.ts'
+import type { ReportStore, RowFilter, Snapshot } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
 import { chosenFormat, csvStyle, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
@@ -79,10 +81,74 @@ async function exportToTable(
   await syncFirst(flags, terminal)
   await using store = await openReader(databasePath(flags))
   await refuseUnknown(store, filter)
-  // Loaded only here: files need no Postgres.
-  const { exportToPostgres } = await import('./export-to-postgres.ts')
   await exportToPostgres({ store, kind, filter, since, to }, terminal)
   return 0
+}
+
+/** Brings a table in Postgres up to date: all rows, or what came after the last export with these filters. */
+export async function exportToPostgres(
+  {
+    store,
+    kind,
+    filter,
+    since,
+    to,
+  }: {
+    readonly store: Pick<ReportStore, 'snapshot'>
+    readonly kind: ExportKind
+    readonly filter: RowFilter
+    /** A cursor to begin at where the table is further; null goes on where it is. */
+    readonly since: string | null
+    readonly to: string
+  },
+  terminal: Terminal,
+): Promise<void> {
+  // Loaded only here: files need no Postgres.
+  const { exportInto } = await import('../../../machines/postgres/export.ts')
+  const target = exportTarget(to)
+  const { schema } = target
+  const url = withPassword(target.url, '--to')
+  const progress = exportProgress(terminal, systemClock, to)
+  const filterText = JSON.stringify(Object.fromEntries(Object.entries(filter).sort()))
+  const onWait = () => note(terminal, `Waiting for another export into ${sanitize(schema)} to end.`)
+  const { key, columns: keyColumns } = tableKey(kind)
+  const done = await exportInto({ url, schema, onWait }, async (tables) => {
+    using snapshot = store.snapshot()
+    const positions = await tables.positions()
+    refuseOtherDatabase(positions, snapshot, schema)
+    const numbers = numbersOf(snapshot, kind)
+    const last = positions.find((one) => one.kind === kind && one.filter === filterText)
+    const begins = [last?.cursor, since ?? undefined].flatMap((cursor) =>
+      cursor === undefined ? [] : readCursor(cursor, kind, numbers),
+    )
+    const taken = { ...filter, after: begins.length === 0 ? 0 : Math.min(...begins) }
+    const { rows, columns } = labelled(snapshot, kind, taken, keyColumns)
+    const table = { name: kind, meaning: exportKinds[kind].meaning, columns, key }
+    await tables.prepare(table)
+    // Pages come as a whole: of those that have fewer results than before, none may stay.
+    if (kind !== 'calls') await tables.clear(table, snapshot.taskIds(taken))
+    const written = await tables.write(table, progress.count(rows))
+    const cursor = cursorText(kind, numbers)
+    await tables.keep({ kind, filter: filterText, cursor })
+    return { written, cursor }
+  })
+  progress.end()
+  note(terminal, `Written: ${sanitize(schema)}.${kind}, ${count(done.written, 'row')}`)
+  note(terminal, `Next cursor: ${done.cursor}`)
+}
+
+/** Rows of two databases would be mixed up: both count runs, tasks and calls from 1. */
+function refuseOtherDatabase(positions: readonly Position[], snapshot: Snapshot, schema: string): void {
+  for (const { kind, cursor } of positions)
+    if (Object.hasOwn(exportKinds, kind))
+      try {
+        readCursor(cursor, kind, numbersOf(snapshot, kind as ExportKind))
+      } catch (error) {
+        throw new UsageError(
+          `The schema ${sanitize(schema)} has the rows of another database, or of this one before a backup was restored. Name another schema at the end of --to, or drop this one and export everything again`,
+          { cause: error },
+        )
+      }
 }
 
 async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<number> {

@@ -27,10 +27,20 @@ import { reportSource } from '../../../report/requests/report-source.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { openCopy, openReader } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
-import { chosenFormat, csvStyle, day, daysFlag, findJob, isJsonAsked, valueFlag } from '../../arguments.ts'
+import {
+  chosenFormat,
+  csvStyle,
+  day,
+  daysFlag,
+  figureFormats,
+  findJob,
+  isJsonAsked,
+  type ReportFormatName,
+  reportFormats,
+  valueFlag,
+} from '../../arguments.ts'
 import { compareFlags, outputFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
-import { figureFormats, type ReportFormatName, reportFormats } from '../../report-formats.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 export const reportFlags = {

@@ -14,7 +14,7 @@ import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
 import type { RunList } from '../../../store/sqlite/open-runs.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
-import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../run-summary.ts'
+import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
 
 const listedByDefault = 20
 

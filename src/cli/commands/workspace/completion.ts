@@ -4,8 +4,8 @@ import { type OptionSpec, type OptionSpecs, switchOption } from '../../../model/
 import { closestMatch } from '../../../model/text.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
-import { flagNamed } from '../../argv.ts'
 import { type Command, commandName, globalFlags, type Registered, type TypedOptions } from '../../flags.ts'
+import { flagNamed } from '../../read-words.ts'
 
 /** What the scripts call; `cli/main` answers with `complete`. */
 const completing = '__complete'

@@ -27,9 +27,9 @@ import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
 import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../run/run-jobs.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import type { Store } from '../../../store/store.ts'
+import { type ReportFormatName, reportFormats } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
-import { type ReportFormatName, reportFormats } from '../../report-formats.ts'
 import { metricOptions } from '../report/report.ts'
 
 const jobFile = fileURLToPath(new URL('../jobs/rank-tracking.yaml', import.meta.url))
