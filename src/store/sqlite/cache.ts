@@ -184,23 +184,24 @@ export interface PageItems {
 /** Answers whose items are remembered: the pages of a query mostly come soon after each other. */
 const remembered = 600
 
-/** A text for each column, which is read quicker than rows. Related searches come along with web results and have no rank over pages. */
+type ItemRow = readonly [
+  link: string | null,
+  linkId: number | null,
+  /** The link that is the address of the page, where it is another one. */
+  page: number | null,
+  item: number,
+]
+
+/** As one text, which takes less time to read. Related searches come along with web results and have no rank over pages. */
 const itemsOf = prepared(
   ($: Values<{ answer: number }>) =>
-    sql<ItemColumns>`SELECT json_group_array(${links.link}) AS links, json_group_array(${items.linkId}) AS linkIds,
-        json_group_array(${links.sameAs}) AS pages, json_group_array(n.value) AS numbers
+    sql<{
+      rows: string
+    }>`SELECT json_group_array(json_array(${links.link}, ${items.linkId}, ${links.sameAs}, n.value)) AS rows
       FROM ${answers} CROSS JOIN json_each(${answers.items}) list CROSS JOIN json_each(list.value) n
       LEFT JOIN ${items} ON ${items.id} = n.value LEFT JOIN ${links} ON ${links.id} = ${items.linkId}
       WHERE ${answers.id} = ${$.answer} AND list.key <> ${sql.raw(`'${kindCodes.related}'`)}`,
 )
-
-interface ItemColumns {
-  readonly links: string
-  readonly linkIds: string
-  /** The link that is the address of the page, where it is another one. */
-  readonly pages: string
-  readonly numbers: string
-}
 
 const titleOf = prepared(($: Values<{ item: number }>) =>
   orm.select({ title: items.title }).from(items).where(eq(items.id, $.item)),
@@ -211,19 +212,19 @@ class StoredBefore implements StoredItem {
   readonly link: string | null
   readonly sameAs: number | null
   readonly linkId: number | null
-  readonly #db: Database
-  readonly #item: number
+  private readonly db: Database
+  private readonly item: number
 
-  constructor(db: Database, item: number, { link, sameAs, linkId }: Omit<StoredItem, 'title'>) {
-    this.#db = db
-    this.#item = item
+  constructor(db: Database, [link, linkId, page, item]: ItemRow) {
     this.link = link
-    this.sameAs = sameAs
     this.linkId = linkId
+    this.sameAs = page ?? linkId
+    this.db = db
+    this.item = item
   }
 
   get title(): string | null {
-    return titleOf.get(this.#db, { item: this.#item })?.title ?? null
+    return titleOf.get(this.db, { item: this.item })?.title ?? null
   }
 }
 
@@ -233,14 +234,8 @@ export function pageItems(db: Database): PageItems {
     of: (answerId) => {
       const before = known.get(answerId)
       if (before !== undefined) return before
-      const columns = itemsOf.one(db, { answer: answerId })
-      const linkIds = JSON.parse(columns.linkIds) as (number | null)[]
-      const pages = JSON.parse(columns.pages) as (number | null)[]
-      const numbers = JSON.parse(columns.numbers) as number[]
-      const items = (JSON.parse(columns.links) as (string | null)[]).map((link, row) => {
-        const linkId = linkIds[row] ?? null
-        return new StoredBefore(db, numbers[row] as number, { link, linkId, sameAs: pages[row] ?? linkId })
-      })
+      const rows = JSON.parse(itemsOf.one(db, { answer: answerId }).rows) as ItemRow[]
+      const items = rows.map((row) => new StoredBefore(db, row))
       known.set(answerId, items)
       return items
     },
