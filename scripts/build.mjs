@@ -106,14 +106,14 @@ async function buildProgram() {
       banner: [...sources, `const __here = require('node:url').pathToFileURL(__filename).href`].join('\n'),
     })
     await writeFile(path, code)
-    await writeFile(`${path}.compiled`, compiled(code))
+    await writeFile(`${path}.compiled`, compiled(code, basename(path)))
   }
 }
 
 /** What V8 of this Node makes of a script as `src/cli/compiled.ts` runs it, with all its functions. */
-function compiled(code) {
+function compiled(code, filename) {
   setFlagsFromString('--no-lazy')
-  const script = new Script(`(function (exports, require, module, __filename) {${code}\n})`)
+  const script = new Script(`(function (exports, require, module, __filename) {${code}\n})`, { filename })
   // What V8 made under other flags it refuses.
   setFlagsFromString('--lazy')
   return script.createCachedData()

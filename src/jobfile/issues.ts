@@ -6,6 +6,9 @@ import { type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 import { paramNames } from './params.ts'
 import { isMap, type Path, partAt, type Report, type Source, type Tree, type TreeMap } from './source.ts'
 
+/** A file is read once: a check that is compiled first takes longer. */
+z.config({ jitless: true })
+
 type Issue = z.core.$ZodIssue
 
 /** One value as the user wrote it, read by the reader of a setting. */

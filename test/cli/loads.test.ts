@@ -77,7 +77,6 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
     'model',
     'output',
     'rank',
-    'report',
     'run',
     'store',
   ])

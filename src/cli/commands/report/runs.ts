@@ -7,7 +7,6 @@ import { utcMinute } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { paramTexts } from '../../../report/cells.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openRunList } from '../../../run/open-stored.ts'
 import { demoHint } from '../../../store/sqlite/connection/inspect.ts'
@@ -116,7 +115,8 @@ async function showRun(
   ]
   await terminal.write(wrapLines(`${lines.join('\n')}\n`, terminal.columns))
   const withParams = failures.some(({ params }) => Object.keys(params).length > 0)
-  if (failures.length > 0)
+  if (failures.length > 0) {
+    const { paramTexts } = await import('../../../report/cells.ts')
     await terminal.write(
       formatTable(
         [
@@ -137,5 +137,6 @@ async function showRun(
         ]),
       ),
     )
+  }
   return 0
 }
