@@ -127,7 +127,7 @@ test('what is derived waits while other changes come, and is written when none d
 
 test('so much that is derived shares a commit with other changes', async () => {
   const { put, writer, commits } = await aWriter()
-  const many = Array.from({ length: 384 }, (_, id) => writer.writeDerived((ids) => ids, id))
+  const many = Array.from({ length: 128 }, (_, id) => writer.writeDerived((ids) => ids, id))
   await Promise.all([put(1), ...many])
   expect(commits()).toBe(1)
 })

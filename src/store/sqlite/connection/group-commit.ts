@@ -51,9 +51,10 @@ const patienceMs = 20_000
 const pollEveryMs = 100
 /** How many waiting changes a commit does not wait longer for. */
 const flushThreshold = 64
-/** The same for derived changes. New texts touch random pages of the dictionary's indexes: large commits write each page less often. */
-const derivedFlushThreshold = 384
-/** Changes that one function is given together at most. */
+/**
+ * Changes that one function is given together at most, and so many derived ones wait no longer. More would write pages of indexes less often,
+ * but all that comes from the network waits meanwhile.
+ */
 const mostTogether = 128
 
 /**
@@ -107,8 +108,7 @@ export function groupCommit(
 
   /** The changes for the next commit. Derived ones are left waiting while they are few and other changes are there. */
   const takeGroup = (): readonly Waiting[] => {
-    const derivedToo =
-      waiting.length === 0 || derived.length >= derivedFlushThreshold || troubledSince !== null
+    const derivedToo = waiting.length === 0 || derived.length >= mostTogether || troubledSince !== null
     const group = derivedToo ? [...waiting, ...derived] : waiting
     waiting = []
     if (derivedToo) derived = []
