@@ -46,10 +46,10 @@ const shortMs = 2_000
 /** Each kind of trouble, and how often it is drawn beside the others. It answers whether it came about. */
 const kinds = {
   'a worker is killed': { weight: 2, happen: killWorker },
+  'a dead worker is started again': { weight: 1, happen: startWorker },
   'a worker is stopped for longer than its lease': { weight: 1, happen: stopWorker },
   'the connections of a process are reset': { weight: 1, happen: reset },
   'a process is cut off': { weight: 1, happen: cutOff },
-  'a dead worker is started again': { weight: 1, happen: startWorker },
   'a coordinator is killed': { weight: 1, happen: killCoordinator },
   'the database crashes': { weight: 1, happen: crash },
   'statements time out': { weight: 1, happen: timeOut },
@@ -66,9 +66,13 @@ export type Trouble = keyof typeof kinds
 export const troubles = Object.keys(kinds) as readonly Trouble[]
 const lots = troubles.flatMap((kind) => Array.from({ length: kinds[kind].weight }, () => kind))
 
+/** What a history begins with, so that six of them in a row have every kind; what follows is drawn. */
+export function firstTroubles(history: number): readonly Trouble[] {
+  return [2 * history, 2 * history + 1].map((place) => troubles[place % troubles.length] as Trouble)
+}
+
 /** Something goes wrong, or a process that died is started again. Null where what was drawn could not come about. */
-export async function trouble(scene: Scene): Promise<Trouble | null> {
-  const kind = pick(scene, lots)
+export async function trouble(scene: Scene, kind: Trouble = pick(scene, lots)): Promise<Trouble | null> {
   return (await kinds[kind].happen(scene)) ? kind : null
 }
 

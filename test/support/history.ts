@@ -17,6 +17,7 @@ import {
 } from './history-judge.ts'
 import {
   asSuperuser,
+  firstTroubles,
   isOver,
   type Member,
   machineUser,
@@ -94,7 +95,9 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     await client.query(`CREATE ROLE ${machineUser} LOGIN PASSWORD 'secret'`)
     await client.query(`ALTER DATABASE ${new URL(queue).pathname.slice(1)} OWNER TO ${machineUser}`)
   })
-  const standby = random() < 0.5 ? await server.addStandby() : null
+  const first = [...firstTroubles(seed)]
+  const isFailingOver = first.includes('a standby takes over that lacks the newest transactions')
+  const standby = random() < 0.5 || isFailingOver ? await server.addStandby() : null
 
   // A job of each name for the first key, which start within a second; the second key has one of the same name.
   const keys: KeyOfHistory[] = []
@@ -170,7 +173,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     const happened: Trouble[] = []
     while ((performance.now() < until || happened.length < leastTroubles) && charged() < wanted * 0.8) {
       await pause(random() * longestCalmMs)
-      const one = await trouble(scene)
+      const one = await trouble(scene, first.shift())
       if (one !== null) happened.push(one)
     }
     for (const one of workers) if (isOver(one)) start(one)
