@@ -224,14 +224,8 @@ export interface KnownJob {
 /** A job with the mistake of the file that its folder shares; null where there is none. */
 type FoundJob = KnownJob & Pick<OpenedJob, 'shared'>
 
-/** Every job, and the files that they share and that have mistakes. */
-interface KnownJobs {
-  readonly jobs: readonly KnownJob[]
-  readonly brokenShared: StatusFacts['brokenShared']
-}
-
 /** Every job, by name: those that YAML files of the folder describe, and those that ran. */
-export async function knownJobs(store: Store, folder: string): Promise<KnownJobs> {
+export async function knownJobs(store: Store, folder: string) {
   const stored = await storedFiles(store)
   const jobs = new Map<string, FoundJob>()
   for (const path of await yamlJobFiles(folder)) {

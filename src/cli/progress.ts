@@ -119,11 +119,6 @@ function slidingRate(clock: Pick<Clock, 'monotonic'>) {
 
 const causesShown = 3
 
-interface RunSummaryOptions {
-  readonly shownAgain?: ReadonlySet<number>
-  readonly onScreen?: boolean
-}
-
 /**
  * What came of each run in one line, and under it why tasks failed and how to go on. Without a screen, as in the mail of cron, the
  * first line says what to do, too.
@@ -133,7 +128,13 @@ interface RunSummaryOptions {
 export async function summaryLines(
   store: Pick<RunStore, 'failureCauses'>,
   documents: readonly RunDocument[],
-  { shownAgain = new Set(), onScreen = false }: RunSummaryOptions = {},
+  {
+    shownAgain = new Set(),
+    onScreen = false,
+  }: {
+    readonly shownAgain?: ReadonlySet<number>
+    readonly onScreen?: boolean
+  } = {},
 ): Promise<readonly string[]> {
   const blocks = documents.map(async (one) => {
     const causes = one.tasks.failed === 0 ? [] : await store.failureCauses(one.run, causesShown)

@@ -240,18 +240,6 @@ async function layInJobs(
   return byCall
 }
 
-interface JournaledStoreOptions {
-  /** The store of this chunk alone. */
-  readonly memory: CollectStore
-  readonly calls: SharedCalls
-  readonly lease: ChunkLease
-  readonly queries: readonly ChunkQuery[]
-  /** Calls and answers that the lease brought: by their numbers in the store of the chunk. */
-  readonly known: KnownCalls
-  /** Called once when the lease was lost. */
-  readonly onLost: () => void
-}
-
 /** Shared calls by the numbers that they and their answers have in the store of a chunk. */
 interface KnownCalls {
   readonly byCall: Map<number, NewSharedCall>
@@ -267,7 +255,17 @@ function pageKey(query: Buffer, page: number): string {
  * The store that a chunk is collected in: what counts for money is written into the shared journal first, or with it, and everything into
  * the store of the chunk, which plans the pages.
  */
-function journaledStore(options: JournaledStoreOptions): CollectStore {
+function journaledStore(options: {
+  /** The store of this chunk alone. */
+  readonly memory: CollectStore
+  readonly calls: SharedCalls
+  readonly lease: ChunkLease
+  readonly queries: readonly ChunkQuery[]
+  /** Calls and answers that the lease brought: by their numbers in the store of the chunk. */
+  readonly known: KnownCalls
+  /** Called once when the lease was lost. */
+  readonly onLost: () => void
+}): CollectStore {
   const { memory, calls, lease, known } = options
   const tasks = new Map<number, SharedTask>()
   const reused = new Set<number>()

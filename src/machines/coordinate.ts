@@ -6,7 +6,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run } from '../model/run.ts'
 import { duration, shellWord, shortKey } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
-import { type App, lookupPatience, type Machines, type Turn } from '../run/app.ts'
+import { type App, lookupDelays, type Machines, type Turn } from '../run/app.ts'
 import { clockCheck, unchecked } from '../run/clock-check.ts'
 import type { CommandOptions } from '../run/config.ts'
 import { keyHash, type ServiceSettings } from '../run/config.ts'
@@ -79,7 +79,7 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   await turn.acquire()
   await explained(sync(life.signal), leaseMs)
   const coordination = coordinate({ journal, reached }, { key: hash, coordinator }, turn)
-  const lookups = serviceWith(lookupPatience)
+  const lookups = serviceWith(lookupDelays)
   const { checked } = opened
   return {
     store,
@@ -338,18 +338,20 @@ function coordinate(
   }
 }
 
-interface Known {
-  readonly store: Store
-  readonly journal: SharedJournal
-  readonly coordinator: string
-}
-
 /**
  * Whether every call of all machines since an instant, as far as it may be billed, is known in the local database, and none may follow for
  * what is reserved. Without that, what other machines buy would look like another program's.
  */
 async function knowsAllCalls(
-  { store, journal, coordinator }: Known,
+  {
+    store,
+    journal,
+    coordinator,
+  }: {
+    readonly store: Store
+    readonly journal: SharedJournal
+    readonly coordinator: string
+  },
   keyHash: string,
   since: number,
 ): Promise<boolean> {

@@ -39,13 +39,6 @@ export interface ReleaserOptions
   readonly coordinator: string
 }
 
-/** The reading of the account that stands in the journal. */
-interface AccountReader {
-  /** Milliseconds since it was read. */
-  age(): number
-  again(): Promise<unknown>
-}
-
 /** The account is read again after so long, while chunks wait for credits. */
 const readEveryMs = 10_000
 
@@ -53,7 +46,11 @@ const readEveryMs = 10_000
 export function releaser(
   options: ReleaserOptions,
   byShared: ReadonlyMap<string, Run>,
-  reader: AccountReader,
+  reader: {
+    /** Milliseconds since it was read. */
+    age(): number
+    again(): Promise<unknown>
+  },
 ) {
   const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
   const runs = [...byShared.values()]
@@ -207,17 +204,6 @@ function stopOf(waiting: readonly WaitingChunk[]): StopCause | null {
   return said == null ? null : (JSON.parse(said) as StopCause)
 }
 
-/** What may be released now. */
-interface ReleaseState {
-  /** What the budget of the key stands at; what is reserved for other chunks counts as possibly billed. */
-  readonly budget: CreditBudget
-  readonly periods: PeriodLimits
-  /** Calls that the quotas of the key still allow. */
-  readonly quotaLeft: number
-  /** Runs here by their shared id. */
-  readonly runs: ReadonlyMap<string, Run>
-}
-
 /** Which chunks are released, with how many credits, and which limit keeps runs from more. */
 export interface Release {
   readonly grants: readonly Grant[]
@@ -229,7 +215,18 @@ export interface Release {
  * Reserves for each chunk, in their order, what it may need at most, or what is left where that covers at least its cheapest page. What is
  * reserved for one is not there for the next.
  */
-export function decideRelease(waiting: readonly WaitingChunk[], state: ReleaseState): Release {
+export function decideRelease(
+  waiting: readonly WaitingChunk[],
+  state: {
+    /** What the budget of the key stands at; what is reserved for other chunks counts as possibly billed. */
+    readonly budget: CreditBudget
+    readonly periods: PeriodLimits
+    /** Calls that the quotas of the key still allow. */
+    readonly quotaLeft: number
+    /** Runs here by their shared id. */
+    readonly runs: ReadonlyMap<string, Run>
+  },
+): Release {
   const { budget, periods, runs } = state
   let quotaLeft = state.quotaLeft
   const grants: Grant[] = []

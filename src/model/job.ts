@@ -397,9 +397,9 @@ export interface SettingWithOption {
 
 export const settingsWithOption: readonly SettingWithOption[] = withOptionIn(jobSettings, [])
 
-function withOptionIn(table: SettingTable, above: readonly string[]): readonly SettingWithOption[] {
+function withOptionIn(table: SettingTable, parents: readonly string[]): readonly SettingWithOption[] {
   return Object.entries(table).flatMap(([key, { value, option = {} }]) => {
-    const path = [...above, key]
+    const path = [...parents, key]
     if (typeof value !== 'string' && !isScalar(value)) return withOptionIn(value, path)
     return Object.entries(option).map(([name, one]) => ({ path, name, option: withValues(one, value) }))
   })

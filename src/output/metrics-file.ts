@@ -11,11 +11,6 @@ export interface JobMetrics {
   readonly openAlerts: number
 }
 
-interface Metric {
-  readonly name: string
-  readonly help: string
-}
-
 /** A line without its metric: what it is about, and its value. */
 type MetricLine = readonly [labels: Readonly<Record<string, string>>, value: number | null]
 
@@ -86,7 +81,16 @@ function seconds(instant: number | null): number | null {
 }
 
 /** Nothing where no sample has a value: a family without samples says nothing. */
-function family({ name, help }: Metric, samples: readonly MetricLine[]): string {
+function family(
+  {
+    name,
+    help,
+  }: {
+    readonly name: string
+    readonly help: string
+  },
+  samples: readonly MetricLine[],
+): string {
   const lines = samples.flatMap(([labels, value]) =>
     value === null ? [] : [`${name}${labelText(labels)} ${value}\n`],
   )

@@ -82,16 +82,17 @@ function fitting(
   return shown
 }
 
-interface ColumnRoom {
-  readonly shown: readonly number[]
-  readonly width: number
-}
-
 /** The widths after shrinking: first down to the least readable width, then down to the minimum. */
 function narrowed(
   columns: readonly TableColumn[],
   natural: readonly number[],
-  { shown, width }: ColumnRoom,
+  {
+    shown,
+    width,
+  }: {
+    readonly shown: readonly number[]
+    readonly width: number
+  },
 ): readonly number[] {
   const widths = [...natural]
   const shrinking = shown.filter((index) => columns[index]?.shrinks).reverse()

@@ -107,16 +107,21 @@ function rulesOf(
   return { paging, until, deepEveryMs, startedAt }
 }
 
-interface Sight {
-  /** The observation from every page. */
-  readonly truth: Observation
-  /** The observation from every page on the day before. */
-  readonly before: Observation | undefined
-  /** The observation by the policy. */
-  readonly seen: Observation
-}
-
-function judge(total: PolicyTotal, { truth, before, seen }: Sight): void {
+function judge(
+  total: PolicyTotal,
+  {
+    truth,
+    before,
+    seen,
+  }: {
+    /** The observation from every page. */
+    readonly truth: Observation
+    /** The observation from every page on the day before. */
+    readonly before: Observation | undefined
+    /** The observation by the policy. */
+    readonly seen: Observation
+  },
+): void {
   if (truth.rank !== null) {
     total.ranked += 1
     if (seen.rank === null) total.missed += 1

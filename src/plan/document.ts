@@ -40,19 +40,27 @@ export function planDocuments(
   })
 }
 
-interface Cover {
-  /** Expected credits that budget and balance allow. */
-  readonly covered: number
-  /** The balance after this job and those before it. */
-  readonly balance: number
-  readonly account: Account
-  readonly rest: SkippedTotal | null
-  readonly limits: BudgetedJob['limits']
-  readonly dear: BudgetedJob['dear']
-}
-
 /** The document of a job in `plan --json`. */
-function document(summary: PlanSummary, { covered, balance, account, rest, limits, dear }: Cover) {
+function document(
+  summary: PlanSummary,
+  {
+    covered,
+    balance,
+    account,
+    rest,
+    limits,
+    dear,
+  }: {
+    /** Expected credits that budget and balance allow. */
+    readonly covered: number
+    /** The balance after this job and those before it. */
+    readonly balance: number
+    readonly account: Account
+    readonly rest: SkippedTotal | null
+    readonly limits: BudgetedJob['limits']
+    readonly dear: BudgetedJob['dear']
+  },
+) {
   const { remaining } = account
   const { min, expected, max } = summary.credits
   const open = summary.tasks - summary.done - summary.reused

@@ -110,22 +110,27 @@ export function repeats(earlier: Page, later: Page): boolean {
   )
 }
 
-/** The pages of a query that were checked. */
-interface CheckedPages {
-  /** In order, from page 1, without holes. */
-  readonly pages: readonly Page[]
-  readonly pageSize: number | null
-  /** Requested pages at most. */
-  readonly maxPages: number
-  /** Requested results if no page size is documented; null if the number of pages is the limit. */
-  readonly depth: number | null
-}
-
 /**
  * The observation of one target from the pages of a query. Only answers make a rank. If the target was not found and a page
  * failed or is open, the state is `unknown`. A page that the policy passed over makes `absent` an estimate.
  */
-export function observe({ pages, pageSize, maxPages, depth }: CheckedPages, matches: Matcher): Observation {
+export function observe(
+  {
+    pages,
+    pageSize,
+    maxPages,
+    depth,
+  }: {
+    /** In order, from page 1, without holes. */
+    readonly pages: readonly Page[]
+    readonly pageSize: number | null
+    /** Requested pages at most. */
+    readonly maxPages: number
+    /** Requested results if no page size is documented; null if the number of pages is the limit. */
+    readonly depth: number | null
+  },
+  matches: Matcher,
+): Observation {
   const whole = unbrokenPages(pages)
   const unbrokenDepth = distinctResults(whole)
   const isAll = pages[whole.length]?.state === 'ended' || (depth !== null && unbrokenDepth >= depth)

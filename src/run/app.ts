@@ -138,7 +138,7 @@ export async function createApp(
   const { baseUrl } = settings
   const serviceWith = (serviceDelays: ServiceDelays): ApiClient =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, serviceDelays })
-  const service = serviceWith(lookupPatience)
+  const service = serviceWith(lookupDelays)
   return {
     store,
     database,
@@ -175,7 +175,7 @@ const defaultTimeoutSeconds = 120
 const longestTimeoutSeconds = 3_600
 
 /** How long free lookups of a command wait where the service asks to be left alone. */
-export const lookupPatience: ServiceDelays = { throttledMs: 90_000, unavailableMs: 10_000 }
+export const lookupDelays: ServiceDelays = { throttledMs: 90_000, unavailableMs: 10_000 }
 
 /** Checks what says where the service is, and how long a call may take. */
 export function readServiceOptions(

@@ -18,17 +18,20 @@ export interface ClockCheck {
   opening(runId: number | null): Promise<FinishedCall | null>
 }
 
-interface CheckParts {
+/** An older reading says too little of the balance. */
+const longestMs = 5_000
+
+export function clockCheck({
+  service,
+  store,
+  clock,
+  options,
+}: {
   readonly service: ApiClient
   readonly store: Pick<Store, 'callOfRun'>
   readonly clock: Clock
   readonly options: CommandOptions
-}
-
-/** An older reading says too little of the balance. */
-const longestMs = 5_000
-
-export function clockCheck({ service, store, clock, options }: CheckParts): ClockCheck {
+}): ClockCheck {
   let answer: { readonly call: FinishedCall; readonly at: number } | null = null
   let isChecked = false
   return {
@@ -73,14 +76,6 @@ export function judgeClock(
     )
 }
 
-interface GateParts {
-  /** How far the service's clock is ahead of ours; null where that cannot be found out. */
-  readonly ask: () => Promise<number | null>
-  readonly clock: Pick<Clock, 'wall' | 'monotonic'>
-  readonly options: CommandOptions
-  readonly log: (line: string) => void
-}
-
 /** The clock of a process that stays up. */
 interface ClockGate {
   /**
@@ -94,10 +89,21 @@ interface ClockGate {
 
 const askAgainMs = { wrong: 300_000, unknown: hourMs, agrees: Number.POSITIVE_INFINITY }
 
-export function clockGate({ ask, clock, options, log }: GateParts): ClockGate {
+export function clockGate({
+  ask,
+  clock,
+  options,
+  log,
+}: {
+  /** How far the service's clock is ahead of ours; null where that cannot be found out. */
+  readonly ask: () => Promise<number | null>
+  readonly clock: Pick<Clock, 'wall' | 'monotonic'>
+  readonly options: CommandOptions
+  readonly log: (line: string) => void
+}): ClockGate {
   let state: keyof typeof askAgainMs = 'unknown'
   let asked: { readonly wall: number; readonly monotonic: number } | null = null
-  const lookAgain = async (): Promise<void> => {
+  const askAgain = async (): Promise<void> => {
     const before = state
     const said: string[] = []
     try {
@@ -118,7 +124,7 @@ export function clockGate({ ask, clock, options, log }: GateParts): ClockGate {
       const passed = asked === null ? Number.POSITIVE_INFINITY : now.monotonic - asked.monotonic
       const wasSet = asked !== null && Math.abs(now.wall - asked.wall - passed) > agreeingMs
       if (wasSet || passed >= askAgainMs[state]) {
-        await lookAgain()
+        await askAgain()
         asked = { wall: clock.wall(), monotonic: clock.monotonic() }
       }
       return state !== 'wrong'

@@ -12,7 +12,7 @@ import { editLines } from '../plan/edited-queries.ts'
 import { decideResume, type ResumeDecision } from '../plan/resume.ts'
 import type { FormerJob, PlanDraft, PlannedJob } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
-import { type App, lookupPatience } from './app.ts'
+import { type App, lookupDelays } from './app.ts'
 import type { StagedJob } from './job-files.ts'
 
 /** Jobs of a command as they would be planned, with what becomes of each. */
@@ -141,7 +141,7 @@ export async function accountOf({
         keyHash,
         random: Math.random,
         signal: stopSignal().signal,
-        maxThrottlingMs: lookupPatience.throttledMs,
+        maxThrottlingMs: lookupDelays.throttledMs,
       },
       null,
     )

@@ -56,17 +56,17 @@ export function lookBack(rule: DueRule, now: number): number {
   }
 }
 
-/** What a job says about how often. */
-interface Cadences {
-  readonly every: string | null
-  /** By tag. */
-  readonly cadence: Readonly<Record<string, string>> | null
-}
-
 /** How often a query is due: as it says itself, else by the shortest cadence of its tags, else as its job says; null where all are silent. */
 export function everyOfQuery(
   query: { readonly every: string | null; readonly tags: readonly string[] },
-  { every, cadence }: Cadences,
+  {
+    every,
+    cadence,
+  }: {
+    readonly every: string | null
+    /** By tag. */
+    readonly cadence: Readonly<Record<string, string>> | null
+  },
 ): Every | null {
   if (query.every !== null) return everyOf(query.every)
   const tagged = query.tags.flatMap((tag) =>

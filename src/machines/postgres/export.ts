@@ -42,14 +42,6 @@ interface ExportSchema {
   keep(position: Position): Promise<void>
 }
 
-interface ExportPlace {
-  /** Address of the database. */
-  readonly url: string
-  readonly schema: string
-  /** Called where another export into the schema has to end first. */
-  readonly onWait: () => void
-}
-
 /** Any number that no other lock has; exports into a schema take turns by it and the name of the schema. */
 const exportLock = 7_265_115
 /** Where the machine of an export dies without a word, the next one waits no longer. */
@@ -60,7 +52,17 @@ const longestSilence = '5min'
  * one sentence.
  */
 export async function exportInto<T>(
-  { url, schema, onWait }: ExportPlace,
+  {
+    url,
+    schema,
+    onWait,
+  }: {
+    /** Address of the database. */
+    readonly url: string
+    readonly schema: string
+    /** Called where another export into the schema has to end first. */
+    readonly onWait: () => void
+  },
   work: (schema: ExportSchema) => Promise<T>,
 ): Promise<T> {
   await using postgres = await openPostgres(url, { address: '--to', grant: null })

@@ -215,24 +215,26 @@ export type DiffSide = ReturnType<typeof sideOf>
 export type DiffResult = ReturnType<ReturnType<typeof diffResultOf>>
 export type ChangedResult = DiffDocument['changed'][number]
 
-/** Two snapshots of a query; null for one that is not stored. */
-interface Snapshots {
-  readonly from: SerpSnapshot | null
-  readonly to: SerpSnapshot | null
-}
-
-interface DiffOptions {
-  readonly job: string
-  /** Only results with this rank or better on either day. */
-  readonly depth?: number | undefined
-  /** The targets whose results are marked. */
-  readonly targets: readonly Target[]
-}
-
 export function diffDocument(
   { text, operation, params }: Pick<SerpQuery, 'text' | 'operation' | 'params'>,
-  { from, to }: Snapshots,
-  { job, depth, targets }: DiffOptions,
+  {
+    from,
+    to,
+  }: {
+    readonly from: SerpSnapshot | null
+    readonly to: SerpSnapshot | null
+  },
+  {
+    job,
+    depth,
+    targets,
+  }: {
+    readonly job: string
+    /** Only results with this rank or better on either day. */
+    readonly depth?: number | undefined
+    /** The targets whose results are marked. */
+    readonly targets: readonly Target[]
+  },
 ) {
   const diff = from === null || to === null ? null : diffSerps(from, to, depth)
   const { entered = [], left = [], moved = [], changed = [] } = diff ?? {}

@@ -18,15 +18,16 @@ export interface Conclusions {
   readonly actions: readonly NextAction[]
 }
 
-interface ConclusionOptions {
-  readonly compare: ComparisonDay | null
-  readonly measure: MetricOptions
-  /** Of AI answers; only those of the last day count. */
-  readonly citations: readonly Citation[]
-}
-
 /** The conclusions for each of one's own targets; for the first target where none is one's own. None before the first run. */
-export function conclusions(history: RankHistory, given: ConclusionOptions): readonly Conclusions[] {
+export function conclusions(
+  history: RankHistory,
+  given: {
+    readonly compare: ComparisonDay | null
+    readonly measure: MetricOptions
+    /** Of AI answers; only those of the last day count. */
+    readonly citations: readonly Citation[]
+  },
+): readonly Conclusions[] {
   if (history.days.length === 0) return []
   const own = history.targets.flatMap((target, place) => (target.own ? [place] : []))
   const parts = partsOf(history, given.measure.kind)

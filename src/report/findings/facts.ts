@@ -31,16 +31,22 @@ export interface FindingFacts {
   readonly daily: (target: number) => readonly DailyFigures[]
 }
 
-interface FactsOf {
-  readonly target: number
-  readonly compare: ComparisonDay | null
-  readonly measure: MetricOptions
-  /** The statuses of every target, where they are known already. */
-  readonly statuses?: readonly KeywordStatus[]
-}
-
 /** The facts of the first part of a history. */
-export function factsOf(history: RankHistory, { target, compare, measure, ...known }: FactsOf): FindingFacts {
+export function factsOf(
+  history: RankHistory,
+  {
+    target,
+    compare,
+    measure,
+    ...known
+  }: {
+    readonly target: number
+    readonly compare: ComparisonDay | null
+    readonly measure: MetricOptions
+    /** The statuses of every target, where they are known already. */
+    readonly statuses?: readonly KeywordStatus[]
+  },
+): FindingFacts {
   const parts = partsOf(history, measure.kind)
   const [part] = parts
   const ofPart = part === undefined || parts.length === 1 ? history : historyOfParts(history, [part])

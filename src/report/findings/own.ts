@@ -182,15 +182,20 @@ function standOf(facts: FindingFacts): TopRanks {
   return { kind: 'top ranks', of: null, ...topRanks(facts), keywords: observed, why: null }
 }
 
-interface Compared {
-  readonly delta: number | null
-  /** Keywords that were checked on both days. */
-  readonly common: number
-  readonly isNews: (delta: number) => boolean
-}
-
 /** A change as it may be told: only of enough keywords, and only if it is more than usual. */
-export function trendOf(facts: FindingFacts, { delta, common, isNews }: Compared): Trend {
+export function trendOf(
+  facts: FindingFacts,
+  {
+    delta,
+    common,
+    isNews,
+  }: {
+    readonly delta: number | null
+    /** Keywords that were checked on both days. */
+    readonly common: number
+    readonly isNews: (delta: number) => boolean
+  },
+): Trend {
   const { span, own } = facts
   if (span === null || delta === null) return { state: 'none', why: whyNone(facts) }
   const { observed } = checkedOf(own)

@@ -272,19 +272,22 @@ function cells(row: PortfolioRow, say: Words): readonly string[] {
   ]
 }
 
-interface FigureWords {
-  readonly say: Words
-  /** Factor from share to points. */
-  readonly points?: number
-  readonly digits?: number
-  /** Whether a lower value is better. */
-  readonly lower?: true
-}
-
 function figure(
   { value, change }: PortfolioFigure,
   text: (value: number) => string,
-  { say, points = 1, digits = 1, lower }: FigureWords,
+  {
+    say,
+    points = 1,
+    digits = 1,
+    lower,
+  }: {
+    readonly say: Words
+    /** Factor from share to points. */
+    readonly points?: number
+    readonly digits?: number
+    /** Whether a lower value is better. */
+    readonly lower?: true
+  },
 ): readonly [value: string, change: string] {
   if (value === null) return ['-', '']
   if (change === null) return [text(value), '']

@@ -135,17 +135,24 @@ function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string
   }
 }
 
-interface Gathering {
-  readonly asked: RunContents
-  readonly days: readonly string[]
-  readonly store: HistorySource['store']
-  /** Place of a link among those of the history. */
-  readonly linkPlace: (id: number) => number
-  readonly changes: readonly ChangeOfQuery[]
-}
-
 /** What is asked, with all its days; and of what else was observed, which queries on which day last, which targets. */
-function gather(runs: HistorySource['runs'], { asked, days, store, linkPlace, changes }: Gathering) {
+function gather(
+  runs: HistorySource['runs'],
+  {
+    asked,
+    days,
+    store,
+    linkPlace,
+    changes,
+  }: {
+    readonly asked: RunContents
+    readonly days: readonly string[]
+    readonly store: HistorySource['store']
+    /** Place of a link among those of the history. */
+    readonly linkPlace: (id: number) => number
+    readonly changes: readonly ChangeOfQuery[]
+  },
+) {
   const heir = heirOf(changes)
   // Of a query whose place was taken on this very day nothing is told: the day is of the other one.
   const replaced = new Set(changes.map(({ former, since }) => `${former} ${since}`))

@@ -18,15 +18,22 @@ import { noDataMessage } from './explain.ts'
 
 export type MakeDiff = (query: SerpQuery) => DiffDocument
 
-interface DiffRequest {
-  readonly job: string
-  readonly date: string | undefined
-  readonly depth: number | undefined
-  readonly targets: readonly Target[]
-  readonly compare: ComparisonDay | null
-}
-
-export function comparer(store: Store, { job, date, depth, targets, compare }: DiffRequest): MakeDiff {
+export function comparer(
+  store: Store,
+  {
+    job,
+    date,
+    depth,
+    targets,
+    compare,
+  }: {
+    readonly job: string
+    readonly date: string | undefined
+    readonly depth: number | undefined
+    readonly targets: readonly Target[]
+    readonly compare: ComparisonDay | null
+  },
+): MakeDiff {
   const until = date === undefined ? {} : { until: addDays(date, 1) }
   return (query) => {
     const { queryId } = query

@@ -101,21 +101,21 @@ function linkOf(site: Site, topic: Topic, hash: number, links: Set<string>): str
   return link
 }
 
-/** Place and day of a search. */
-interface Viewpoint {
-  readonly engine: string
-  readonly country: string
-  /** The other params that narrow the search, as one text. */
-  readonly narrowed: string
-  /** Days since 1970-01-01 UTC. */
-  readonly day: number
-}
-
 /**
  * Indices of the candidates, best first. From day to day pages drift in slow and quick waves, and leave for some days. Another
  * engine, country or place gives a similar order.
  */
-export function orderOn(candidates: readonly RankingCandidate[], view: Viewpoint): Uint16Array {
+export function orderOn(
+  candidates: readonly RankingCandidate[],
+  view: {
+    readonly engine: string
+    readonly country: string
+    /** The other params that narrow the search, as one text. */
+    readonly narrowed: string
+    /** Days since 1970-01-01 UTC. */
+    readonly day: number
+  },
+): Uint16Array {
   const engine = hashText(view.engine)
   const country = hashText(view.country)
   const narrowed = hashText(view.narrowed)

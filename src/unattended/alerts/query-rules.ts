@@ -390,9 +390,9 @@ export function judgeSites(
       const [was, is] = [isIn(before, site), isIn(after, site)]
       return was === null || is === null ? null : !was && is
     }
-    const beginning = confirmedStart(lists, says, rule.confirm)
-    if (beginning === null) continue
-    const earlier = lists.slice(0, lists.indexOf(beginning.before))
+    const start = confirmedStart(lists, says, rule.confirm)
+    if (start === null) continue
+    const earlier = lists.slice(0, lists.indexOf(start.before))
     if (earlier.some((list) => isIn(list, site) === true)) continue
     const text = `${site} is new in the top ${top} for ${queryName(query)}: rank ${rank}`
     verdicts.push({ site, state: 'open', before: null, now: rank, text })
@@ -433,10 +433,10 @@ export function judgeCitation(
       : { state: 'over', before: open.before, now: now.rank, text: sentence(' again') }
   const says = (before: AnsweredObservation, after: AnsweredObservation): boolean =>
     isCited(before) !== wanted && isCited(after) === wanted
-  const beginning = confirmedStart(deep, says, rule.confirm)
-  return beginning === null
+  const start = confirmedStart(deep, says, rule.confirm)
+  return start === null
     ? null
-    : { state: 'open', before: beginning.before.rank, now: now.rank, text: sentence('') }
+    : { state: 'open', before: start.before.rank, now: now.rank, text: sentence('') }
 }
 
 /*
@@ -481,11 +481,11 @@ export function judgePage(
     link === now.link || ranksNow(linkText(link as number))
   const says = (earlier: AnsweredObservation, observation: AnsweredObservation): boolean =>
     !isSame(earlier) && isSame(observation)
-  const beginning = confirmedStart(ranking, says, rule.confirm)
-  if (beginning === null) return null
-  const lately = ranking.slice(0, ranking.indexOf(beginning.before)).slice(-lateLooks)
+  const start = confirmedStart(ranking, says, rule.confirm)
+  if (start === null) return null
+  const lately = ranking.slice(0, ranking.indexOf(start.before)).slice(-lateLooks)
   if (lately.some(isSame)) return null
-  const before = linkText(beginning.before.link as number)
+  const before = linkText(start.before.link as number)
   const text = `${target.label} ranks for ${queryName(query)} with another page: ${address}, before ${before}`
   return { state: 'open', before, now: address, text, link: now.link, rank: now.rank }
 }

@@ -6,7 +6,7 @@ import { RanklineError } from '../../../model/errors.ts'
 import { exitCodes } from '../../../model/run.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { connectFreely, lookupPatience } from '../../../run/app.ts'
+import { connectFreely, lookupDelays } from '../../../run/app.ts'
 import { type Command, serviceFlags, type TypedOptions } from '../../flags.ts'
 import { lookupExits } from '../../help.ts'
 
@@ -123,7 +123,7 @@ async function ask(
     if (settlement.outcome === 'answered') return parsed(body, operation.path)
     if (
       settlement.outcome === 'throttled' &&
-      (service.rateLimiter.throttledFor() ?? 0) < lookupPatience.throttledMs
+      (service.rateLimiter.throttledFor() ?? 0) < lookupDelays.throttledMs
     )
       continue
     const code = wrongSetting ? 2 : (lookupExitCodes[settlement.outcome] ?? exitCodes.unavailable)

@@ -196,23 +196,27 @@ async function progressOf(
   return JSON.stringify(await Promise.all(runs))
 }
 
-/** What a collection talks to. */
-interface CollectContext {
-  readonly terminal: Terminal
-  readonly interrupts: Interrupts
-  readonly pings: RunPings
-  /** Limits of the budget that the command has reported before. */
-  readonly reported: CollectRequest['reported']
-  readonly isTrial: CollectRequest['isTrial']
-  /** The command stays up: its log is read from the top. */
-  readonly isStayingUp: boolean
-}
-
 async function collectAndReport(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
-  { terminal, interrupts, pings, reported, isTrial, isStayingUp }: CollectContext,
+  {
+    terminal,
+    interrupts,
+    pings,
+    reported,
+    isTrial,
+    isStayingUp,
+  }: {
+    readonly terminal: Terminal
+    readonly interrupts: Interrupts
+    readonly pings: RunPings
+    /** Limits of the budget that the command has reported before. */
+    readonly reported: CollectRequest['reported']
+    readonly isTrial: CollectRequest['isTrial']
+    /** The command stays up: its log is read from the top. */
+    readonly isStayingUp: boolean
+  },
 ): Promise<number> {
   for (const { run, show } of listed)
     if (show === 'collect') terminal.event?.('Run started', { level: 'info', run: run.id, job: run.job })
@@ -254,21 +258,24 @@ async function collectAndReport(
   return isSuspect && reason === 'completed' ? exitCodes.completed_with_failures : exitCodes[reason]
 }
 
-/** How a command ended. */
-interface End {
-  readonly cause: StopCause | null
-  readonly reason: FinishReason
-  /** One of the runs is suspect as a whole. */
-  readonly isSuspect: boolean
-  readonly asJson: boolean
-  readonly isStayingUp: boolean
-}
-
 /** Prints what came of runs, and why they were stopped. */
 async function printEnds(
   { store }: App,
   ended: readonly (ListedRun & { readonly document: RunDocument })[],
-  { cause, reason, isSuspect, asJson, isStayingUp }: End,
+  {
+    cause,
+    reason,
+    isSuspect,
+    asJson,
+    isStayingUp,
+  }: {
+    readonly cause: StopCause | null
+    readonly reason: FinishReason
+    /** One of the runs is suspect as a whole. */
+    readonly isSuspect: boolean
+    readonly asJson: boolean
+    readonly isStayingUp: boolean
+  },
   terminal: Terminal,
 ): Promise<void> {
   const onScreen = isScreen(terminal)

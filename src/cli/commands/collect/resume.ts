@@ -101,20 +101,23 @@ export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<num
   })
 }
 
-/** How `resume` and `retry` differ. */
-interface Continuation {
-  readonly fits: (run: Run) => boolean
-  readonly none: string
-  readonly refusal: (run: Run) => string
-  /** Whether failed tasks are bought again. */
-  readonly failed: 'count' | 'ignore'
-  readonly prepare: (store: Store, run: Run) => Promise<void>
-}
-
 async function continueRun(
   flags: ResumeFlags,
   terminal: Terminal,
-  { fits, none, refusal, failed, prepare }: Continuation,
+  {
+    fits,
+    none,
+    refusal,
+    failed,
+    prepare,
+  }: {
+    readonly fits: (run: Run) => boolean
+    readonly none: string
+    readonly refusal: (run: Run) => string
+    /** Whether failed tasks are bought again. */
+    readonly failed: 'count' | 'ignore'
+    readonly prepare: (store: Store, run: Run) => Promise<void>
+  },
 ): Promise<number> {
   readCollectFlags(flags)
   const id = numberOption('The run', flags.run, { min: 1 })

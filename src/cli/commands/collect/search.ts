@@ -13,7 +13,7 @@ import { localDay } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { planQuery } from '../../../plan/plan-query.ts'
-import { lookupPatience } from '../../../run/app.ts'
+import { lookupDelays } from '../../../run/app.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
@@ -71,7 +71,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
     ...defaultCollectRequest,
     stop,
     concurrency: 1,
-    maxThrottlingMs: lookupPatience.throttledMs,
+    maxThrottlingMs: lookupDelays.throttledMs,
     notice: (message) => terminal.log(message),
   })
   const [failure] = await store.failures(run.id)

@@ -179,14 +179,16 @@ function reportWriter(jobs: readonly PortfolioJob[], page: string) {
   }
 }
 
-interface Content {
-  readonly rows: readonly PortfolioRow[]
-  readonly status: StatusDocument
-  readonly now: number
-}
-
 async function writeRows(
-  { rows, status, now }: Content,
+  {
+    rows,
+    status,
+    now,
+  }: {
+    readonly rows: readonly PortfolioRow[]
+    readonly status: StatusDocument
+    readonly now: number
+  },
   { format, out, csv }: Omit<Output, 'folder'> & { readonly csv: CsvStyle },
   terminal: Terminal,
 ): Promise<void> {

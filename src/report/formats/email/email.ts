@@ -75,13 +75,17 @@ function logoOf(logo: string | null): readonly MailPicture[] {
 /** Columns of the text: quoted once or twice, a line still fits. */
 const width = 72
 
-interface TextContext {
-  readonly presentation: ReportSource['presentation']
-  readonly say: Words
-}
-
 /** The part of plain text: what the HTML part says, to be read from top to bottom. */
-function emailText(content: EmailContent, { presentation, say }: TextContext): string {
+function emailText(
+  content: EmailContent,
+  {
+    presentation,
+    say,
+  }: {
+    readonly presentation: ReportSource['presentation']
+    readonly say: Words
+  },
+): string {
   const { email } = say
   const { name, period, compared, sentences, site, figures, trend, sites, winners, losers, actions, week } =
     content
