@@ -25,7 +25,7 @@ export interface FinishedCall {
   readonly settlement: Settlement
   readonly body: Buffer
   readonly headers: ResponseHeaders
-  /** Milliseconds for which the service asked not to be called, as far as they are waited for. */
+  /** The delay that the service named, cut to what is waited for. */
   readonly namedMs?: number | null
   /** Only another setting helps: waiting does not. */
   readonly wrongSetting?: boolean
@@ -54,7 +54,11 @@ export interface ApiClient {
   lookup(
     operation: FreeOperation,
     params: Readonly<Record<string, string>>,
-    options?: LookupOptions,
+    options?: {
+      readonly runId?: number | null
+      readonly taskId?: number | null
+      readonly signal?: AbortSignal | undefined
+    },
   ): Promise<FinishedCall>
   readonly baseUrl: string
   readonly rateLimiter: RateLimiter
@@ -63,12 +67,6 @@ export interface ApiClient {
 /** Thrown where a call may no longer leave when the rate allows it. */
 export class CallHeldBack extends Error {
   override readonly name = 'CallHeldBack'
-}
-
-export interface LookupOptions {
-  readonly runId?: number | null
-  readonly taskId?: number | null
-  readonly signal?: AbortSignal | undefined
 }
 
 export interface ClientOptions {
@@ -99,7 +97,7 @@ export interface ServiceDelays {
 /** Joins connections, rate limiter and ledger. */
 export function apiClient(options: ClientOptions): ApiClient {
   const { baseUrl, http, rateLimiter, store, clock, keyHash, serviceDelays, mayStillLeave } = options
-  /** Engines and free lookups that named a delay with a passing error, until they answer again. */
+  /** Delays that the service named with a passing error, by engine or free lookup. They stay until it answers again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
 
   const send: ApiClient['send'] = async (request, call, signal, mayLeave) => {
@@ -154,7 +152,7 @@ export function apiClient(options: ClientOptions): ApiClient {
     return ms === null ? null : Math.min(ms, serviceDelays.throttledMs)
   }
 
-  /** The delay that a 503, 408 or 425 names. One delay after the other is cut to the same patience. */
+  /** The delay that a 503, 408 or 425 names. Delays in a row may last `unavailableMs` together. */
   const engineDelay = (part: string, response: HttpResponse): number | null => {
     if ('failure' in response || !isPassing(response.status)) return null
     const ms = retryAfterMs(response.headers, clock.wall())
@@ -191,7 +189,7 @@ export function apiClient(options: ClientOptions): ApiClient {
   return { send, lookup, baseUrl, rateLimiter }
 }
 
-/** The permit is of no use where what comes before the request fails. */
+/** Cancels the permit where the work before the request fails. */
 async function orCancelled<T>(permit: Permit, work: Promise<T> | T): Promise<T> {
   try {
     return await work

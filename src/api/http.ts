@@ -24,18 +24,6 @@ export type HttpFailure = 'unreachable' | 'ambiguous' | 'unreadable'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-export interface HttpClient {
-  /** Sends once: no redirect, no retry. `onSent` is called when the request was handed to the connection. */
-  exchange(request: ApiRequest, onSent: () => void, options?: ExchangeOptions): Promise<HttpResponse>
-  /** Closes all connections; requests in flight end with them. */
-  close(): Promise<void>
-}
-
-export interface ExchangeOptions {
-  /** Ends the exchange at once when aborted. */
-  readonly signal?: AbortSignal | undefined
-}
-
 export interface HttpClientOptions {
   readonly origin: string
   readonly apiKey: string
@@ -72,18 +60,31 @@ const connectTimeoutMs = 10_000
 /** The body of an error is waited for no longer than this. */
 const errorBodyMs = 5_000
 
+export type HttpClient = ReturnType<typeof openHttpClient>
+
 /** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
-export function openHttpClient(options: HttpClientOptions): HttpClient {
+export function openHttpClient(options: HttpClientOptions) {
   const { apiKey, timeoutMs, userAgent, proxy = null } = options
   // undici loads while the command opens its database and plans.
   const opened = openDispatcher(options)
   const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   return {
-    exchange: async (request, onSent, { signal } = {}) => {
+    /** Sends once: no redirect, no retry. `onSent` is called when the request was handed to the connection. */
+    exchange: async (
+      request: ApiRequest,
+      onSent: () => void,
+      {
+        signal,
+      }: {
+        /** Ends the exchange at once when aborted. */
+        readonly signal?: AbortSignal | undefined
+      } = {},
+    ): Promise<HttpResponse> => {
       const sending = { request, headers, timeoutMs, onSent, signal, proxy }
       return withoutKey(await exchange(await opened, sending), apiKey)
     },
-    close: async () => (await opened).destroy(),
+    /** Closes all connections; requests in flight end with them. */
+    close: async (): Promise<void> => (await opened).destroy(),
   }
 }
 
@@ -138,18 +139,23 @@ function withoutKey(exchange: HttpResponse, apiKey: string): HttpResponse {
   }
 }
 
-interface Sending {
-  readonly request: ApiRequest
-  readonly headers: Readonly<Record<string, string>>
-  readonly timeoutMs: number
-  readonly onSent: () => void
-  readonly signal: AbortSignal | undefined
-  readonly proxy: HttpProxy | null
-}
-
 function exchange(
   pool: Dispatcher,
-  { request, headers, timeoutMs, onSent, signal, proxy }: Sending,
+  {
+    request,
+    headers,
+    timeoutMs,
+    onSent,
+    signal,
+    proxy,
+  }: {
+    readonly request: ApiRequest
+    readonly headers: Readonly<Record<string, string>>
+    readonly timeoutMs: number
+    readonly onSent: () => void
+    readonly signal: AbortSignal | undefined
+    readonly proxy: HttpProxy | null
+  },
 ): Promise<HttpResponse> {
   return new Promise((resolve) => {
     let sent = false
@@ -244,7 +250,7 @@ const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength:
 
 const givenUp = 'its answer was not waited for any longer'
 
-const tooLong: Explained = {
+const tooLong: FailureReason = {
   reason: `the answer is larger than ${largestBody / 1_000_000} MB`,
   wrongSetting: false,
 }
@@ -260,7 +266,7 @@ export interface ApiRequest {
 }
 
 /** Why an exchange failed, and whether only another setting helps. */
-export interface Explained {
+export interface FailureReason {
   readonly reason: string
   readonly wrongSetting: boolean
 }
@@ -300,7 +306,7 @@ const wrongSettings: Readonly<Record<string, string>> = {
 }
 
 /** Why an exchange failed. A proxy that was used is named. */
-export function explainFailure(error: Error, proxy: HttpProxy | null): Explained {
+export function explainFailure(error: Error, proxy: HttpProxy | null): FailureReason {
   const { code, data } = error as { readonly code?: unknown; readonly data?: unknown }
   const name = typeof code === 'string' ? code : ''
   const proxyStatus = proxy === null ? undefined : error.message.match(/^Proxy response \((\d+)\)/)?.[1]
@@ -320,7 +326,7 @@ function otherFailure(code: string, message: string): string {
   return code.startsWith('UND_ERR_') ? `the connection failed (${code})` : message
 }
 
-function proxyRefusal({ origin }: HttpProxy, status: number): Explained {
+function proxyRefusal({ origin }: HttpProxy, status: number): FailureReason {
   const message = `the proxy ${origin} refused the connection with HTTP ${status}`
   if (status === 407)
     return {
@@ -352,7 +358,7 @@ export function explainRedirect(
   status: number,
   location: string | string[] | undefined,
   { origin, path }: Pick<ApiRequest, 'origin' | 'path'>,
-): Explained {
+): FailureReason {
   const to = typeof location === 'string' ? parseUrl(location, `${origin}${path}`) : null
   if (to === null || !/^https?:$/.test(to.protocol))
     return { reason: `HTTP ${status}, a redirect that names no web address`, wrongSetting: false }

@@ -1,30 +1,24 @@
 import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
 import { explainFailure, openDispatcher, type ProxyVariables, proxyFor } from './http.ts'
 
-/** A message to an address of the user's. The address itself is a secret: no result and no error repeats any of it. */
-export interface PostRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly timeoutMs: number
-}
-
 export type PostResult =
   /** `start`: the start of the answer's body, in which known reasons are looked for. */
   | { readonly status: number; readonly retryAfterMs: number | null; readonly start: string }
   | { readonly error: string }
 
-/** Sends once: follows no redirect and repeats nothing. It never rejects. */
-export type Post = (request: PostRequest) => Promise<PostResult>
-
-export interface PostOptions {
-  readonly proxies: ProxyVariables
-  readonly userAgent: string
-  readonly allowHttp: boolean
-}
+/**
+ * Sends a message to an address of the user's once: follows no redirect and repeats nothing. It never rejects. The address is a
+ * secret: no result and no error repeats any of it.
+ */
+export type Post = (request: {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeoutMs: number
+}) => Promise<PostResult>
 
 /** Why nothing is sent to an address, as a predicate of the variable that holds it; null where it may be used. */
-export function addressMistake(url: string, { allowHttp }: Pick<PostOptions, 'allowHttp'>): string | null {
+export function addressMistake(url: string, { allowHttp }: { readonly allowHttp: boolean }): string | null {
   const parsed = parseUrl(url)
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'is not a web address: write https://…'
   if (parsed.protocol === 'http:' && !allowHttp && !isLoopback(parsed.hostname))
@@ -35,7 +29,15 @@ export function addressMistake(url: string, { allowHttp }: Pick<PostOptions, 'al
 /** How much of an answer is read. */
 const readCharacters = 4_000
 
-export function poster({ proxies, userAgent, allowHttp }: PostOptions): Post {
+export function poster({
+  proxies,
+  userAgent,
+  allowHttp,
+}: {
+  readonly proxies: ProxyVariables
+  readonly userAgent: string
+  readonly allowHttp: boolean
+}): Post {
   return async (request) => {
     const mistake = addressMistake(request.url, { allowHttp })
     if (mistake !== null) return { error: `the address ${mistake}` }
@@ -57,7 +59,7 @@ export function poster({ proxies, userAgent, allowHttp }: PostOptions): Post {
 
 function exchange(
   pool: Awaited<ReturnType<typeof openDispatcher>>,
-  { url, headers, body, timeoutMs }: PostRequest,
+  { url, headers, body, timeoutMs }: Parameters<Post>[0],
   userAgent: string,
 ): Promise<PostResult> {
   const { origin, pathname, search, username, password } = new URL(url)

@@ -34,7 +34,8 @@ export interface AcquireOptions {
   readonly urgent?: boolean
 }
 
-export interface RateLimiterOptions {
+/** The rate limiter of one key in one process. */
+export function rateLimiter(options: {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly limits?: RateLimits
   readonly marginMs?: number
@@ -42,21 +43,16 @@ export interface RateLimiterOptions {
   readonly coldRequests?: number
   /** Runs once, before the first permit: it may set limits and count earlier calls. */
   readonly before?: (limiter: RateLimiter) => Promise<void>
-}
-
-interface WaitingPermit {
-  readonly urgent: boolean
-  readonly grant: (permit: Permit) => void
-  readonly isAborted: () => boolean
-}
-
-/** The rate limiter of one key in one process. */
-export function rateLimiter(options: RateLimiterOptions): RateLimiter {
+}): RateLimiter {
   const { clock, limits, marginMs = safetyMarginMs, coldRequests = 0, before } = options
   const windows = slidingWindows(clock, marginMs)
   if (limits !== undefined) windows.setLimits(limits)
   const pause = throttlePause(clock)
-  const waiting: WaitingPermit[] = []
+  const waiting: {
+    readonly urgent: boolean
+    readonly grant: (permit: Permit) => void
+    readonly isAborted: () => boolean
+  }[] = []
   let cancelTimer: (() => void) | null = null
   let prepared: Promise<void> | null = null
   let granted = 0
@@ -67,7 +63,7 @@ export function rateLimiter(options: RateLimiterOptions): RateLimiter {
     cancelTimer?.()
     cancelTimer = null
     while (waiting.length > 0) {
-      const next = waiting[0] as WaitingPermit
+      const next = waiting[0] as (typeof waiting)[number]
       if (!next.isAborted()) {
         const ms = waitMs()
         // What ends an infinite wait calls `admit` itself.
@@ -199,13 +195,6 @@ function slidingWindows(clock: Pick<Clock, 'monotonic'>, marginMs: number) {
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
-interface FinishedRequest {
-  readonly throttled: boolean
-  readonly probe: boolean
-  readonly free: boolean
-  readonly namedMs: number | null
-}
-
 /**
  * After a throttled request all others wait. Then one probes, and the others follow when it passes. Requests that were under
  * way when the first one was throttled do not lengthen the pause if they are throttled as well.
@@ -229,7 +218,7 @@ function throttlePause(clock: Pick<Clock, 'monotonic'>) {
       if (since === null) return 0
       return probing ? Number.POSITIVE_INFINITY : until - clock.monotonic()
     },
-    /** Notes that a request got its permit; returns whether it is the probe. */
+    /** Call for each permit that is given; returns whether its request is the probe. */
     granted: (): boolean => {
       if (since !== null) probing = true
       return since !== null
@@ -237,7 +226,17 @@ function throttlePause(clock: Pick<Clock, 'monotonic'>) {
     probeCancelled: (): void => {
       probing = false
     },
-    finished: ({ throttled, probe, free, namedMs }: FinishedRequest): void => {
+    finished: ({
+      throttled,
+      probe,
+      free,
+      namedMs,
+    }: {
+      readonly throttled: boolean
+      readonly probe: boolean
+      readonly free: boolean
+      readonly namedMs: number | null
+    }): void => {
       if (probe) probing = false
       if (throttled && !free) paidThrottled = true
       if (throttled && (probe || since === null)) pause(namedMs)

@@ -1,28 +1,25 @@
 /** How often and after which delays a failed call is tried again. */
-export interface RetryPolicy {
-  /** Tries in a row before a task goes to the back of the run. */
-  readonly triesPerRound: number
-  /** Tries in all before the task fails. */
-  readonly tries: number
-  readonly firstDelayMs: number
-}
 
-export const retryPolicy: RetryPolicy = {
+/** How often and after which delays a failed call is tried again. */
+export const retryPolicy = {
+  /** Tries in a row before a task goes to the back of the run. */
   triesPerRound: 4,
+  /** Tries in all before the task fails. */
   tries: 8,
   firstDelayMs: 500,
 }
 
-/** What follows after a failed try. */
-export type RetryDecision = { readonly wait: number } | { readonly later: true } | { readonly giveUp: true }
-
 /**
- * Full jitter: a random delay up to a bound that doubles with each try in a row.
+ * What follows after a failed try. Full jitter: a random delay up to a bound that doubles with each try in a row.
  *
  * @param tries failed tries so far, at least 1
  * @param random between 0 and 1
  */
-export function decideRetry(tries: number, random: number, policy: RetryPolicy = retryPolicy): RetryDecision {
+export function decideRetry(
+  tries: number,
+  random: number,
+  policy: Readonly<typeof retryPolicy> = retryPolicy,
+): { readonly wait: number } | { readonly later: true } | { readonly giveUp: true } {
   if (tries >= policy.tries) return { giveUp: true }
   if (tries % policy.triesPerRound === 0) return { later: true }
   const bound = policy.firstDelayMs * 2 ** ((tries % policy.triesPerRound) - 1)

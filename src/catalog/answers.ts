@@ -31,21 +31,16 @@ import type { BillableOperation, ResponseShape } from './operation.ts'
 /** Raised with every change of a normaliser, so that results of older ones can be recognised. */
 export const normaliserVersion = 4
 
-/** Why a body is not an answer: one sentence for people. */
-export interface ParseFailure {
-  readonly reason: string
-}
-
 /**
  * Results and facts of a stored body. A body without the list that its operation documents is not an answer, whatever else it
  * holds: nothing can be said to be missing from a list that did not come. An empty list is an answer, unless the body says
- * that something went wrong.
+ * that something went wrong. Else the reason is one sentence for people.
  */
 export function parseAnswer(
   operation: BillableOperation,
   body: Buffer,
   context: ReadingContext,
-): ParsedAnswer | ParseFailure {
+): ParsedAnswer | { readonly reason: string } {
   const json = parseJson(body)
   if (json === undefined) return { reason: notJson(body) }
   const fields = unwrapped(operation, asFields(json))

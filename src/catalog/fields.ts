@@ -122,22 +122,18 @@ function cut(value: unknown, levels: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cut(item, levels - 1)]))
 }
 
-/** The locale that an answer was asked for; null where that was left to the service. */
-interface Locale {
-  /** The requested code, such as `de`, `pt-BR` or `en-US`. */
-  readonly language: string | null
-  /** Two letters. */
-  readonly country: string | null
-}
-
 /** Needed to read the dates and numbers of an answer. */
-export interface ReadingContext extends Locale {
+export interface ReadingContext {
+  /** The language that was asked for, such as `de`, `pt-BR` or `en-US`; null where that was left to the service. */
+  readonly language: string | null
+  /** Two letters; null where that was left to the service. */
+  readonly country: string | null
   /** Epoch ms; ages count back from here. */
   readonly fetchedAt: number
 }
 
 /** The locale in the parameters of a request, or in those that an answer repeats. */
-export function localeOf(params: AnswerFields): Locale {
+export function localeOf(params: AnswerFields): Omit<ReadingContext, 'fetchedAt'> {
   const market = text(params.mkt)
   return {
     language: text(params.hl) ?? market,
@@ -196,12 +192,8 @@ export function readSeconds(value: unknown): number | null {
   return /^\d{1,9}(?:\.\d{1,9}|,\d{1,2})?$/.test(text) ? Number(text.replace(',', '.')) : null
 }
 
-interface Marks {
-  readonly group: string
-  readonly decimal: string
-}
-
-function marksOf(code: string | null): Marks {
+/** The marks that group digits and begin decimals in a language; empty where they are not known. */
+function marksOf(code: string | null) {
   const { language, region } = textLocaleOf(code, null)
   if (language === null) return { group: '', decimal: '' }
   const locale = region === null ? language : `${language}-${region}`
@@ -211,14 +203,14 @@ function marksOf(code: string | null): Marks {
 }
 
 /** The text with apostrophes for spaces inside numbers; a plain space counts only in languages that group digits with it. */
-function groupsJoined(value: string, { group }: Marks): string {
+function groupsJoined(value: string, { group }: ReturnType<typeof marksOf>): string {
   const hard = value.replace(/(?<=\p{Nd})[\u00a0\u202f\u2007\u2009’](?=\p{Nd})/gu, "'").replace(/٬/g, ',')
   const text = plain(hard)
   return group === ' ' ? text.replace(/(?<=\d) (?=\d{3}(?!\d))/g, "'") : text
 }
 
 /** The whole number of digits with group marks. A single mark must not be a decimal mark. */
-function wholeNumber(text: string, { group, decimal }: Marks): number | null {
+function wholeNumber(text: string, { group, decimal }: ReturnType<typeof marksOf>): number | null {
   if (/^\d+$/.test(text)) return safe(text)
   if (!grouped.test(text)) return null
   const marks = text.replace(/\d/g, '')

@@ -5,16 +5,6 @@ import type { ReadingContext } from './fields.ts'
 /** Web engine that an operation asks. */
 type Engine = 'alpha' | 'beta' | 'gamma'
 
-/** How an operation is paged. */
-interface Paging {
-  /** Documented results per page; null if none are documented. */
-  readonly pageSize: number | null
-  /** Styles that must name page 1. In the others page 1 is the default and not sent. */
-  readonly firstPageSent?: readonly Style[]
-  /** The answer may repeat the page counted from 0. */
-  readonly echoFromZero?: true
-}
-
 /** The documented shape of a 200 answer: its fields, and the fields of the items that `items` holds. */
 export interface ResponseShape {
   readonly required: readonly string[]
@@ -49,7 +39,14 @@ export interface BillableOperation extends OperationBase {
   readonly postPath?: string
   /** Credits per call. */
   readonly cost: number
-  readonly paging: Paging | null
+  readonly paging: {
+    /** Documented results per page; null if none are documented. */
+    readonly pageSize: number | null
+    /** Styles that must name page 1. In the others page 1 is the default and not sent. */
+    readonly firstPageSent?: readonly Style[]
+    /** The answer may repeat the page counted from 0. */
+    readonly echoFromZero?: true
+  } | null
   /** Name of the boolean parameter that asks for an asynchronous job. */
   readonly asyncParam?: string
   readonly experimental?: true

@@ -5,9 +5,9 @@ import { UsageUnavailable } from '../collect/stop.ts'
 import { workspaceFile, workspaceFolder } from '../jobfile/files.ts'
 import { yamlJobFiles } from '../jobfile/peek.ts'
 import {
+  corrected,
   type OthersSpending,
   paceOfOthers,
-  settled,
   type UsageInterval,
   unexplainedIn,
   verifyLedger,
@@ -238,7 +238,7 @@ async function askService(app: App): Promise<ServiceFacts> {
 
 async function spansOf({ store, keyHash }: App): Promise<readonly UsageInterval[]> {
   const failovers = await store.queueFailovers()
-  return settled(verifyLedger(store.readings(keyHash), store.charges(keyHash), failovers).spans)
+  return corrected(verifyLedger(store.readings(keyHash), store.charges(keyHash), failovers).spans)
 }
 
 async function sharingFacts(app: App): Promise<Pick<SharingFacts, 'isKnown' | 'lately'>> {

@@ -4,15 +4,7 @@ import { shareQueue } from '../ledger/shares.ts'
 import { areTooLong, coverageOf, type Run, suspicionText } from '../model/run.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { type Clock, systemClock, utcBetween } from '../model/time.ts'
-import {
-  isScreen,
-  liveEveryMs,
-  note,
-  type StatusLine,
-  sanitize,
-  statusLine,
-  type Terminal,
-} from '../output/terminal.ts'
+import { isScreen, liveEveryMs, note, sanitize, statusLine, type Terminal } from '../output/terminal.ts'
 import type { JobRead, PlanEvents } from '../run/job-files.ts'
 import type { FailureCause, RunStore } from '../store/runs.ts'
 
@@ -38,11 +30,11 @@ export function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistake
 }
 
 /** Shows how far a collection is. */
-export function runStatusLine(terminal: Terminal, clock: Pick<Clock, 'monotonic'>): StatusLine<Progress> {
+export function runStatusLine(terminal: Terminal, clock: Pick<Clock, 'monotonic'>) {
   const rate = slidingRate(clock)
   const line = statusLine<Progress>(terminal, clock, (progress) => progressLine(progress, rate.perSecond()))
   return {
-    show: (progress) => {
+    show: (progress: Progress): void => {
       rate.note(progress.done + progress.failed)
       line.show(progress)
     },

@@ -9,21 +9,6 @@ import { clockDifference, isPossible } from '../model/trusted-time.ts'
 import type { LedgerStore } from '../store/ledger.ts'
 import { throttledTooLong, UsageUnavailable } from './stop.ts'
 
-export interface UsageOptions {
-  readonly service: ApiClient
-  readonly store: Pick<LedgerStore, 'saveUsage'>
-  readonly clock: Clock
-  readonly keyHash: string
-  readonly random: () => number
-  readonly signal: AbortSignal
-  /** How long passing failures are retried beyond a few tries; 0 for no longer. */
-  readonly patienceMs?: number
-  /** How long rate-limit responses are waited out. */
-  readonly maxThrottlingMs: number
-  /** An answer that came a moment ago, once: it stands for the first question. */
-  readonly opening?: ((runId: number | null) => Promise<FinishedCall | null>) | undefined
-}
-
 /** What the usage record says, and when. */
 export type AccountReading = Account & {
   /** By the service's clock where it tells the time, else by ours. Epoch ms. */
@@ -37,7 +22,30 @@ export type AccountReading = Account & {
  * passing failures retried. Rejected with `UsageUnavailable` or `StopRequested`.
  */
 export async function fetchUsage(
-  { service, store, clock, keyHash, random, signal, patienceMs = 0, maxThrottlingMs, opening }: UsageOptions,
+  {
+    service,
+    store,
+    clock,
+    keyHash,
+    random,
+    signal,
+    retryForMs = 0,
+    maxThrottlingMs,
+    opening,
+  }: {
+    readonly service: ApiClient
+    readonly store: Pick<LedgerStore, 'saveUsage'>
+    readonly clock: Clock
+    readonly keyHash: string
+    readonly random: () => number
+    readonly signal: AbortSignal
+    /** How long passing failures are retried after the first few tries; 0 for not at all. */
+    readonly retryForMs?: number
+    /** How long rate-limit responses are waited out. */
+    readonly maxThrottlingMs: number
+    /** Gives, once, an answer that came a moment ago: it is used instead of the first question. */
+    readonly opening?: ((runId: number | null) => Promise<FinishedCall | null>) | undefined
+  },
   runId: number | null,
 ): Promise<AccountReading> {
   const began = clock.monotonic()
@@ -69,14 +77,14 @@ export async function fetchUsage(
     }
     const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'
     tries += 1
-    const patient = clock.monotonic() - began < patienceMs
-    // Before the first answer the address is taken to be wrong; later the service, which may come back.
-    const wrongSetting = patienceMs === 0 && (sent.wrongSetting === true || outcome === 'not-found')
+    const patient = clock.monotonic() - began < retryForMs
+    // Before the first answer the address is taken to be wrong. Later the service is taken to be down, and may come back.
+    const wrongSetting = retryForMs === 0 && (sent.wrongSetting === true || outcome === 'not-found')
     const decision =
       passing && !wrongSetting ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
     if (decision === null || !('wait' in decision))
       throw new UsageUnavailable({ ...stopOf(sent, service.baseUrl), wrongSetting })
-    // The client itself waits as long as the service has named, but for the answer that another one brought.
+    // The client waits for as long as the service has named, except after an answer that `opening` gave.
     if (sent.namedMs == null) await sleep(clock, decision.wait, signal)
     else if (first !== null) await sleep(clock, sent.namedMs, signal)
   }

@@ -2,7 +2,6 @@ import {
   contradiction,
   echoMismatch,
   normaliserVersion,
-  type ParseFailure,
   parseAnswer,
   type RequestedPage,
 } from '../catalog/answers.ts'
@@ -28,49 +27,13 @@ export interface CheckedAnswer extends ParsedAnswer {
 }
 
 /** Why nothing follows from a stored body. */
-export interface UnusableAnswer extends ParseFailure {
+export interface UnusableAnswer {
+  /** One sentence for people. */
+  readonly reason: string
   /** An empty page that says itself that there are results: one more look may show them. */
   readonly isHole?: true
   /** The error is ours: a later version may read it. */
   readonly isOurError?: true
-}
-
-/** A stored answer, and what it says. */
-export interface SavedAnswer {
-  readonly answerId: number
-  readonly parsed: CheckedAnswer | UnusableAnswer
-}
-
-/** Stores answers, then what they say, then what follows for their queries. */
-export interface AnswerIngest {
-  /** Stores a whole body with its billed call. */
-  save(
-    task: Task,
-    body: Buffer,
-    call: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>,
-  ): Promise<SavedAnswer>
-  /** Stores in the background what a saved answer says. */
-  record(task: Task, saved: SavedAnswer): void
-  /**
-   * Gives a task a stored answer instead of a call; false where that is damaged or missing, or was counted as an answer once and
-   * is none, so that no task uses it any more.
-   */
-  reuse(task: Task, answerId: number): Promise<boolean>
-  fail(task: Task, outcome: Outcome, cause: string): Promise<void>
-  /** Parses what an earlier process stored and did not parse, and scores stored pages for targets that are new. */
-  catchUp(runIds: readonly number[]): Promise<void>
-}
-
-export interface IngestOptions {
-  readonly store: AnswerStore & ResultRecorder & { readonly space: Pick<DiskSpace, 'isExhausted'> }
-  /** Called when the end of a task is stored. */
-  readonly onSettled: (settled: TaskResult) => void
-  /** Called when a bought answer is stored: why it cannot be used, or null where it can. */
-  readonly onBought: (task: Task, problem: string | null) => void
-  /** Called for each stored answer that is damaged or missing. */
-  readonly onDamaged: (answerId: number) => void
-  /** Takes work that continues when the slot of its task is free again. */
-  readonly background: (work: Promise<void>) => void
 }
 
 /** A page of a query in a run. */
@@ -79,11 +42,30 @@ type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 /** Queries whose scores share a commit. */
 const queriesInCommit = 200
 
+/** Stores answers, then what they say, then what follows for their queries. */
+export type AnswerIngest = ReturnType<typeof answerIngest>
+
 /** Ingests the answers to tasks of these runs. */
 export function answerIngest(
-  { store, onSettled, onBought, onDamaged, background }: IngestOptions,
+  {
+    store,
+    onSettled,
+    onBought,
+    onDamaged,
+    background,
+  }: {
+    readonly store: AnswerStore & ResultRecorder & { readonly space: Pick<DiskSpace, 'isExhausted'> }
+    /** Called when the end of a task is stored. */
+    readonly onSettled: (settled: TaskResult) => void
+    /** Called when a bought answer is stored. `problem` says why it cannot be used; null where it can. */
+    readonly onBought: (task: Task, problem: string | null) => void
+    /** Called for each stored answer that is damaged or missing. */
+    readonly onDamaged: (answerId: number) => void
+    /** Takes work that goes on when its task has left the pool. */
+    readonly background: (work: Promise<void>) => void
+  },
   runs: readonly Run[],
-): AnswerIngest {
+) {
   const rules = new Map(runs.map((run) => [run.id, pagingRules(run)]))
   const rulesOf = (runId: number) => rules.get(runId) as ReturnType<typeof pagingRules>
   const closed = new Set(runs.filter(({ closedAt }) => closedAt !== null).map(({ id }) => id))
@@ -135,7 +117,8 @@ export function answerIngest(
   }
 
   return {
-    save: async (task, body, call) => {
+    /** Stores a whole body with its billed call. */
+    save: async (task: Task, body: Buffer, call: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>) => {
       const { id, runId, queryId, page } = task
       const packed = isQuicklyPacked(body) ? { body, encoding: null } : await compress(body)
       const answerId = await store.saveAnswer({ ...call, ...packed, task: { id, runId, queryId, page } })
@@ -145,8 +128,16 @@ export function answerIngest(
       onBought(task, isUseless ? parsed.reason : null)
       return { answerId, parsed }
     },
-    record: (task, { answerId, parsed }) => background(record(pageOf(task), answerId, parsed)),
-    reuse: async (task, answerId) => {
+    /** Stores in the background what a saved answer says. */
+    record: (
+      task: Task,
+      { answerId, parsed }: { readonly answerId: number; readonly parsed: CheckedAnswer | UnusableAnswer },
+    ): void => background(record(pageOf(task), answerId, parsed)),
+    /**
+     * Gives a task a stored answer instead of a call; false where that is damaged or missing, or was counted as an answer once and
+     * is none, so that no task uses it any more.
+     */
+    reuse: async (task: Task, answerId: number): Promise<boolean> => {
       const stored = await store.storedBody(answerId)
       if (stored === null) {
         await store.noteDamaged(task.id, answerId)
@@ -154,7 +145,7 @@ export function answerIngest(
         return false
       }
       const parsed = parseStored(task, stored.body, stored.fetchedAt)
-      // One that these runs bought themselves is not bought again at once.
+      // An answer that these runs bought themselves is not bought again at once.
       if ('reason' in parsed && stored.fetchedAt < rulesOf(task.runId).startedAt) {
         await store.noteUnusable(answerId)
         return false
@@ -163,8 +154,9 @@ export function answerIngest(
       background(record(pageOf(task), answerId, parsed))
       return true
     },
-    fail: (task, outcome, cause) => fail(pageOf(task), outcome, cause),
-    catchUp: async (runIds) => {
+    fail: (task: Task, outcome: Outcome, cause: string): Promise<void> => fail(pageOf(task), outcome, cause),
+    /** Parses what an earlier process stored and did not parse, and scores stored pages for targets that are new. */
+    catchUp: async (runIds: readonly number[]): Promise<void> => {
       for (const task of await store.answeredTasks(runIds)) {
         const stored = await store.storedBody(task.answerId)
         if (stored === null) await withoutAnswer(task)
@@ -231,5 +223,5 @@ export type TaskEnd =
   | 'released'
   /** It is stored as `pending` with its tries, and may be in work again already. */
   | 'requeued'
-  /** The service works on it as an asynchronous job, which is polled without a slot of the pool. */
+  /** The service works on it as an asynchronous job, which is polled without a place in the pool. */
   | { readonly polling: Promise<TaskEnd> }

@@ -14,7 +14,12 @@ import type { ConnectivityMonitor, ThrottleWatch } from './availability.ts'
 import type { EngineStatus } from './circuit-breaker.ts'
 import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
 
-export interface ImageJobOptions extends PollOptions {
+export interface ImageJobOptions {
+  readonly service: ApiClient
+  readonly clock: Clock
+  readonly stop: StopSignal
+  readonly throttling: ThrottleWatch
+  readonly connectivity: ConnectivityMonitor
   readonly store: CollectStore
   readonly budget: CreditBudget
   readonly answers: AnswerIngest
@@ -68,7 +73,7 @@ export function imageJobs(options: ImageJobOptions) {
   }
 
   return {
-    /** Stores an accepted job before anything else happens; then it is polled without a slot. */
+    /** Stores an accepted job before anything else happens; then it is polled without a place in the pool. */
     accepted: async (
       task: Task,
       call: FinishedCall,
@@ -100,14 +105,6 @@ export type JobResult =
   /** Its end is not known, nor whether it was billed. */
   | { readonly lost: string }
 
-export interface PollOptions {
-  readonly service: ApiClient
-  readonly clock: Clock
-  readonly stop: StopSignal
-  readonly throttling: ThrottleWatch
-  readonly connectivity: ConnectivityMonitor
-}
-
 /** Jobs that are polled at a time; the others wait, at no risk. */
 const polledAtOnce = 256
 const shortestFirstPauseMs = 250
@@ -134,7 +131,13 @@ const noFailures: Failures = { outcome: null, times: 0, since: 0 }
  * Polls a job, which is free, with growing pauses until it ends. Rejected with `StopRequested` when the run stops; the
  * next process then polls the job.
  */
-export function jobPoller({ service, clock, stop, throttling, connectivity }: PollOptions) {
+export function jobPoller({
+  service,
+  clock,
+  stop,
+  throttling,
+  connectivity,
+}: Pick<ImageJobOptions, 'service' | 'clock' | 'stop' | 'throttling' | 'connectivity'>) {
   const queue = new PQueue({ concurrency: polledAtOnce })
   /** Milliseconds that a job takes, learned from those that ended. */
   let typicalMs: number | null = null

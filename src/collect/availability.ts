@@ -4,14 +4,6 @@ import { duration } from '../model/text.ts'
 import type { Clock } from '../model/time.ts'
 import { quotaUsedUp, type StopSignal, throttledTooLong } from './stop.ts'
 
-/** What to do while the service cannot be reached. */
-export interface WaitDecision {
-  /** Milliseconds until the next try. */
-  readonly wait: number
-  /** It has lasted for longer than an outage is waited for. */
-  readonly over: boolean
-}
-
 const shortestMs = 500
 const longestMs = 20_000
 
@@ -44,7 +36,14 @@ export function connectivityMonitor(
           unreachableSince = null
         },
         /** How to wait; null where the call was not unreachable, or others got responses for as long as an outage may last. */
-        pause: (outcome: Outcome): WaitDecision | null => {
+        pause: (
+          outcome: Outcome,
+        ): {
+          /** Milliseconds until the next try. */
+          readonly wait: number
+          /** It has lasted for longer than an outage is waited for. */
+          readonly over: boolean
+        } | null => {
           if (outcome !== 'unreachable' || firstFailureAt === null) return null
           const now = clock.monotonic()
           // Another task got a response since: the next outage is another one.
@@ -64,12 +63,15 @@ export function connectivityMonitor(
   }
 }
 
-/** Watches how long the service answers calls with rate-limit responses. */
-export interface ThrottleWatch {
-  note(settlement: Settlement, namedMs?: number | null): void
-}
+/** Longer than the longest window of the rate, so that the rate cannot be the reason any more. */
+const longestWindowMs = 61_000
+const reportedAfterMs = 3_000
 
-export interface ThrottleOptions {
+/** Watches how long the service answers calls with rate-limit responses. */
+export type ThrottleWatch = ReturnType<typeof watchThrottling>
+
+/** Rate-limit responses cost no try; only when they last does the run stop. */
+export function watchThrottling(options: {
   readonly service: Pick<ApiClient, 'rateLimiter'>
   readonly stop: StopSignal
   readonly notice: (message: string) => void
@@ -79,14 +81,7 @@ export interface ThrottleOptions {
   readonly refreshAccount: () => void
   /** How long rate-limit responses are waited out. */
   readonly maxThrottlingMs: number
-}
-
-/** Longer than the longest window of the rate, so that the rate cannot be the reason any more. */
-const longestWindowMs = 61_000
-const reportedAfterMs = 3_000
-
-/** Rate-limit responses cost no try; only when they last does the run stop. */
-export function watchThrottling(options: ThrottleOptions): ThrottleWatch {
+}) {
   const { service, stop, notice, quota, refreshAccount, maxThrottlingMs } = options
   let isReported = false
   let isRefreshed = false
@@ -95,7 +90,7 @@ export function watchThrottling(options: ThrottleOptions): ThrottleWatch {
     isReported = true
   }
   return {
-    note: ({ outcome, error }, named) => {
+    note: ({ outcome, error }: Settlement, named?: number | null): void => {
       const namedMs = named ?? 0
       const reason = error ?? outcome
       if (outcome === 'answered') {

@@ -22,7 +22,7 @@ import { eachOnce } from '../model/text.ts'
 import type { Clock } from '../model/time.ts'
 import { freshSpan } from '../model/trusted-time.ts'
 import type { CollectStore, LeaseRequest, SkippedQueries } from '../store/journal.ts'
-import { type AccountReading, accountStop, fetchUsage, type UsageOptions, unreadLines } from './account.ts'
+import { type AccountReading, accountStop, fetchUsage, unreadLines } from './account.ts'
 import { StopRequested, type StopSignal } from './stop.ts'
 
 export interface BatchOptions {
@@ -41,43 +41,10 @@ export interface BatchOptions {
   readonly maxOutageMs: number
   /** How long rate-limit responses are waited out. */
   readonly maxThrottlingMs: number
-  /** What stands in the place of the usage record, where another process reads that. */
+  /** Reads the account where another process reads the usage record. */
   readonly readAccount?: (() => Promise<AccountReading>) | undefined
   /** The usage record as it was read just before. */
-  readonly opening?: UsageOptions['opening']
-}
-
-/** Leases tasks in batches, some after each reading of the account, and reserves their credits. */
-export interface Batches {
-  /** Reads the account for the first batch. */
-  start(): Promise<void>
-  /** Leaves out of the runs what is worth least, until the rest is covered. */
-  fit(): Promise<readonly SkippedQueries[]>
-  /**
-   * Tasks of these operations that may be sent, of each no more than it has room for; none while all that is left waits for
-   * others; null when nothing is left or covered.
-   */
-  next(
-    operations: readonly string[],
-    busy: () => boolean,
-    roomFor?: (operation: string) => number,
-  ): Promise<readonly Task[] | null>
-  /** One task of these operations, if there is one that is covered. */
-  one(operations: readonly string[]): Promise<Task | null>
-  /** Tasks at work that the rate limits need. */
-  slots(): Slots
-  /** Which limit keeps runs from buying what they still lack. */
-  limits(): ReadonlyMap<number, SpendingLimit>
-  /** Limits of the budget that runs have reached, each by its name. */
-  reached(): ReadonlyMap<number, ReadonlySet<string>>
-  /** A line for each limit that is mostly used, where it was not reported before. */
-  warnings(): readonly string[]
-  /** The name of the quota that may be why the service throttles every call, by the last reading. */
-  quota(): string | null
-  /** Reads the account in the background. */
-  refreshAccount(): void
-  /** Reads the account for the last time. */
-  end(): Promise<{ readonly balanceBefore: number | null; readonly balanceAfter: number | null }>
+  readonly opening?: Parameters<typeof fetchUsage>[0]['opening']
 }
 
 /** Seconds of work in a batch; unlimited accounts get the largest. */
@@ -86,9 +53,12 @@ const smallestBatch = 100
 const largestBatch = 2_000
 const largestLease = 256
 /** Time that a last reading may take. */
-const lastReadingPatienceMs = 1_900
+const lastReadingTimeoutMs = 1_900
 
-export function openBatches(options: BatchOptions, runs: readonly Run[], budget: CreditBudget): Batches {
+/** Leases tasks in batches, some after each reading of the account, and reserves their credits. */
+export type Batches = ReturnType<typeof openBatches>
+
+export function openBatches(options: BatchOptions, runs: readonly Run[], budget: CreditBudget) {
   const { store, clock, keyHash } = options
   const runIds = runs.map(({ id }) => id)
   const firstRun = runIds[0] ?? null
@@ -100,7 +70,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   /** Tasks that may be leased before the account is read again. */
   let left = 0
   let reading: Promise<void> | null = null
-  /** The account was read for the last lease, and the response did not come in time. */
+  /** The last reading of the account did not come in time. */
   let isLate = false
   const limits = new Map<number, SpendingLimit>()
   /** Names of the limits of the budget that a run has reached. */
@@ -111,8 +81,8 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   const read = async (): Promise<void> => {
     const take = budget.ask()
     // Once the run has begun, the usage record is waited for as answers are.
-    const patienceMs = account === null ? 0 : options.maxOutageMs
-    const usage = await readAccount(options, firstRun, patienceMs)
+    const retryForMs = account === null ? 0 : options.maxOutageMs
+    const usage = await readAccount(options, firstRun, retryForMs)
     account = usage
     for (const line of unreadLines(usage)) noticeOnce(line)
     take(usage)
@@ -136,7 +106,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   const readSoon = async (): Promise<boolean> => {
     let cancel = (): void => {}
     const timeout = new Promise<false>((resolve) => {
-      cancel = clock.after(lastReadingPatienceMs, () => resolve(false))
+      cancel = clock.after(lastReadingTimeoutMs, () => resolve(false))
     })
     isLate = !(await Promise.race([readOnce().then(() => true), timeout]).finally(() => cancel()))
     return !isLate
@@ -179,12 +149,16 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     if ('limit' in standing) options.notice(reachedMessage(standing, price))
   }
 
-  const next: Batches['next'] = async (operations, busy, roomFor) => {
+  const next = async (
+    operations: readonly string[],
+    busy: () => boolean,
+    roomFor?: (operation: string) => number,
+  ): Promise<readonly Task[] | null> => {
     // Reading the account is a call, too: none where no task is pending.
     if (left <= 0 && (await store.hasPending(runIds))) await readOnce()
     const limit = Math.min(left, largestLease)
     const tasks = await lease(operations, limit, roomFor)
-    // Early, so that the queue never waits for it.
+    // Before the credits are used up, so that no task waits for the reading.
     const isEarly = account !== null && left < batchSize(account.limits) / 3
     if (isEarly && tasks.length === limit && (await store.hasPending(runIds))) readOnce().catch(() => {})
     if (tasks.length > 0 || busy()) return tasks
@@ -212,20 +186,32 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   }
 
   return {
-    start: async () => {
+    /** Reads the account for the first batch. */
+    start: async (): Promise<void> => {
       const sizes = await Promise.all(runs.map(({ groupId }) => store.groupSize(groupId)))
       shared = sizes.some((size) => size > 1)
       await readOnce()
       balanceBefore = account?.remaining ?? null
     },
-    fit: () =>
+    /** Leaves out of the runs what is worth least, until the rest is covered. */
+    fit: (): Promise<readonly SkippedQueries[]> =>
       store.fit({ runs: funds(), credits: budget.availableCredits(), calls: budget.availableCalls() }),
+    /**
+     * Tasks of these operations that may be sent, of each no more than it has room for; none while all that is left waits for
+     * others; null when nothing is left or covered.
+     */
     next,
-    one: async (operations) => (await lease(operations, 1))[0] ?? null,
-    slots: () => slotsFor(account?.limits ?? { perSecond: null, perMinute: null }),
-    limits: () => limits,
-    reached: () => reached,
-    warnings: () =>
+    /** One task of these operations, if there is one that is covered. */
+    one: async (operations: readonly string[]): Promise<Task | null> =>
+      (await lease(operations, 1))[0] ?? null,
+    /** Tasks at work that the rate limits need. */
+    concurrency: (): Concurrency => concurrencyFor(account?.limits ?? { perSecond: null, perMinute: null }),
+    /** Which limit keeps runs from buying what they still lack. */
+    limits: (): ReadonlyMap<number, SpendingLimit> => limits,
+    /** Limits of the budget that runs have reached, each by its name. */
+    reached: (): ReadonlyMap<number, ReadonlySet<string>> => reached,
+    /** A line for each limit that is mostly used, where it was not reported before. */
+    warnings: (): readonly string[] =>
       budget.standings().flatMap((standing) => {
         const line = limitWarning(standing)
         const key = limitKey(standing)
@@ -233,14 +219,20 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
         reported.add(key)
         return [line]
       }),
-    quota: () => {
+    /** The name of the quota that may be why the service throttles every call, by the last reading. */
+    quota: (): string | null => {
       const exhausted = exhaustedQuota(quotas)
       return exhausted === null ? null : quotaName(exhausted)
     },
-    refreshAccount: () => {
+    /** Reads the account in the background. */
+    refreshAccount: (): void => {
       readOnce().catch(() => {})
     },
-    end: async () => {
+    /** Reads the account for the last time. */
+    end: async (): Promise<{
+      readonly balanceBefore: number | null
+      readonly balanceAfter: number | null
+    }> => {
       await reading?.catch(() => {})
       const balanceAfter = account === null || isLate ? null : await lastBalance(options, firstRun)
       return { balanceBefore, balanceAfter }
@@ -251,16 +243,16 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
 async function readAccount(
   options: BatchOptions,
   runId: number | null,
-  patienceMs: number,
+  retryForMs: number,
 ): Promise<AccountReading> {
-  return (await options.readAccount?.()) ?? (await fetchUsage({ ...options, patienceMs }, runId))
+  return (await options.readAccount?.()) ?? (await fetchUsage({ ...options, retryForMs }, runId))
 }
 
 async function lastBalance(options: BatchOptions, runId: number | null): Promise<number | null> {
   const reason = options.stop.cause()?.reason
   if (reason === 'auth' || reason === 'unavailable' || reason === 'crashed') return null
   const patience = new AbortController()
-  const cancel = options.clock.after(lastReadingPatienceMs, () => patience.abort(new StopRequested()))
+  const cancel = options.clock.after(lastReadingTimeoutMs, () => patience.abort(new StopRequested()))
   try {
     return (await readAccount({ ...options, signal: patience.signal }, runId, 0)).remaining
   } catch {
@@ -288,15 +280,15 @@ const mostCalls = 256
 const usualAnswerSeconds = 5
 
 /** Tasks at work at once. */
-export interface Slots {
+export interface Concurrency {
   /** As many as the limits need where answers take no longer than usual. */
   readonly usual: number
   /** As many as there may be where answers take longer. */
   readonly most: number
 }
 
-/** The tasks at work that rate limits need at most. How many they need now is seen from the calls that are on their way. */
-export function slotsFor({ perSecond, perMinute }: RateLimits): Slots {
+/** How many tasks at work the rate limits need. How many of them now is seen from the calls on their way. */
+export function concurrencyFor({ perSecond, perMinute }: RateLimits): Concurrency {
   if (perSecond === null && perMinute === null) return { usual: callsWhenUnlimited, most: callsWhenUnlimited }
   const wanted = perSecond === null ? (perMinute as number) : perSecond * usualAnswerSeconds
   return { usual: Math.min(mostCalls, Math.max(fewestCalls, wanted)), most: mostCalls }

@@ -5,52 +5,6 @@ import { isUseless, type Outcome, type Settlement, uselessInRow } from '../model
 import type { Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 
-/** Whether an engine, or one operation of it, gets new work, and which task probes it where it does not. */
-export interface CircuitBreaker {
-  /** Notes how a call of a task ended. */
-  note(engine: string, taskId: number, end: CallEnd): void
-  /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
-  answered(operation: string, taskId: number, problem: string | null): void
-  /** Notes a call that brought no answer, and that others of its operation would not bring either. */
-  useless(operation: string, taskId: number, end: UselessEnd): void
-  /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
-  trip(engine: string): void
-  /**
-   * The last calls of an operation were of no use, in an earlier run: one probe comes before its other calls.
-   *
-   * @param isDecisive whether it has expired when that probe is of no use, too
-   */
-  distrust(operation: string, isDecisive: boolean): void
-  /** Whether an engine or an operation gets no new work now. */
-  isOpen(name: string): boolean
-  /** Whether the task is a probe. */
-  isProbe(taskId: number): boolean
-  /** Whether the engine was ever seen to work. */
-  everUp(engine: string): boolean
-  /** Enough tasks failed to ask the service whether the engine is down. */
-  isFailing(engine: string): boolean
-  /** Engines and operations that get no new work now. */
-  paused(): readonly string[]
-  /** An engine or operation whose probe is due. */
-  dueProbe(): string | null
-  /** None of its tasks can be sent now: the next probe is due later. */
-  delayProbe(name: string): void
-  /** That task is the probe. */
-  probing(name: string, taskId: number): void
-  /** So many more tasks of an operation may be at work: few until an answer of it could be used. */
-  roomFor(operation: string): number
-  /** The task, which has to be bought, is at work. */
-  taskBegun(task: Pick<Task, 'id' | 'operation'>): void
-  /** The task is no longer in work; a probe without a result is followed by another. */
-  taskEnded(taskId: number): void
-  /** Milliseconds until a probe is due; null where none will be. */
-  nextProbeIn(): number | null
-  /** Engines and operations that were down for longer than an outage is waited for. */
-  expired(): readonly string[]
-  /** Calls of an operation that were of no use. */
-  wasted(operation: string): WastedCalls
-}
-
 /** How a call ended: answered (in whatever way), failed on the service's side, or lost, so that it may have been billed. */
 export type CallEnd = 'up' | 'down' | 'lost'
 
@@ -67,47 +21,33 @@ export type Change =
   /** Its last calls were of no use, in an earlier run. */
   | 'distrusted'
 
-export interface BreakerOptions {
-  readonly clock: Pick<Clock, 'monotonic'>
-  /** How long an engine that is down is waited for. */
-  readonly maxOutageMs: number
-  /** Engines that worked before, as far as is known. */
-  readonly up: Iterable<string>
-  /** Counts that go on from earlier work, and for others that work side by side. */
-  readonly counts?: CallCounts | undefined
-  /** Called when an engine or operation goes down and when it is back. */
-  readonly onChange: (name: string, change: Change) => void
-}
-
 /** Tasks of an engine that count, each with its last call. */
 const recentTasks = 20
 const fewestTasks = 6
-const suspectTasks = 3
+const failuresToAsk = 3
 
-/** When probes follow each other. */
-interface Pace {
-  readonly firstPauseMs: number
-  readonly growth: number
-  readonly longestPauseMs: number
-}
-
-/** Errors of the service are free, and so are frequent probes. */
-const freeProbes: Pace = { firstPauseMs: 1_000, growth: 2, longestPauseMs: 15_000 }
+/** When probes follow each other: errors of the service are free, and so are frequent probes. */
+const freeProbes = { firstPauseMs: 1_000, growth: 2, longestPauseMs: 15_000 }
+type Pace = Readonly<typeof freeProbes>
 /** Unusable answers are billed, useless and lost calls may be: three probes in a minute, six in half an hour, eight in a day. */
 const paidProbes: Pace = { firstPauseMs: 5_000, growth: 4, longestPauseMs: Number.POSITIVE_INFINITY }
 
-interface EngineOutage {
+/** A breaker that is open or half-open. */
+interface OpenBreaker {
   readonly since: number
   readonly pace: Pace
   pauseMs: number
   until: number
   /** The task that probes; null while none does. */
   probe: number | null
-  /** The first probe that is of no use is the last one. */
+  /** It expires with the first useless probe. */
   isDecisive: boolean
   /** It has lasted for longer than an outage is waited for, and the last probe failed, too. */
-  over: boolean
+  hasExpired: boolean
 }
+
+/** Whether an engine, or one operation of it, gets new work, and which task probes it where it does not. */
+export type CircuitBreaker = ReturnType<typeof circuitBreakers>
 
 /**
  * A circuit breaker for each engine and each operation:
@@ -124,21 +64,31 @@ export function circuitBreakers({
   up,
   counts = callCounts(),
   onChange,
-}: BreakerOptions): CircuitBreaker {
+}: {
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** How long an engine that is down is waited for. */
+  readonly maxOutageMs: number
+  /** Engines that worked before, as far as is known. */
+  readonly up: Iterable<string>
+  /** Counts that go on from earlier work, and for others that work side by side. */
+  readonly counts?: CallCounts | undefined
+  /** Called when an engine or operation goes down and when it is back. */
+  readonly onChange: (name: string, change: Change) => void
+}) {
   const worked = new Set(up)
   /** Tasks at work that have to be bought, with their operations. */
   const begun = new Map<number, string>()
   /** Engine -> task -> whether its last call failed; the task tried last stands last. */
   const recent = new Map<string, Map<number, boolean>>()
-  const outages = new Map<string, EngineOutage>()
+  const outages = new Map<string, OpenBreaker>()
 
   const failuresOf = (tasks: ReadonlyMap<number, boolean>): number =>
     [...tasks.values()].filter((failed) => failed).length
-  const waiting = (): readonly (readonly [string, EngineOutage])[] =>
-    [...outages].filter(([, { probe, over }]) => probe === null && !over)
+  const waiting = (): readonly (readonly [string, OpenBreaker])[] =>
+    [...outages].filter(([, { probe, hasExpired }]) => probe === null && !hasExpired)
 
   /** The last probe comes when the time is up, not before. */
-  const pause = (outage: EngineOutage): void => {
+  const pause = (outage: OpenBreaker): void => {
     outage.until = Math.min(clock.monotonic() + outage.pauseMs, outage.since + maxOutageMs)
   }
 
@@ -152,7 +102,7 @@ export function circuitBreakers({
       until: now,
       probe: null,
       isDecisive: false,
-      over: false,
+      hasExpired: false,
     }
     if (change !== 'distrusted') pause(outage)
     outages.set(name, outage)
@@ -177,16 +127,16 @@ export function circuitBreakers({
 
   const expire = (name: string): void => {
     const outage = outages.get(name)
-    if (outage !== undefined) outage.over = true
+    if (outage !== undefined) outage.hasExpired = true
   }
 
-  const lengthen = (outage: EngineOutage): void => {
-    outage.over = clock.monotonic() - outage.since >= maxOutageMs
+  const lengthen = (outage: OpenBreaker): void => {
+    outage.hasExpired = clock.monotonic() - outage.since >= maxOutageMs
     outage.pauseMs = Math.min(outage.pauseMs * outage.pace.growth, outage.pace.longestPauseMs)
     pause(outage)
   }
 
-  const judge = (name: string, outage: EngineOutage, end: CallEnd): void => {
+  const judge = (name: string, outage: OpenBreaker, end: CallEnd): void => {
     outage.probe = null
     if (end === 'up') {
       outages.delete(name)
@@ -202,7 +152,7 @@ export function circuitBreakers({
     const outage = outages.get(operation)
     if (outage?.probe === taskId) {
       judge(operation, outage, change === 'up' ? 'up' : 'down')
-      outage.over ||= outage.isDecisive && change !== 'up'
+      outage.hasExpired ||= outage.isDecisive && change !== 'up'
     }
     if (outage !== undefined || verdict === false) return
     open(operation, paidProbes, change)
@@ -210,7 +160,8 @@ export function circuitBreakers({
   }
 
   return {
-    note: (engine, taskId, end) => {
+    /** Notes how a call of a task ended. */
+    note: (engine: string, taskId: number, end: CallEnd): void => {
       if (end === 'up') worked.add(engine)
       const outage = outages.get(engine)
       if (outage === undefined) remember(engine, taskId, end)
@@ -220,41 +171,60 @@ export function circuitBreakers({
       if (end !== 'up')
         for (const [name, other] of outages) if (other.probe === taskId) judge(name, other, 'down')
     },
-    answered: (operation, taskId, problem) => {
+    /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
+    answered: (operation: string, taskId: number, problem: string | null): void => {
       const verdict = counts.answered(operation, problem)
       wasCounted(operation, taskId, verdict, problem === null ? 'up' : 'unusable')
     },
-    useless: (operation, taskId, end) =>
+    /** Notes a call that brought no answer, and that others of its operation would not bring either. */
+    useless: (operation: string, taskId: number, end: Parameters<CallCounts['useless']>[1]): void =>
       wasCounted(operation, taskId, counts.useless(operation, end), 'useless'),
+    /** Stops new work for an engine, whatever its calls said; its first probe follows after a pause. */
     trip,
-    distrust: (operation, isDecisive) => {
+    /**
+     * The last calls of an operation were of no use, in an earlier run: one probe comes before its other calls.
+     *
+     * @param isDecisive whether it has expired when that probe is of no use, too
+     */
+    distrust: (operation: string, isDecisive: boolean): void => {
       open(operation, paidProbes, 'distrusted')
       const outage = outages.get(operation)
       if (outage !== undefined) outage.isDecisive = isDecisive
     },
-    isOpen: (name) => outages.has(name),
-    isProbe: (taskId) => [...outages.values()].some(({ probe }) => probe === taskId),
-    everUp: (engine) => worked.has(engine),
-    isFailing: (engine) => failuresOf(recent.get(engine) ?? new Map()) >= suspectTasks,
-    paused: () => [...outages.keys()],
-    dueProbe: () => {
+    /** Whether an engine or an operation gets no new work now. */
+    isOpen: (name: string): boolean => outages.has(name),
+    /** Whether the task is a probe. */
+    isProbe: (taskId: number): boolean => [...outages.values()].some(({ probe }) => probe === taskId),
+    /** Whether the engine was ever seen to work. */
+    everUp: (engine: string): boolean => worked.has(engine),
+    /** Whether enough tasks failed to ask the service if the engine is down. */
+    isFailing: (engine: string): boolean => failuresOf(recent.get(engine) ?? new Map()) >= failuresToAsk,
+    /** Engines and operations that get no new work now. */
+    paused: (): readonly string[] => [...outages.keys()],
+    /** An engine or operation whose probe is due. */
+    dueProbe: (): string | null => {
       const now = clock.monotonic()
       return waiting().find(([, { until }]) => until <= now)?.[0] ?? null
     },
-    delayProbe: (name) => {
+    /** None of its tasks can be sent now: the next probe is due later. */
+    delayProbe: (name: string): void => {
       const outage = outages.get(name)
       if (outage !== undefined) lengthen(outage)
     },
-    probing: (name, taskId) => {
+    /** That task is the probe. */
+    probing: (name: string, taskId: number): void => {
       const outage = outages.get(name)
       if (outage !== undefined) outage.probe = taskId
     },
+    /** How many more tasks of an operation may be at work: few, until one of its answers was usable. */
     roomFor: counts.roomFor,
-    taskBegun: ({ id, operation }) => {
+    /** The task, which has to be bought, is at work. */
+    taskBegun: ({ id, operation }: Pick<Task, 'id' | 'operation'>): void => {
       begun.set(id, operation)
       counts.begun(operation)
     },
-    taskEnded: (taskId) => {
+    /** The task is no longer in work; a probe without a result is followed by another. */
+    taskEnded: (taskId: number): void => {
       const operation = begun.get(taskId)
       if (operation !== undefined) counts.ended(operation)
       begun.delete(taskId)
@@ -265,34 +235,17 @@ export function circuitBreakers({
         if (outage.pace === paidProbes) lengthen(outage)
       }
     },
-    nextProbeIn: () => {
+    /** Milliseconds until a probe is due; null where none will be. */
+    nextProbeIn: (): number | null => {
       const next = Math.min(...waiting().map(([, { until }]) => until))
       return Number.isFinite(next) ? Math.max(0, next - clock.monotonic()) : null
     },
-    expired: () => [...outages].filter(([, { over }]) => over).map(([name]) => name),
-    wasted: counts.of,
+    /** Engines and operations that were down for longer than an outage is waited for. */
+    expired: (): readonly string[] =>
+      [...outages].filter(([, { hasExpired }]) => hasExpired).map(([name]) => name),
+    /** Useless calls of an operation. */
+    wasted: counts.wasted,
   }
-}
-
-/** What calls, and the service's own health record, say of the engines. */
-export interface EngineStatus {
-  note(task: Task, settlement: Pick<Settlement, 'outcome' | 'httpStatus' | 'billed' | 'error'>): void
-  /** Notes that an asynchronous job was lost, which may have been billed, and why. */
-  lostJob(task: Task, reason: string): void
-  /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
-  answered(task: Task, problem: string | null): void
-  /** Whether the breaker of the task's engine or operation is open. */
-  isDown(task: Task): boolean
-  /** Whether the task's engine is not known to have ever worked; its breaker is then opened. */
-  neverWorked(task: Task): boolean
-}
-
-export interface EngineWatchOptions {
-  readonly service: ApiClient
-  readonly clock: Clock
-  readonly breaker: CircuitBreaker
-  readonly signal: AbortSignal
-  readonly background: (work: Promise<void>) => void
 }
 
 /** Outcomes that show that an engine works, also where it rejects the query. */
@@ -305,13 +258,22 @@ const signsOfLife: ReadonlySet<Outcome> = new Set([
 ])
 const askAgainMs = 60_000
 
+/** What calls, and the service's own health record, say of the engines. */
+export type EngineStatus = ReturnType<typeof watchEngines>
+
 export function watchEngines({
   service,
   clock,
   breaker,
   signal,
   background,
-}: EngineWatchOptions): EngineStatus {
+}: {
+  readonly service: ApiClient
+  readonly clock: Clock
+  readonly breaker: CircuitBreaker
+  readonly signal: AbortSignal
+  readonly background: (work: Promise<void>) => void
+}) {
   /** When the health of each engine was asked for last. */
   const asked = new Map<string, number>()
   /** 403: the account has no access to health records. */
@@ -332,7 +294,10 @@ export function watchEngines({
   }
 
   return {
-    note: ({ operation, id }, { outcome, httpStatus, billed, error }) => {
+    note: (
+      { operation, id }: Task,
+      { outcome, httpStatus, billed, error }: Pick<Settlement, 'outcome' | 'httpStatus' | 'billed' | 'error'>,
+    ): void => {
       const { engine } = billableOperation(operation)
       if (signsOfLife.has(outcome)) breaker.note(engine, id, 'up')
       if (isUseless({ outcome, httpStatus }))
@@ -346,11 +311,17 @@ export function watchEngines({
       breaker.note(engine, id, 'down')
       consult(engine)
     },
-    lostJob: ({ operation, id }, problem) => breaker.useless(operation, id, { problem, mayBeBilled: true }),
-    answered: ({ operation, id }, problem) => breaker.answered(operation, id, problem),
-    isDown: ({ operation }) =>
+    /** Notes that an asynchronous job was lost, which may have been billed, and why. */
+    lostJob: ({ operation, id }: Task, problem: string): void =>
+      breaker.useless(operation, id, { problem, mayBeBilled: true }),
+    /** Notes an answer that was paid for: why it cannot be used, or null where it can. */
+    answered: ({ operation, id }: Task, problem: string | null): void =>
+      breaker.answered(operation, id, problem),
+    /** Whether the breaker of the task's engine or operation is open. */
+    isDown: ({ operation }: Task): boolean =>
       breaker.isOpen(operation) || breaker.isOpen(billableOperation(operation).engine),
-    neverWorked: ({ operation }) => {
+    /** Whether the task's engine is not known to have ever worked; its breaker is then opened. */
+    neverWorked: ({ operation }: Task): boolean => {
       const { engine } = billableOperation(operation)
       if (breaker.everUp(engine)) return false
       breaker.trip(engine)
@@ -365,25 +336,6 @@ function saysDown(body: Buffer): boolean {
   } catch {
     return false
   }
-}
-
-/** How a call ended that was of no use, whatever the query. */
-export interface UselessEnd {
-  readonly problem: string
-  readonly mayBeBilled: boolean
-}
-
-/** Calls of an operation that were of no use, in this process. */
-export interface WastedCalls {
-  /** Answers that cannot be used, and how many were paid for in all. */
-  readonly unusable: number
-  readonly answers: number
-  /** Calls that ended without an answer, as others of the operation would. */
-  readonly useless: number
-  /** How many of them may have been billed. */
-  readonly maybeBilled: number
-  /** Why the last one of both was of no use; null where there is none. */
-  readonly problem: string | null
 }
 
 const fewestUnusable = 3
@@ -402,11 +354,16 @@ export function areTooMany(unusable: number, calls: number): boolean {
 /** Whether the breaker of the operation opens: for now, or for the rest of this process. */
 export type Verdict = false | 'for-now' | 'for-good'
 
-interface Count {
+/** What calls of an operation came to in this process. */
+interface CallCount {
+  /** All answers that were paid for, and how many of them cannot be used. */
   answers: number
   unusable: number
+  /** Calls that ended without an answer, as others of the operation would. */
   useless: number
+  /** How many of them may have been billed. */
   maybeBilled: number
+  /** Why the last call of no use was of none; null where there is no such call. */
   problem: string | null
   /** Calls in a row that were of no use, answered or not. */
   inRow: number
@@ -419,12 +376,12 @@ interface Count {
   atWork: number
 }
 
-/** Closed and opened again, it has wasted what may be wasted. */
-function hasWastedAll({ wasOpen, answers, unusable, useless }: Count): boolean {
+/** Whether an operation whose breaker was open before has now wasted all that may be wasted. */
+function hasWastedAll({ wasOpen, answers, unusable, useless }: CallCount): boolean {
   return wasOpen && unusable + useless >= Math.max(fewestCalls, (answers + useless) * toleratedShare)
 }
 
-function isTooMuch(count: Count): boolean {
+function isTooMuch(count: CallCount): boolean {
   const answers = Math.min(count.answersSince, lookedBackAt)
   const judged = hasWastedAll(count) ? Math.max(answers, fewestCalls) : answers
   return count.inRow >= fewestCalls || areTooMany(count.unusableSince.length, judged)
@@ -433,14 +390,16 @@ function isTooMuch(count: Count): boolean {
 /** What was counted of the calls of each operation. */
 export type CallCounts = ReturnType<typeof callCounts>
 
+export type WastedCalls = Readonly<ReturnType<CallCounts['wasted']>>
+
 /** Counts, for each operation, the calls that were of no use, and the tasks at work until one was. */
 export function callCounts() {
-  const counts = new Map<string, Count>()
+  const counts = new Map<string, CallCount>()
   const listeners = new Set<() => void>()
-  const countOf = (operation: string): Count => {
+  const countOf = (operation: string): CallCount => {
     const known = counts.get(operation)
     if (known !== undefined) return known
-    const begun: Count = {
+    const begun: CallCount = {
       answers: 0,
       unusable: 0,
       useless: 0,
@@ -458,7 +417,7 @@ export function callCounts() {
   const tell = (): void => {
     for (const listener of listeners) listener()
   }
-  const verdictOn = (count: Count): Verdict => {
+  const verdictOn = (count: CallCount): Verdict => {
     if (!isTooMuch(count)) return false
     return hasWastedAll(count) ? 'for-good' : 'for-now'
   }
@@ -483,7 +442,16 @@ export function callCounts() {
       return verdictOn(count)
     },
     /** Notes a call that ended without an answer, as others of the operation would. */
-    useless: (operation: string, { problem, mayBeBilled }: UselessEnd): Verdict => {
+    useless: (
+      operation: string,
+      {
+        problem,
+        mayBeBilled,
+      }: {
+        readonly problem: string
+        readonly mayBeBilled: boolean
+      },
+    ): Verdict => {
       const count = countOf(operation)
       count.useless += 1
       count.inRow += 1
@@ -502,7 +470,7 @@ export function callCounts() {
       count.answersSince = 0
       count.unusableSince = []
     },
-    /** So many more tasks of it may be at work. */
+    /** How many more tasks of it may be at work. */
     roomFor: (operation: string): number => {
       const { answers, unusable, atWork } = countOf(operation)
       return answers > unusable ? Number.POSITIVE_INFINITY : Math.max(0, mostUntried - atWork)
@@ -520,7 +488,8 @@ export function callCounts() {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    of: (operation: string): WastedCalls => {
+    /** Calls of an operation that were of no use. */
+    wasted: (operation: string) => {
       const { unusable, answers, useless, maybeBilled, problem } = countOf(operation)
       return { unusable, answers, useless, maybeBilled, problem }
     },

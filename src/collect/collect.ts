@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { ApiClient } from '../api/client.ts'
 import { billableOperation, billableOperations, highestPrice } from '../catalog/index.ts'
-import { type CreditBudget, creditBudget, type SpendingLimit, type SpentBefore } from '../ledger/budget.ts'
+import { type CreditBudget, creditBudget, type SpendingLimit } from '../ledger/budget.ts'
 import {
   type CountedLimit,
   countLimits,
@@ -15,7 +15,7 @@ import type { Clock } from '../model/time.ts'
 import type { CollectStore, SkippedQueries } from '../store/journal.ts'
 import { answerIngest, type TaskResult } from './answers.ts'
 import { watchThrottling } from './availability.ts'
-import { type Batches, type BatchOptions, openBatches, type Slots } from './batches.ts'
+import { type Batches, type BatchOptions, type Concurrency, openBatches } from './batches.ts'
 import {
   type CallCounts,
   type Change,
@@ -56,7 +56,7 @@ export interface CollectOptions {
   readonly onProgress: (progress: Progress) => void
   /** Prints a line that users should see while it collects. */
   readonly notice: (message: string) => void
-  /** What stands in the place of the usage record, where another process reads that. */
+  /** Reads the account where another process reads the usage record. */
   readonly readAccount?: BatchOptions['readAccount']
   /** The usage record as it was read just before. */
   readonly opening?: BatchOptions['opening']
@@ -64,9 +64,9 @@ export interface CollectOptions {
   readonly sharedLimits?: readonly PeriodLimit[] | undefined
   /** Limits of the budget that were reported: each is reported once in its period. */
   readonly reported?: Set<string> | undefined
-  /** What calls came to, where several collections count it together. */
+  /** Counts of useless calls, where several collections share them. */
   readonly counts?: CallCounts
-  /** Answers that could not be used have stopped what it continues: one call of each such operation decides whether that has passed. */
+  /** The run that it continues was stopped by unusable answers: one call of each such operation decides whether that has passed. */
   readonly isTrial?: boolean | undefined
 }
 
@@ -137,13 +137,13 @@ export async function collect(
     stopWhenFull(store, stop)
     void store.file.whenLost().then(() => stop.request(databaseLost(store.file)))
     const { concurrency } = options
-    const slots = concurrency === null ? batches.slots() : { usual: concurrency, most: concurrency }
+    const atWork = concurrency === null ? batches.concurrency() : { usual: concurrency, most: concurrency }
     // No more answers can be on their way than there are pages to ask for.
     const pages = all.reduce((sum, { plannedMax }) => sum + plannedMax, 0)
-    await store.space.reserve(Math.min(slots.usual, pages))
+    await store.space.reserve(Math.min(atWork.usual, pages))
     const lacking = store.space.lacking()
     if (lacking !== null) stop.request(reserveLacks(lacking))
-    if (concurrency === null) pool.follow(slots, store.space.reserve)
+    if (concurrency === null) pool.adaptConcurrency(atWork, store.space.reserve)
     else pool.setConcurrency(concurrency)
     progress.report()
     // Accepted jobs first: polling them is free.
@@ -176,7 +176,8 @@ export async function collect(
   return { ...balance, limits: batches.limits(), reached: batches.reached(), leftOut }
 }
 
-export interface DispatchOptions {
+/** Takes batches and adds their tasks to the pool, never far ahead of what it can take; ends when no more may be sent. */
+export async function dispatch(options: {
   readonly batches: Pick<Batches, 'next' | 'one'>
   readonly breaker: CircuitBreaker
   readonly pool: TaskPool
@@ -186,10 +187,7 @@ export interface DispatchOptions {
   /** Whether the file of the database is lost: the run is being stopped then. */
   readonly isLost: () => boolean
   readonly run: (task: Task) => Promise<void>
-}
-
-/** Takes batches and adds their tasks to the pool, never far ahead of what it can take; ends when no more may be sent. */
-export async function dispatch(options: DispatchOptions): Promise<void> {
+}): Promise<void> {
   const { batches, breaker, pool, stop, hasPending, isDiskFull, isLost, run } = options
   const add = (task: Task): void => {
     if (task.reusable === null) breaker.taskBegun(task)
@@ -241,14 +239,14 @@ function operationsOf(names: readonly string[], included: boolean): readonly str
     .map(({ name }) => name)
 }
 
-/** Tasks whose work continues behind freed slots (answers being read, jobs being polled) before no new task is taken. */
+/** Tasks that work on without a place in the pool (answers being read, jobs being polled), before no new task is taken. */
 const maxBackground = 1_024
 /** Tasks that wait for the rate limit: enough that the rate never waits for a task. */
 const waitingForRate = 8
 
 export type TaskPool = ReturnType<typeof taskPool>
 
-/** Tasks in slots, ordered by priority, and the work that continues behind freed slots. */
+/** The tasks at work, by priority, and the work that goes on without a place in the pool. */
 export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   const queue = new PQueue({ concurrency: 1 })
   const waiting = new Map<number, Task>()
@@ -259,8 +257,8 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   let inWork = 0
   /** Tasks that do not wait for the rate. */
   const onTheirWay = new Set<number>()
-  /** Where the slots follow them: how many there may be, and how more are made. */
-  let following: { most: number; readonly widen: () => void } | null = null
+  /** Where the pool grows and shrinks with the calls on their way: its largest size now, and how that is raised. */
+  let adaptive: { most: number; readonly widen: () => void } | null = null
   let changes = 0
   let wake: () => void = () => {}
 
@@ -297,8 +295,8 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
 
   /** The calls on their way are as many as the rate sends while one is answered, and only some tasks more are taken up. */
   const adapt = (): void => {
-    if (following === null) return
-    const concurrency = Math.min(following.most, onTheirWay.size + waitingForRate)
+    if (adaptive === null) return
+    const concurrency = Math.min(adaptive.most, onTheirWay.size + waitingForRate)
     // To set it takes as long where it stays the same.
     if (concurrency !== queue.concurrency) queue.concurrency = concurrency
   }
@@ -309,7 +307,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   }
   const left = (taskId: number): void => {
     // None waits: the rate would let more through.
-    if (following !== null && onTheirWay.size >= following.most) following.widen()
+    if (adaptive !== null && onTheirWay.size >= adaptive.most) adaptive.widen()
     onTheirWay.delete(taskId)
     adapt()
   }
@@ -321,11 +319,11 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
       queue.concurrency = concurrency
     },
     /**
-     * Has as many tasks at work as the rate needs.
+     * From now on, keeps as many tasks at work as the rate needs.
      *
      * @param reserve called before there are more than usual
      */
-    follow: ({ usual, most }: Slots, reserve: (slots: number) => Promise<void>): void => {
+    adaptConcurrency: ({ usual, most }: Concurrency, reserve: (tasks: number) => Promise<void>): void => {
       const now = {
         most: usual,
         widen: (): void => {
@@ -334,7 +332,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
           now.most = more
         },
       }
-      following = now
+      adaptive = now
       adapt()
     },
     /** Notes that the rate has let the call of a task through, or that it waits for something else than the rate. */
@@ -356,7 +354,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
       })
     },
     background: (work: Promise<void>): void => track(background, work, changed),
-    /** For free lookups, which keep the run no longer. */
+    /** For free lookups: the run does not wait for them to end. */
     inBackground: (work: Promise<void>): void => track(backgroundWork, work, () => {}),
     busy: (): boolean => inWork + background.size > 0,
     /** Counts tasks that ended, background work that ended, nudges, and the stop. */
@@ -367,7 +365,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     /** Fulfilled when the queue can take more, at once when the run stops. */
     waitForRoom: async (): Promise<void> => {
       while (!stop.signal.aborted && background.size > maxBackground) await waitForChange(changes)
-      if (!stop.signal.aborted) await queue.onSizeLessThan((following?.most ?? queue.concurrency) + 1)
+      if (!stop.signal.aborted) await queue.onSizeLessThan((adaptive?.most ?? queue.concurrency) + 1)
     },
     /** Waits for what is in work; answers the tasks that were not started. */
     drain: async (): Promise<readonly Task[]> => {
@@ -452,10 +450,7 @@ function damageReport(notice: (message: string) => void): (answerId: number) => 
   }
 }
 
-async function spentBefore(
-  { store, clock }: CollectOptions,
-  runIds: readonly number[],
-): Promise<SpentBefore> {
+async function spentBefore({ store, clock }: CollectOptions, runIds: readonly number[]) {
   const now = clock.wall()
   const entries = runIds.map(async (id) => [id, await store.creditsOf([id])] as const)
   const ambiguous = await store.ambiguousSince(now - settlingMs)

@@ -68,7 +68,7 @@ export interface RunDocument {
   readonly malformed_items?: number
   /** Answers that repeat another question than asked; only where there are any. */
   readonly mismatched_answers?: number
-  /** Only where the run as a whole is suspect: how many of the ranks before are gone, and how many queries got one list. */
+  /** Only where the run as a whole is suspect: how many of the earlier ranks are gone, and how many queries got the same list. */
   readonly suspect?: Suspicion
   /** Only where something was left out so that the balance covers the rest; credits at most. */
   readonly left_out?: { readonly queries: number; readonly credits: number }

@@ -7,27 +7,22 @@ import type { DatabaseFile, DiskSpace } from '../store/journal.ts'
 import type { WastedCalls } from './circuit-breaker.ts'
 
 /** Stops a collection. The first cause counts. */
-export interface StopSignal {
-  readonly signal: AbortSignal
-  readonly cause: () => StopCause | null
-  readonly request: (cause: StopCause) => void
-  /** Replaces what is said of the cause, when more is known of it. */
-  readonly explain: (message: string) => void
-}
+export type StopSignal = ReturnType<typeof stopSignal>
 
-export function stopSignal(): StopSignal {
+export function stopSignal() {
   const controller = new AbortController()
   // Every waiting call adds a listener.
   setMaxListeners(0, controller.signal)
   let first: StopCause | null = null
   return {
     signal: controller.signal,
-    cause: () => first,
-    request: (cause) => {
+    cause: (): StopCause | null => first,
+    request: (cause: StopCause): void => {
       first ??= cause
       controller.abort(new StopRequested())
     },
-    explain: (message) => {
+    /** Replaces what is said of the cause, when more is known of it. */
+    explain: (message: string): void => {
       if (first !== null) first = { ...first, message }
     },
   }
@@ -77,14 +72,13 @@ export function quotaUsedUp(quota: string, reason: string): StopCause {
   }
 }
 
-/** An engine or operation that was down for too long, with its calls that were of no use. */
-export interface ExpiredEngine {
-  readonly name: string
-  readonly wasted: WastedCalls
-}
-
 /** The stop after engines or operations were down for too long. */
-export function engineExpired(all: readonly ExpiredEngine[]): StopCause {
+export function engineExpired(
+  all: readonly {
+    readonly name: string
+    readonly wasted: WastedCalls
+  }[],
+): StopCause {
   const failing = all.filter(({ wasted }) => wasted.problem === null).map(({ name }) => name)
   const wasting = all.filter(({ wasted }) => wasted.problem !== null)
   const sentences = [
@@ -97,16 +91,16 @@ export function engineExpired(all: readonly ExpiredEngine[]): StopCause {
   return {
     reason: 'unavailable',
     message: sentences.join(' '),
-    ...(wasting.some(mayCost) ? { source: 'answers' as const } : {}),
+    ...(wasting.some(({ wasted }) => mayCost(wasted)) ? { source: 'answers' as const } : {}),
   }
 }
 
 /** Whether finding out if that has passed may be billed. */
-function mayCost({ wasted: { unusable, maybeBilled } }: ExpiredEngine): boolean {
+function mayCost({ unusable, maybeBilled }: WastedCalls): boolean {
   return unusable + maybeBilled > 0
 }
 
-function wasteSentence({ name, wasted }: ExpiredEngine): string {
+function wasteSentence({ name, wasted }: Parameters<typeof engineExpired>[0][number]): string {
   const { unusable, answers, useless, maybeBilled, problem } = wasted
   if (useless === 0 && answers === 1)
     return `${name} answers with something that is not search results: ${problem}. One call was tried; it was billed, and its answer is stored.`

@@ -8,36 +8,38 @@ import type { AsyncPolicy } from '../model/job.ts'
 import type { Run, Task } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import type { CollectStore, OpenJob, Requeue } from '../store/journal.ts'
-import type { AnswerIngest, SavedAnswer, TaskEnd } from './answers.ts'
+import type { AnswerIngest, TaskEnd } from './answers.ts'
 import { imageJobs } from './async-job.ts'
-import { connectivityMonitor, type ThrottleWatch, type WaitDecision } from './availability.ts'
+import { connectivityMonitor, type ThrottleWatch } from './availability.ts'
 import type { CircuitBreaker, EngineStatus } from './circuit-breaker.ts'
 import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
-
-export interface TaskOptions {
-  readonly store: CollectStore
-  readonly service: ApiClient
-  readonly clock: Clock
-  readonly random: () => number
-  readonly stop: StopSignal
-  readonly maxOutageMs: number
-  readonly budget: CreditBudget
-  readonly breaker: CircuitBreaker
-  readonly engines: EngineStatus
-  readonly throttling: ThrottleWatch
-  readonly answers: AnswerIngest
-  /** Takes work that continues when the slot of its task is free again. */
-  readonly background: (work: Promise<void>) => void
-  /** Called when the rate has let a call of a task through, or it waits for something else than the rate. */
-  readonly onLeaving: (task: Task) => void
-}
 
 /**
  * Runs single tasks from their lease to their end.
  *
  * @param closed runs of which only asynchronous jobs are still polled
  */
-export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: readonly Run[]) {
+export function taskRunner(
+  options: {
+    readonly store: CollectStore
+    readonly service: ApiClient
+    readonly clock: Clock
+    readonly random: () => number
+    readonly stop: StopSignal
+    readonly maxOutageMs: number
+    readonly budget: CreditBudget
+    readonly breaker: CircuitBreaker
+    readonly engines: EngineStatus
+    readonly throttling: ThrottleWatch
+    readonly answers: AnswerIngest
+    /** Takes work that goes on when its task has left the pool. */
+    readonly background: (work: Promise<void>) => void
+    /** Called when the rate has let a call of a task through, or it waits for something else than the rate. */
+    readonly onLeaving: (task: Task) => void
+  },
+  runs: readonly Run[],
+  closed: readonly Run[],
+) {
   const { store, service, clock, random, stop, budget, breaker, engines, throttling, answers } = options
   const settings = new Map([...runs, ...closed].map((run) => [run.id, run.settings]))
   /** Tasks that lost a call which may have been billed. */
@@ -172,10 +174,7 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
     })
   }
 
-  const save = async (
-    task: Task,
-    { callId, sentAt, settlement, body }: FinishedCall,
-  ): Promise<SavedAnswer> => {
+  const save = async (task: Task, { callId, sentAt, settlement, body }: FinishedCall) => {
     const answered = { ...settlement, outcome: 'answered' as const }
     const fetchedAt = settlement.finishedAt
     const saved = await answers.save(task, body, { callId, settlement: answered, fetchedAt })
@@ -216,10 +215,13 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
   }
 
   /** The service cannot be reached: the task has not failed. */
-  const waitForService = async ({ callId, settlement }: FinishedCall, wait: WaitDecision): Promise<void> => {
-    if (wait.over) stop.request(unreachable(settlement.error ?? settlement.outcome, service.baseUrl))
+  const waitForService = async (
+    { callId, settlement }: FinishedCall,
+    { wait, over }: { readonly wait: number; readonly over: boolean },
+  ): Promise<void> => {
+    if (over) stop.request(unreachable(settlement.error ?? settlement.outcome, service.baseUrl))
     await store.settleCall(callId, settlement, null)
-    await sleep(clock, wait.wait, stop.signal)
+    await sleep(clock, wait, stop.signal)
   }
 
   const jobs = imageJobs({ ...options, fail, connectivity })
@@ -235,21 +237,27 @@ export function taskRunner(options: TaskOptions, runs: readonly Run[], closed: r
 const lastRound = { tries: retryPolicy.triesPerRound, nextRound: true } as const
 const retriesExhausted = 'not tried again, for half as many calls were repeated already as there are tasks'
 
-interface FetchOrReuse {
-  fetchPage(task: Task): Promise<TaskEnd>
-  /** False where the answer cannot be used. */
-  reuse(task: Task, answerId: number): Promise<boolean>
-  /** The answer to the same call that a run of the same group has by now. */
-  stored(task: Task): Promise<number | null>
-  /** Called when a task begins to wait for the same call of another. */
-  onWaiting(task: Task): void
-}
-
 /**
  * The same call of several runs is bought once: the second task waits for the first and uses its answer. Within one run
  * no two tasks are the same call.
  */
-export function singleFlight(several: boolean, { fetchPage, reuse, stored, onWaiting }: FetchOrReuse) {
+export function singleFlight(
+  several: boolean,
+  {
+    fetchPage,
+    reuse,
+    stored,
+    onWaiting,
+  }: {
+    fetchPage(task: Task): Promise<TaskEnd>
+    /** False where the answer cannot be used. */
+    reuse(task: Task, answerId: number): Promise<boolean>
+    /** The answer to the same call that a run of the same group has by now. */
+    stored(task: Task): Promise<number | null>
+    /** Called when a task begins to wait for the same call of another. */
+    onWaiting(task: Task): void
+  },
+) {
   const inFlight = new Map<string, Promise<void>>()
 
   /** A task whose stored answer cannot be used is leased again, to be bought. */

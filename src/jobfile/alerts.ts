@@ -10,16 +10,18 @@ import type { Report, Source } from './source.ts'
 type Limit = 'by' | 'top' | 'below'
 type Need = 'must' | 'may'
 
-/** The keys that a kind of alert has beside `when` and `to`; what is missing here does not go with it. */
-interface Fitting {
-  readonly by?: Need
-  readonly top?: Need
-  readonly below?: Need
-  /** It watches queries, so that some of them can be chosen, and an observation can be confirmed by the next ones. */
-  readonly queries?: 'may'
-}
-
-const fitting: Readonly<Record<AlertKind, Fitting>> = {
+const fitting: Readonly<
+  Record<
+    AlertKind,
+    {
+      readonly by?: Need
+      readonly top?: Need
+      readonly below?: Need
+      /** It watches queries, so that some of them can be chosen, and an observation can be confirmed by the next ones. */
+      readonly queries?: 'may'
+    }
+  >
+> = {
   drop: { by: 'may', top: 'may', queries: 'may' },
   gain: { by: 'may', top: 'may', queries: 'may' },
   entered: { top: 'must', queries: 'may' },
@@ -145,18 +147,18 @@ function withoutRepeats(rules: readonly AlertRule[], context: Context): readonly
   return rules
 }
 
-/** What the names in a job's rules are checked against. */
-export interface KnownNames {
-  /** Channels of the folder; a folder without any is not set up yet. */
-  readonly channels: readonly string[]
-  /** Sites and labels of the job's targets; null where single queries may have others. */
-  readonly targets: readonly string[] | null
-}
-
 /** Reports channels and targets that are named and not there: what is meant would never be told. */
 export function reportUnknownNames(
   { alerts, digest }: Pick<JobSettings, 'alerts' | 'digest'>,
-  { channels, targets }: KnownNames,
+  {
+    channels,
+    targets,
+  }: {
+    /** Channels of the folder; a folder without any is not set up yet. */
+    readonly channels: readonly string[]
+    /** Sites and labels of the job's targets; null where single queries may have others. */
+    readonly targets: readonly string[] | null
+  },
   at: Source['at'],
   report: Report,
 ): void {

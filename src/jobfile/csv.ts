@@ -49,15 +49,6 @@ export interface HeaderScore {
   readonly weight: number
 }
 
-/** How a table is read. */
-export interface TableOptions {
-  readonly score: (cells: readonly string[]) => HeaderScore
-  /** Whether a file without a header is a list, one text a line. */
-  readonly mayBeList: boolean
-  /** Whether the user named the header of the texts. */
-  readonly textsAreMapped: boolean
-}
-
 /** How many lines may hold the header. */
 const headLines = 10
 /** The parser gives a row only once it sees what follows. */
@@ -85,7 +76,13 @@ const strayQuote: InvalidValue = { message: 'a cell without quotes contains a qu
 export async function* readCsv(
   source: ByteSource,
   seen: (chunk: Buffer) => void,
-  opening: TableOptions,
+  opening: {
+    readonly score: (cells: readonly string[]) => HeaderScore
+    /** Whether a file without a header is a list, one text a line. */
+    readonly mayBeList: boolean
+    /** Whether the user named the header of the texts. */
+    readonly textsAreMapped: boolean
+  },
 ): AsyncGenerator<readonly CsvItem[]> {
   const chunks = readLines(source, seen)
   const { head, done } = await readHead(chunks)
@@ -107,7 +104,7 @@ export async function* readCsv(
     return
   }
   const start = head.subarray(0, endOfLines(head, readAhead) + 1)
-  const candidates = await candidatesIn(start, done && start.length === head.length, sign, opening)
+  const candidates = await candidatesIn(start, done && start.length === head.length, sign, opening.score)
   const table = headOf(candidates, opening, !start.includes(9))
   const separator = table === null ? (sign ?? delimiterOf(first)) : table.separator
   const { write, end, lastLine } = startParser(separator, sign !== undefined)
@@ -164,7 +161,7 @@ async function candidatesIn(
   start: Buffer,
   isWhole: boolean,
   sign: Separator | undefined,
-  { score }: TableOptions,
+  score: (cells: readonly string[]) => HeaderScore,
 ): Promise<readonly HeaderCandidate[]> {
   const candidates: HeaderCandidate[] = []
   for (const separator of sign === undefined ? separators : [sign]) {
@@ -188,7 +185,7 @@ async function candidatesIn(
  */
 function headOf(
   candidates: readonly HeaderCandidate[],
-  { mayBeList, textsAreMapped }: TableOptions,
+  { mayBeList, textsAreMapped }: { readonly mayBeList: boolean; readonly textsAreMapped: boolean },
   isWithoutTabs: boolean,
 ): HeaderCandidate | null {
   const better = (a: HeaderCandidate, b: HeaderCandidate): number =>
@@ -216,11 +213,6 @@ function filled(cells: readonly string[]): number {
   return cells.filter((cell) => cell.trim() !== '').length
 }
 
-interface ParsedRows {
-  readonly items: readonly (CsvRow | Mistake)[]
-  readonly error: CsvError | null
-}
-
 function startParser(separator: Separator | null, signAbove: boolean) {
   let items: (CsvRow | Mistake)[] = []
   let last = 0
@@ -241,7 +233,7 @@ function startParser(separator: Separator | null, signAbove: boolean) {
       return undefined
     },
   })
-  const taken = (error: Error | null | undefined): ParsedRows => {
+  const taken = (error: Error | null | undefined) => {
     const written = { items, error: (error ?? null) as CsvError | null }
     items = []
     return written
@@ -250,9 +242,9 @@ function startParser(separator: Separator | null, signAbove: boolean) {
   parser.resume()
   return {
     write: (chunk: Buffer) =>
-      new Promise<ParsedRows>((done) => parser.write(chunk, (error) => done(taken(error)))),
+      new Promise<ReturnType<typeof taken>>((done) => parser.write(chunk, (error) => done(taken(error)))),
     end: () =>
-      new Promise<ParsedRows>((done) =>
+      new Promise<ReturnType<typeof taken>>((done) =>
         parser.on('error', (error) => done(taken(error))).end(() => done(taken(null))),
       ),
     /** Line of the end of the last whole row. */

@@ -188,7 +188,7 @@ export function jobFileNamed(text: string): string | null {
   return found === undefined ? null : `${text}${found}`
 }
 
-/** What cannot be looked at is none: who reads it says why. */
+/** Whether a path is a folder. False where it cannot be looked at: the reader then reports why. */
 export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()

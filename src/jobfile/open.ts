@@ -6,7 +6,7 @@ import type { JobQuery } from '../model/query.ts'
 import type { InvalidValue } from '../model/values.ts'
 import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
 import { queryExpander } from './params.ts'
-import { mayHaveTargets, operationsOfEntries, type Reading, readQueries } from './queries.ts'
+import { mayHaveTargets, operationsOfEntries, type QueryReading, readQueries } from './queries.ts'
 import { readSettings } from './settings.ts'
 import { inFileOrder, type Notice, type Report, type Source } from './source.ts'
 import { isWorkspaceFile, readWorkspace } from './workspace.ts'
@@ -20,9 +20,9 @@ export interface JobFile {
    * is reported and its row left out. Each call reads the files anew.
    */
   readonly queries: () => AsyncGenerator<JobQuery, void>
-  /** SHA-256 (hex) of all bytes, those of `rankline.yaml` first, that the latest whole reading met, null before: two readings of the same files agree. */
-  readonly digest: () => string | null
-  /** What the latest whole reading has to say that is no mistake; nothing before. */
+  /** SHA-256 (hex) of all bytes that the latest whole reading read, those of `rankline.yaml` first; null before one. The same files give the same hash. */
+  readonly contentHash: () => string | null
+  /** The notices of the latest whole reading; none before one. */
   readonly notices: () => readonly Notice[]
 }
 
@@ -72,17 +72,26 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
   const table = typeof job === 'string' ? job : job.bytes
   let notices: Notice[] = []
   const notice = (one: Notice): number => notices.push(one)
-  const reading: Reading = { file, table, source, plan, expand, report: exceptAt(reported, report), notice }
+  const reading: QueryReading = {
+    file,
+    table,
+    source,
+    plan,
+    expand,
+    report: exceptAt(reported, report),
+    notice,
+  }
 
-  let digest: string | null = null
+  let contentHash: string | null = null
   async function* queries(): AsyncGenerator<JobQuery, void> {
     notices = []
     const hash = createHash('sha256').update(sharedBytes)
     if (yaml !== null) hash.update(await unchanged(job, yaml, report))
     yield* readQueries(reading, (chunk) => hash.update(chunk), sound)
-    digest = hash.digest('hex')
+    contentHash = hash.digest('hex')
   }
-  if (sound) return { settings: plan.settings, queries, digest: () => digest, notices: () => notices }
+  if (sound)
+    return { settings: plan.settings, queries, contentHash: () => contentHash, notices: () => notices }
   for await (const _ of queries());
   return null
 }

@@ -88,18 +88,19 @@ export interface SharedParams {
   readonly matrix: ReadonlyMap<string, readonly ParamValue[]>
 }
 
-/** Params of the job for one operation, without those that a query sets itself. */
-interface Combined {
+/** Params and matrix of the job for an operation, where a query sets `own` itself: its own value stands in for a list. */
+export function combine(
+  job: SharedParams,
+  operation: BillableOperation,
+  own: readonly string[],
+): {
   /** One map of params per combination of the matrix; at least one. */
   readonly combinations: readonly Params[]
   /** All names, with the query's own, in alphabetical order. */
   readonly order: readonly string[]
-  /** Why these names cannot go together, and the own name that brought it about. */
+  /** Why these names cannot go together, and the name at which that is reported. */
   readonly conflict: (InvalidValue & { readonly name: string }) | null
-}
-
-/** Params and matrix of the job for an operation, where a query sets `own` itself: its own value stands in for a list. */
-export function combine(job: SharedParams, operation: BillableOperation, own: readonly string[]): Combined {
+} {
   const has = (name: string) => paramOf(operation, name, job.style) !== undefined && !own.includes(name)
   const fixed = [...job.params].filter(([name]) => has(name) && !job.matrix.has(name))
   const varied = [...job.matrix].filter(([name]) => has(name))
@@ -146,7 +147,7 @@ export type Expand = (row: RowToExpand, report: Report) => readonly JobQuery[]
 
 /** Rows of one job share what the job sets, so that a row costs little. */
 export function queryExpander(job: SharedParams): Expand {
-  const combined = new Map<string, Combined>()
+  const combined = new Map<string, ReturnType<typeof combine>>()
   const unknown = new Map<string, { readonly mistake: InvalidValue | null }>()
   const combineOnce = (operation: BillableOperation, own: readonly string[]) =>
     remembered(combined, `${operation.name} ${own.join(' ')}`, () => combine(job, operation, own))

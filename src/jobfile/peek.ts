@@ -54,14 +54,14 @@ async function sourceOf(file: string): Promise<Source | null> {
 /** Other programs have YAML files, too, and some of them a `schedule`; a job has queries at its top. */
 const hasQueries = /^["']?queries["']?\s*:/m
 
-interface YamlFile {
-  readonly file: string
-  /** Null where it cannot be read. */
-  readonly text: string | null
-}
-
 /** YAML files of a folder that are jobs, in alphabetical order; none that are hidden. */
-export async function yamlJobs(folder: string): Promise<readonly YamlFile[]> {
+export async function yamlJobs(folder: string): Promise<
+  readonly {
+    readonly file: string
+    /** Null where it cannot be read. */
+    readonly text: string | null
+  }[]
+> {
   const names = await readdir(folder).catch(() => [])
   const files = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !isWorkspaceFile(name)).sort()
   const read = files.map(async (name) => {

@@ -26,8 +26,8 @@ import {
 import { inFile, readTargets } from './targets.ts'
 import { noDefaults } from './workspace.ts'
 
-/** All that a reading of the queries needs. */
-export interface Reading {
+/** What the queries of a job are read from and with. */
+export interface QueryReading {
   /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
   readonly file: string
   /** The CSV, where the job is one. */
@@ -40,22 +40,15 @@ export interface Reading {
   readonly notice: (notice: Notice) => void
 }
 
-/** What the end of a reading says of the whole. */
-interface ReadTally {
-  queries: number
-  problems: number
-  withTarget: number
-  withoutTarget: number
-}
-
 /** Reads all queries once; `whole` says that the settings are right, so that missing targets and queries can be reported, too. */
 export async function* readQueries(
-  { report, ...given }: Reading,
+  { report, ...given }: QueryReading,
   seen: (chunk: Buffer) => void,
   whole: boolean,
 ): AsyncGenerator<JobQuery, void> {
-  const tally: ReadTally = { queries: 0, problems: 0, withTarget: 0, withoutTarget: 0 }
-  const reading: Reading = {
+  /** What the end says of the whole. */
+  const tally = { queries: 0, problems: 0, withTarget: 0, withoutTarget: 0 }
+  const reading: QueryReading = {
     ...given,
     report: (problem) => {
       tally.problems++
@@ -77,7 +70,7 @@ export async function* readQueries(
 }
 
 async function* readEntries(
-  reading: Reading,
+  reading: QueryReading,
   source: Source,
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
@@ -109,7 +102,7 @@ interface WrittenTable {
 }
 
 async function* readTable(
-  reading: Reading,
+  reading: QueryReading,
   table: WrittenTable,
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
@@ -150,7 +143,7 @@ async function* readTable(
 
 /** The reader of the rows below a header; null where none can be read. */
 function openRows(
-  { plan, source, report, notice }: Reading,
+  { plan, source, report, notice }: QueryReading,
   { file, map }: WrittenTable,
   head: TableHead,
 ): ReadRow | null {
@@ -165,7 +158,7 @@ function openRows(
 }
 
 function readRow(
-  { expand, report }: Reading,
+  { expand, report }: QueryReading,
   read: ReadRow,
   { cells, line }: { readonly cells: readonly string[]; readonly line: number },
   into: JobQuery[],
@@ -175,7 +168,10 @@ function readRow(
   for (const query of expand(made.row, report)) if (made.good) into.push(query)
 }
 
-function reportWhole({ file, plan, report }: Reading, tally: ReadTally): void {
+function reportWhole(
+  { file, plan, report }: QueryReading,
+  tally: Readonly<Record<'queries' | 'problems' | 'withTarget' | 'withoutTarget', number>>,
+): void {
   const { settings, pagingPosition } = plan
   if (tally.queries === 0 && tally.problems === 0) {
     const message = 'there is no query'
@@ -280,18 +276,20 @@ function targetsOf(
   return readTargets([{ written: list, own: true, at, hints: inFile }], plan.match, report)
 }
 
-/** One query as it is given on the command line. */
-export interface OneQuery {
-  readonly operation: string
-  readonly query: string
-  /** `key=value` each. */
-  readonly param?: readonly string[] | undefined
-  readonly style?: string | undefined
-}
-
 /** Checks a single query as if a job asked for it; null after a mistake, each of which is reported. */
 export function readOneQuery(
-  { operation, query, param = [], style }: OneQuery,
+  {
+    operation,
+    query,
+    param = [],
+    style,
+  }: {
+    readonly operation: string
+    readonly query: string
+    /** `key=value` each. */
+    readonly param?: readonly string[] | undefined
+    readonly style?: string | undefined
+  },
   name: string,
   report: Report,
 ): { readonly query: JobQuery; readonly settings: JobSettings } | null {

@@ -16,7 +16,7 @@ import type { ReportSettings } from '../model/settings/presentation.ts'
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
-import { type KnownNames, reportUnknownNames } from './alerts.ts'
+import { reportUnknownNames } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import {
@@ -28,10 +28,9 @@ import {
   type SharedParams,
   unknownParam,
 } from './params.ts'
-import { reportUnknownInViews } from './presentation.ts'
-import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
+import { columnNames, looseJobSchema, optionsSchema, reportUnknownInViews } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
-import { inFile, type MatchHints, readTargets, type TargetList } from './targets.ts'
+import { inFile, type MatchHints, readTargets } from './targets.ts'
 import {
   type JobDefaults,
   mistakeEverywhere,
@@ -69,17 +68,6 @@ export interface JobPlan {
   readonly match: Match | undefined
   /** Where the paging policy stands. */
   readonly pagingPosition: FilePosition
-}
-
-/** File and options, each read for itself. */
-interface RawSettings {
-  /** With what the folder says where the file is silent. */
-  readonly file: SchemaResult<SettingsData>
-  readonly options: SchemaResult<SettingsData>
-  /** Where a part stands: at the option where one gives it. */
-  readonly at: Source['at']
-  /** Whether neither the file nor an option gives a part. */
-  readonly isDefault: (path: Path) => boolean
 }
 
 /**
@@ -157,13 +145,16 @@ function namesIn(
   { channels, hasOtherTargets }: Origin,
   { isDefault }: RawSettings,
   { targets }: JobSettings,
-): KnownNames {
+) {
   // The rules of a folder name targets of all its jobs.
   const mayBeOthers = hasOtherTargets || isDefault(['alerts'])
   return { channels, targets: mayBeOthers ? null : targets.flatMap(({ site, label }) => [site, label]) }
 }
 
-function readBoth({ source, defaults }: Origin, options: JobOptions, report: Report): RawSettings {
+type RawSettings = ReturnType<typeof readBoth>
+
+/** File and options, each read for itself. */
+function readBoth({ source, defaults }: Origin, options: JobOptions, report: Report) {
   const given = optionsSource(options, report)
   const readFile: SchemaResult<SettingsData> =
     source === null ? { data: {}, failed: new Set() } : readMap(looseJobSchema, source, [], report)
@@ -177,10 +168,13 @@ function readBoth({ source, defaults }: Origin, options: JobOptions, report: Rep
   }
   const isDefault = (path: Path): boolean => !isOption(path) && file.isDefault(path)
   return {
+    /** With what the folder says where the file is silent. */
     file: file.result,
     options: readOptions,
-    at: (path, part) =>
+    /** Where a part stands: at the option where one gives it. */
+    at: (path: Path, part?: 'key' | 'value') =>
       (isDefault(path) ? defaults : source === null || isOption(path) ? given : source).at(path, part),
+    /** Whether neither the file nor an option gives a part. */
     isDefault,
   }
 }
@@ -218,12 +212,12 @@ function merged({ file, options }: RawSettings): SettingsData {
   return { ...(counted ? rest : { ...rest, depth, pages }), ...options.data }
 }
 
-function targetList(raw: RawSettings, key: 'targets' | 'competitors', own: boolean): TargetList {
+function targetList(raw: RawSettings, key: 'targets' | 'competitors', own: boolean) {
   const given = raw.options.data[key] !== undefined
   return {
     written: (given ? raw.options : raw.file).data[key] ?? [],
     own,
-    at: (index) => raw.at([key, index]),
+    at: (index: number) => raw.at([key, index]),
     hints: given ? byOption : inFile,
   }
 }

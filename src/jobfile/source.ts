@@ -4,11 +4,11 @@ import { count, grouped } from '../model/text.ts'
 /** Takes one mistake; called as often as there are mistakes. */
 export type Report = (problem: Problem) => void
 
-/** Something about a file that is no mistake. */
+/** Something worth knowing about a file that is not a mistake. */
 export interface Notice {
   /** The line that a person reads. */
   readonly text: string
-  /** Whether a run says it, too, because it decides which queries there are. */
+  /** Whether runs print it, too: it says which queries there are. */
   readonly inRuns: boolean
 }
 

@@ -99,24 +99,21 @@ function parsed(text: string): URL | null {
   return url !== null && /^[a-z0-9_-]+(\.[a-z0-9_-]+)+\.?$/.test(url.hostname) ? url : null
 }
 
-/** Targets of one list, as they were written, and where each stands. */
-export interface TargetList {
-  readonly written: readonly (string | WrittenTarget)[]
-  readonly own: boolean
-  readonly at: (index: number) => FilePosition
-  /** How to name another match in that place. */
-  readonly hints: MatchHints
-}
-
 /** How to name another match in a file. */
 export const inFile: MatchHints = {
   beyond: 'write { site: …, match: prefix } or match: url',
   page: 'write { site: …, match: url }',
 }
 
-/** The checked targets of a job or of a query; repetitions are left out, contradictions are reported. */
+/** The checked targets of a job or of a query, from lists as they were written; repetitions are left out, contradictions are reported. */
 export function readTargets(
-  lists: readonly TargetList[],
+  lists: readonly {
+    readonly written: readonly (string | WrittenTarget)[]
+    readonly own: boolean
+    readonly at: (index: number) => FilePosition
+    /** How to name another match in that place. */
+    readonly hints: MatchHints
+  }[],
   match: Match | undefined,
   report: Report,
 ): readonly Target[] {

@@ -214,9 +214,10 @@ function channelFrom(written: WrittenChannel): Channel {
   return 'url_env' in written ? { type: written.type, urlEnv: written.url_env } : written
 }
 
-type WrittenBudget = { readonly [Key in keyof typeof periodBudget]?: number | undefined }
-
-function budgetFrom({ per_day, per_month }: WrittenBudget): PeriodBudget {
+function budgetFrom({
+  per_day,
+  per_month,
+}: { readonly [Key in keyof typeof periodBudget]?: number | undefined }): PeriodBudget {
   return { perDay: per_day ?? null, perMonth: per_month ?? null }
 }
 
@@ -247,13 +248,6 @@ function defaultsIn(source: Source, data: SettingsData): JobDefaults {
   return { data, at: (path, part) => source.at(['defaults', ...path], part) }
 }
 
-/** A job file with what it takes over from its folder. */
-interface JobWithDefaults {
-  readonly result: SchemaResult<SettingsData>
-  /** Whether a setting, or one key of a map, comes from the folder. */
-  readonly isDefault: (path: Path) => boolean
-}
-
 /**
  * What a job file says, and for the rest what its folder says: whole values replace each other, maps are joined by key. A default
  * that contradicts what the job or an option says is left out.
@@ -265,7 +259,11 @@ export function withDefaults(
   job: SchemaResult<SettingsData>,
   tree: Tree | undefined,
   options: SettingsData,
-): JobWithDefaults {
+): {
+  readonly result: SchemaResult<SettingsData>
+  /** Whether a setting, or one key of a map, comes from the folder. */
+  readonly isDefault: (path: Path) => boolean
+} {
   const own = { ...job.data, ...options, params: { ...job.data.params, ...options.params } }
   const data: Record<string, unknown> = { ...job.data }
   const taken = new Set<string>()

@@ -99,17 +99,12 @@ function compose(text: string, lines: LineCounter, tooDeep: (offset: number) => 
   return null
 }
 
-interface LostText {
-  readonly offset: number
-  readonly mistake: InvalidValue
-}
-
 /**
  * Texts whose rest YAML takes for a comment because it begins with `#` behind a space. A comment of people has a space behind
  * its `#`, too.
  */
-function lostToComments(text: string): { readonly texts: readonly LostText[]; readonly closing: number } {
-  const texts: LostText[] = []
+function lostToComments(text: string) {
+  const texts: { readonly offset: number; readonly mistake: InvalidValue }[] = []
   // Inside brackets such a comment also swallows what closes them.
   let closing = Number.POSITIVE_INFINITY
   let offset = 0
@@ -260,7 +255,7 @@ export function reportSyntax(
 /** What aliases stand for. */
 type Aliased = Map<Alias, Node>
 
-interface Made {
+interface BuiltTree {
   readonly tree: Tree
   /** How many values it holds, those that aliases repeat counted each time. */
   readonly size: number
@@ -269,10 +264,10 @@ interface Made {
 interface Anchor {
   readonly node: Node
   readonly name: string
-  made?: Made
+  made?: BuiltTree
 }
 
-interface Walk {
+interface TreeWalk {
   readonly text: string
   readonly aliased: Aliased
   /** The latest node of each anchor; what it became is missing while it is being read. */
@@ -293,7 +288,7 @@ export function toTree(
   place: (offset: number) => FilePosition,
   report: Report,
 ): { tree: TreeMap; aliased: Aliased } | null {
-  const walk: Walk = {
+  const walk: TreeWalk = {
     text,
     aliased: new Map(),
     anchors: new Map(),
@@ -315,7 +310,7 @@ export function toTree(
   return { tree: tree as TreeMap, aliased: walk.aliased }
 }
 
-function convert(node: Node, walk: Walk): Made {
+function convert(node: Node, walk: TreeWalk): BuiltTree {
   if (isAlias(node)) return follow(node, walk)
   const anchor: Anchor = { node, name: node.anchor ?? '' }
   if (node.anchor !== undefined) {
@@ -336,7 +331,7 @@ function convert(node: Node, walk: Walk): Made {
   return made
 }
 
-function follow(alias: Alias, walk: Walk): Made {
+function follow(alias: Alias, walk: TreeWalk): BuiltTree {
   const anchor = walk.anchors.get(alias.source)
   if (anchor !== undefined) walk.unused.delete(anchor)
   if (anchor?.made === undefined) {
@@ -353,14 +348,14 @@ function follow(alias: Alias, walk: Walk): Made {
 }
 
 /** An empty value behind which stands what was meant as its text, such as `accent: #0a5`. */
-function complainOfCommented(value: Node | null, before: Node, walk: Walk): void {
+function complainOfCommented(value: Node | null, before: Node, walk: TreeWalk): void {
   if (value !== null && !(isScalar(value) && value.source === '' && value.type === 'PLAIN')) return
   const end = value === null ? (before.range?.[1] ?? 0) : (value.range?.[0] ?? 0)
   const rest = walk.text.slice(end).match(/^:?[ \t]*(#\S.*)/)?.[1]
   if (rest !== undefined) walk.complain(before, commented(rest, rest))
 }
 
-function convertSeq(items: readonly unknown[], walk: Walk): Made {
+function convertSeq(items: readonly unknown[], walk: TreeWalk): BuiltTree {
   const tree: Tree[] = []
   let size = 1
   for (const item of items) {
@@ -372,7 +367,7 @@ function convertSeq(items: readonly unknown[], walk: Walk): Made {
   return { tree, size }
 }
 
-function convertMap(map: YAMLMap, walk: Walk): Made {
+function convertMap(map: YAMLMap, walk: TreeWalk): BuiltTree {
   const tree: Record<string, Tree> = Object.create(null)
   let size = 1
   for (const pair of map.items as Pair<Node, Node | null>[]) {
@@ -386,7 +381,7 @@ function convertMap(map: YAMLMap, walk: Walk): Made {
   return { tree, size }
 }
 
-function keyOf({ key }: Pair<Node, unknown>, walk: Walk): string | null {
+function keyOf({ key }: Pair<Node, unknown>, walk: TreeWalk): string | null {
   if (!isScalar(key)) {
     walk.complain(key, { message: 'a key is not plain text', fix: "write 'key: value'" })
     return null
@@ -406,7 +401,7 @@ function keyOf({ key }: Pair<Node, unknown>, walk: Walk): string | null {
   return null
 }
 
-function scalar(node: Node, walk: Walk): Made {
+function scalar(node: Node, walk: TreeWalk): BuiltTree {
   if (!isScalar(node)) return { tree: null, size: 1 }
   const text = textOf(node)
   if (node.type !== 'PLAIN') return { tree: text, size: 1 }

@@ -2,61 +2,20 @@ import { type Account, settlingMs } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import { count, grouped } from '../model/text.ts'
 import { type Clock, localDay } from '../model/time.ts'
-import { type CountedLimit, type PeriodLimits, periodLimits, type SharedLimit } from './period-limits.ts'
-
-/** What may still be spent, exact to the credit between two readings of the account. */
-export interface CreditBudget {
-  /** Called when the account is asked for; the function that it answers takes the account when it came. */
-  ask(): (account: Account) => void
-  /** Credits that the last known balance covers beyond what is reserved. */
-  availableCredits(): number
-  /** Calls that the quotas of the key still allow beyond what is reserved, infinite without any. */
-  availableCalls(): number
-  /** Sets the calls that the quotas allow. */
-  quota(left: number): void
-  /** Credits that a run may spend: its budget, and the balance above what it keeps. */
-  availableFor(runId: number): number
-  /** Credits that a run's own budget and its days and months still allow, infinite without any; limits of tags left out. */
-  budgetLeft(runId: number): number
-  /** Limits of days and months that several runs share, and those of tags. */
-  sharedLimits(): readonly SharedLimit[]
-  /** Which limit of a run covers less than that, where one does. */
-  limitReached(runId: number, credits: number): SpendingLimit
-  /** Limits of the budget that leave a task less than that; those of tags only for the tags that are given. */
-  budgetsReached(runId: number, credits: number, tags?: readonly string[]): readonly BudgetStanding[]
-  /** Tags that have a limit in the job of the run. */
-  limitedTags(runId: number): readonly string[]
-  /** All limits of these runs and their jobs as they stand. */
-  standings(): readonly BudgetStanding[]
-  /** Notes how many tasks are being leased and not reserved yet, at most; the returned function ends that. */
-  leasing(tasks: number): () => void
-  /** Whether one more call for a task is covered, whose last one was lost and may have been billed. */
-  canAffordRetry(task: Task): boolean
-  reserve(task: Task): void
-  /** Reserves what a job costs that an earlier process submitted then. */
-  resume(task: Task, sentAt: number): void
-  /** Gives back what is reserved for the task, if anything still is. */
-  release(task: Task): void
-  /** What was reserved was billed, for a call that was sent then; now where it is not said. */
-  billed(task: Task, sentAt?: number): void
-  /** A call was lost: it counts as spent, and the reservation stays for the next one. */
-  ambiguous(task: Task, sentAt?: number): void
-  readonly spent: () => number
-  readonly balance: () => number | null
-}
+import { type CountedLimit, type PeriodLimits, periodLimits } from './period-limits.ts'
 
 /** What keeps a run from buying more; the names are finish reasons. */
 export type SpendingLimit = 'budget' | 'quota' | 'balance'
 
 /** A limit of the budget and what was spent of it: for a run, or for a day or a month. */
-export type BudgetStanding = MaxCredits | CountedLimit
-
-/** The `max_credits` of a run. */
-interface MaxCredits {
-  readonly job: string
-  readonly credits: number
-  readonly used: number
-}
+export type BudgetStanding =
+  /** The `max_credits` of a run. */
+  | {
+      readonly job: string
+      readonly credits: number
+      readonly used: number
+    }
+  | CountedLimit
 
 interface RunSpending {
   readonly run: Run
@@ -65,25 +24,26 @@ interface RunSpending {
   reserved: number
 }
 
-/** What earlier processes spent, by the ledger. */
-export interface SpentBefore {
-  /** By each run; `ambiguous` of it may have been. */
-  readonly byRun: ReadonlyMap<number, { readonly spent: number; readonly ambiguous: number }>
-  /** By ambiguous calls of any run, with the milliseconds since they ended. */
-  readonly ambiguous: readonly { readonly credits: number; readonly age: number }[]
-}
+/** What may still be spent, exact to the credit between two readings of the account. */
+export type CreditBudget = ReturnType<typeof creditBudget>
 
 /**
+ * @param before what earlier processes spent, by the ledger
  * @param highestPrice credits of the most expensive call
  * @param periods limits for days and months; none where it is not given
  */
 export function creditBudget(
   runs: readonly Run[],
-  before: SpentBefore,
+  before: {
+    /** By each run; `ambiguous` of it may have been. */
+    readonly byRun: ReadonlyMap<number, { readonly spent: number; readonly ambiguous: number }>
+    /** By ambiguous calls of any run, with the milliseconds since they ended. */
+    readonly ambiguous: readonly { readonly credits: number; readonly age: number }[]
+  },
   highestPrice: number,
   clock: Pick<Clock, 'monotonic'>,
   periods: PeriodLimits = periodLimits([], runs, () => 0),
-): CreditBudget {
+) {
   const spendings = new Map<number, RunSpending>(
     runs.map((run) => [
       run.id,
@@ -114,7 +74,7 @@ export function creditBudget(
     return leftByBudget({ maxCredits: run.settings.budget.maxCredits, ...state })
   }
   const budgetOf = (runId: number): number => Math.min(leftOfRun(runId), periods.left(runId))
-  const maxCreditsOf = (runId: number): readonly MaxCredits[] => {
+  const maxCreditsOf = (runId: number): readonly BudgetStanding[] => {
     const { run, spent, ambiguous } = spendingOf(runId)
     const { maxCredits } = run.settings.budget
     return maxCredits === null ? [] : [{ job: run.job, credits: maxCredits, used: spent + ambiguous }]
@@ -138,7 +98,8 @@ export function creditBudget(
   const availableCalls = (): number => Math.max(0, quotaLeft - reservedTasks.size)
 
   return {
-    ask: () => {
+    /** Call it when the account is asked for; pass the account to the returned function when it came. */
+    ask: (): ((account: Account) => void) => {
       const asked = billedTotal
       const askedAt = clock.monotonic()
       return (account) => {
@@ -147,33 +108,48 @@ export function creditBudget(
         ambiguousCalls = ambiguousCalls.filter(({ at }) => at > askedAt - settlingMs)
       }
     },
+    /** Credits that the last known balance covers beyond what is reserved. */
     availableCredits: covered,
+    /** Calls that the quotas of the key still allow beyond what is reserved, infinite without any. */
     availableCalls,
-    quota: (left) => {
+    /** Sets the calls that the quotas allow. */
+    quota: (left: number): void => {
       quotaLeft = left
     },
+    /** Credits that a run may spend: its budget, and the balance above what it keeps. */
     availableFor,
+    /** Credits that a run's own budget and its days and months still allow, infinite without any; limits of tags left out. */
     budgetLeft: budgetOf,
+    /** Limits of days and months that several runs share, and those of tags. */
     sharedLimits: periods.shared,
-    budgetsReached: (runId, credits, tags) => [
+    /** Limits of the budget that leave a task less than that; those of tags only for the tags that are given. */
+    budgetsReached: (runId: number, credits: number, tags?: readonly string[]): readonly BudgetStanding[] => [
       ...(leftOfRun(runId) < credits ? maxCreditsOf(runId) : []),
       ...periods.reached(runId, credits, tags),
     ],
+    /** Tags that have a limit in the job of the run. */
     limitedTags: periods.tagsOf,
-    standings: () => [...[...spendings.keys()].flatMap(maxCreditsOf), ...periods.standings()],
-    limitReached: (runId, credits) => {
+    /** All limits of these runs and their jobs as they stand. */
+    standings: (): readonly BudgetStanding[] => [
+      ...[...spendings.keys()].flatMap(maxCreditsOf),
+      ...periods.standings(),
+    ],
+    /** The limit that keeps a run from spending that many credits. */
+    limitReached: (runId: number, credits: number): SpendingLimit => {
       if (budgetOf(runId) < credits) return 'budget'
       if (quotaLeft - reservedTasks.size < 1) return 'quota'
       // What balance and quota cover and is not bought all the same is held by the limit of a tag.
       return periods.tagsOf(runId).length > 0 && availableFor(runId) >= credits ? 'budget' : 'balance'
     },
-    leasing: (tasks) => {
+    /** Notes how many tasks are being leased and not reserved yet, at most; the returned function ends that. */
+    leasing: (tasks: number): (() => void) => {
       leasingTasks += tasks
       return () => {
         leasingTasks -= tasks
       }
     },
-    canAffordRetry: (task) => {
+    /** Whether one more call for a task is covered, whose last one was lost and may have been billed. */
+    canAffordRetry: (task: Task): boolean => {
       release(task)
       const covered = Math.min(availableFor(task.runId), periods.left(task.runId, task.tags))
       const credits = covered - leasingTasks * highestPrice
@@ -182,31 +158,40 @@ export function creditBudget(
       return isCovered
     },
     reserve,
-    resume: (task, sentAt) => {
+    /** Reserves what a job costs that an earlier process submitted then. */
+    resume: (task: Task, sentAt: number): void => {
       periods.resume(task, sentAt)
       reserve(task)
     },
+    /** Gives back what is reserved for the task, if anything still is. */
     release,
-    billed: (task, sentAt) => {
+    /** The reserved credits were billed, for a call that was sent at `sentAt`; now if not given. */
+    billed: (task: Task, sentAt?: number): void => {
       periods.spent(task, sentAt)
       release(task)
       billedTotal += task.credits
       quotaLeft -= 1
       spendingOf(task.runId).spent += task.credits
     },
-    ambiguous: (task, sentAt) => {
+    /** A call was lost: it counts as spent, and the reservation stays for the next one. */
+    ambiguous: (task: Task, sentAt?: number): void => {
       periods.spent(task, sentAt)
       ambiguousCalls.push({ credits: task.credits, at: clock.monotonic() })
       quotaLeft -= 1
       spendingOf(task.runId).ambiguous += task.credits
     },
-    spent: () => [...spendings.values()].reduce((sum, { spent }) => sum + spent, 0),
-    balance: () => (remaining === null ? null : remaining - (billedTotal - billedWhenAsked)),
+    spent: (): number => [...spendings.values()].reduce((sum, { spent }) => sum + spent, 0),
+    balance: (): number | null => (remaining === null ? null : remaining - (billedTotal - billedWhenAsked)),
   }
 }
 
-/** The account as last read, and what happened since. */
-interface BalanceState {
+/** What the balance still covers, never less than 0. */
+export function leftByBalance({
+  remaining,
+  billedSince,
+  ambiguous,
+  reserved,
+}: {
   /** Left when the account was asked for; what was billed after may or may not be in it. */
   readonly remaining: number
   /** Billed by calls that ended after that. */
@@ -215,23 +200,22 @@ interface BalanceState {
   readonly ambiguous: number
   /** Of leased tasks and calls in flight. */
   readonly reserved: number
-}
-
-/** What the balance still covers, never less than 0. */
-export function leftByBalance({ remaining, billedSince, ambiguous, reserved }: BalanceState): number {
+}): number {
   return Math.max(0, remaining - billedSince - ambiguous - reserved)
 }
 
-/** A run's own limits and what it came to so far. */
-interface BudgetState {
+/** What the run's budget still covers, infinite without one; what may have been billed counts as spent. */
+export function leftByBudget({
+  maxCredits,
+  spent,
+  ambiguous,
+  reserved,
+}: {
   readonly maxCredits: number | null
   readonly spent: number
   readonly ambiguous: number
   readonly reserved: number
-}
-
-/** What the run's budget still covers, infinite without one; what may have been billed counts as spent. */
-export function leftByBudget({ maxCredits, spent, ambiguous, reserved }: BudgetState): number {
+}): number {
   if (maxCredits === null) return Number.POSITIVE_INFINITY
   return Math.max(0, maxCredits - spent - ambiguous - reserved)
 }

@@ -1,14 +1,17 @@
 /** What one run may spend, in credits. */
-export interface RunFunds {
-  /** What its own budget allows. */
-  readonly budget: number
-  /** What must be left of the balance after each of its tasks. */
-  readonly keep: number
-}
 
 /** What there is to spend. */
 export interface FitFunds {
-  readonly runs: ReadonlyMap<number | string, RunFunds>
+  /** What each run may spend, in credits. */
+  readonly runs: ReadonlyMap<
+    number | string,
+    {
+      /** What its own budget allows. */
+      readonly budget: number
+      /** What must be left of the balance after each of its tasks. */
+      readonly keep: number
+    }
+  >
   /** Credits that the balance covers. */
   readonly credits: number
   /** Calls that the quotas of the key allow. */
@@ -53,7 +56,7 @@ export function fitToBalance({ runs, credits, calls }: FitFunds): (query: FitQue
   }
 }
 
-/** What a query costs beside one that asks for the same and is bought. */
+/** What a query costs on top of an equal one that is bought. */
 function beyond(query: FitQuery, same: FitQuery | undefined): FitQuery {
   if (same === undefined) return query
   return {
@@ -63,7 +66,7 @@ function beyond(query: FitQuery, same: FitQuery | undefined): FitQuery {
   }
 }
 
-/** What does not fit: queries whole, and credits that they may have cost at most. */
+/** Queries that do not fit, and the most credits that they could have cost. */
 export interface SkippedTotal {
   readonly queries: number
   readonly credits: number

@@ -12,11 +12,11 @@ export interface PeriodLimit {
   readonly folder?: string
   readonly period: Period
   readonly credits: number
-  /** Whose days and months these are. */
+  /** Time zone of its days and months. */
   readonly timezone: string
   /** Jobs whose credits count to it. */
   readonly jobs: readonly string[]
-  /** Jobs that are known to count to others instead. With a queue, those of other hosts that are not among them count to this one. */
+  /** Jobs known to count towards another limit. With a queue, jobs of other hosts that are not among these count towards this one. */
   readonly elsewhere: readonly string[]
 }
 
@@ -35,26 +35,6 @@ export interface SharedLimit {
   readonly left: number
 }
 
-/** What limits for days and months still cover, exact to the credit while calls are in flight. */
-export interface PeriodLimits {
-  /** What they leave a task of the run, infinite without any; limits of tags only for the tags that are given. */
-  left(runId: number, tags?: readonly string[]): number
-  reserve(task: Task): void
-  release(task: Task): void
-  /** Counts a call that was or may have been billed; `sentAt` is now where it is not given. */
-  spent(task: Task, sentAt?: number): void
-  /** A job that an earlier process submitted: its credits, counted before, are reserved from now on. */
-  resume(task: Task, sentAt: number): void
-  /** Limits of more than one run, or of a tag. */
-  shared(): readonly SharedLimit[]
-  /** Limits that leave a task of the run less than that; those of tags only for the tags that are given. */
-  reached(runId: number, credits: number, tags?: readonly string[]): readonly CountedLimit[]
-  /** Tags that have a limit in the job of the run. */
-  tagsOf(runId: number): readonly string[]
-  /** All limits as they stand now. */
-  standings(): readonly CountedLimit[]
-}
-
 interface LimitState {
   readonly limit: PeriodLimit
   readonly runIds: ReadonlySet<number>
@@ -65,12 +45,15 @@ interface LimitState {
   carried: Set<number>
 }
 
+/** What limits for days and months still cover, exact to the credit while calls are in flight. */
+export type PeriodLimits = ReturnType<typeof periodLimits>
+
 /** @param wall the clock that says which period it is, epoch ms */
 export function periodLimits(
   counted: readonly CountedLimit[],
   runs: readonly Pick<Run, 'id' | 'job'>[],
   wall: () => number,
-): PeriodLimits {
+) {
   const reservedTasks = new Set<number>()
   const states = counted.map(
     ({ limit, span, used }): LimitState => ({
@@ -112,9 +95,11 @@ export function periodLimits(
   }
 
   return {
-    left: (runId, tags) => Math.min(Number.POSITIVE_INFINITY, ...binding(runId, tags).map(leftOf)),
+    /** What they leave a task of the run, infinite without any; limits of tags only for the tags that are given. */
+    left: (runId: number, tags?: readonly string[]): number =>
+      Math.min(Number.POSITIVE_INFINITY, ...binding(runId, tags).map(leftOf)),
     reserve,
-    release: (task) => {
+    release: (task: Task): void => {
       const states = bound(task)
       if (!reservedTasks.delete(task.id)) return
       for (const state of states) {
@@ -122,28 +107,37 @@ export function periodLimits(
         state.carried.delete(task.id)
       }
     },
-    spent: (task, sentAt = wall()) => {
+    /** Counts a call that was or may have been billed; `sentAt` is now where it is not given. */
+    spent: (task: Task, sentAt: number = wall()): void => {
       for (const state of bound(task)) {
         const wasBefore = sentAt < state.span.from && state.carried.has(task.id)
         if (!wasBefore) state.used += task.credits
       }
     },
-    resume: (task, sentAt) => {
+    /** A job that an earlier process submitted: its credits, counted before, are reserved from now on. */
+    resume: (task: Task, sentAt: number): void => {
       for (const state of bound(task)) {
         if (sentAt >= state.span.from) state.used -= task.credits
         else state.carried.add(task.id)
       }
       reserve(task)
     },
-    shared: () => {
+    /** Limits of more than one run, or of a tag. */
+    shared: (): readonly SharedLimit[] => {
       update()
       return states
         .filter(({ runIds, limit }) => runIds.size > 1 || limit.scope === 'tag')
         .map((state) => ({ runIds: [...state.runIds], tag: tagOf(state), left: leftOf(state) }))
     },
-    reached: (runId, credits, tags) => binding(runId, tags).filter((state) => leftOf(state) < credits),
-    tagsOf: (runId) => [...new Set((ofRun.get(runId) ?? []).flatMap((state) => tagOf(state) ?? []))],
-    standings: () => {
+    /** Limits that leave a task of the run less than that; those of tags only for the tags that are given. */
+    reached: (runId: number, credits: number, tags?: readonly string[]): readonly CountedLimit[] =>
+      binding(runId, tags).filter((state) => leftOf(state) < credits),
+    /** Tags that have a limit in the job of the run. */
+    tagsOf: (runId: number): readonly string[] => [
+      ...new Set((ofRun.get(runId) ?? []).flatMap((state) => tagOf(state) ?? [])),
+    ],
+    /** All limits as they stand now. */
+    standings: (): readonly CountedLimit[] => {
       update()
       return states
     },
@@ -178,25 +172,22 @@ export function limitsOf(
   ]
 }
 
-/** What the ledger says of credits that were spent. */
-interface SpentCredits {
-  creditsSent(
-    span: TimeSpan,
-  ): Promise<readonly { readonly job: string; readonly spent: number; readonly ambiguous: number }[]>
-  creditsSentByTag(
-    span: TimeSpan,
-    jobs: readonly string[],
-    tags: readonly string[],
-  ): Promise<ReadonlyMap<string, number>>
-}
-
 /** The limits with what was spent of them in the periods that hold an instant. */
 export async function countLimits(
-  store: SpentCredits,
+  store: {
+    creditsSent(
+      span: TimeSpan,
+    ): Promise<readonly { readonly job: string; readonly spent: number; readonly ambiguous: number }[]>
+    creditsSentByTag(
+      span: TimeSpan,
+      jobs: readonly string[],
+      tags: readonly string[],
+    ): Promise<ReadonlyMap<string, number>>
+  },
   limits: readonly PeriodLimit[],
   now: number,
 ): Promise<readonly CountedLimit[]> {
-  const byJob = new Map<string, ReturnType<SpentCredits['creditsSent']>>()
+  const byJob = new Map<string, ReturnType<typeof store.creditsSent>>()
   const sumOf = async ({ scope, name, jobs }: PeriodLimit, span: TimeSpan): Promise<number> => {
     if (scope === 'tag') return (await store.creditsSentByTag(span, jobs, [name])).get(name) ?? 0
     const key = `${span.from} ${span.until}`

@@ -30,21 +30,18 @@ export function periodStarts(now: number): Readonly<Record<QuotaPeriod, number>>
   }
 }
 
-/** What the ledger knows of the use of a key. */
-interface KeyUse {
-  chargedCalls(keyHash: string, span: TimeSpan): Promise<number>
-  lastUsage(keyHash: string, before?: number): Promise<{ readonly totalUsed: number | null } | null>
-}
-
 /** The quotas of a key that has any, compared with the ledger. */
 export async function quotaUsage(
-  store: KeyUse,
+  store: {
+    chargedCalls(keyHash: string, span: TimeSpan): Promise<number>
+    lastUsage(keyHash: string, before?: number): Promise<{ readonly totalUsed: number | null } | null>
+  },
   keyHash: string,
   { quotas, totalUsed }: Pick<Account, 'quotas' | 'totalUsed'>,
   now: number,
 ): Promise<readonly QuotaUsage[]> {
   const starts = periodStarts(now)
-  // The same all day, for what was counted is kept for the next time.
+  // The same all day, so that the store can keep what it counted.
   const latest = latestCounted(starts.daily + dayMs)
   const limited = (Object.keys(quotas) as QuotaPeriod[]).flatMap((period) => {
     const limit = quotas[period]

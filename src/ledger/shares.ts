@@ -45,7 +45,7 @@ function apportioned(
   )
   const floors = exact.map((share) => share / whole)
   const sumOf = (all: readonly bigint[]) => all.reduce((sum, one) => sum + one, 0n)
-  // Where only some of those who share are looked at, their sum may be none of hundredths.
+  // Where only some of those who share a call are among the groups, their sum may not be whole hundredths.
   const left = Number((sumOf(exact) + whole / 2n) / whole - sumOf(floors))
   const mostRounded = [...exact.keys()]
     .sort((a, b) => Number((exact[b] ?? 0n) % whole) - Number((exact[a] ?? 0n) % whole) || a - b)

@@ -12,7 +12,7 @@ export interface UsageInterval {
   readonly billed: number
   /** Of calls that may have been billed. */
   readonly ambiguous: number
-  /** As much of that, and of what was lost shortly before, as the service did count. */
+  /** How much of that, and of ambiguous credits shortly before, the service did count. */
   readonly ambiguousBilled: number
   /** What none of our calls explains: spent by others with the same key. */
   readonly spentByOthers: number
@@ -30,25 +30,13 @@ export interface UsageInterval {
 /** What the service counts late, it has counted after this time. */
 const countedLateMs = hourMs
 
-/** The ledger of one key compared with the service's own count. */
-export interface Verification {
-  readonly spans: readonly UsageInterval[]
-  /** All spans together; what one counts late and a later one makes good cancels out. Null without any. */
-  readonly total: UsageInterval | null
-  /** Credits of calls before the first reading, and since the last one that no call of ours straddles. */
-  readonly unverified: { readonly before: number; readonly after: number }
-}
-
 interface Sums {
   billed: number
   ambiguous: number
 }
 
-/** Ambiguous credits, and when the call ended. */
-interface Unsettled {
-  readonly until: number
-  readonly credits: number
-}
+/** The ledger of one key compared with the service's own count. */
+export type Verification = ReturnType<typeof verifyLedger>
 
 /**
  * Explains every credit between the readings of one key. A reading that was taken while a call of ours was in flight may
@@ -63,7 +51,13 @@ export function verifyLedger(
   readings: Iterable<UsageCount>,
   charges: Iterable<Charge>,
   failovers: readonly number[] = [],
-): Verification {
+): {
+  readonly spans: readonly UsageInterval[]
+  /** All spans together; what one counts late and a later one makes good cancels out. Null without any. */
+  readonly total: UsageInterval | null
+  /** Credits of calls before the first reading, and since the last one that no call of ours straddles. */
+  readonly unverified: { readonly before: number; readonly after: number }
+} {
   const { spans, unverified } = explainSpans(readings, charges, failovers)
   const explained = spans.map(({ span }) => span)
   return { spans: explained, total: together(explained), unverified }
@@ -80,7 +74,10 @@ function explainSpans(
   let start: UsageCount | null = null
   let before = 0
   let sums: Sums = { billed: 0, ambiguous: 0 }
-  let unsettled: Unsettled[] = []
+  let unsettled: {
+    readonly until: number
+    readonly credits: number
+  }[] = []
   /** Ambiguous credits from before `start` that the service had not counted by then and may still count. */
   let carried = 0
   let latestEnd = Number.NEGATIVE_INFINITY
@@ -116,10 +113,10 @@ function explainSpans(
   return { spans, unverified: { before, after: sums.billed + sums.ambiguous } }
 }
 
-/** So much older than the failover that is noticed may a call be that it lost. */
+/** A failover may lose calls that are up to this much older than the moment it was noticed. */
 const lostBeforeMs = 60_000
 
-/** What others may have spent as well is taken for lost: of that it is known that it happened. */
+/** Where the queue failed over, what no call explains counts as lost by that, and not as spent by others: the failover is a fact. */
 function withoutLost(span: UsageInterval, failovers: readonly number[]): UsageInterval {
   const isLost = failovers.some((at) => span.from <= at && span.until >= at - lostBeforeMs)
   return isLost ? { ...span, spentByOthers: 0, lostByFailover: span.spentByOthers } : span
@@ -161,7 +158,7 @@ function usedBetween(start: UsageCount, end: UsageCount): number | null {
  * The spans of which it is known what the service counted. What one counts too much makes up for what earlier ones lacked, never a
  * later one: nothing is counted early.
  */
-export function settled(all: readonly UsageInterval[]): readonly UsageInterval[] {
+export function corrected(all: readonly UsageInterval[]): readonly UsageInterval[] {
   const spans = all.filter(({ used }) => used !== null)
   const lacking = spans.map(({ notCounted }) => notCounted)
   let oldest = 0
@@ -193,7 +190,7 @@ export function settled(all: readonly UsageInterval[]): readonly UsageInterval[]
 }
 
 function together(spans: readonly UsageInterval[]): UsageInterval | null {
-  const [first, ...others] = settled(spans)
+  const [first, ...others] = corrected(spans)
   if (first === undefined) return null
   return others.reduce(
     (total, span) => ({
@@ -231,15 +228,6 @@ export interface OthersSpending {
   readonly until: number
 }
 
-/** Credits that the service counted and no call of ours explains; less than 0 where it counted fewer. */
-export interface Unexplained {
-  readonly credits: number
-  /** Null where it counted no more than our calls explain. */
-  readonly others: OthersSpending | null
-  /** Credits of calls that the queue lost when its server failed over. */
-  readonly lostByFailover: number
-}
-
 /**
  * What no call of ours explains from the first to the last of the readings. Null where no two of them can be compared.
  *
@@ -255,15 +243,24 @@ export function unexplained(
   const known = explainSpans([...earlier, ...readings], charges(), failovers).spans.filter(
     ({ span }) => span.used !== null,
   )
-  const spans = settled(known.map(({ span }) => span)).filter((_, index) => {
+  const spans = corrected(known.map(({ span }) => span)).filter((_, index) => {
     const end = known[index]?.end
     return end !== undefined && later.has(end)
   })
   return spans.length === 0 ? null : unexplainedIn(spans)
 }
 
+/** Credits that the service counted and no call of ours explains; less than 0 where it counted fewer. */
+export type Unexplained = ReturnType<typeof unexplainedIn>
+
 /** What no call of ours explains in spans, with what is counted late put right. */
-export function unexplainedIn(spans: readonly UsageInterval[]): Unexplained {
+export function unexplainedIn(spans: readonly UsageInterval[]): {
+  readonly credits: number
+  /** Null where it counted no more than our calls explain. */
+  readonly others: OthersSpending | null
+  /** Credits of calls that the queue lost when its server failed over. */
+  readonly lostByFailover: number
+} {
   const credits = spans.reduce((sum, span) => sum + span.spentByOthers - span.notCounted, 0)
   const foreign = spans.filter(({ spentByOthers }) => spentByOthers > 0)
   const [first, last] = [foreign[0], foreign.at(-1)]

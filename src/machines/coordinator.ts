@@ -278,9 +278,9 @@ function accountReader(options: CoordinatorOptions, firstRun: number | null) {
     const run = reading.runId === null ? null : await store.sharedRunId(reading.runId)
     await journal.calls.saveUsage({ ...reading, run })
   }
-  const fetch = async (patienceMs: number): Promise<Account> => {
+  const fetch = async (retryForMs: number): Promise<Account> => {
     const usage = await fetchUsage(
-      { ...options, store: { saveUsage }, signal: stop.signal, patienceMs },
+      { ...options, store: { saveUsage }, signal: stop.signal, retryForMs },
       firstRun,
     )
     readAt = clock.monotonic()

@@ -43,10 +43,10 @@ export const tooLongStatuses: readonly number[] = [413, 414, 431]
 /** 4xx with which the service refuses one query, its texts or its parameters: another query may pass. */
 const ofTheQuery: ReadonlySet<number | null> = new Set([400, 422, ...tooLongStatuses])
 
-/** So many calls of no use in a row stop an operation, and begin the next run with a probe. */
+/** After this many useless calls in a row an operation stops, and the next run begins with a probe. */
 export const uselessInRow = 20
 
-/** Whether a call ended in a way of no use that is not the query's own: all calls of the operation may end so. */
+/** Whether a call was useless for a reason that lies outside its query: other calls of the operation may end the same way. */
 export function isUseless({ outcome, httpStatus }: Pick<Settlement, 'outcome' | 'httpStatus'>): boolean {
   return outcome === 'not-found' || (outcome === 'rejected' && !ofTheQuery.has(httpStatus))
 }
@@ -59,7 +59,7 @@ export interface UsageCount {
   /** It was counted at some time between these two. */
   readonly askedAt: number
   readonly readAt: number
-  /** What the clock said when it came, where that was set back since and `readAt` is only an order. */
+  /** What the clock showed when the reading came. Only where the clock was set back since then: `readAt` then only keeps the order. */
   readonly shownAt?: number
   readonly totalUsed: number | null
   readonly remaining: number | null
@@ -111,7 +111,7 @@ export interface Account {
   /** When the key expires, as sent. */
   readonly keyExpires: string | null
   readonly quotas: Readonly<Record<'total' | 'daily' | 'weekly' | 'monthly', number | null>>
-  /** Fields that are to bound calls or to be counted and cannot be read, with their values in JSON. */
+  /** Limits and counts that the record has and that cannot be read: field to value, in JSON. */
   readonly unread: Readonly<Record<string, string>>
 }
 
@@ -121,6 +121,6 @@ export interface NewCall {
   readonly operation: string
   readonly credits: number
   readonly sentAt: number
-  /** Names the key that pays for it. */
+  /** Hash of the key that pays for it. */
   readonly keyHash: string
 }

@@ -18,10 +18,10 @@ export interface JobSettings extends PlainSettings {
   readonly budget: Budget
 }
 
-/** Stands for the file of a job that came through standard input: no file has that absolute path. */
+/** Stands for the file of a job that came through standard input. It is no absolute path, so it is the name of no file. */
 export const noFile = '-'
 
-/** Runs of jobs that were removed are runs of a job of this name: what is left of them are their calls and credits. */
+/** The job of runs whose own job was removed. Only their calls and credits are left. */
 export const removedJob = '(removed)'
 
 /** A mistake in a job file or in an option: shown as `file:line:column: message; fix`. */
@@ -54,22 +54,6 @@ export interface RunFreshness {
   readonly errorAfterMs: number | null
 }
 
-/** A dead man's switch: an address that is told of each run, and that misses what does not come. */
-export interface Ping {
-  /** The variable that holds the address. */
-  readonly urlEnv: string
-}
-
-/** The figures of the week as a message. */
-export interface Digest {
-  /** When, as a cron pattern in the time zone of the job. */
-  readonly cron: string
-  /** Names of channels; null is all of the workspace. */
-  readonly to: readonly string[] | null
-  /** A client is told nothing of runs, credits and alerts. Missing in runs stored before this setting existed; treated as team. */
-  readonly for?: Audience
-}
-
 /** How queries were asked before an edit, where it differs: their history goes on with the edited query. */
 export interface Continues {
   /** What a parameter was; null where it was not set. */
@@ -80,7 +64,7 @@ export interface Continues {
   readonly texts: Readonly<Record<string, string>>
 }
 
-/** Values that are more than one text, or need more than the model to be read: the schema of job files does. */
+/** Types of settings whose value is more than one text, or whose check needs more than the model: the schema of job files reads them. */
 interface Structures {
   readonly freshnessOfRuns: RunFreshness
   readonly schedule: string
@@ -91,8 +75,18 @@ interface Structures {
   readonly matrix: Readonly<Record<string, string | readonly string[]>>
   readonly targets: readonly (string | WrittenTarget)[]
   readonly alerts: readonly AlertRule[]
-  readonly ping: Ping
-  readonly digest: Digest
+  readonly ping: {
+    /** The variable that holds the address. */
+    readonly urlEnv: string
+  }
+  readonly digest: {
+    /** When, as a cron pattern in the time zone of the job. */
+    readonly cron: string
+    /** Names of channels; null is all of the workspace. */
+    readonly to: readonly string[] | null
+    /** A client is told nothing of runs, credits and alerts. Missing in runs stored before this setting existed; treated as team. */
+    readonly for?: Audience
+  }
   readonly report: ReportSettings
   readonly views: readonly SavedView[]
   readonly notes: readonly ReportNote[]
@@ -388,16 +382,17 @@ export function isScalar(value: Scalar<unknown> | SettingTable): value is Scalar
   return 'read' in value
 }
 
-/** A setting that an option sets, and where a job file would have it. */
-export interface SettingWithOption {
+/** The settings that an option sets, and where a job file would have each. */
+export const settingsWithOption = withOptionIn(jobSettings, [])
+
+function withOptionIn(
+  table: SettingTable,
+  parents: readonly string[],
+): readonly {
   readonly path: readonly string[]
   readonly name: string
   readonly option: OptionSpec
-}
-
-export const settingsWithOption: readonly SettingWithOption[] = withOptionIn(jobSettings, [])
-
-function withOptionIn(table: SettingTable, parents: readonly string[]): readonly SettingWithOption[] {
+}[] {
   return Object.entries(table).flatMap(([key, { value, option = {} }]) => {
     const path = [...parents, key]
     if (typeof value !== 'string' && !isScalar(value)) return withOptionIn(value, path)

@@ -15,15 +15,12 @@ export function siteOf(host: string): string | null {
   return suffixes().getDomain(host, { allowPrivateDomains: true })
 }
 
-/** A name below which different owners have sites. */
-export interface PublicSuffix {
+/** The public suffix that a host ends in, or is; null where the list of public suffixes knows none. */
+export function publicSuffixOf(host: string): {
   readonly name: string
   /** Run by a company, such as github.io, and not by a registry, such as co.uk. */
   readonly isPrivate: boolean
-}
-
-/** The public suffix that a host ends in, or is; null where the list of public suffixes knows none. */
-export function publicSuffixOf(host: string): PublicSuffix | null {
+} | null {
   // Engines show hosts that no registry would take: these still lie below their suffix.
   const { publicSuffix, isIcann, isPrivate } = suffixes().parse(host, {
     allowPrivateDomains: true,

@@ -147,13 +147,11 @@ export interface QueryHistory {
   /** When its last answer came; null where none is known. */
   readonly answeredAt: number | null
   /** Runs in which it failed after that, in any order. */
-  readonly failures: readonly QueryFailure[]
-}
-
-export interface QueryFailure {
-  readonly at: number
-  /** The service said that it cannot answer it: 400 or 404. */
-  readonly isFinal: boolean
+  readonly failures: readonly {
+    readonly at: number
+    /** The service said that it cannot answer it: 400 or 404. */
+    readonly isFinal: boolean
+  }[]
 }
 
 /** The paging of the query that a task belongs to. */

@@ -26,7 +26,12 @@ export interface Result {
   readonly snippetMatched: readonly string[] | null
   readonly news: NewsDetails | null
   readonly video: VideoDetails | null
-  readonly image: ImageDetails | null
+  readonly image: {
+    readonly imageUrl: string | null
+    readonly thumbnail: string | null
+    readonly width: number | null
+    readonly height: number | null
+  } | null
 }
 
 /** How exactly a text says when: `3 hours ago` to the hour, `12 March 2025` to the day. */
@@ -49,14 +54,6 @@ interface VideoDetails extends NewsDetails {
   readonly duration: string | null
   readonly durationSeconds: number | null
   readonly videoId: string | null
-}
-
-/** Fields of an image result; its `link` is the page that shows it. */
-interface ImageDetails {
-  readonly imageUrl: string | null
-  readonly thumbnail: string | null
-  readonly width: number | null
-  readonly height: number | null
 }
 
 /** Everything that is understood of one answer. */
@@ -113,15 +110,12 @@ export interface Observation {
   /** It rests on an answer that repeats a different query than asked. */
   readonly suspect?: true
   /** All results of the target, the best first; empty where none ranks. */
-  readonly places: readonly RankedPlace[]
-}
-
-/** A result that ranks, where it stands. */
-export interface RankedPlace {
-  readonly rank: number
-  readonly page: number
-  /** Place on the page, from 0. */
-  readonly place: number
+  readonly places: readonly {
+    readonly rank: number
+    readonly page: number
+    /** Place on the page, from 0. */
+    readonly place: number
+  }[]
 }
 
 /** What a page of web results may have beside its results, as far as the service tells it. Each has a bit, in this order. */

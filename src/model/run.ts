@@ -23,10 +23,10 @@ export function isStoppedFromOutside(reason: FinishReason | null): boolean {
   return reason === 'auth' || reason === 'balance' || reason === 'quota' || reason === 'unavailable'
 }
 
-/** How the cause of a failed task begins whose request the service finds too long: no other try can help it. */
+/** A failed task's cause begins with this where the service found the request too long. Another try cannot help. */
 export const tooLong = 'the request is too long for the service'
 
-/** Whether that is the cause of all tasks that failed, by the kinds of causes and how many tasks have them. */
+/** Whether all failed tasks failed because their requests were too long. */
 export function areTooLong(
   causes: readonly { readonly kind: string; readonly tasks: number }[],
   failed: number,
@@ -64,7 +64,7 @@ export interface Run {
   readonly date: string
   readonly startedAt: number
   readonly finishedAt: number | null
-  /** What its clock measured until it ended; null where nothing was measured. */
+  /** By the monotonic clock, until the run ended; null where nothing was measured. */
   readonly durationMs: number | null
   readonly finishReason: FinishReason | null
   /** When a later run took its place; it is never continued. */
@@ -175,7 +175,7 @@ export interface StopCause {
   readonly message: string
   /** Nothing ran, and nothing will with these settings: exit 2, whatever the reason is. */
   readonly wrongSetting?: boolean
-  /** Where that was not the service being down: the disk, or answers that were paid for and cannot be used. */
+  /** What made the run stop, where it is not the service being down: a full disk, or paid answers that cannot be used. */
   readonly source?: 'disk' | 'answers'
 }
 
@@ -213,7 +213,7 @@ export function worstReason(reasons: readonly FinishReason[]): FinishReason {
   return worst.find((reason) => reasons.includes(reason)) ?? 'completed'
 }
 
-/** A run beside the last observations of its queries and targets before it. */
+/** A run compared with the observations of its queries and targets just before it. */
 interface RunComparison {
   /** Observations that ranked before, and of which the run knows whether they still do. */
   readonly ranked: number

@@ -6,7 +6,7 @@ export const matches: readonly Match[] = ['domain', 'host', 'prefix', 'url']
 /** Another form in which a site serves the same pages. */
 export type Variant = 'amp' | 'mobile'
 
-/** In the order in which a target names them. */
+/** The order of `Target.also`. */
 export const variants: readonly Variant[] = ['amp', 'mobile']
 
 /** A site whose rank is tracked. */

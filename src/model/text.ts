@@ -51,7 +51,7 @@ export function firstNames(names: readonly string[], most = 5): string {
   return more > 0 ? `${names.slice(0, most).join(', ')} and ${grouped(more)} more` : names.join(', ')
 }
 
-/** Passes each line on once; in `said` are those that were. */
+/** Passes each line on once; `said` holds the lines passed on so far. */
 export function eachOnce<About extends readonly unknown[]>(
   log: (line: string, ...about: About) => void,
   said: Set<string> = new Set(),
@@ -139,7 +139,7 @@ export function shellQuoted(text: string): string {
   return /["$`\\!]/.test(text) ? shellWord(text) : `"${text}"`
 }
 
-/** How people see a key: as much of its digest as tells keys apart. */
+/** A key as people see it: as much of its hash as tells keys apart. */
 export function shortKey(keyHash: string): string {
   return keyHash.slice(0, 8)
 }

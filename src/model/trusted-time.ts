@@ -6,22 +6,22 @@ import { dayMs, daysBetween, type TimeSpan } from './time.ts'
 
 /** Clocks that differ by no more agree. */
 export const agreeingMs = 300_000
-/** A clock that differs from the service's by more is not worked with: days, slots and ages would be wrong. */
+/** Rankline does not work with a clock that differs more than this from the service's: days, slots and ages would be wrong. */
 export const refusedMs = dayMs
 
-/** What lies later was stored by a clock that was wrong: it is not the last that happened. */
+/** The latest instant that can be true at `now`. What is stored as later was stored by a wrong clock, and is not the latest event. */
 export function latestKnown(now: number): number {
   return now + agreeingMs
 }
 
-/** Instants at which a stored answer is fresh: as young as that, and not from the future. Null where none is wanted. */
+/** The span in which a fresh answer was stored: not older than `freshnessMs`, and not in the future. Null where none is wanted. */
 export function freshSpan(freshnessMs: number | null, now: number): TimeSpan | null {
   return freshnessMs === null ? null : { from: now - freshnessMs, until: latestKnown(now) }
 }
 
 /**
- * What is stored as done or paid counts until then. What lies ahead by more than a day does not: else nothing would be due, or covered,
- * until then. What lies ahead by less does: a clock that was some hours wrong is no reason to pay twice.
+ * The latest instant up to which what is stored as done or paid counts: a day ahead. With more, a clock that was far ahead would
+ * leave nothing due, and nothing covered, for long. With less, a clock that was some hours ahead would make rankline pay twice.
  */
 export function latestCounted(now: number): number {
   return now + dayMs
@@ -32,17 +32,20 @@ export function countsAsDone(instant: number, now: number): boolean {
   return instant <= latestCounted(now)
 }
 
-/** When a clock is compared: just before the question, and just after the answer. Epoch ms, by the clock of this machine. */
-export interface ComparedAt {
-  readonly before: number
-  readonly after: number
-}
-
 /**
  * How far the clock of the service is ahead of ours. The Date header names whole seconds, and an instant between question and
  * answer: what this can explain is no difference.
  */
-export function clockDifference(theirs: number, { before, after }: ComparedAt): number {
+export function clockDifference(
+  theirs: number,
+  {
+    before,
+    after,
+  }: {
+    readonly before: number
+    readonly after: number
+  },
+): number {
   if (theirs > after) return theirs - after
   const latest = theirs + 999
   return latest < before ? latest - before : 0
@@ -65,11 +68,11 @@ export function clockOff(aheadMs: number): string {
   return `The clock of this machine is ${off} ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the service`
 }
 
-/** Nothing of this program is older: a clock that shows less was never set. */
+/** The program did not exist before. A clock that shows an earlier time was never set. */
 export const earliestTime = Date.UTC(2024, 0, 1)
 const latestTime = Date.UTC(2100, 0, 1)
 
-/** Whether a date of the service can be meant. What answers in its place, or a machine without a clock, may send any. */
+/** Whether a date from the service is plausible. A proxy that answers in its place, or a machine without a clock, may send any date. */
 export function isPossible(theirs: number): boolean {
   return theirs >= earliestTime && theirs < latestTime
 }

@@ -1,10 +1,4 @@
 /** Parts of a link, parsed as WHATWG does. */
-export interface ParsedLink {
-  /** The address of its page. */
-  readonly page: string
-  /** Lower case, punycode, without port. */
-  readonly host: string
-}
 
 const withoutScheme = /^\s*\/\/[^/\\]/
 
@@ -18,8 +12,13 @@ export function parseUrl(text: string, base?: string): URL | null {
   }
 }
 
-/** Parses a link of a result; null where it has no host. */
-export function parseLink(link: string): ParsedLink | null {
+/** Parses a link of a result as WHATWG does; null where it has no host. */
+export function parseLink(link: string): {
+  /** The address of its page. */
+  readonly page: string
+  /** Lower case, punycode, without port. */
+  readonly host: string
+} | null {
   const url = parseUrl(link)
   if (url === null) return parseWithoutScheme(link)
   // To set a part of it takes as long as to parse it.
@@ -38,7 +37,7 @@ export function pageAddress(link: string): string {
 }
 
 /** `//acme.com/x` has a host but no scheme: but for its tokens it equals only the same text. */
-function parseWithoutScheme(link: string): ParsedLink | null {
+function parseWithoutScheme(link: string): ReturnType<typeof parseLink> {
   const url = withoutScheme.test(link) ? parseUrl(link, 'https://any.invalid') : null
   return url === null ? null : { page: link.replace(/\?[^#]*/, withoutTokens), host: hostOf(url) }
 }
@@ -53,17 +52,15 @@ function withoutTokens(search: string): string {
   return rest === '' ? '' : `?${rest}`
 }
 
-interface Tracking {
-  readonly why: string
-  /** Lower case; `*` at the end stands for any rest. */
-  readonly names: readonly string[]
-}
-
 /**
  * Query parameters that say how a visitor came and never which page it is. Names that some sites use for pages (`ref`, `id`,
  * `page`, `source`, `sa`, `ei`, `cid`) are not here, although they mostly track.
  */
-const tracking: readonly Tracking[] = [
+const tracking: readonly {
+  readonly why: string
+  /** Lower case; `*` at the end stands for any rest. */
+  readonly names: readonly string[]
+}[] = [
   { why: 'campaign tags of web analytics', names: ['utm_*', 'mtm_*', 'pk_campaign', 'pk_kwd', 'pk_keyword'] },
   { why: 'older campaign tags of web analytics', names: ['pk_source', 'pk_medium', 'pk_content', 'pk_cid'] },
   { why: 'visitors handed over between domains by web analytics', names: ['_ga', '_gl', '_gac'] },

@@ -70,7 +70,7 @@ const control = /[\u0000-\u001f\u007f]/
 const controlInText = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const broken = /[\ufffd\p{Surrogate}]/u
 
-/** Whether every character of the text can be stored and sent; `lines` lets tabs and line breaks pass. */
+/** What is wrong with a text that has characters which cannot be stored or sent; else null. With `lines`, tabs and line breaks may stand in it. */
 export function badCharacters(text: string, lines: boolean): InvalidValue | null {
   if ((lines ? controlInText : control).test(text))
     return { message: `${quoted(text)} contains a control character or a line break`, fix: 'remove it' }

@@ -69,7 +69,7 @@ export function findBrowser(places: BrowserPlaces): string {
 }
 
 /** Far longer than the largest report takes. */
-const patienceMs = 180_000
+const printTimeoutMs = 180_000
 
 /** The PDF that a browser prints of an HTML document. The document needs no script and loads nothing. */
 export async function printPdf(document: string, places: BrowserPlaces): Promise<Uint8Array> {
@@ -167,8 +167,8 @@ async function runBrowser(
   const onSignal = (signal: NodeJS.Signals): void =>
     end(new RanklineError('Stopped while printing', signalCodes[signal as keyof typeof signalCodes]))
   const timer = setTimeout(
-    () => end(notPrinted(browser, `not done after ${patienceMs / 1000} s`)),
-    patienceMs,
+    () => end(notPrinted(browser, `not done after ${printTimeoutMs / 1000} s`)),
+    printTimeoutMs,
   )
   for (const signal of Object.keys(signalCodes)) process.on(signal, onSignal)
   try {

@@ -9,13 +9,11 @@ export interface Mail {
   readonly text: string
   readonly html: string
   /** Pictures of the HTML, which names them as `cid:`. */
-  readonly pictures: readonly MailPicture[]
-}
-
-export interface MailPicture {
-  readonly cid: string
-  readonly type: 'image/png'
-  readonly bytes: Uint8Array
+  readonly pictures: readonly {
+    readonly cid: string
+    readonly type: 'image/png'
+    readonly bytes: Uint8Array
+  }[]
 }
 
 /** RFC 2606 keeps it free: no mail comes from there. */

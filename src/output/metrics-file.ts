@@ -11,7 +11,7 @@ export interface JobMetrics {
   readonly openAlerts: number
 }
 
-/** A line without its metric: what it is about, and its value. */
+/** One sample of a metric: its labels and its value. */
 type MetricLine = readonly [labels: Readonly<Record<string, string>>, value: number | null]
 
 /**
@@ -57,15 +57,18 @@ export function metricsText(jobs: readonly JobMetrics[], balance: number | null)
 }
 
 /** A worker of a queue, in the same format. */
-export interface WorkerMetrics {
+export function workerMetricsText({
+  at,
+  isConnected,
+  chunks,
+  done,
+}: {
   /** Epoch ms: when this was so. */
   readonly at: number
   readonly isConnected: boolean
   readonly chunks: number
   readonly done: number
-}
-
-export function workerMetricsText({ at, isConnected, chunks, done }: WorkerMetrics): string {
+}): string {
   const one = (name: string, help: string, value: number | null): string =>
     family({ name: `rankline_worker_${name}`, help }, [[{}, value]])
   return [
@@ -80,7 +83,7 @@ function seconds(instant: number | null): number | null {
   return instant === null ? null : instant / 1000
 }
 
-/** Nothing where no sample has a value: a family without samples says nothing. */
+/** The lines of one metric; empty where no sample has a value. */
 function family(
   {
     name,

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import type { Clock } from '../model/time.ts'
 
-/** How much a line of talk matters. */
+/** How important a log line is. */
 export type LogLevel = 'info' | 'warn' | 'error'
 
-/** What a line of talk is about: only a log for programs shows it. */
+/** What a log line is about. Only a log in JSON shows it. */
 export interface LogFields {
   /** `warn` if not given. */
   readonly level?: LogLevel
@@ -14,16 +14,16 @@ export interface LogFields {
   readonly [more: string]: unknown
 }
 
-/** Where an action writes: data to stdout, talk to stderr. */
+/** Where a command writes: data to stdout, log lines to stderr. */
 export interface Terminal {
   /**
    * Writes data: as it is into a file or a pipe, with control characters escaped onto a screen; the colors of `painted` text pass.
    * Fulfilled when more may be written, rejected with one sentence where it cannot be.
    */
   readonly write: (data: string | Uint8Array, painted?: boolean) => Promise<void>
-  /** Says one line to a person. */
+  /** Writes one log line. */
   readonly log: (line: string, about?: LogFields) => void
-  /** Says to programs what happened; missing where the log is text, whose readers see it elsewhere. */
+  /** Logs an event for programs. Missing where the log is text: people read of it elsewhere. */
   readonly event?: (what: string, about: LogFields) => void
   /** Asks a person yes or no, which means no unless it is yes; null if there is no one to answer. */
   readonly ask?: ((question: string) => Promise<boolean>) | null
@@ -31,7 +31,7 @@ export interface Terminal {
   readonly askText?: ((question: string) => Promise<string | null>) | null
   /** Rewrites the live line where there is a terminal; an empty one takes it away. */
   readonly status: ((line: string) => void) | null
-  /** Only what is wrong is said: neither progress nor notes. */
+  /** Log warnings and errors only, no progress and no notes. */
   readonly quiet?: boolean
   readonly columns: number
   readonly color: boolean
@@ -44,7 +44,7 @@ export function note({ log, quiet = false }: Pick<Terminal, 'log' | 'quiet'>, li
   if (!quiet) log(line, { level: 'info' })
 }
 
-/** A terminal whose lines say what they are about. */
+/** The terminal, with these fields on every log line and event. */
 export function about(terminal: Terminal, fields: LogFields): Terminal {
   const { log, event } = terminal
   return {
@@ -54,7 +54,7 @@ export function about(terminal: Terminal, fields: LogFields): Terminal {
   }
 }
 
-/** A terminal that is told only what is wrong. */
+/** The terminal without notes and progress: only warnings and errors. */
 export function quietTerminal(terminal: Terminal): Terminal {
   const { event } = terminal
   if (event === undefined) return { ...terminal, quiet: true, status: null }
@@ -134,13 +134,6 @@ export function textWidth(text: string): number {
   return stringWidth(text)
 }
 
-/** Shows the progress of long work: a live line on a terminal, elsewhere a plain line every half minute. */
-export interface StatusLine<T> {
-  readonly show: (state: T) => void
-  /** Removes the live line. */
-  readonly end: () => void
-}
-
 export const liveEveryMs = 100
 const plainEveryMs = 30_000
 /** Makes a status line; its text is made only when it is shown. */
@@ -148,18 +141,19 @@ export function statusLine<T>(
   terminal: Terminal,
   clock: Pick<Clock, 'monotonic'>,
   textOf: (state: T) => string,
-): StatusLine<T> {
+) {
   const { status } = terminal
   const every = status === null ? plainEveryMs : liveEveryMs
   const write = status ?? ((line: string) => note(terminal, line))
   let shown = status === null ? clock.monotonic() : Number.NEGATIVE_INFINITY
   return {
-    show: (state) => {
+    show: (state: T): void => {
       const now = clock.monotonic()
       if (now - shown < every) return
       shown = now
       write(textOf(state))
     },
-    end: () => status?.(''),
+    /** Removes the live line. */
+    end: (): void => status?.(''),
   }
 }

@@ -9,12 +9,6 @@ export interface Sheet {
   readonly rows: Iterable<readonly SheetCell[]> | AsyncIterable<readonly SheetCell[]>
 }
 
-interface SheetWritten {
-  readonly name: string
-  /** Its cells as a range in a formula. */
-  readonly area: string
-}
-
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 const relations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
@@ -28,19 +22,14 @@ const format = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
  * @param limit rows of a sheet, with its header
  */
 export async function* workbook(sheets: Iterable<Sheet>, limit = maxRows): AsyncGenerator<Buffer> {
-  yield* zip(entries(sheets, limit))
-}
-
-interface ZipEntry {
-  readonly name: string
-  readonly chunks: Iterable<string> | AsyncIterable<string>
+  yield* zip(sheetEntries(sheets, limit))
 }
 
 /** The first day that an archive can store, in local time as archives have it, so that the same input gives the same bytes. */
 const zipOptions = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, compressionLevel: 4 }
 
 /** A zip archive. An entry is read when the one before is written, and the next chunk is made while one is packed. */
-async function* zip(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Buffer> {
+async function* zip(entries: ReturnType<typeof sheetEntries>): AsyncGenerator<Buffer> {
   const archive = new ZipFile()
   const output = archive.outputStream as Readable
   let source: Readable | null = null
@@ -63,8 +52,15 @@ async function* zip(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Buffer> {
 }
 
 /** The sheets come first, because their number is known only when they are written. */
-async function* entries(sheets: Iterable<Sheet>, limit: number): AsyncGenerator<ZipEntry> {
-  const written: SheetWritten[] = []
+async function* sheetEntries(
+  sheets: Iterable<Sheet>,
+  limit: number,
+): AsyncGenerator<{
+  readonly name: string
+  readonly chunks: Iterable<string> | AsyncIterable<string>
+}> {
+  /** The names of the sheets, and the cells of each as a range in a formula. */
+  const written: { readonly name: string; readonly area: string }[] = []
   for (const { name, columns, rows } of sheets) {
     const ahead = aheadOf(rows)
     try {
@@ -139,7 +135,9 @@ function cutTo(length: number, text: string): string {
 }
 
 /** The files around the sheets. */
-function parts(sheets: readonly SheetWritten[]): readonly (readonly [name: string, text: string])[] {
+function parts(
+  sheets: readonly { readonly name: string; readonly area: string }[],
+): readonly (readonly [name: string, text: string])[] {
   const numbered = sheets.map((sheet, index) => ({
     ...sheet,
     name: attribute(sheet.name),

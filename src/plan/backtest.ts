@@ -28,13 +28,13 @@ type PolicyTotal = { readonly policy: PagingPolicy } & typeof noTotals
 const noTotals = {
   pages: 0,
   credits: 0,
-  /** Observations of the targets that the policy waits for that are ranked when every page is bought. */
+  /** Observations that are ranked when every page is bought, of targets that the policy waits for. */
   ranked: 0,
   /** Those of them that it did not find. */
   missed: 0,
   /** Those of them that it found and marked as an estimate. */
   estimated: 0,
-  /** Marked as exact, but different from what every page shows. It must be 0. */
+  /** Observations marked as exact that differ from what all pages show. It must be 0. */
   wrong: 0,
   /** Days on which a rank among the first ten changed, entered or left. */
   topChanges: 0,
@@ -85,7 +85,7 @@ function replayDays(
   let memory: SeenTargets = new Map()
   for (const [index, { query, startedAt, credits }] of days.entries()) {
     const seen = replay(query, rulesOf(total.policy, settings, startedAt), memory)
-    memory = afterLook(memory, seen, startedAt)
+    memory = afterSearch(memory, seen, startedAt)
     total.pages += seen.pages
     total.credits += seen.pages * credits
     for (const { id, own } of query.targets)
@@ -152,19 +152,12 @@ function tellsTop(truth: Observation, seen: Observation): boolean {
   return seen.unbrokenDepth >= Math.min(top, truth.unbrokenDepth)
 }
 
-/** A query of one run under another paging policy. */
-export interface Replay {
-  /** Pages that the policy would have bought. */
-  readonly pages: number
-  readonly observations: ReadonlyMap<number, Observation>
-}
-
 /** The observations of earlier replays, by the number of the target. */
 export type SeenTargets = ReadonlyMap<number, SeenTarget>
 
 interface SeenTarget extends Omit<TargetHistory, 'lastDeepAt'> {
-  /** For each depth in pages without a gap the newest search, the deepest first. */
-  readonly looks: readonly { readonly at: number; readonly pages: number }[]
+  /** The newest search for each depth (in pages without a gap), the deepest first. */
+  readonly searches: readonly { readonly at: number; readonly pages: number }[]
 }
 
 /** Whether every page is stored that a policy could ask for: none is missing before the end. */
@@ -176,8 +169,19 @@ export function isFullyStored({ pages, maxPages, depth, end }: QueryState): bool
   return whole.length >= maxPages || (end?.kind === 'ended' && restEnded)
 }
 
+/** A query of one run under another paging policy. */
+export type Replay = ReturnType<typeof replay>
+
 /** Replays the stored pages of a query under other rules, without a call. */
-export function replay(stored: QueryState, rules: PagingRules, memory: SeenTargets): Replay {
+export function replay(
+  stored: QueryState,
+  rules: PagingRules,
+  memory: SeenTargets,
+): {
+  /** Pages that the policy would have bought. */
+  readonly pages: number
+  readonly observations: ReadonlyMap<number, Observation>
+} {
   const byNumber = new Map(unbrokenPages(stored.pages).map((page) => [page.page, page]))
   const history = targetHistoryOf(memory, stored.maxPages)
   // As if all targets had been watched from the first day on.
@@ -203,7 +207,7 @@ export function replay(stored: QueryState, rules: PagingRules, memory: SeenTarge
 }
 
 /** The memory after one more search. */
-export function afterLook(memory: SeenTargets, { observations }: Replay, at: number): SeenTargets {
+export function afterSearch(memory: SeenTargets, { observations }: Replay, at: number): SeenTargets {
   return new Map([
     ...memory,
     ...[...observations].map(
@@ -212,7 +216,7 @@ export function afterLook(memory: SeenTargets, { observations }: Replay, at: num
   ])
 }
 
-const nothingSeen: SeenTarget = { lastPage: null, lastRankedAt: null, firstAt: null, looks: [] }
+const nothingSeen: SeenTarget = { lastPage: null, lastRankedAt: null, firstAt: null, searches: [] }
 
 function seen(
   before: SeenTarget = nothingSeen,
@@ -224,16 +228,16 @@ function seen(
     lastPage: places[0]?.page ?? before.lastPage,
     lastRankedAt: state === 'ranked' ? at : before.lastRankedAt,
     firstAt: before.firstAt ?? at,
-    looks: [...before.looks.filter((look) => look.pages > pages), { at, pages }],
+    searches: [...before.searches.filter((search) => search.pages > pages), { at, pages }],
   }
 }
 
 /** The history of targets from the memory, for a query with this number of pages. */
 export function targetHistoryOf(memory: SeenTargets, maxPages: number): ReadonlyMap<number, TargetHistory> {
   return new Map(
-    [...memory].map(([target, { looks, ...known }]) => [
+    [...memory].map(([target, { searches, ...known }]) => [
       target,
-      { ...known, lastDeepAt: looks.findLast(({ pages }) => pages >= maxPages)?.at ?? null },
+      { ...known, lastDeepAt: searches.findLast(({ pages }) => pages >= maxPages)?.at ?? null },
     ]),
   )
 }

@@ -1,5 +1,5 @@
 import { amounts, type BudgetStanding, limitKey } from '../ledger/budget.ts'
-import type { RunFunds, SkippedTotal } from '../ledger/fit.ts'
+import type { SkippedTotal } from '../ledger/fit.ts'
 import type { Account } from '../model/call.ts'
 import type { PlanSummary } from '../model/run.ts'
 import type { PlannedJob } from '../store/runs.ts'
@@ -8,7 +8,7 @@ import type { PlannedJob } from '../store/runs.ts'
 export interface BudgetedJob {
   readonly summary: PlanSummary
   readonly planned: PlannedJob
-  readonly funds: RunFunds
+  readonly funds: { readonly budget: number; readonly keep: number }
   /** Limits of its budget with what was spent of them; those of tags hold for some of its queries only. */
   readonly limits: readonly BudgetStanding[]
   /** The price that the user must agree to first; null where the run costs no more than its `confirm_over`. */

@@ -25,16 +25,6 @@ export function planQuery(query: JobQuery): PlannedQuery {
   }
 }
 
-/** How many pages of a query may be bought. */
-export interface PageRange {
-  /** Pages at most. */
-  readonly max: number
-  /** Results per page, documented or requested with `num`; null if not known. */
-  readonly pageSize: number | null
-  /** Results after which to stop if no page size is documented; null if `max` is the limit. */
-  readonly depth: number | null
-}
-
 /** Without a documented page size, pages are bought until the depth is reached, but never more than pages of this size would need. */
 const fewestResultsPerPage = 5
 
@@ -42,7 +32,14 @@ const fewestResultsPerPage = 5
 export function pageRange(
   operation: BillableOperation,
   { depth, pages, params }: Pick<JobQuery, 'depth' | 'pages' | 'params'>,
-): PageRange {
+): {
+  /** Pages at most. */
+  readonly max: number
+  /** Results per page, documented or requested with `num`; null if not known. */
+  readonly pageSize: number | null
+  /** Results after which to stop if no page size is documented; null if `max` is the limit. */
+  readonly depth: number | null
+} {
   if (operation.paging === null) return { max: 1, pageSize: null, depth: null }
   const pageSize = typeof params.num === 'number' ? params.num : operation.paging.pageSize
   if (depth === null) return { max: pages ?? 1, pageSize, depth: null }

@@ -8,28 +8,27 @@ export type ResumeDecision =
   /** The job finished in a group of runs in which another job of the command did not finish. */
   | { readonly do: 'show'; readonly run: Run }
 
-/** A job, with the fields that the decision needs. */
-export interface TrackedJob {
-  readonly name: string
-  /** Whether the job or one of its queries has targets. */
-  readonly tracked: boolean
-}
-
-export interface ResumeOptions {
-  /** Local day of each job, in their order. */
-  readonly dates: readonly string[]
-  readonly fresh: boolean
-  readonly now: number
-}
-
 /**
  * Decides for each job whether a new run begins or the last one continues. A job with targets is continued only on the same
  * local day. Runs that can no longer be continued are closed.
  */
 export async function decideResume(
   store: Pick<RunStore, 'latestRun' | 'closeRun'>,
-  jobs: readonly TrackedJob[],
-  { dates, fresh, now }: ResumeOptions,
+  jobs: readonly {
+    readonly name: string
+    /** Whether the job or one of its queries has targets. */
+    readonly tracked: boolean
+  }[],
+  {
+    dates,
+    fresh,
+    now,
+  }: {
+    /** Local day of each job, in their order. */
+    readonly dates: readonly string[]
+    readonly fresh: boolean
+    readonly now: number
+  },
   change: boolean,
 ): Promise<readonly ResumeDecision[]> {
   const latest = await Promise.all(jobs.map(({ name }) => store.latestRun(name)))

@@ -159,7 +159,7 @@ type Similarity = 'other-owner' | 'same-site' | 'other-suffix' | 'name-within'
 
 type Test = (host: string, tracked: string) => boolean
 
-/** The first one that applies is reported. */
+/** In the order in which they are tried. */
 const similarities: readonly (readonly [Similarity, Test])[] = [
   ['other-owner', isOtherOwner],
   ['same-site', (host, tracked) => registrable(host) === registrable(tracked)],

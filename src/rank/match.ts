@@ -81,8 +81,11 @@ function mismatchOfForm(page: Address, target: CompiledTarget): Mismatch | null 
 /** The part of a target that says which links belong to it. */
 export type Pattern = Pick<Target, 'site' | 'match' | 'also'>
 
-/** A target that is prepared for comparing. */
-export interface CompiledTarget {
+/** A target as links are compared with it. */
+export type CompiledTarget = NonNullable<ReturnType<typeof compileTarget>>
+
+/** Prepares a target; null if its site is not a web address. */
+export function compileTarget({ site, match, also }: Pattern): {
   readonly match: Match
   readonly also: readonly Variant[]
   /** The site's address; its host without `www.` */
@@ -91,10 +94,7 @@ export interface CompiledTarget {
   readonly hosts: ReadonlySet<string>
   /** Whether the host is a public suffix: hosts below it belong to others. */
   readonly isSuffix: boolean
-}
-
-/** Prepares a target; null if its site is not a web address. */
-export function compileTarget({ site, match, also }: Pattern): CompiledTarget | null {
+} | null {
   const url = webUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(site) ? site : `https://${site}`)
   if (url === null) return null
   const address = addressOf(url)

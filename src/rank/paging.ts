@@ -5,16 +5,7 @@ import type { AnswerFacts, Observation } from '../model/result.ts'
 import type { Run } from '../model/run.ts'
 import type { Target } from '../model/target.ts'
 import { matcherOf } from './match.ts'
-import {
-  distinctResults,
-  observe,
-  type Page,
-  type PageRanks,
-  rankPages,
-  repeats,
-  unbrokenPages,
-  withGaps,
-} from './ranks.ts'
+import { distinctResults, observe, type Page, rankPages, repeats, unbrokenPages, withGaps } from './ranks.ts'
 
 /** What an answer says of the pages after it. */
 type PagingHints = Pick<AnswerFacts, 'hasNextPage' | 'nextPage' | 'currentPage'>
@@ -206,7 +197,7 @@ export interface QueryState extends QueryPaging {
 
 /** What changes for a query after one of its pages has ended. */
 export interface QueryUpdate {
-  readonly ranks: readonly PageRanks[]
+  readonly ranks: ReturnType<typeof rankPages>
   readonly observations: readonly (Observation & { readonly targetId: number })[]
   /** The page that may be sent now, or why none follows; null where nothing changes. */
   readonly paging: PagingDecision | null
@@ -311,22 +302,23 @@ function smart({ pages, maxPages, depth, wanted }: PagingState): PagingDecision 
   return end === undefined ? depthReached : { because: whyEnded(end) as string, kind: 'ended' }
 }
 
-interface Repetition {
-  readonly because: string
-  /** Pages after this one repeat others. */
-  readonly limit: number
-}
-
-/** After a jump, pages beyond the end may all repeat the last page, or the first. Pages before them may still differ. */
-function lowestRepetition(pages: readonly Page[]): Repetition | null {
+/** The repetition that begins on the lowest page. After a jump, pages beyond the end may all repeat the last page or the first; earlier ones may still differ. */
+function lowestRepetition(pages: readonly Page[]): ReturnType<typeof repetition> {
   const found = pages.flatMap((page, index) => repetition(pages.slice(0, index), page) ?? [])
-  return found.reduce<Repetition | null>(
+  return found.reduce<ReturnType<typeof repetition>>(
     (lowest, one) => (lowest === null || one.limit < lowest.limit ? one : lowest),
     null,
   )
 }
 
-function repetition(others: readonly Page[], later: Page): Repetition | null {
+function repetition(
+  others: readonly Page[],
+  later: Page,
+): {
+  readonly because: string
+  /** Pages after this one repeat others. */
+  readonly limit: number
+} | null {
   const same = others.find((page) => page.state === 'done' && repeats(page, later))
   if (same === undefined) return null
   const limit = same.page === 1 && later.page > 2 ? later.page - 1 : same.page
@@ -374,7 +366,7 @@ export interface TargetHistory {
 /** Daily jobs do not start at exactly the same hour. */
 const leewayMs = 12 * 3_600_000
 /** Results that are always checked. */
-const alwaysLookedAt = 10
+const alwaysChecked = 10
 
 /**
  * Whether no deep search for a target is due today. The longer it was not found, the rarer deep searches are: at intervals
@@ -410,7 +402,7 @@ export function smartPage(
   const [lowest] = left
   if (lowest === undefined) return null
   const whole = unbrokenPages(pages)
-  if (lowest === whole.length + 1 && distinctResults(whole) < alwaysLookedAt) return lowest
+  if (lowest === whole.length + 1 && distinctResults(whole) < alwaysChecked) return lowest
   const anchors = wanted.flatMap(({ found, dormant, lastPage }) => (found || dormant ? [] : [lastPage ?? 1]))
   if (anchors.length === 0) return 'dormant'
   const distance = (page: number): number => Math.min(...anchors.map((anchor) => Math.abs(page - anchor)))

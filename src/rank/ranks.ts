@@ -1,4 +1,4 @@
-import type { Observation, RankedPlace } from '../model/result.ts'
+import type { Observation } from '../model/result.ts'
 import type { Matcher } from './match.ts'
 
 /** The state of one page of a query. */
@@ -33,14 +33,6 @@ export interface Page {
   readonly mismatched?: true
 }
 
-/** Ranks of the results of one page, in their order. */
-export interface PageRanks {
-  readonly page: number
-  /** Distinct results before the page. */
-  readonly base: number
-  readonly ranks: readonly number[]
-}
-
 const assumedPageSize = 10
 
 /**
@@ -50,7 +42,15 @@ const assumedPageSize = 10
  * @param pages in order, from page 1, without holes
  * @param pageSize documented size of a page; ten is assumed if none is documented
  */
-export function rankPages(pages: readonly Page[], pageSize: number | null): readonly PageRanks[] {
+export function rankPages(
+  pages: readonly Page[],
+  pageSize: number | null,
+): readonly {
+  readonly page: number
+  /** Distinct results before the page. */
+  readonly base: number
+  readonly ranks: readonly number[]
+}[] {
   const seen = new Map<number, number>()
   let before = 0
   return pages.map((page) => {
@@ -159,9 +159,9 @@ function marked(suspect: boolean): Pick<Observation, 'suspect'> {
 }
 
 /** Every result of the target once, the best first. Repeats on later pages are left out. */
-function placesOf(pages: readonly Page[], pageSize: number | null, matches: Matcher): readonly RankedPlace[] {
+function placesOf(pages: readonly Page[], pageSize: number | null, matches: Matcher): Observation['places'] {
   const ranks = rankPages(pages, pageSize)
-  const places = new Map<number, RankedPlace>()
+  const places = new Map<number, Observation['places'][number]>()
   for (const [index, { page, items }] of pages.entries())
     for (const [place, { link }] of items.entries()) {
       const rank = ranks[index]?.ranks[place]

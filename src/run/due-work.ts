@@ -5,7 +5,7 @@ import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { type FinishReason, isComplete, isStoppedFromOutside } from '../model/run.ts'
 import { dayMs } from '../model/time.ts'
-import { everyOfQuery, isDue, lookBack } from '../schedule/due.ts'
+import { earliestBegin, everyOfQuery, isDue } from '../schedule/due.ts'
 import { latestSlot } from '../schedule/slots.ts'
 import type { Store } from '../store/store.ts'
 import type { App, Turn } from './app.ts'
@@ -122,7 +122,7 @@ export function dueQueries(
         const rules = queries.map(
           (query) => everyOfQuery(query, settings) ?? { unit: 'once' as const, since: work.latest ?? 0 },
         )
-        const since = Math.min(...rules.map((rule) => lookBack(rule, now)))
+        const since = Math.min(...rules.map((rule) => earliestBegin(rule, now)))
         const known = await store.queryHistories(name, keys, {
           since,
           unfinishedRun: work.unfinishedRun?.id ?? null,

@@ -17,21 +17,21 @@ export function isDue(rule: DueRule, history: QueryHistory, zone: string, now: n
   return failures.length <= mostRetries && !failures.some(({ isFinal }) => isFinal)
 }
 
-/** Whether an instant lies in the period that a rule is in now, and was not stored by a clock that was wrong. */
+/** Whether an instant lies in the current period of a rule, and was not stored by a wrong clock. */
 function periodOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
-  const hasBegun = beginOf(rule, zone, now)
+  const hasBegun = isAfterBegin(rule, zone, now)
   return (instant) => countsAsDone(instant, now) && hasBegun(instant)
 }
 
-/** Whether an instant is not before the beginning of the period that a rule is in now. */
-function beginOf(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
+/** Whether an instant lies after the beginning of the current period of a rule. */
+function isAfterBegin(rule: DueRule, zone: string, now: number): (instant: number) => boolean {
   if (rule.unit === 'once') return (instant) => instant >= rule.since
   if (rule.unit === 'hours') return (instant) => instant > now - rule.count * hourMs
   const first = firstDayOf(rule, localDay(now, zone))
   return (instant) => localDay(instant, zone) >= first
 }
 
-/** The local day (YYYY-MM-DD) on which the period began that a day lies in. */
+/** The local day (YYYY-MM-DD) on which the period of a day began. */
 function firstDayOf(rule: Exclude<Every, { unit: 'hours' }>, today: string): string {
   if (rule.unit === 'month') return `${today.slice(0, 7)}-01`
   if (rule.unit === 'days') return addDays(today, 1 - rule.count)
@@ -39,8 +39,8 @@ function firstDayOf(rule: Exclude<Every, { unit: 'hours' }>, today: string): str
   return week.find((day) => rule.days.includes(new Date(day).getUTCDay())) ?? today
 }
 
-/** An instant that is not after the beginning of the period: what was before it decides nothing. */
-export function lookBack(rule: DueRule, now: number): number {
+/** An instant at or before the beginning of the current period. What happened before it does not matter. */
+export function earliestBegin(rule: DueRule, now: number): number {
   switch (rule.unit) {
     case 'once':
       return rule.since
@@ -113,7 +113,7 @@ export function every(text: string): ReadResult<string> {
   }
 }
 
-/** What a text means that was read before. */
+/** The rule of a text that `every` has read. */
 export function everyOf(text: string): Every {
   const [, count, unit] = text.match(/^(\d+)([hd])$/) ?? []
   if (count !== undefined) return { unit: unit === 'h' ? 'hours' : 'days', count: Number(count) }

@@ -5,12 +5,7 @@ import { coverageOf, endOf, type Run, type StopCause } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import { latestKnown } from '../model/trusted-time.ts'
 import { writablePath, writeFileAtomically } from '../output/file.ts'
-import {
-  type JobMetrics,
-  metricsText,
-  type WorkerMetrics,
-  workerMetricsText,
-} from '../output/metrics-file.ts'
+import { type JobMetrics, metricsText, workerMetricsText } from '../output/metrics-file.ts'
 import type { App } from '../run/app.ts'
 import { type MetricsFile, metricsFile } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
@@ -81,7 +76,10 @@ export async function writeMetrics({
 }
 
 /** Writes what a worker of a queue does into its file of metrics. */
-export async function writeWorkerMetrics(file: MetricsFile, worker: WorkerMetrics): Promise<void> {
+export async function writeWorkerMetrics(
+  file: MetricsFile,
+  worker: Parameters<typeof workerMetricsText>[0],
+): Promise<void> {
   await writeFileAtomically(file.path, [workerMetricsText(worker)], file.by, readableByAll)
 }
 

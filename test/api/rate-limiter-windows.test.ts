@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Permit, type RateLimiterOptions, rateLimiter } from '../../src/api/rate-limiter.ts'
+import { type Permit, rateLimiter } from '../../src/api/rate-limiter.ts'
 import type { RateLimits } from '../../src/model/call.ts'
 import { type FakeTime, fakeTime } from './fake-time.ts'
 
@@ -20,7 +20,7 @@ interface Leaving {
 /** Lets requests ask a new gate at their times; answers what became of them, in the order in which they were let through. */
 async function letThrough(
   time: FakeTime,
-  options: Omit<RateLimiterOptions, 'clock'>,
+  options: Omit<Parameters<typeof rateLimiter>[0], 'clock'>,
   askings: readonly Asking[],
 ): Promise<readonly Leaving[]> {
   const start = time.now()
@@ -117,7 +117,7 @@ describe('for any limits and any arrivals', () => {
 })
 
 /** A gate at time 0, and everybody who waits in front of it by name. */
-function aGate(options: Omit<RateLimiterOptions, 'clock'> = {}) {
+function aGate(options: Omit<Parameters<typeof rateLimiter>[0], 'clock'> = {}) {
   const time = fakeTime()
   const gate = rateLimiter({ clock: time.clock, marginMs: 0, ...options })
   const through: string[] = []

@@ -1,17 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  decideRetry,
-  longestRetryAfterMs,
-  type RetryDecision,
-  type RetryPolicy,
-  retryAfterMs,
-  retryPolicy,
-} from '../../src/api/retry.ts'
+import { decideRetry, longestRetryAfterMs, retryAfterMs, retryPolicy } from '../../src/api/retry.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('by the policy of the program', () => {
-  testTable<[number, number, RetryDecision]>([
+  testTable<[number, number, ReturnType<typeof decideRetry>]>([
     [1, 0, { wait: 0 }],
     [1, 1, { wait: 500 }],
     [1, 0.5, { wait: 250 }],
@@ -29,7 +22,7 @@ describe('by the policy of the program', () => {
   })
 })
 
-const policy: fc.Arbitrary<RetryPolicy> = fc.record({
+const policy: fc.Arbitrary<typeof retryPolicy> = fc.record({
   triesPerRound: fc.integer({ min: 1, max: 10 }),
   tries: fc.integer({ min: 1, max: 40 }),
   firstDelayMs: fc.integer({ min: 0, max: 10_000 }),

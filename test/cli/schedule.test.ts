@@ -1,7 +1,7 @@
 import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { usageProbe } from '../../src/cli/commands/collect/schedule.ts'
+import { serviceAsker } from '../../src/cli/commands/collect/schedule.ts'
 import { systemClock } from '../../src/model/time.ts'
 import type { ControlChange } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -205,7 +205,7 @@ test('what was stopped goes on when the key is taken, and balance and quota cove
   await using place = await workspace(sandbox)
   const key = join(place.folder, await place.file('key', sandbox.key))
   const db = join(place.folder, 'data/rankline.db')
-  const takesCalls = usageProbe({ db, baseUrl: sandbox.url, apiKeyFile: key }, systemClock)
+  const takesCalls = serviceAsker({ db, baseUrl: sandbox.url, apiKeyFile: key }, systemClock)
   const after = async (change: ControlChange): Promise<boolean> => {
     sandbox.control(change)
     return await takesCalls()

@@ -1,6 +1,6 @@
 import { rateLimiter } from '../../src/api/rate-limiter.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { type Batches, slotsFor } from '../../src/collect/batches.ts'
+import { type Batches, concurrencyFor } from '../../src/collect/batches.ts'
 import { circuitBreakers } from '../../src/collect/circuit-breaker.ts'
 import { dispatch, taskPool } from '../../src/collect/collect.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
@@ -47,7 +47,7 @@ export function aFeed(setup: FeedSetup) {
     reserved.push(slots)
   }
   if (limits === undefined) pool.setConcurrency(concurrency)
-  else pool.follow(slotsFor(limits), reserve)
+  else pool.adaptConcurrency(concurrencyFor(limits), reserve)
   const told: string[] = []
   const breaker = circuitBreakers({
     clock: time.clock,

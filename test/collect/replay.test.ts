@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { PagingPolicy } from '../../src/model/job.ts'
 import type { Observation } from '../../src/model/result.ts'
 import {
-  afterLook,
+  afterSearch,
   isFullyStored,
   replay,
   type SeenTargets,
@@ -49,7 +49,7 @@ describe('replaying', () => {
     return [bought, state, rank, exactness]
   }
   const onPage = (lastPage: number): SeenTargets =>
-    new Map([[1, { lastPage, lastRankedAt: -day, firstAt: -day, looks: [] }]])
+    new Map([[1, { lastPage, lastRankedAt: -day, firstAt: -day, searches: [] }]])
   const five = [ten, 'k', 'lx', 'm', 'n']
 
   testTable<[string, readonly string[], PagingPolicy, SeenTargets, readonly unknown[]]>([
@@ -89,7 +89,7 @@ describe('replaying', () => {
       lastPage: fc.option(fc.integer({ min: 1, max: 12 })),
       lastRankedAt: fc.constant(-day),
       firstAt: fc.constant(-9 * day),
-      looks: fc.constantFrom([], [{ at: -day, pages: 9 }], [{ at: -30 * day, pages: 9 }]),
+      searches: fc.constantFrom([], [{ at: -day, pages: 9 }], [{ at: -30 * day, pages: 9 }]),
     })
     const policy = fc.constantFrom<PagingPolicy>('all', 'until-found', 'smart')
     fc.assert(
@@ -116,7 +116,7 @@ describe('what is remembered of a target', () => {
   ) => {
     const memory = days.reduce<SeenTargets>((memory, [paging, ...pages], index) => {
       const query = storedQuery(pages, { maxPages: 3 })
-      return afterLook(memory, replay(query, rules(paging), memory), index * day)
+      return afterSearch(memory, replay(query, rules(paging), memory), index * day)
     }, new Map())
     return targetHistoryOf(memory, maxPages).get(1)
   }
@@ -166,7 +166,7 @@ describe('what is remembered of a target', () => {
   test('is nothing where nobody knows what was there', () => {
     const looked = { depth: 5, unbrokenDepth: 5, unbrokenPages: 3, places: [] }
     const observed: Observation = { state: 'unknown', rank: null, exactness: null, ...looked }
-    const memory = afterLook(new Map(), { pages: 1, observations: new Map([[1, observed]]) }, day)
+    const memory = afterSearch(new Map(), { pages: 1, observations: new Map([[1, observed]]) }, day)
     expect(targetHistoryOf(memory, 3).get(1)).toEqual(neverSeen)
   })
 })

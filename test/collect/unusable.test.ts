@@ -127,9 +127,9 @@ test('whatever comes, less than twenty-one or one percent of the answers since i
       for (let call = 0; call < before; call++) answers.answered('alpha.search', null)
       for (const canBeUsed of ends) {
         if (answers.answered('alpha.search', canBeUsed ? null : 'no JSON') !== false) break
-        expect(answers.of('alpha.search').unusable).toBeLessThan(21)
+        expect(answers.wasted('alpha.search').unusable).toBeLessThan(21)
       }
-      expect(answers.of('gamma.search')).toMatchObject({ unusable: 0, answers: 0, problem: null })
+      expect(answers.wasted('gamma.search')).toMatchObject({ unusable: 0, answers: 0, problem: null })
     }),
   )
 })

@@ -81,9 +81,9 @@ test('the queries can be read again and again, and a change in between is seen',
   const read = async () => {
     const texts: string[] = []
     for await (const query of job?.queries() ?? []) texts.push(query.text)
-    return [texts.join(' '), job?.digest()]
+    return [texts.join(' '), job?.contentHash()]
   }
-  expect(job?.digest()).toBeNull()
+  expect(job?.contentHash()).toBeNull()
   const first = await read()
   expect(first[0]).toBe('a b')
   expect(await read()).toEqual(first)

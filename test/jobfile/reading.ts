@@ -45,7 +45,7 @@ export async function readIn(folder: string, name: string, flags: JobOptions = {
   )
   const queries: JobQuery[] = []
   if (job !== null) for await (const query of job.queries()) queries.push(query)
-  const digest = job?.digest() ?? null
+  const digest = job?.contentHash() ?? null
   const notices = (job?.notices() ?? []).map(({ text }) => text.replaceAll(`${folder}${path.sep}`, ''))
   return { opened: job !== null, settings: job?.settings ?? null, queries, problems, digest, notices }
 }

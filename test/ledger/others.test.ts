@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { paceOfOthers, settled, unexplained, verifyLedger } from '../../src/ledger/verify.ts'
+import { corrected, paceOfOthers, unexplained, verifyLedger } from '../../src/ledger/verify.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
 import { testTable } from '../support/test-table.ts'
 import { billed, lost, read, s, slowRead } from './build.ts'
@@ -191,5 +191,5 @@ testTable<[string, Omit<Ledger, 'earlier'> & { readonly now: number }, number | 
     0,
   ],
 ])('the pace of others where %s', (_, { readings, charges = [], now }, wanted) => {
-  expect(paceOfOthers(settled(verifyLedger(readings, charges).spans), s(now))).toBe(wanted)
+  expect(paceOfOthers(corrected(verifyLedger(readings, charges).spans), s(now))).toBe(wanted)
 })

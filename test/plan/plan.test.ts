@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { mergeQueries, type PlannedQuery, queryKey } from '../../src/model/query.ts'
-import { type PageRange, pageRange, planQuery } from '../../src/plan/plan-query.ts'
+import { pageRange, planQuery } from '../../src/plan/plan-query.ts'
 import { testTable } from '../support/test-table.ts'
 import { aJobQuery, aTarget } from './build.ts'
 
@@ -71,7 +71,7 @@ describe('the key of a query', () => {
 })
 
 describe('the pages that a query asks for', () => {
-  testTable<[string, Parameters<typeof aJobQuery>[0], PageRange]>([
+  testTable<[string, Parameters<typeof aJobQuery>[0], ReturnType<typeof pageRange>]>([
     ['alpha.search', {}, { max: 1, pageSize: 10, depth: null }],
     ['alpha.search', { pages: 3 }, { max: 3, pageSize: 10, depth: null }],
     ['alpha.search', { depth: 1 }, { max: 1, pageSize: 10, depth: null }],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { QueryHistory } from '../../src/model/query.ts'
-import { every, everyOf, everyOfQuery, isDue, lookBack } from '../../src/schedule/due.ts'
+import { earliestBegin, every, everyOf, everyOfQuery, isDue } from '../../src/schedule/due.ts'
 import { testTable } from '../support/test-table.ts'
 
 const never: QueryHistory = { answeredAt: null, failures: [] }
@@ -43,7 +43,7 @@ testTable([
   ['month', '2030-01-01T00:00:00Z', '2026-05-04T12:00:00Z', true],
 ] as const)('every %s, answered %s: at %s due %s', (text, last, now, expected) => {
   expect(due(text, answered(last), now)).toBe(expected)
-  const before = lookBack(everyOf(text), Date.parse(now))
+  const before = earliestBegin(everyOf(text), Date.parse(now))
   if (!expected) expect(Date.parse(last)).toBeGreaterThanOrEqual(before)
 })
 
@@ -124,7 +124,7 @@ test('once answered, a query is not due again at once; when it is, it stays due 
       const is = (now: number): boolean => isDue(everyOf(often), history, where, now)
       expect(is(at)).toBe(false)
       if (is(at + first)) expect(is(at + first + second)).toBe(true)
-      if (!is(at + first)) expect(lookBack(everyOf(often), at + first)).toBeLessThanOrEqual(at)
+      if (!is(at + first)) expect(earliestBegin(everyOf(often), at + first)).toBeLessThanOrEqual(at)
     }),
   )
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { Run } from '../../src/model/run.ts'
-import { afterLook, replay, type SeenTargets, targetHistoryOf } from '../../src/plan/backtest.ts'
+import { afterSearch, replay, type SeenTargets, targetHistoryOf } from '../../src/plan/backtest.ts'
 import { storedQuery } from '../collect/histories.ts'
 import { aTarget } from '../plan/build.ts'
 import { services } from '../rank/looking.ts'
@@ -166,7 +166,7 @@ test('what the store remembers of a target is what a replay remembers', async ()
         const rules = { paging, until: 'own', deepEveryMs: 7 * day, startedAt: now } as const
         const played = replay(storedQuery(whole, { maxPages: pages, targets: watched }), rules, memory)
         expect(played.pages).toBe(asked.length)
-        memory = afterLook(memory, played, now)
+        memory = afterSearch(memory, played, now)
       }
     }),
     { numRuns: 25 },

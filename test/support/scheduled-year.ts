@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gatherStatus, type StatusDocument, statusDocument } from '../../src/check/status.ts'
 import { printedMistakes } from '../../src/cli/commands/collect/run.ts'
-import { dueCollector, usageProbe } from '../../src/cli/commands/collect/schedule.ts'
+import { dueCollector, serviceAsker } from '../../src/cli/commands/collect/schedule.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import type { AlertMessage } from '../../src/model/settings/alert.ts'
 import { type Clock, dayMs } from '../../src/model/time.ts'
@@ -113,7 +113,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   const flags = { db, baseUrl: sandbox.url, apiKeyFile: key, maxOutage: '1s' }
   const printed = printedMistakes(null)
   const collect = dueCollector(flags, terminal, clock, printed)
-  const probe = usageProbe(flags, clock)
+  const probe = serviceAsker(flags, clock)
   await mkdir(jobs)
   for (const [name, text] of Object.entries(time.files)) await writeFile(join(jobs, name), text)
   const sendMessages = sendWithoutRun({
@@ -130,7 +130,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
         printed.isNew(line)
         log(line)
       }),
-      probe: () => working(probe),
+      askService: () => working(probe),
       collect: (forms, stop, isTrial) => working(() => collect(forms, stop, isTrial)),
       onWake: (known) => working(() => sendMessages(known.map(({ settings }) => settings))),
       log,

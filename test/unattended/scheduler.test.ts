@@ -109,7 +109,7 @@ async function played({ jobs, from, until, events = [], collect = () => {}, end:
     clock,
     jobFiles: { refresh: async () => (typeof jobs === 'function' ? jobs() : jobs) },
     collect: collectDue,
-    probe: async () => {
+    askService: async () => {
       probes.push(new Date(clock.wall()).toISOString().slice(0, 16))
       return probe?.(clock.wall()) ?? true
     },

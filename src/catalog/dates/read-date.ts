@@ -16,12 +16,6 @@ interface DateContext {
 /** The instant that a text names, epoch ms, and its precision. */
 type ReadDate = Pick<ParsedDate, 'at' | 'precision'>
 
-interface Reader {
-  readonly read: (piece: string) => ParsedDate | null
-  /** Whether a piece without a date is the other end of a range. */
-  readonly isOtherEnd: (piece: string, reading: ParsedDate) => boolean
-}
-
 /** Longer texts are not read. */
 const longest = 200
 const earliest = Date.UTC(1990, 0, 1)
@@ -42,7 +36,7 @@ export function readDate(text: string, context: DateContext): ReadDate | null {
 }
 
 /** The date in the pieces of a text; null if two dates differ. */
-function inPieces(text: string, { read, isOtherEnd }: Reader): ParsedDate | null {
+function inPieces(text: string, { read, isOtherEnd }: ReturnType<typeof pieceReader>): ParsedDate | null {
   const pieces = text.split(separator).flatMap((piece) => piece.trim() || [])
   const readings = pieces.map((piece) => read(piece))
   const at = readings.findIndex((reading) => reading !== null)
@@ -60,7 +54,7 @@ function inPieces(text: string, { read, isOtherEnd }: Reader): ParsedDate | null
 }
 
 /** The date at the beginning of a text, if the next word follows without a space. */
-function inHead(text: string, { read }: Reader): ParsedDate | null {
+function inHead(text: string, { read }: Pick<ReturnType<typeof pieceReader>, 'read'>): ParsedDate | null {
   for (const { index } of text.matchAll(seam)) {
     const reading = read(text.slice(0, index))
     if (reading?.whole) return reading
@@ -68,7 +62,7 @@ function inHead(text: string, { read }: Reader): ParsedDate | null {
   return null
 }
 
-function pieceReader({ fetchedAt, language: code, country = null }: DateContext): Reader {
+function pieceReader({ fetchedAt, language: code, country = null }: DateContext) {
   const { language, region } = textLocaleOf(code, country)
   const read = (piece: string): ParsedDate | null => {
     const text = bare(piece)
@@ -81,7 +75,8 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
     const other = english()
     return other?.whole ? other : null
   }
-  const isOtherEnd: Reader['isOtherEnd'] = (piece, reading) => {
+  /** Whether a piece without a date is the other end of a range. */
+  const isOtherEnd = (piece: string, reading: ParsedDate): boolean => {
     const text = bare(piece)
     const possible = language === null ? languagesOf(text) : [language]
     return ['en', ...possible].some((one) => endsRange(text, reading, one))

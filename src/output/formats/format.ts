@@ -40,14 +40,6 @@ export interface RowOptions extends TextOptions {
 /** Writes rows in a format, in chunks and in constant memory. */
 export type WriteRows = (rows: Iterable<Cells>, options: RowOptions) => AsyncIterable<string | Uint8Array>
 
-export interface RowFormat {
-  /** File extensions of the format. */
-  readonly extensions: readonly string[]
-  /** Whether a terminal cannot show it. */
-  readonly binary?: true
-  readonly load: () => Promise<WriteRows>
-}
-
 /** A whole text as the one chunk of a stream. */
 export async function* asStream(text: string): AsyncGenerator<string> {
   yield text

@@ -1,4 +1,4 @@
-import type { RowFormat } from './format.ts'
+import type { WriteRows } from './format.ts'
 
 /** Every format of rows by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
 export const rowFormats = {
@@ -11,6 +11,15 @@ export const rowFormats = {
     load: async () => (await import('./parquet.ts')).writeParquet,
   },
   xlsx: { extensions: ['.xlsx'], binary: true, load: async () => (await import('./xlsx.ts')).writeXlsx },
-} as const satisfies Record<string, RowFormat>
+} as const satisfies Record<
+  string,
+  {
+    /** File extensions of the format. */
+    readonly extensions: readonly string[]
+    /** Whether a terminal cannot show it. */
+    readonly binary?: true
+    readonly load: () => Promise<WriteRows>
+  }
+>
 
 export type RowFormatName = keyof typeof rowFormats

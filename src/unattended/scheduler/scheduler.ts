@@ -53,7 +53,7 @@ export interface SchedulerParts {
   readonly jobFiles: { readonly refresh: () => Promise<readonly LastValidJob[]> }
   readonly collect: CollectDue
   /** Asks for free whether the service takes calls again, before runs that it stopped are continued. */
-  readonly probe?: () => Promise<boolean>
+  readonly askService?: () => Promise<boolean>
   readonly log: Terminal['log']
   /** Ends the scheduler; what is in flight is awaited. */
   readonly stop: AbortSignal
@@ -91,7 +91,7 @@ interface ScheduledJob {
  */
 export async function runScheduler(parts: SchedulerParts): Promise<void> {
   const { clock, jobFiles, log, stop, onWake, onChecked = () => {}, longestSleepMs = defaultSleepMs } = parts
-  const { mayWork = async () => true, probe = async () => true } = parts
+  const { mayWork = async () => true, askService = async () => true } = parts
   let entries: ReadonlyMap<string, ScheduledJob> = new Map()
   // Another process that collects is waited for, and told of once.
   let isWaiting = false
@@ -101,14 +101,17 @@ export async function runScheduler(parts: SchedulerParts): Promise<void> {
     const works = await mayWork()
     if (stop.aborted) return
     const due = [...entries].filter(([, { next }]) => works && next !== null && next <= now)
-    const probed = due.filter(([, entry]) => isProbed(entry, now))
-    const isAnswered = probed.length > 0 && (await probe())
+    const stoppedDue = due.filter(([, entry]) => isStoppedByService(entry, now))
+    const isAnswered = stoppedDue.length > 0 && (await askService())
     if (stop.aborted) return
     // Whatever the same cause has stopped is continued together, and only then: a time of its own needs no asking.
-    const stopped = isAnswered ? [...entries].filter(([, entry]) => isProbed(entry, now)) : []
-    const toCheck = [...due.filter(([, entry]) => !isProbed(entry, now)), ...stopped]
+    const stopped = isAnswered ? [...entries].filter(([, entry]) => isStoppedByService(entry, now)) : []
+    const toCheck = [...due.filter(([, entry]) => !isStoppedByService(entry, now)), ...stopped]
     if (!isAnswered)
-      entries = new Map([...entries, ...probed.map(([path, entry]) => [path, retried(entry, now)] as const)])
+      entries = new Map([
+        ...entries,
+        ...stoppedDue.map(([path, entry]) => [path, retried(entry, now)] as const),
+      ])
     const jobs = toCheck.map(([, entry]) => entry)
     const end = jobs.length > 0 ? await check(parts, jobs) : null
     if (end === 'busy') {
@@ -215,7 +218,7 @@ function retried(entry: ScheduledJob, now: number): ScheduledJob {
 }
 
 /** Whether a job is checked only to find out if what stopped it has passed, and asking is free. */
-function isProbed({ slot, retry, failure }: ScheduledJob, now: number): boolean {
+function isStoppedByService({ slot, retry, failure }: ScheduledJob, now: number): boolean {
   return retry === 'free' && failure === null && (slot === null || slot > now)
 }
 

@@ -293,7 +293,7 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
     jobFiles,
     mayWork: gate.mayWork,
     collect: withRetention(dueCollector(flags, terminal, systemClock, printed), around),
-    probe: usageProbe(flags, systemClock),
+    askService: serviceAsker(flags, systemClock),
     onWake: async (known) => {
       await tellLeftOut()
       await sendMessages(known.map(({ settings }) => settings))
@@ -370,7 +370,7 @@ export function dueCollector(
 }
 
 /** Asks for the usage record, which is free, whether the service takes calls with the key, and balance and quotas cover one. */
-export function usageProbe(flags: ScheduleFlags, clock: Clock): () => Promise<boolean> {
+export function serviceAsker(flags: ScheduleFlags, clock: Clock): () => Promise<boolean> {
   return async () => {
     forgetEnvFile()
     try {

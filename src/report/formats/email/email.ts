@@ -1,4 +1,4 @@
-import { type Mail, type MailPicture, mailBytes } from '../../../output/mail.ts'
+import { type Mail, mailBytes } from '../../../output/mail.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitizeLine, textWidth } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
@@ -66,7 +66,7 @@ async function* chunks(mail: Mail): AsyncGenerator<Uint8Array> {
 }
 
 /** Mail programs show no SVG. */
-function logoOf(logo: string | null): readonly MailPicture[] {
+function logoOf(logo: string | null): Mail['pictures'] {
   const [, base64] = /^data:image\/png;base64,([a-z0-9+/=]+)$/i.exec(logo ?? '') ?? []
   if (base64 === undefined) return []
   return [{ cid: 'logo', type: 'image/png', bytes: Buffer.from(base64, 'base64') }]

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, gte, inArray, isNull, min, or, sql } from 'drizzle-orm'
 import { tooLongStatuses } from '../../../model/call.ts'
-import type { QueryFailure } from '../../../model/query.ts'
 import type { DueReads, StoredQueryHistory } from '../../unattended.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, calls, queries, runs, tasks } from '../schema.ts'
@@ -94,7 +93,7 @@ function historyOf(
   unfinishedRun: number | null,
   isRefusedIn: (run: number) => boolean,
 ): StoredQueryHistory {
-  const failures: QueryFailure[] = []
+  const failures: StoredQueryHistory['failures'][number][] = []
   let inRun: StoredQueryHistory['inRun'] = 'not-asked'
   for (const { run, startedAt, endedAt, open, failed, done, fetchedAt } of inRuns) {
     if (run === unfinishedRun) inRun = open > 0 ? 'open' : 'settled'
