@@ -21,9 +21,11 @@ export type Change =
   /** Its last calls were of no use, in an earlier run. */
   | 'distrusted'
 
-/** Tasks of an engine that count, each with its last call. */
+/** The last tasks of an engine are looked at, each by its last call. */
 const recentTasks = 20
+/** With fewer tasks no breaker opens. */
 const fewestTasks = 6
+/** From so many failed tasks on the health record of the service is asked for. */
 const failuresToAsk = 3
 
 /** When probes follow each other: errors of the service are free, and so are frequent probes. */

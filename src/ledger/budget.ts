@@ -17,6 +17,7 @@ export type BudgetStanding =
     }
   | CountedLimit
 
+/** What a run came to so far, in credits. */
 interface RunSpending {
   readonly run: Run
   spent: number
