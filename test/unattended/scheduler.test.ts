@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { StopRequested } from '../../src/collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
 import type { JobSettings } from '../../src/model/job.ts'
-import { clockGate } from '../../src/run/clock-check.ts'
+import { clockGate } from '../../src/run/app.ts'
 import { type LastValidJob, watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
 import {
   type CheckResult,

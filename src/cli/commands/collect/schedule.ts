@@ -18,8 +18,7 @@ import { type Clock, systemClock } from '../../../model/time.ts'
 import { choice, numberOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { connectFreely, serviceAhead } from '../../../run/app.ts'
-import { clockGate } from '../../../run/clock-check.ts'
+import { clockGate, connectFreely, serviceAhead } from '../../../run/app.ts'
 import {
   databasePath,
   databaseSetting,
