@@ -101,6 +101,14 @@ test('status reads job files, and loads neither what calls nor what reads tables
   expect(files.filter((file) => file.includes('node_modules/yaml/'))).toEqual([])
 })
 
+test('doctor asks the service, and loads neither what reports, exports and collects, nor what only some of its findings need', async () => {
+  const loaded = [...(await loadedBy(place, ['doctor']))]
+  expect(loaded).toContain('src/api/client.ts')
+  const others =
+    /^src\/(report|page|export|machines|sandbox)\/|^src\/collect\/(?!account|stop)|^(nodemailer|p-queue|pg|pino|yazl)$/
+  expect(loaded.filter((name) => others.test(name))).toEqual([])
+})
+
 test('without a queue nothing of many machines is loaded, and of the HTTP client the pool alone', async () => {
   const machines = /^pg$|^src\/(machines\/(?!open-app)|store\/(postgres|shared)\/)/
   const files = await filesLoadedBy(place, ['run', 'job.csv', '--fresh'])
