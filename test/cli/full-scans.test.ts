@@ -32,10 +32,10 @@ const known = [
   // Runs that are over and not counted, and closed ones that wait for something: each run is asked, none is read.
   /"(counted_runs|tasks_)"\."run_id" = "runs_"\."id"/,
   // The last entry is enough.
-  /^select coalesce\(max\("id"\), 0\) from "\w+"$/,
+  /^select max\("id"\) from "\w+"$/,
   /^SELECT \(SELECT coalesce\(max\("usage_readings"\."id"\), 0\) FROM "usage_readings"\) AS reading,/,
   // The calls of a run and some before it; here there are no more than that.
-  / from "calls_" left join "async_jobs" .* order by "calls_"\."sent_at", "calls_"\."id"$/s,
+  / FROM "calls_" LEFT JOIN "async_jobs" .* ORDER BY "calls_"\."sent_at", "calls_"\."id"$/s,
   // The last one, and the first of those in the air, which have an index of their own.
   /\+ 1 AS id FROM "calls_"\s+UNION ALL SELECT min\("calls_"\."id"\) FROM "calls_" INDEXED BY calls_open /,
   // The last few entries.

@@ -2,12 +2,12 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from 'better-sqlite3'
-import { count, eq, getTableName, inArray, max } from 'drizzle-orm'
+import { count, getTableName, inArray, max } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { RanklineError, tryAgainExitCode, UsageError } from '../../model/errors.ts'
 import { freeBytes } from './connection/disk-space.ts'
-import { orm, prepared, type Values } from './connection/statements.ts'
+import { drizzle } from './connection/statements.ts'
 import { joinSpellings } from './join-spellings.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
 import { moveResults } from './move-results.ts'
@@ -30,32 +30,21 @@ const migrations = sqliteTable('__drizzle_migrations', {
   createdAt: numeric('created_at', { mode: 'number' }),
 })
 
-const migrationsTable = prepared(() =>
-  orm
-    .select({ name: made.name })
-    .from(made)
-    .where(eq(made.name, getTableName(migrations))),
-)
-const anyTable = prepared(() =>
-  orm.select({ name: made.name }).from(made).where(eq(made.type, 'table')).limit(1),
-)
-const viewsAndTriggers = prepared(() =>
-  orm
-    .select({ sql: made.sql })
-    .from(made)
-    .where(inArray(made.type, ['view', 'trigger'])),
-)
-const madeViews = prepared(() => orm.select({ name: made.name }).from(made).where(eq(made.type, 'view')))
-const recorded = prepared(() =>
-  orm.select({ newest: max(migrations.createdAt), count: count() }).from(migrations),
-)
-const record = prepared(($: Values<{ hash: string; at: number }>) =>
-  orm.insert(migrations).values({ hash: $.hash, createdAt: $.at }),
-)
+/** What a database holds of a kind. */
+const madeAs = (db: Database, ...types: readonly ('table' | 'view' | 'trigger')[]) =>
+  drizzle(db).select({ name: made.name, sql: made.sql }).from(made).where(inArray(made.type, types)).all()
+
+/** How many migrations a database has, and the time of the newest one. */
+const recorded = (db: Database) =>
+  drizzle(db)
+    .select({ newest: max(migrations.createdAt), count: count() })
+    .from(migrations)
+    .get()
 
 /** Time of the newest migration that the database has, or null where it has none. */
 export function appliedMigration(db: Database): number | null {
-  return migrationsTable.get(db) === undefined ? null : recorded.one(db).newest
+  const isMigrated = madeAs(db, 'table').some(({ name }) => name === getTableName(migrations))
+  return isMigrated ? (recorded(db)?.newest ?? null) : null
 }
 
 /** How many migrations this program has. */
@@ -110,11 +99,11 @@ export function rejectForeignDatabase(db: Database, path: string): number | null
   const { applied, isForeign } = db.transaction(() => ({
     applied: appliedMigration(db),
     isForeign:
-      db.pragma('application_id', { simple: true }) !== applicationId && anyTable.get(db) !== undefined,
+      db.pragma('application_id', { simple: true }) !== applicationId && madeAs(db, 'table').length > 0,
   }))()
   if ((applied ?? 0) > newestMigration)
     throw new UsageError(
-      `${path} was written by a newer rankline: its schema is version ${recorded.one(db).count}, this one knows ${knownMigrations}. Update rankline, or name another database with --db.`,
+      `${path} was written by a newer rankline: its schema is version ${recorded(db)?.count}, this one knows ${knownMigrations}. Update rankline, or name another database with --db.`,
     )
   if (isForeign)
     throw new UsageError(`${path} is the database of another program. Name another file with --db.`)
@@ -180,7 +169,7 @@ export function shadowViews(db: Database): void {
 
 /** The views and triggers that are missing or outdated. */
 export function staleMade(db: Database) {
-  const current = new Set(viewsAndTriggers.all(db).map(({ sql }) => sql))
+  const current = new Set(madeAs(db, 'view', 'trigger').map(({ sql }) => sql))
   return [...madeOf('VIEW', views, ' AS'), ...madeOf('TRIGGER', triggers)].filter(
     ({ sql }) => !current.has(sql),
   )
@@ -209,7 +198,8 @@ function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
     const applied = appliedMigration(db) ?? 0
     db.pragma(`application_id = ${applicationId}`)
     // A view on a table that is rebuilt would stop the migration. All are made again afterwards.
-    for (const { name } of madeViews.all(db)) if (name !== null && name in views) db.exec(`DROP VIEW ${name}`)
+    for (const { name } of madeAs(db, 'view'))
+      if (name !== null && name in views) db.exec(`DROP VIEW ${name}`)
     // A migration must not mark the rows that it touches as changed.
     dropTriggers(db)
     db.exec(
@@ -219,7 +209,7 @@ function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
       if (folderMillis <= applied) continue
       for (const statement of sql) db.exec(statement)
       if (folderMillis === spellingMigration) joinSpellings(db)
-      record.run(db, { hash, at: folderMillis })
+      drizzle(db).insert(migrations).values({ hash, createdAt: folderMillis }).run()
     }
     writeStatistics(db)
   }).immediate()

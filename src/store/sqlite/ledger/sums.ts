@@ -6,7 +6,6 @@ import {
   eq,
   gt,
   gte,
-  inArray,
   isNotNull,
   isNull,
   lt,
@@ -111,7 +110,7 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
           ambiguous: sumOf(sql`CASE WHEN ${unsettled} THEN ${credits} ELSE 0 END`),
         })
         .from(calls)
-        .where(inArray(runId, [...runIds]))
+        .where(sql`${runId} IN (SELECT value FROM json_each(${JSON.stringify(runIds)}))`)
         .get() as { readonly spent: number; readonly ambiguous: number },
     creditsSent: async (span) =>
       orm.all<JobSpending>(sql`

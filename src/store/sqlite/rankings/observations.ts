@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { orm, prepared, raw, type Values } from '../connection/statements.ts'
+import { drizzle, raw } from '../connection/statements.ts'
 import {
   countedRuns,
   rankCounts as n,
@@ -40,28 +40,6 @@ export function recordUnknown(db: Database, run: number, at: number, queries = a
   for (const statement of [fillOfJob, fillOfQueries]) db.prepare(statement).run({ run, at, ...queries })
 }
 
-const anyTarget = prepared(($: Values<{ run: number }>) =>
-  orm.select({ id: rt.targetId }).from(rt).where(eq(rt.runId, $.run)).limit(1),
-)
-
-const withoutObservation = prepared(
-  ($: Values<{ run: number; from: number; to: number; most: number }>) =>
-    // The `+` keeps SQLite from searching all tasks that are done for the one query.
-    sql<{ id: number }>`WITH everywhere AS MATERIALIZED (
-        SELECT ${rt.targetId} AS target FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 1)
-      SELECT ${rq.queryId} AS id FROM ${rq}
-      WHERE ${rq.runId} = ${$.run} AND ${rq.queryId} BETWEEN ${$.from} AND ${$.to} AND ${rq.planNumber} > 0
-        AND EXISTS (SELECT 1 FROM (
-          SELECT target FROM everywhere
-          UNION ALL SELECT ${rt.targetId} FROM ${rt} WHERE ${rt.runId} = ${$.run} AND ${rt.everywhere} = 0
-            AND ${rt.targetId} IN (SELECT value FROM json_each(${rq.targets}))) watched
-          WHERE NOT EXISTS (SELECT 1 FROM ${o} WHERE ${o.runId} = ${$.run} AND ${o.queryId} = ${rq.queryId}
-            AND ${o.targetId} = watched.target AND (${o.state} <> 'unknown' OR ${o.depth} > 0)))
-        AND EXISTS (SELECT 1 FROM ${tasks}
-          WHERE ${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${rq.queryId} AND +${tasks.state} = 'done')
-      ORDER BY ${rq.queryId} LIMIT ${$.most}`,
-)
-
 /**
  * Queries of a run that have answers but lack the observation of one of their targets: at most `most`, in the order of their
  * numbers.
@@ -73,8 +51,23 @@ export function unobserved(
   most = Number.MAX_SAFE_INTEGER,
 ): readonly number[] {
   // A run without targets: this saves reading a million queries.
-  if (anyTarget.get(db, { run }) === undefined) return []
-  return withoutObservation.all(db, { run, most, ...queries }).map(({ id }) => id)
+  const orm = drizzle(db)
+  if (orm.select({ id: rt.targetId }).from(rt).where(eq(rt.runId, run)).get() === undefined) return []
+  // The `+` keeps SQLite from searching all tasks that are done for the one query.
+  const found = orm.all<{ id: number }>(sql`WITH everywhere AS MATERIALIZED (
+        SELECT ${rt.targetId} AS target FROM ${rt} WHERE ${rt.runId} = ${run} AND ${rt.everywhere} = 1)
+      SELECT ${rq.queryId} AS id FROM ${rq}
+      WHERE ${rq.runId} = ${run} AND ${rq.queryId} BETWEEN ${queries.from} AND ${queries.to} AND ${rq.planNumber} > 0
+        AND EXISTS (SELECT 1 FROM (
+          SELECT target FROM everywhere
+          UNION ALL SELECT ${rt.targetId} FROM ${rt} WHERE ${rt.runId} = ${run} AND ${rt.everywhere} = 0
+            AND ${rt.targetId} IN (SELECT value FROM json_each(${rq.targets}))) watched
+          WHERE NOT EXISTS (SELECT 1 FROM ${o} WHERE ${o.runId} = ${run} AND ${o.queryId} = ${rq.queryId}
+            AND ${o.targetId} = watched.target AND (${o.state} <> 'unknown' OR ${o.depth} > 0)))
+        AND EXISTS (SELECT 1 FROM ${tasks}
+          WHERE ${tasks.runId} = ${run} AND ${tasks.queryId} = ${rq.queryId} AND +${tasks.state} = 'done')
+      ORDER BY ${rq.queryId} LIMIT ${most}`)
+  return found.map(({ id }) => id)
 }
 
 /*
@@ -99,53 +92,42 @@ const isOver = sql`(${runs.finishReason} IN ('completed', 'completed_with_failur
   AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.runId} = ${runs.id}
     AND (${tasks.state} = 'accepted' OR ${tasks.state} = 'answered'))`
 
-const uncounted = prepared(() => orm.select({ id: runs.id }).from(runs).where(isOver).orderBy(desc(runs.id)))
-
-const isUncounted = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ id: runs.id })
-    .from(runs)
-    .where(and(eq(runs.id, $.run), isOver)),
-)
-
-const dropCounts = prepared(($: Values<{ run: number }>) => orm.delete(n).where(eq(n.runId, $.run)))
-
 const addCounts = raw`INSERT INTO ${n} (${n.runId}, ${n.targetId}, ${n.state}, ${n.estimated}, ${n.place}, ${n.queries}, ${n.volume})
     ${countedObservations('(SELECT ? AS id)')}`
 
-const setCounted = prepared(($: Values<{ run: number }>) => orm.insert(countedRuns).values({ runId: $.run }))
-
-const setUncounted = prepared(($: Values<{ run: number }>) =>
-  orm.delete(countedRuns).where(eq(countedRuns.runId, $.run)),
-)
-
-const setUncountedOf = prepared(($: Values<{ job: string | null }>) =>
-  orm
-    .delete(countedRuns)
-    .where(
-      sql`${$.job} IS NULL OR ${countedRuns.runId} IN (SELECT ${runs.id} FROM ${runs} WHERE ${runs.job} = ${$.job})`,
-    ),
-)
-
 /** Runs that are over and not counted, the newest first. */
 export function uncountedRuns(db: Database): readonly number[] {
-  return uncounted.all(db).map(({ id }) => id)
+  const uncounted = drizzle(db).select({ id: runs.id }).from(runs).where(isOver).orderBy(desc(runs.id)).all()
+  return uncounted.map(({ id }) => id)
 }
 
 /** Counts a run, if it is over and not counted. Inside a transaction. */
 export function countRun(db: Database, run: number): void {
-  if (isUncounted.get(db, { run }) === undefined) return
-  dropCounts.run(db, { run })
+  const orm = drizzle(db)
+  const found = orm
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(eq(runs.id, run), isOver))
+    .get()
+  if (found === undefined) return
+  orm.delete(n).where(eq(n.runId, run)).run()
   db.prepare(addCounts).run(run)
-  setCounted.run(db, { run })
+  orm.insert(countedRuns).values({ runId: run }).run()
 }
 
 /** Drops the totals of a run. Inside a transaction. */
 export function forgetCountsOf(db: Database, run: number): void {
-  setUncounted.run(db, { run })
+  drizzle(db).delete(countedRuns).where(eq(countedRuns.runId, run)).run()
 }
 
 /** Drops the totals of a job's runs, or of all. Inside a transaction. */
 export function invalidateCounts(db: Database, job: string | null): void {
-  setUncountedOf.run(db, { job })
+  drizzle(db)
+    .delete(countedRuns)
+    .where(
+      job === null
+        ? undefined
+        : sql`${countedRuns.runId} IN (SELECT ${runs.id} FROM ${runs} WHERE ${runs.job} = ${job})`,
+    )
+    .run()
 }

@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, max, sql } from 'drizzle-orm'
 import type { Cell } from '../../../model/result.ts'
 import type { ExportFilter, ExportView, ReportStore, RowFilter, RowView, Snapshot } from '../../reports.ts'
 import { namedTargets } from '../cache.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
 import { askedByRun } from '../views.ts'
-import { queryRecords, serpReader } from './serps.ts'
+import { serpReader } from './serps.ts'
 
 const result = { time: 'fetched_at', order: 'run_id, task_id, place' }
 
@@ -32,17 +32,6 @@ function select(columns: readonly string[], from: string, conditions: readonly s
   return `SELECT ${columns.join(', ')} FROM ${from} ${where} ORDER BY ${order}`
 }
 
-const queryTexts = prepared(($: Values<{ job: string }>) =>
-  orm
-    .selectDistinct({ text: queries.text })
-    .from(queries)
-    .where(
-      sql`EXISTS (SELECT 1 FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
-        AND ${runQueries.queryId} = ${queries.id} WHERE ${runs.job} = ${$.job}) AND ${queries.sameAs} IS NULL`,
-    )
-    .orderBy(queries.text),
-)
-
 /** Streams rows of the public views. */
 export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
   return {
@@ -56,8 +45,20 @@ export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
       const named = namedTargets(targets)
       yield* db.prepare<unknown[], Record<string, Cell>>(askedByRun).iterate({ run, named })
     },
-    queryRecords: async (look) => queryRecords(db, look),
-    queryTexts: async (job) => queryTexts.all(db, { job }).map(({ text }) => text),
+    queryTexts: async (job) =>
+      drizzle(db)
+        .selectDistinct({ text: queries.text })
+        .from(queries)
+        .where(
+          and(
+            sql`EXISTS (SELECT 1 FROM ${runs} JOIN ${runQueries} ON ${runQueries.runId} = ${runs.id}
+              AND ${runQueries.queryId} = ${queries.id} WHERE ${runs.job} = ${job})`,
+            isNull(queries.sameAs),
+          ),
+        )
+        .orderBy(queries.text)
+        .all()
+        .map(({ text }) => text),
     ...serpReader(db),
   }
 }
@@ -88,45 +89,50 @@ function given(tests: readonly Condition[]) {
 
 type RankingCells = readonly Cell[]
 
-const newestCall = prepared(() =>
-  orm.select({ id: sql<number>`coalesce(max(${callDeliveries.id}), 0)` }).from(callDeliveries),
-)
-const newestResult = prepared(() =>
-  orm.select({ id: sql<number>`coalesce(max(${deliveries.id}), 0)` }).from(deliveries),
-)
-
 /** A text that differs between databases: equal numbers hardly belong to rows of the same millisecond. */
-const callMark = prepared(($: Values<{ id: number }>) =>
-  orm
+function callMark(db: Database, id: number): string | undefined {
+  return drizzle(db)
     .select({ mark: sql<string>`${calls.id} || ' ' || ${calls.sentAt}` })
     .from(callDeliveries)
     .innerJoin(calls, eq(calls.id, callDeliveries.callId))
-    .where(eq(callDeliveries.id, $.id)),
-)
-const resultMark = prepared(($: Values<{ id: number }>) =>
-  orm
+    .where(eq(callDeliveries.id, id))
+    .get()?.mark
+}
+
+/** The same of a result. */
+function resultMark(db: Database, id: number): string | undefined {
+  return drizzle(db)
     .select({ mark: sql<string>`${tasks.id} || ' ' || ${answers.fetchedAt}` })
     .from(deliveries)
     .innerJoin(tasks, eq(tasks.id, deliveries.taskId))
     .innerJoin(answers, eq(answers.id, tasks.answerId))
-    .where(eq(deliveries.id, $.id)),
-)
-
-const labelNames = prepared(
-  ($: Values<{ job: string | null; run: number | null }>) =>
-    sql<{ name: string }>`SELECT DISTINCT label.key AS name
-      FROM ${runQueries} JOIN ${runs} ON ${runs.id} = ${runQueries.runId}, json_each(${runQueries.labels}) label
-      WHERE ${runQueries.labels} <> '{}' AND (${$.job} IS NULL OR ${runs.job} = ${$.job})
-        AND (${$.run} IS NULL OR ${runs.id} = ${$.run}) ORDER BY 1`,
-)
+    .where(eq(deliveries.id, id))
+    .get()?.mark
+}
 
 /** Opens a snapshot: a transaction that lasts until the snapshot is disposed of. Nothing may be written meanwhile. */
 export function openSnapshot(db: Database): Snapshot {
   db.exec('BEGIN')
+  const orm = drizzle(db)
   return {
-    newest: (view) => (view === 'calls' ? newestCall : newestResult).one(db).id,
-    markOf: (view, id) => (view === 'calls' ? callMark : resultMark).get(db, { id })?.mark ?? null,
-    labelNames: ({ job = null, run = null }) => labelNames.all(db, { job, run }).map(({ name }) => name),
+    newest: (view) => {
+      const table = view === 'calls' ? callDeliveries : deliveries
+      return (
+        orm
+          .select({ id: max(table.id) })
+          .from(table)
+          .get()?.id ?? 0
+      )
+    },
+    markOf: (view, id) => (view === 'calls' ? callMark(db, id) : resultMark(db, id)) ?? null,
+    labelNames: ({ job, run }) => {
+      const ofJob = job === undefined ? sql`` : sql`AND ${runs.job} = ${job}`
+      const ofRun = run === undefined ? sql`` : sql`AND ${runs.id} = ${run}`
+      const names = orm.all<{ name: string }>(sql`SELECT DISTINCT label.key AS name
+        FROM ${runQueries} JOIN ${runs} ON ${runs.id} = ${runQueries.runId}, json_each(${runQueries.labels}) label
+        WHERE ${runQueries.labels} <> '{}' ${ofJob} ${ofRun} ORDER BY 1`)
+      return names.map(({ name }) => name)
+    },
     rows: (view, columns, filter) =>
       view === 'calls' ? callRows(db, columns, filter) : resultRows(db, view, columns, filter),
     taskIds: (filter) => tasksOf(db, filter),

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, isNotNull, ne, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, lt, max, ne, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import { kindCodes, type ResultKind } from '../../../model/result.ts'
-import type { PageRecord, QueryFilter, QueryRecord, ReportStore } from '../../reports.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import type { PageRecord, QueryRecord, ReportStore } from '../../reports.ts'
+import { drizzle, once } from '../connection/statements.ts'
 import {
   answers,
   links,
@@ -22,69 +23,59 @@ const [past, asked, wanted] = [alias(runs, 'past'), alias(runQueries, 'asked'), 
 /** Named as in the order of `asPlanned`. */
 const [r, rt, tg] = [alias(runs, 'r'), alias(runTargets, 'rt'), alias(targets, 'tg')]
 
-/** The queries with this text in the newest run of the job that has one. */
-const queriesAsked = prepared(($: Values<{ job: string; text: string | null; until: string | null }>) => {
-  const newest = sql`(SELECT max(${past.id}) FROM ${runs} ${past}
-    WHERE ${past.job} = ${$.job} AND (${$.until} IS NULL OR ${past.date} < ${$.until})
-      AND (${$.text} IS NULL OR EXISTS (SELECT 1 FROM ${queries} ${wanted} CROSS JOIN ${runQueries} ${asked}
-        WHERE ${wanted.text} = ${$.text} AND ${asked.runId} = ${past.id} AND ${asked.queryId} = ${wanted.id}
-          AND ${asked.planNumber} = ${past.planNumber})))`
-  return orm
+/** Condition on the day of a run; days are compared as texts. */
+const isBefore = (date: SQLiteColumn, until: string | undefined) =>
+  until === undefined ? undefined : lt(date, until)
+
+/** The queries of a job, or those with a text, in the newest run that has one. */
+function queriesAsked(db: Database, job: string, text: string | null, until: string | undefined) {
+  const newest = drizzle(db)
+    .select({ id: max(past.id) })
+    .from(past)
+    .where(
+      and(
+        eq(past.job, job),
+        isBefore(past.date, until),
+        text === null
+          ? undefined
+          : sql`EXISTS (SELECT 1 FROM ${queries} ${wanted} CROSS JOIN ${runQueries} ${asked}
+              WHERE ${wanted.text} = ${text} AND ${asked.runId} = ${past.id} AND ${asked.queryId} = ${wanted.id}
+                AND ${asked.planNumber} = ${past.planNumber})`,
+      ),
+    )
+  return drizzle(db)
     .select({ queryId: queries.id, operation: queries.operation, text: queries.text, params: queries.params })
     .from(runs)
     .innerJoin(runQueries, and(eq(runQueries.runId, runs.id), eq(runQueries.planNumber, runs.planNumber)))
     .innerJoin(queries, eq(queries.id, runQueries.queryId))
-    .where(and(eq(runs.id, newest), sql`(${$.text} IS NULL OR ${queries.text} = ${$.text})`))
+    .where(and(eq(runs.id, newest), text === null ? undefined : eq(queries.text, text)))
     .orderBy(queries.text, queries.operation, queries.params)
-})
+    .all()
+}
 
-/** Several runs may share an answer. */
-const runsWithFirstPage = prepared(($: Values<{ job: string; query: number; until: string | null }>) =>
-  orm
+/** Runs of a job in which the first page of a query was answered. Several runs may share an answer. */
+function runsWithFirstPage(db: Database, job: string, query: number, until: string | undefined) {
+  return drizzle(db)
     .select({ run: runs.id, date: runs.date })
     .from(answers)
     .innerJoin(tasks, and(eq(tasks.answerId, answers.id), eq(tasks.state, 'done')))
     .innerJoin(runs, eq(runs.id, tasks.runId))
     .where(
-      sql`${answers.queryId} = ${$.query} AND ${answers.page} = 1 AND ${runs.job} = ${$.job}
-        AND (${$.until} IS NULL OR ${runs.date} < ${$.until})`,
+      and(eq(answers.queryId, query), eq(answers.page, 1), eq(runs.job, job), isBefore(runs.date, until)),
     )
-    .orderBy(runs.date, runs.id),
-)
-
-const endOf = prepared(($: Values<{ run: number; query: number }>) =>
-  orm
-    .select({ run: runs.id, date: runs.date, because: runQueries.pagingEnd, kind: runQueries.pagingKind })
-    .from(runs)
-    .leftJoin(runQueries, and(eq(runQueries.runId, runs.id), eq(runQueries.queryId, $.query)))
-    .where(eq(runs.id, $.run)),
-)
-
-/** The own targets of the query by the plan; targets that were added later are of the whole job. */
-const plannedTargets = prepared(($: Values<{ run: number; query: number }>) =>
-  orm
-    .select({ site: tg.site, match: tg.match, also: tg.also, label: rt.label, own: rt.own })
-    .from(runQueries)
-    .innerJoin(
-      rt,
-      sql`${rt.runId} = ${runQueries.runId} AND ${rt.targetId} IN (
-        SELECT value FROM json_each(coalesce(${runQueries.plannedTargets}, ${runQueries.targets})))`,
-    )
-    .innerJoin(tg, eq(tg.id, rt.targetId))
-    .innerJoin(r, eq(r.id, runQueries.runId))
-    .where(and(eq(runQueries.runId, $.run), eq(runQueries.queryId, $.query)))
-    .orderBy(sql.raw(asPlanned)),
-)
+    .orderBy(runs.date, runs.id)
+    .all()
+}
 
 /** The queries with this text in the newest run that observed or settled one. A run that stopped has observed `unknown`. */
-const queriesLooked = prepared(($: Values<{ job: string; text: string; until: string | null }>) => {
+function queriesLooked(db: Database, job: string, text: string, until: string | undefined) {
   const looked = sql`(SELECT max(${past.id}) FROM ${queries} ${wanted} CROSS JOIN ${runs} ${past}
       JOIN ${runQueries} ${asked} ON ${asked.runId} = ${past.id} AND ${asked.queryId} = ${wanted.id}
-    WHERE ${wanted.text} = ${$.text} AND ${past.job} = ${$.job} AND (${$.until} IS NULL OR ${past.date} < ${$.until}) AND (
+    WHERE ${and(eq(wanted.text, text), eq(past.job, job), isBefore(past.date, until))} AND (
       EXISTS (SELECT 1 FROM ${observations} WHERE ${observations.runId} = ${past.id} AND ${observations.queryId} = ${wanted.id})
       OR EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.runId} = ${past.id} AND ${tasks.queryId} = ${wanted.id}
         AND ${tasks.state} IN ('done', 'failed'))))`
-  return orm
+  return drizzle(db)
     .select({
       run: runs.id,
       job: runs.job,
@@ -101,12 +92,40 @@ const queriesLooked = prepared(($: Values<{ job: string; text: string; until: st
     .from(runs)
     .innerJoin(runQueries, eq(runQueries.runId, runs.id))
     .innerJoin(queries, eq(queries.id, runQueries.queryId))
-    .where(and(eq(runs.id, looked), eq(queries.text, $.text)))
+    .where(and(eq(runs.id, looked), eq(queries.text, text)))
     .orderBy(queries.operation, queries.params)
-})
+    .all()
+}
 
-const pages = prepared(($: Values<{ run: number; query: number }>) =>
-  orm
+const [theRun, theQuery] = [sql.placeholder('run'), sql.placeholder('query')]
+
+/** How the paging of a query ended in a run. */
+const endOf = (db: Database) =>
+  drizzle(db)
+    .select({ run: runs.id, date: runs.date, because: runQueries.pagingEnd, kind: runQueries.pagingKind })
+    .from(runs)
+    .leftJoin(runQueries, and(eq(runQueries.runId, runs.id), eq(runQueries.queryId, theQuery)))
+    .where(eq(runs.id, theRun))
+    .prepare()
+
+/** The own targets of the query by the plan; targets that were added later are of the whole job. */
+const plannedTargets = (db: Database) =>
+  drizzle(db)
+    .select({ site: tg.site, match: tg.match, also: tg.also, label: rt.label, own: rt.own })
+    .from(runQueries)
+    .innerJoin(
+      rt,
+      sql`${rt.runId} = ${runQueries.runId} AND ${rt.targetId} IN (
+        SELECT value FROM json_each(coalesce(${runQueries.plannedTargets}, ${runQueries.targets})))`,
+    )
+    .innerJoin(tg, eq(tg.id, rt.targetId))
+    .innerJoin(r, eq(r.id, runQueries.runId))
+    .where(and(eq(runQueries.runId, theRun), eq(runQueries.queryId, theQuery)))
+    .orderBy(sql.raw(asPlanned))
+    .prepare()
+
+const pagesAsked = (db: Database) =>
+  drizzle(db)
     .select({
       page: tasks.page,
       state: tasks.state,
@@ -119,18 +138,18 @@ const pages = prepared(($: Values<{ run: number; query: number }>) =>
     })
     .from(tasks)
     .leftJoin(answers, eq(answers.id, tasks.answerId))
-    .where(and(eq(tasks.runId, $.run), eq(tasks.queryId, $.query)))
-    .orderBy(tasks.page),
-)
+    .where(and(eq(tasks.runId, theRun), eq(tasks.queryId, theQuery)))
+    .orderBy(tasks.page)
+    .prepare()
 
 /** The rank of a result over the pages of its query. Most tasks have no list of ranks, which costs nothing to find out. */
 export const rankOf = sql<number>`coalesce(
   CASE WHEN ${tasks.ranks} IS NOT NULL THEN json_extract(${tasks.ranks}, '$[' || ${results.place} || ']') END,
   ${tasks.rankBase} + ${results.place} + 1)`
 
-/** Without related searches, which come with web results and have no rank. */
-const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: number }>) =>
-  orm
+/** Results of a page in the order of its kinds, without related searches, which come with web results and have no rank. */
+const resultsOfPage = (db: Database) =>
+  drizzle(db)
     .select({
       kind: results.kind,
       rank: rankOf,
@@ -143,14 +162,18 @@ const resultsOfPage = prepared(($: Values<{ run: number; query: number; page: nu
     .innerJoin(results, and(eq(results.answerId, tasks.answerId), ne(results.kind, kindCodes.related)))
     .leftJoin(links, eq(links.id, results.linkId))
     .where(
-      sql`${tasks.runId} = ${$.run} AND ${tasks.queryId} = ${$.query} AND ${tasks.page} = ${$.page}
-        AND ${tasks.state} = 'done'`,
+      and(
+        eq(tasks.runId, theRun),
+        eq(tasks.queryId, theQuery),
+        eq(tasks.page, sql.placeholder('page')),
+        eq(tasks.state, 'done'),
+      ),
     )
-    .orderBy(results.kind, results.place),
-)
+    .orderBy(results.kind, results.place)
+    .prepare()
 
-const observedTargets = prepared(($: Values<{ run: number; query: number }>) =>
-  orm
+function observedTargets(db: Database, run: number, query: number) {
+  return drizzle(db)
     .select({
       site: tg.site,
       match: tg.match,
@@ -168,35 +191,34 @@ const observedTargets = prepared(($: Values<{ run: number; query: number }>) =>
     .innerJoin(tg, eq(tg.id, observations.targetId))
     .innerJoin(rt, and(eq(rt.runId, observations.runId), eq(rt.targetId, observations.targetId)))
     .innerJoin(r, eq(r.id, observations.runId))
-    .where(and(eq(observations.runId, $.run), eq(observations.queryId, $.query)))
-    .orderBy(sql.raw(asPlanned)),
-)
+    .where(and(eq(observations.runId, run), eq(observations.queryId, query)))
+    .orderBy(sql.raw(asPlanned))
+    .all()
+}
 
 export function serpReader(
   db: Database,
-): Pick<ReportStore, 'serpQueries' | 'serpDates' | 'storedSerp' | 'queryTargets'> {
+): Pick<ReportStore, 'queryRecords' | 'serpQueries' | 'serpDates' | 'storedSerp' | 'queryTargets'> {
+  const [ends, targets, pagesOf] = [once(() => endOf(db)), once(() => plannedTargets(db)), pageReader(db)]
   return {
-    serpQueries: ({ job, text, until = null }) => queriesAsked.all(db, { job, text, until }),
-    serpDates: ({ job, until = null }, query) => runsWithFirstPage.all(db, { job, until, query }),
+    serpQueries: ({ job, text, until }) => queriesAsked(db, job, text, until),
+    serpDates: ({ job, until }, query) => runsWithFirstPage(db, job, query, until),
     storedSerp: (run, query) => {
-      const { because, kind, ...at } = endOf.one(db, { run, query })
-      return { ...at, end: end(because, kind), pages: pagesOf(db, run, query) }
+      const { because, kind, ...at } = ends().get({ run, query }) as EndRow
+      return { ...at, end: end(because, kind), pages: pagesOf(run, query) }
     },
-    queryTargets: (run, query) => plannedTargets.all(db, { run, query }),
+    queryTargets: (run, query) => targets().all({ run, query }),
+    queryRecords: async ({ job, text, until }) =>
+      queriesLooked(db, job, text, until).map(({ queryId, because, kind, ...query }) => ({
+        ...query,
+        end: end(because, kind),
+        pages: pagesOf(query.run, queryId),
+        targets: observedTargets(db, query.run, queryId),
+      })),
   }
 }
 
-/** Reads the stored state of the queries with one text. */
-export function queryRecords(db: Database, { job, text, until }: QueryFilter): readonly QueryRecord[] {
-  return queriesLooked
-    .all(db, { job, text, until: until ?? null })
-    .map(({ queryId, because, kind, ...query }) => ({
-      ...query,
-      end: end(because, kind),
-      pages: pagesOf(db, query.run, queryId),
-      targets: observedTargets.all(db, { run: query.run, query: queryId }),
-    }))
-}
+type EndRow = NonNullable<ReturnType<ReturnType<typeof endOf>['get']>>
 
 function end(because: string | null, kind: string | null): QueryRecord['end'] {
   return because === null || kind === null ? null : { because, kind }
@@ -204,19 +226,23 @@ function end(because: string | null, kind: string | null): QueryRecord['end'] {
 
 const kinds = new Map(Object.entries(kindCodes).map(([kind, code]) => [code as number, kind as ResultKind]))
 
-/** The stored pages of a query in a run. */
-function pagesOf(db: Database, run: number, query: number): readonly PageRecord[] {
-  return pages.all(db, { run, query }).map(({ state, mismatched, pruned, ...page }) => ({
-    ...page,
-    ...(mismatched === 1 ? { mismatched: true as const } : {}),
-    state:
-      pruned === 1
-        ? 'pruned'
-        : state === 'done' || state === 'failed' || state === 'skipped'
-          ? state
-          : 'open',
-    results: resultsOfPage
-      .all(db, { run, query, page: page.page })
-      .map(({ kind, ...result }) => ({ ...result, kind: kinds.get(kind) as ResultKind })),
-  }))
+/** Reads the stored pages of a query in a run. */
+function pageReader(db: Database): (run: number, query: number) => readonly PageRecord[] {
+  const [pages, results] = [once(() => pagesAsked(db)), once(() => resultsOfPage(db))]
+  return (run, query) =>
+    pages()
+      .all({ run, query })
+      .map(({ state, mismatched, pruned, ...page }) => ({
+        ...page,
+        ...(mismatched === 1 ? { mismatched: true as const } : {}),
+        state:
+          pruned === 1
+            ? 'pruned'
+            : state === 'done' || state === 'failed' || state === 'skipped'
+              ? state
+              : 'open',
+        results: results()
+          .all({ run, query, page: page.page })
+          .map(({ kind, ...result }) => ({ ...result, kind: kinds.get(kind) as ResultKind })),
+      }))
 }
