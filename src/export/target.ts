@@ -1,12 +1,5 @@
 import { UsageError } from '../model/errors.ts'
 
-/** A schema of a Postgres database. */
-export interface ExportTarget {
-  /** Address of the database. */
-  readonly url: string
-  readonly schema: string
-}
-
 const defaultSchema = 'rankline_export'
 /** Schemas with tables of others: the queue's and those of Postgres. */
 const taken = /^(rankline|information_schema|pg_.*)$/
@@ -18,7 +11,11 @@ const form = 'postgres://user@host/database/schema'
  * Reads `postgres://user@host/database/schema`, also without the schema. Throws one sentence, which does not repeat the address: it may
  * hold a password.
  */
-export function exportTarget(text: string): ExportTarget {
+export function exportTarget(text: string): {
+  /** Address of the database. */
+  readonly url: string
+  readonly schema: string
+} {
   const url = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null
   const [database = '', name = '', ...more] =
     url?.pathname.replace(/^\//, '').replace(/\/$/, '').split('/') ?? []

@@ -137,7 +137,7 @@ async function planHere(memory: Store, { sharedRun, queries, credits }: LeasedCh
 }
 
 /** Puts into the store of the chunk what is known already: answers, tasks that ended, asynchronous jobs that wait. */
-async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: string): Promise<KnownCalls> {
+async function layIn(memory: Store, run: Run, chunk: LeasedChunk, keyHash: string) {
   const others = chunk.reusable.filter((answer) => answer.isOfGroup || repeatsTheQuestion(chunk, answer))
   const stored = [...chunk.answers, ...others].map((answer) => ({ run: chunk.run, answer }))
   await memory.importBatch({
@@ -240,12 +240,6 @@ async function layInJobs(
   return byCall
 }
 
-/** Shared calls by the numbers that they and their answers have in the store of a chunk. */
-interface KnownCalls {
-  readonly byCall: Map<number, NewSharedCall>
-  readonly byAnswer: Map<number, string>
-}
-
 /** Names a page of a query. */
 function pageKey(query: Buffer, page: number): string {
   return `${query.toString('hex')}:${page}`
@@ -255,25 +249,34 @@ function pageKey(query: Buffer, page: number): string {
  * The store that a chunk is collected in: what counts for money is written into the shared journal first, or with it, and everything into
  * the store of the chunk, which plans the pages.
  */
-function journaledStore(options: {
+function journaledStore({
+  memory,
+  calls,
+  lease,
+  queries,
+  known,
+  onLost,
+}: {
   /** The store of this chunk alone. */
   readonly memory: CollectStore
   readonly calls: SharedCalls
   readonly lease: ChunkLease
   readonly queries: readonly ChunkQuery[]
-  /** Calls and answers that the lease brought: by their numbers in the store of the chunk. */
-  readonly known: KnownCalls
+  /** Shared calls that the lease brought, by the numbers that they and their answers have in the store of the chunk. */
+  readonly known: {
+    readonly byCall: Map<number, NewSharedCall>
+    readonly byAnswer: Map<number, string>
+  }
   /** Called once when the lease was lost. */
   readonly onLost: () => void
 }): CollectStore {
-  const { memory, calls, lease, known } = options
   const tasks = new Map<number, SharedTask>()
   const reused = new Set<number>()
   /** The answer that a task was given last. */
   const answerOf = new Map<number, string>()
   // Answers that were laid in may be used, however old they are. Where there are none, none need be looked for.
   const fresh = known.byAnswer.size > 0 ? { from: 0, until: Number.MAX_SAFE_INTEGER } : null
-  const histories = new Map(options.queries.map((query) => [query.key.toString('hex'), query.history]))
+  const histories = new Map(queries.map((query) => [query.key.toString('hex'), query.history]))
 
   const know = ({
     id,
@@ -294,7 +297,7 @@ function journaledStore(options: {
       return await written
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error
-      options.onLost()
+      onLost()
       throw new StopRequested()
     }
   }

@@ -10,29 +10,14 @@ import { type App, clockCheck, lookupDelays, type Machines, type Turn, unchecked
 import { type CommandOptions, keyHash, type ServiceSettings } from '../run/config.ts'
 import { outgoing } from '../run/outgoing.ts'
 import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { CoordinationLost } from '../store/shared/plans.ts'
+import { CoordinationLost, type SharedPlans } from '../store/shared/plans.ts'
 import { abandonWhenSilent, waitingJournal, whenReachable } from '../store/shared/waiting.ts'
 import type { Store } from '../store/store.ts'
 import { collectOnMachines, finishOnMachines } from './coordinator.ts'
-import { databaseClock } from './database-clock.ts'
-import { coldRequests, processName, reachableJournal, readJournal, syncClock } from './queue.ts'
+import { databaseClock, syncClock } from './database-clock.ts'
+import { coldRequests, processName, reachableJournal, readJournal } from './queue.ts'
 import { slotLimiter } from './slot-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
-
-interface Opened {
-  readonly store: Store
-  readonly database: string
-  readonly http: HttpClient
-  readonly service: ServiceSettings
-  /** Address of the queue. */
-  readonly queue: string
-  /** A coordinator that says nothing for so long has died: another may take its jobs. */
-  readonly leaseMs: number
-  readonly turn: Turn
-  readonly clock: Clock
-  /** What was said of the clock; null where it is not compared with the service's. */
-  readonly checked: CommandOptions | null
-}
 
 const pollEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
@@ -46,15 +31,37 @@ const goodbyeMs = 2_000
 const lookupsAtOnce = 4
 
 /** Opens the app of a process that has its calls made by workers. Its own free calls pass the limit of all machines. */
-export async function openWithMachines(opened: Opened): Promise<App> {
-  const { store, database, http, service, turn, leaseMs } = opened
-  const reached = await reachableJournal(opened.queue)
+export async function openWithMachines({
+  store,
+  database,
+  http,
+  service,
+  queue,
+  leaseMs,
+  turn,
+  clock: ownClock,
+  checked,
+}: {
+  readonly store: Store
+  readonly database: string
+  readonly http: HttpClient
+  readonly service: ServiceSettings
+  /** Address of the queue. */
+  readonly queue: string
+  /** A coordinator that says nothing for so long has died: another may take its jobs. */
+  readonly leaseMs: number
+  readonly turn: Turn
+  readonly clock: Clock
+  /** What was said of the clock; null where it is not compared with the service's. */
+  readonly checked: CommandOptions | null
+}): Promise<App> {
+  const reached = await reachableJournal(queue)
   const life = new AbortController()
   const said = sayings(turn.notify)
   const waitingFor = (signal: AbortSignal, mostMs: number): SharedJournal =>
     waitingJournal(reached, { ...said, signal, mostMs })
   const journal = waitingFor(life.signal, longestWaitMs)
-  const clock = databaseClock(opened.clock)
+  const clock = databaseClock(ownClock)
   await explained(syncClock(journal, clock, {}), leaseMs)
   const hash = keyHash(service)
   const limiter = slotLimiter({
@@ -78,7 +85,6 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   await explained(sync(life.signal), leaseMs)
   const coordination = coordinate({ journal, reached }, { key: hash, coordinator }, turn)
   const lookups = serviceWith(lookupDelays)
-  const { checked } = opened
   return {
     store,
     database,
@@ -112,7 +118,19 @@ export async function openWithMachines(opened: Opened): Promise<App> {
   }
 }
 
-interface Joined {
+function machinesOf({
+  store,
+  clock,
+  reached,
+  waitingFor,
+  read,
+  sync,
+  coordination,
+  coordinator: { id, leaseMs },
+  key,
+  notify,
+  life,
+}: {
   readonly store: Store
   readonly clock: Clock
   readonly reached: SharedJournal
@@ -123,18 +141,13 @@ interface Joined {
   /** The same, and waits for the database of the journal until the signal. */
   readonly sync: (signal: AbortSignal) => Promise<SyncResult>
   readonly coordination: ReturnType<typeof coordinate>
-  readonly coordinator: Coordinator
+  readonly coordinator: Parameters<SharedPlans['coordinate']>[1]
   /** Hash of the key. */
   readonly key: string
   readonly notify: Turn['notify']
   /** Aborted when the app is closed. */
   readonly life: AbortSignal
-}
-
-function machinesOf(joined: Joined): Machines {
-  const { store, clock, notify, reached, waitingFor, read, sync, coordination, key, life } = joined
-  const { id, leaseMs } = joined.coordinator
-
+}): Machines {
   /** Plan, chunks and the right to coordinate may be lost with a server that failed over: begins again with what is known here. */
   const throughFailovers = async <T>(
     work: () => Promise<T>,
@@ -266,16 +279,13 @@ async function explained<T>(work: Promise<T>, leaseMs: number): Promise<T> {
   }
 }
 
-interface Coordinator {
-  readonly id: string
-  readonly name: string
-  readonly leaseMs: number
-}
-
 /** The right to coordinate jobs, kept as long as this process lives. */
 function coordinate(
   { journal, reached }: { readonly journal: SharedJournal; readonly reached: SharedJournal },
-  { key, coordinator }: { readonly key: string; readonly coordinator: Coordinator },
+  {
+    key,
+    coordinator,
+  }: { readonly key: string; readonly coordinator: Parameters<SharedPlans['coordinate']>[1] },
   { waitMs, notify }: Turn,
 ) {
   const taken = new Set<string>()
@@ -345,11 +355,7 @@ async function knowsAllCalls(
     store,
     journal,
     coordinator,
-  }: {
-    readonly store: Store
-    readonly journal: SharedJournal
-    readonly coordinator: string
-  },
+  }: { readonly store: Store; readonly journal: SharedJournal; readonly coordinator: string },
   keyHash: string,
   since: number,
 ): Promise<boolean> {

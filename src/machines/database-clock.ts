@@ -1,4 +1,6 @@
 import type { Clock } from '../model/time.ts'
+import type { SharedJournal } from '../store/shared/journal.ts'
+import { type WaitOptions, whenReachable } from '../store/shared/waiting.ts'
 
 /** A clock that shows the time of the database, whatever this machine's own clock says. */
 export interface DatabaseClock extends Clock {
@@ -41,5 +43,18 @@ export function databaseClock(local: Clock): DatabaseClock {
     },
     monotonicAt: (databaseTime) => databaseTime - offset(),
     aheadMs: () => local.wall() - wall(),
+  }
+}
+
+/** Looks a few times at the clock of the database: the quickest answer counts. */
+export async function syncClock(
+  journal: SharedJournal,
+  clock: ReturnType<typeof databaseClock>,
+  options: WaitOptions,
+): Promise<void> {
+  for (let look = 0; look < 3; look++) {
+    const askedAt = clock.monotonic()
+    const now = await whenReachable(() => journal.operations.now(), options)
+    clock.note(now, askedAt, clock.monotonic())
   }
 }

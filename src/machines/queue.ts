@@ -1,28 +1,19 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { apiClient } from '../api/client.ts'
-import type { StopSignal } from '../collect/stop.ts'
 import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
-import { exitCodes, type Run, type StopCause } from '../model/run.ts'
+import { exitCodes, type Run } from '../model/run.ts'
 import { shortKey } from '../model/text.ts'
 import { type Clock, dayMs, systemClock } from '../model/time.ts'
-import { connectionsFor } from '../run/app.ts'
-import { type CommandOptions, keyHash, queueUrl, serviceSettings, version } from '../run/config.ts'
+import { type CommandOptions, keyHash, queueUrl, serviceSettings } from '../run/config.ts'
 import { backfillAndNotify } from '../run/derive.ts'
-import { ownerOf, tryCollectorLock } from '../run/lock.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { type MovedJob, RekeyRefused } from '../store/shared/operations.ts'
 import type { SharedJob } from '../store/shared/plans.ts'
-import { abandonWhenSilent, type WaitOptions, whenReachable } from '../store/shared/waiting.ts'
-import { keyLock } from '../store/sqlite/connection/lock.ts'
-import { openScratchStore, openStore } from '../store/sqlite/open.ts'
-import { databaseClock } from './database-clock.ts'
+import { abandonWhenSilent } from '../store/shared/waiting.ts'
+import { openStore } from '../store/sqlite/open.ts'
 import { layOut, openJournal } from './postgres/open.ts'
-import { slotLimiter } from './slot-limiter.ts'
 import { type SyncOptions, type SyncResult, syncAll, syncJournal } from './sync.ts'
-import { refusalOfKey, type WorkerOptions, type WorkerState, work } from './worker.ts'
 
 /** Address of the queue that a command needs. */
 export function neededQueue(options: CommandOptions): string {
@@ -38,147 +29,8 @@ export function processName(): string {
   return `${hostname()}, process ${process.pid}`
 }
 
-export interface WorkerSettings {
-  readonly url: string
-  readonly concurrency: number
-  readonly leaseMs: number
-  readonly once: boolean
-  readonly maxOutageMs: number
-  readonly maxThrottlingMs: number
-  readonly stop: StopSignal
-  readonly notice: (line: string) => void
-  /** Called when it has the queue and the service takes its key: now it looks for chunks. */
-  readonly onUp: () => void
-  readonly onState: (state: WorkerState) => void
-}
-
-/** How often it is tried to take a lock. */
-const pollEveryMs = 200
 /** The first requests of a process, which open connections. */
 export const coldRequests = 16
-
-/** Runs a worker of the queue with the key of this process. Answers why it cannot go on; null where it has nothing left, or was told to stop. */
-export async function runWorker(
-  options: CommandOptions,
-  settings: WorkerSettings,
-  local: Clock = systemClock,
-): Promise<StopCause | null> {
-  const { stop, notice } = settings
-  const { http, service } = await connectionsFor(options)
-  const life = new AbortController()
-  try {
-    using key = await shareKey(keyHash(service), stop.signal, notice)
-    if (key === null) return null
-    await using journal = await openPatiently(settings.url, stop, notice)
-    if (journal === null) return null
-    const clock = databaseClock(local)
-    const hash = keyHash(service)
-    const limiter = slotLimiter({
-      rates: journal.rates,
-      keyHash: hash,
-      clock,
-      concurrency: settings.concurrency,
-      coldRequests,
-      signal: life.signal,
-      onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
-    })
-    const serviceDelays = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
-    const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
-      apiClient({
-        baseUrl: service.baseUrl,
-        http,
-        rateLimiter: limiter,
-        store,
-        clock,
-        keyHash: hash,
-        serviceDelays,
-        mayStillLeave,
-      })
-    const options = {
-      ...settings,
-      journal,
-      limiter,
-      clock,
-      serviceFor,
-      keyHash: hash,
-      random: Math.random,
-      name: processName(),
-      version,
-      openMemory: openScratchStore,
-    }
-    // Nothing is at stake yet: a queue that says nothing is not waited for.
-    stop.signal.addEventListener('abort', journal.abandon, { once: true })
-    await syncClock(journal, clock, { signal: stop.signal })
-    const refusal = await refusalOfKey(options)
-    stop.signal.removeEventListener('abort', journal.abandon)
-    if (refusal !== null || stop.signal.aborted) return refusal
-    settings.onUp()
-    return await work(options)
-  } catch (error) {
-    if (stop.signal.aborted && error instanceof JournalUnreachable) return null
-    throw error
-  } finally {
-    life.abort()
-    await http.close()
-  }
-}
-
-/**
- * Takes the lock of the key with the other processes of the queue on this machine, once no process without a queue has it; null where
- * this one is told to stop meanwhile.
- */
-async function shareKey(
-  hash: string,
-  signal: AbortSignal,
-  notice: (line: string) => void,
-): Promise<Disposable | null> {
-  const path = keyLock(hash)
-  for (let isSaid = false; !signal.aborted; isSaid = true) {
-    const lock = tryCollectorLock(path, 'shared')
-    if (lock !== null) return lock
-    if (!isSaid)
-      notice(
-        `A process on this machine collects with this key, and without the queue. Waiting for it (${ownerOf(path)}).`,
-      )
-    await pause(pollEveryMs, undefined, { signal }).catch(() => {})
-  }
-  return null
-}
-
-/** Opens the journal, and waits for a server that is not up yet; null where the process is told to stop meanwhile. */
-async function openPatiently(
-  url: string,
-  stop: StopSignal,
-  notice: (line: string) => void,
-): Promise<SharedJournal | null> {
-  let isSaid = false
-  const say = ({ message }: JournalUnreachable): void => {
-    if (!isSaid) notice(`The queue cannot be reached yet: ${message}. Waiting for it.`)
-    isSaid = true
-  }
-  try {
-    return await whenReachable(() => openJournal(url, 'collect', stop.signal), {
-      signal: stop.signal,
-      onWait: say,
-    })
-  } catch (error) {
-    if (stop.signal.aborted) return null
-    throw error
-  }
-}
-
-/** Looks a few times at the clock of the database: the quickest answer counts. */
-export async function syncClock(
-  journal: SharedJournal,
-  clock: ReturnType<typeof databaseClock>,
-  options: WaitOptions,
-): Promise<void> {
-  for (let look = 0; look < 3; look++) {
-    const askedAt = clock.monotonic()
-    const now = await whenReachable(() => journal.operations.now(), options)
-    clock.note(now, askedAt, clock.monotonic())
-  }
-}
 
 /** Does one thing with a journal that is there. Where it cannot be reached, nothing happens. */
 export async function queueWork<T>(url: string, work: (journal: SharedJournal) => Promise<T>): Promise<T> {
@@ -193,19 +45,19 @@ export async function migrateQueue(url: string): ReturnType<typeof layOut> {
   return await withoutPatience(() => layOut(url))
 }
 
-/** Which jobs get the key of this host. */
-export interface RekeyWish {
-  /** Only the job of that name. */
-  readonly job: string | undefined
-  /** The key that they have, or how it begins; those that this database has begun where it is not given. */
-  readonly from: string | undefined
-}
-
 /** Moves jobs to the key of this host. */
 export async function rekeyJobs(
   options: CommandOptions,
   url: string,
-  { job, from }: RekeyWish,
+  {
+    job,
+    from,
+  }: {
+    /** Only the job of that name. */
+    readonly job: string | undefined
+    /** The key that they have, or how it begins; those that this database has begun where it is not given. */
+    readonly from: string | undefined
+  },
 ): Promise<{ readonly to: string; readonly moved: readonly MovedJob[] }> {
   const to = keyHash(serviceSettings(options))
   return await queueWork(url, async ({ operations }) => {
@@ -284,29 +136,34 @@ async function withoutPatience<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface SyncSettings {
-  readonly url: string
-  readonly database: string
-  /** Bodies of answers stay in the journal for so long, and until all readers have them. */
-  readonly keepMs: number
-  /** Readers that were not seen for so long do not count. */
-  readonly forgetAfterMs: number
-  /** The key of this host; null where it has none. */
-  readonly ownKey: string | null
-  readonly notice: (line: string) => void
-  /** Ends it early; the next sync goes on. */
-  readonly signal?: AbortSignal | undefined
-}
-
 /** For how long answers are kept, and readers waited for, where nothing else is said. */
 export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 
 /** Brings the journal into a database, and drops from it old bodies of answers that all its readers have. */
 export async function syncDatabase(
-  settings: SyncSettings,
+  {
+    url,
+    database,
+    keepMs,
+    forgetAfterMs,
+    ownKey,
+    notice,
+    signal,
+  }: {
+    readonly url: string
+    readonly database: string
+    /** Bodies of answers stay in the journal for so long, and until all readers have them. */
+    readonly keepMs: number
+    /** Readers that were not seen for so long do not count. */
+    readonly forgetAfterMs: number
+    /** The key of this host; null where it has none. */
+    readonly ownKey: string | null
+    readonly notice: (line: string) => void
+    /** Ends it early; the next sync goes on. */
+    readonly signal?: AbortSignal | undefined
+  },
   clock: Clock = systemClock,
 ): Promise<Omit<SyncResult, 'unread' | 'failedOver'>> {
-  const { url, database, keepMs, forgetAfterMs, ownKey, notice, signal } = settings
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
   using _ = abandonWhenSilent({ journal, signal, clock, lastSign: () => 0 })

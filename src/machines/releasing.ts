@@ -31,26 +31,19 @@ import {
 } from '../store/shared/spending.ts'
 import type { Store } from '../store/store.ts'
 
-/** What releases need of those who coordinate. */
-export interface ReleaserOptions
-  extends Pick<CollectOptions, 'keyHash' | 'clock' | 'notice' | 'sharedLimits' | 'reported'> {
-  readonly store: Store
-  readonly journal: Pick<SharedJournal, 'spending'>
-  readonly coordinator: string
-}
-
 /** The account is read again after so long, while chunks wait for credits. */
 const readEveryMs = 10_000
 
 /** Releases chunks as the budget of the key covers them. */
 export function releaser(
-  options: ReleaserOptions,
-  byShared: ReadonlyMap<string, Run>,
-  reader: {
-    /** Milliseconds since it was read. */
-    age(): number
-    again(): Promise<unknown>
+  options: Pick<CollectOptions, 'keyHash' | 'clock' | 'notice' | 'sharedLimits' | 'reported'> & {
+    readonly store: Store
+    readonly journal: Pick<SharedJournal, 'spending'>
+    readonly coordinator: string
   },
+  byShared: ReadonlyMap<string, Run>,
+  /** The newest reading of the account in the journal: milliseconds since it was read, and how to read it again. */
+  reader: { readonly age: () => number; readonly again: () => Promise<unknown> },
 ) {
   const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
   const runs = [...byShared.values()]
@@ -217,7 +210,12 @@ export interface Release {
  */
 export function decideRelease(
   waiting: readonly WaitingChunk[],
-  state: {
+  {
+    budget,
+    periods,
+    runs,
+    ...state
+  }: {
     /** What the budget of the key stands at; what is reserved for other chunks counts as possibly billed. */
     readonly budget: CreditBudget
     readonly periods: PeriodLimits
@@ -227,8 +225,7 @@ export function decideRelease(
     readonly runs: ReadonlyMap<string, Run>
   },
 ): Release {
-  const { budget, periods, runs } = state
-  let quotaLeft = state.quotaLeft
+  let { quotaLeft } = state
   const grants: Grant[] = []
   const limits = new Map<number, SpendingLimit>()
   const reached = new Map<number, readonly BudgetStanding[]>()

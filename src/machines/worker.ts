@@ -1,20 +1,29 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { apiClient } from '../api/client.ts'
 import { accountStop, fetchUsage } from '../collect/account.ts'
 import { type CallCounts, callCounts } from '../collect/circuit-breaker.ts'
 import { type StopSignal, thrownCause, UsageUnavailable } from '../collect/stop.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
-import { sleep } from '../model/time.ts'
+import { type Clock, sleep, systemClock } from '../model/time.ts'
+import { connectionsFor } from '../run/app.ts'
+import { type CommandOptions, keyHash, version } from '../run/config.ts'
+import { ownerOf, tryCollectorLock } from '../run/lock.ts'
 import type { UsageReading } from '../store/ledger.ts'
 import type { ChunkLease, NewSharedCall } from '../store/shared/calls.ts'
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
 import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
 import { abandonWhenSilent, whenReachable } from '../store/shared/waiting.ts'
+import { keyLock } from '../store/sqlite/connection/lock.ts'
+import { openScratchStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
-import type { DatabaseClock } from './database-clock.ts'
-import type { SlotLimiter } from './slot-limiter.ts'
+import { type DatabaseClock, databaseClock, syncClock } from './database-clock.ts'
+import { openJournal } from './postgres/open.ts'
+import { coldRequests, processName } from './queue.ts'
+import { type SlotLimiter, slotLimiter } from './slot-limiter.ts'
 
 export interface WorkerOptions
   extends Pick<
@@ -66,6 +75,130 @@ const goodbyeMs = 1_000
 const mostRunsCounted = 20
 /** How long a chunk that the service refused keeps a worker from asking for the next one. */
 const afterStopMs = 5_000
+/** How often it is tried to take the lock of the key. */
+const lockEveryMs = 200
+
+/** Runs a worker of the queue with the key of this process. Answers why it cannot go on; null where it has nothing left, or was told to stop. */
+export async function runWorker(
+  command: CommandOptions,
+  settings: {
+    readonly url: string
+    readonly concurrency: number
+    readonly leaseMs: number
+    readonly once: boolean
+    readonly maxOutageMs: number
+    readonly maxThrottlingMs: number
+    readonly stop: StopSignal
+    readonly notice: (line: string) => void
+    /** Called when it has the queue and the service takes its key: now it looks for chunks. */
+    readonly onUp: () => void
+    readonly onState: (state: WorkerState) => void
+  },
+  local: Clock = systemClock,
+): Promise<StopCause | null> {
+  const { stop, notice } = settings
+  const { http, service } = await connectionsFor(command)
+  const life = new AbortController()
+  try {
+    using key = await shareKey(keyHash(service), stop.signal, notice)
+    if (key === null) return null
+    await using journal = await openPatiently(settings.url, stop, notice)
+    if (journal === null) return null
+    const clock = databaseClock(local)
+    const hash = keyHash(service)
+    const limiter = slotLimiter({
+      rates: journal.rates,
+      keyHash: hash,
+      clock,
+      concurrency: settings.concurrency,
+      coldRequests,
+      signal: life.signal,
+      onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
+    })
+    const serviceDelays = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
+    const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
+      apiClient({
+        baseUrl: service.baseUrl,
+        http,
+        rateLimiter: limiter,
+        store,
+        clock,
+        keyHash: hash,
+        serviceDelays,
+        mayStillLeave,
+      })
+    const options = {
+      ...settings,
+      journal,
+      limiter,
+      clock,
+      serviceFor,
+      keyHash: hash,
+      random: Math.random,
+      name: processName(),
+      version,
+      openMemory: openScratchStore,
+    }
+    // Nothing is at stake yet: a queue that says nothing is not waited for.
+    stop.signal.addEventListener('abort', journal.abandon, { once: true })
+    await syncClock(journal, clock, { signal: stop.signal })
+    const refusal = await refusalOfKey(options)
+    stop.signal.removeEventListener('abort', journal.abandon)
+    if (refusal !== null || stop.signal.aborted) return refusal
+    settings.onUp()
+    return await work(options)
+  } catch (error) {
+    if (stop.signal.aborted && error instanceof JournalUnreachable) return null
+    throw error
+  } finally {
+    life.abort()
+    await http.close()
+  }
+}
+
+/**
+ * Takes the lock of the key with the other processes of the queue on this machine, once no process without a queue has it; null where
+ * this one is told to stop meanwhile.
+ */
+async function shareKey(
+  hash: string,
+  signal: AbortSignal,
+  notice: (line: string) => void,
+): Promise<Disposable | null> {
+  const path = keyLock(hash)
+  for (let isSaid = false; !signal.aborted; isSaid = true) {
+    const lock = tryCollectorLock(path, 'shared')
+    if (lock !== null) return lock
+    if (!isSaid)
+      notice(
+        `A process on this machine collects with this key, and without the queue. Waiting for it (${ownerOf(path)}).`,
+      )
+    await pause(lockEveryMs, undefined, { signal }).catch(() => {})
+  }
+  return null
+}
+
+/** Opens the journal, and waits for a server that is not up yet; null where the process is told to stop meanwhile. */
+async function openPatiently(
+  url: string,
+  stop: StopSignal,
+  notice: (line: string) => void,
+): Promise<SharedJournal | null> {
+  let isSaid = false
+  const say = ({ message }: JournalUnreachable): void => {
+    if (!isSaid) notice(`The queue cannot be reached yet: ${message}. Waiting for it.`)
+    isSaid = true
+  }
+  try {
+    return await whenReachable(() => openJournal(url, 'collect', stop.signal), {
+      signal: stop.signal,
+      onWait: say,
+    })
+  } catch (error) {
+    if (stop.signal.aborted) return null
+    throw error
+  }
+}
 
 /**
  * Takes chunks and collects them until it is told to stop, or, with `once`, until no chunk is left. Answers why it cannot go on, or null.
@@ -110,7 +243,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const hasRunOut = ({ renewed }: HeldChunk): boolean =>
     clock.monotonic() > renewed.monotonic + leaseMs || machineWall() > renewed.wall + leaseMs
   const machineWall = (): number => clock.wall() + clock.aheadMs()
-  const instant = (): Instant => ({ monotonic: clock.monotonic(), wall: machineWall() })
+  const instant = () => ({ monotonic: clock.monotonic(), wall: machineWall() })
 
   const end = async (chunk: LeasedChunk, how: ChunkEnd): Promise<void> => {
     await journal.calls.flush()
@@ -286,14 +419,8 @@ interface HeldChunk {
   readonly lease: ChunkLease
   readonly lost: AbortController
   readonly work: Promise<void>
-  /** When it was last asked to be renewed. */
-  renewed: Instant
-}
-
-/** By the two clocks of this machine. */
-interface Instant {
-  readonly monotonic: number
-  readonly wall: number
+  /** When it was last asked to be renewed, by the two clocks of this machine. */
+  renewed: { readonly monotonic: number; readonly wall: number }
 }
 
 function crashed(error: unknown): StopCause {

@@ -6,19 +6,16 @@ interface Balance {
   used: number
 }
 
-/** A one-time pack. */
-interface Pack extends Balance {
-  readonly id: string
-  readonly title: string
-  /** Epoch ms. */
-  readonly purchasedAt: number
-}
-
 /** Balance and settings of the account; every number is in credits. */
 export interface SandboxAccount {
   readonly subscription: Balance
-  /** In the order of purchase. */
-  readonly packs: Pack[]
+  /** One-time packs, in the order of purchase. */
+  readonly packs: (Balance & {
+    readonly id: string
+    readonly title: string
+    /** Epoch ms. */
+    readonly purchasedAt: number
+  })[]
   readonly credits: Balance
   /** Set aside for calls and jobs that are not charged yet. */
   reserved: number
@@ -124,10 +121,7 @@ function spansAt(now: number): Record<keyof Quotas, string> {
   return { total: 'total', daily: `day ${day}`, weekly: `week ${week}`, monthly: `month ${month}` }
 }
 
-/** The answer of `/v1/usage`; the older shape has no `packs`. */
-export type UsageRecord = ReturnType<typeof usageRecord>
-
-/** The usage record as the service sends it at `now` (epoch ms). */
+/** The answer of `/v1/usage` at `now` (epoch ms); the older shape has no `packs`. */
 export function usageRecord(account: SandboxAccount, now: number) {
   const { subscription, packs, credits, settings } = account
   const combined = sum([subscription, ...packs])
@@ -157,7 +151,7 @@ export function usageRecord(account: SandboxAccount, now: number) {
   }
 }
 
-function packsRecord(packs: readonly Pack[]) {
+function packsRecord(packs: SandboxAccount['packs']) {
   if (packs.length === 0) return null
   const total = sum(packs)
   const items = packs.map((pack) => ({

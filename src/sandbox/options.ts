@@ -120,13 +120,6 @@ export interface FaultRule {
   readonly do: Fault
 }
 
-/** The health of one engine in `/v1/stats`. */
-export interface EngineStats {
-  /** Percent of calls that did not fail. */
-  readonly successRate?: number
-  readonly avgResponseTimeMs?: number
-}
-
 /** A change of a running sandbox. Other fields stay as they are. */
 export interface ControlChange {
   /** Stops the clock of the world at noon UTC of this date, `YYYY-MM-DD`. */
@@ -147,6 +140,15 @@ export interface ControlChange {
   readonly asyncMs?: number
   readonly pages?: PageShape
   readonly positions?: Positions
-  /** By engine. */
-  readonly stats?: Readonly<Record<string, EngineStats>>
+  /** The health in `/v1/stats`, by engine. */
+  readonly stats?: Readonly<
+    Record<
+      string,
+      {
+        /** Percent of calls that did not fail. */
+        readonly successRate?: number
+        readonly avgResponseTimeMs?: number
+      }
+    >
+  >
 }

@@ -59,19 +59,17 @@ export interface CheckedRequest {
   readonly isAsync: boolean
 }
 
-/** Why a call is refused with 400. */
-interface Invalid {
-  readonly problem: string
-}
-
 const query: Param = { type: 'string', meaning: 'search text', required: true }
 
-/** Checks the params of a request, texts of a query string or values of a JSON body, against the catalog. */
+/**
+ * Checks the params of a request against the catalog: texts of a query string, or values of a JSON body. A `problem` is refused with
+ * 400.
+ */
 export function validate(
   operation: Operation,
   style: Style,
   sent: Readonly<Record<string, unknown>>,
-): CheckedRequest | Invalid {
+): CheckedRequest | { readonly problem: string } {
   const known = paramsOf(operation, style)
   const values: Record<string, ParamValue> = {}
   for (const [name, value] of Object.entries(sent)) {

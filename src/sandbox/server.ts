@@ -4,7 +4,7 @@ import { countryCodes } from '../catalog/codes.ts'
 import { billableOperations } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Operation } from '../catalog/operation.ts'
 import { UsageError } from '../model/errors.ts'
-import { release, reserve, type UsageRecord, usageRecord } from './account.ts'
+import { release, reserve, usageRecord } from './account.ts'
 import { applyChange, controlPrefix, serveControl } from './control.ts'
 import {
   badRequest,
@@ -18,7 +18,7 @@ import {
   readTarget,
 } from './http.ts'
 import type { OpenEntry } from './ledger.ts'
-import type { ControlChange, EngineStats, Fault, SandboxOptions } from './options.ts'
+import type { ControlChange, Fault, SandboxOptions } from './options.ts'
 import { respond, send } from './respond.ts'
 import { type CheckedRequest, type Route, validate } from './routes.ts'
 import { charge, createState, type SandboxState } from './state.ts'
@@ -46,7 +46,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** Changes the sandbox while it runs. */
     control: (change: ControlChange): void => applyChange(state, change),
     /** The current usage record. */
-    usage(): UsageRecord {
+    usage() {
       state.jobs.settle()
       return usageRecord(state.account, state.worldClock.now())
     },
@@ -118,11 +118,6 @@ function admit(
   return errorReply(401, rateMessage)
 }
 
-interface CheckedCall {
-  readonly operation: Operation
-  readonly asked: CheckedRequest
-}
-
 /** The checked request, or the error of a check. */
 function check(
   entry: OpenEntry,
@@ -130,7 +125,7 @@ function check(
   target: RequestTarget,
   body: Buffer | null,
   contentType: string,
-): CheckedCall | Reply {
+): { readonly operation: Operation; readonly asked: CheckedRequest } | Reply {
   if (route === undefined) return errorReply(404)
   if (body === null) return errorReply(413)
   const sent = paramsSent(route, target, body, contentType)
@@ -160,7 +155,7 @@ function begin(
   state: SandboxState,
   response: ServerResponse,
   entry: OpenEntry,
-  { operation, asked }: CheckedCall,
+  { operation, asked }: Exclude<ReturnType<typeof check>, Reply>,
 ): void {
   const { cost } = operation
   if (operation.billable && !reserve(state.account, cost)) {
@@ -242,7 +237,7 @@ const paths = new Set(billableOperations.map(({ path }) => path))
 /** The answer of `/v1/stats`: the snapshot, or the documented error. */
 function statsReply(
   asked: Readonly<Record<string, unknown>>,
-  stats: Readonly<Record<string, EngineStats>>,
+  stats: SandboxState['settings']['stats'],
 ): Reply {
   const path = typeof asked.path === 'string' ? asked.path : null
   const inPath = path?.match(/^\/v1\/([a-z0-9_-]+)\/[a-z0-9_/-]+$/)?.[1] ?? null
@@ -255,7 +250,11 @@ function statsReply(
   return { status: 200, body: snapshot(engine, path, stats[engine] ?? {}) }
 }
 
-function snapshot(engine: string, path: string | null, stats: EngineStats): object {
+function snapshot(
+  engine: string,
+  path: string | null,
+  stats: SandboxState['settings']['stats'][string],
+): object {
   const { successRate = 99.2, avgResponseTimeMs = 1150 } = stats
   return {
     engine,

@@ -2,7 +2,7 @@ import type { Operation } from '../catalog/operation.ts'
 import { openAccount, quotaCounter, spend } from './account.ts'
 import { type OpenEntry, requestLog, slidingWindows } from './ledger.ts'
 import type {
-  EngineStats,
+  ControlChange,
   Fault,
   FaultRule,
   Latency,
@@ -24,7 +24,7 @@ interface SandboxSettings {
   pages: PageShape
   positions: Positions
   dateHeader: string | null
-  stats: Readonly<Record<string, EngineStats>>
+  stats: NonNullable<ControlChange['stats']>
 }
 
 /** The first state of a sandbox. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { limitsOf, type PeriodLimit } from '../../src/ledger/period-limits.ts'
-import { type ReleaserOptions, releaser } from '../../src/machines/releasing.ts'
+import { releaser } from '../../src/machines/releasing.ts'
 import { systemClock } from '../../src/model/time.ts'
 import type { SharedRun } from '../../src/store/shared/plans.ts'
 import { aRun } from '../support/tasks.ts'
@@ -29,7 +29,7 @@ async function releasedBy(
     ...{ clock: systemClock, keyHash: run.keyHash, coordinator, notice: () => {}, sharedLimits: limits },
     store: { ownJobs: async () => ownJobs },
     journal: shared,
-  } as unknown as ReleaserOptions
+  } as unknown as Parameters<typeof releaser>[0]
   const reader = { age: () => 0, again: async () => {} }
   const here = aRun({ job: run.job, settings: { ...aRun().settings, name: run.job } })
   const { grants } = await releaser(options, new Map([[run.id, here]]), reader).next(9)

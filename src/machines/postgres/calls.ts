@@ -13,12 +13,6 @@ import { JournalAbandoned } from '../../store/shared/journal.ts'
 import { whenReachable } from '../../store/shared/waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
 
-/** A call to be written before it is sent. */
-interface Intent {
-  readonly lease: ChunkLease
-  readonly call: NewSharedCall
-}
-
 /** What became of a call, what it brought, or how a task ended: written together. */
 type Entry =
   | { readonly settled: SettledCall; readonly answer?: StoredAnswer }
@@ -37,8 +31,8 @@ interface SettledCall {
  * while that is under way waits for the next. How tasks ended goes with answers that come a little later.
  */
 export function sharedCalls(postgres: Postgres): SharedCalls {
-  const intents = groupWriter<Intent, boolean>(postgres, writeIntents)
-  const entries = groupWriter<Entry, boolean>(postgres, writeEntries)
+  const intents = groupWriter(postgres, writeIntents)
+  const entries = groupWriter(postgres, writeEntries)
   const settle = async (settled: SettledCall, answer?: StoredAnswer): Promise<void> => {
     await entries.write(answer === undefined ? { settled } : { settled, answer })
   }
@@ -187,7 +181,11 @@ ORDER BY e.number ON CONFLICT DO NOTHING`
 
 const uniqueViolation = '23505'
 
-async function writeIntents(statements: Statements, batch: readonly Intent[]): Promise<readonly boolean[]> {
+/** Writes calls before they are sent; false for those whose lease was lost, which must not be sent. */
+async function writeIntents(
+  statements: Statements,
+  batch: readonly { readonly lease: ChunkLease; readonly call: NewSharedCall }[],
+): Promise<readonly boolean[]> {
   const given = batch.map(({ lease, call }) => ({
     id: call.id,
     chunk: lease.chunk,
@@ -304,16 +302,6 @@ FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, run uuid, query text, page inte
   outcome text, http_status integer, billed smallint, finished_at bigint, latency_ms integer, error text)
 ON CONFLICT DO NOTHING`
 
-interface WrittenRow {
-  /** A chunk that is leased, and the fence of its lease; null where none of them is. */
-  readonly id: number | null
-  readonly fence: number | null
-  /** How many of the calls the queue had. */
-  readonly known: number
-  /** Ends of tasks, by their number, that name an answer which the queue lacks. */
-  readonly unanswered: readonly number[]
-}
-
 async function writeEntries(statements: Statements, batch: readonly Entry[]): Promise<readonly boolean[]> {
   const settled = batch.flatMap((entry) => ('settled' in entry ? [entry.settled] : []))
   const lookups = settled.filter(isLookup)
@@ -325,7 +313,15 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
   const ends = batch.flatMap((entry, number) => ('ended' in entry ? [endFields(entry, number)] : []))
   if (records.length + answers.length + ends.length === 0) return batch.map(() => true)
   const write = () =>
-    statements.query<WrittenRow>(writeRecords, [
+    statements.query<{
+      /** A chunk that is leased, and the fence of its lease; null where none of them is. */
+      readonly id: number | null
+      readonly fence: number | null
+      /** How many of the calls the queue had. */
+      readonly known: number
+      /** Ends of tasks, by their number, that name an answer which the queue lacks. */
+      readonly unanswered: readonly number[]
+    }>(writeRecords, [
       JSON.stringify(records.map(recordFields)),
       records.map(({ call }) => call.id),
       JSON.stringify(ends),
@@ -429,18 +425,6 @@ function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, numbe
   }
 }
 
-/** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
-interface GroupWriter<Entry, Result> {
-  /** Fulfilled when the entry is durable. Waits while the database cannot be reached. */
-  write(entry: Entry): Promise<Result>
-  /** The same, for an entry that nothing waits for: it goes with the next group, or makes one of its own a little later. */
-  writeLater(entry: Entry): Promise<Result>
-  /** Fulfilled when nothing waits. */
-  idle(): Promise<void>
-  /** Rejects what waits: the process ends. */
-  abandon(): void
-}
-
 /**
  * Entries of one statement at most, so that none grows beyond what the database takes. A statement that fails is tried again with half of
  * them: a smaller one may be within the limits of the server, and an entry that cannot be written keeps no other one out.
@@ -448,16 +432,16 @@ interface GroupWriter<Entry, Result> {
 const mostInGroup = 256
 const laterMs = 100
 
+/** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
 export function groupWriter<Entry, Result>(
   postgres: Postgres,
   writeGroup: (statements: Statements, group: readonly Entry[]) => Promise<readonly Result[]>,
-): GroupWriter<Entry, Result> {
-  interface WaitingEntry {
+) {
+  let waiting: {
     readonly entry: Entry
     readonly resolve: (result: Result) => void
     readonly reject: (error: unknown) => void
-  }
-  let waiting: WaitingEntry[] = []
+  }[] = []
   let most = mostInGroup
   let writing: Promise<void> | null = null
   /** Whether any of what waits is to be written at once. */
@@ -469,7 +453,7 @@ export function groupWriter<Entry, Result>(
     // What else comes in this turn of the event loop belongs to the same group.
     await new Promise((resolve) => setImmediate(resolve))
     while (isUrgent) {
-      let group: readonly WaitingEntry[] = []
+      let group: typeof waiting = []
       const writeNext = (): Promise<readonly Result[]> => {
         group = waiting.slice(0, most)
         isUrgent = waiting.length > group.length
@@ -511,21 +495,25 @@ export function groupWriter<Entry, Result>(
     })
 
   return {
-    write: (entry) => {
+    /** Fulfilled when the entry is durable. Waits while the database cannot be reached. */
+    write: (entry: Entry): Promise<Result> => {
       const written = add(entry)
       writeNow()
       return written
     },
-    writeLater: (entry) => {
+    /** The same, for an entry that nothing waits for: it goes with the next group, or makes one of its own a little later. */
+    writeLater: (entry: Entry): Promise<Result> => {
       const written = add(entry)
       timer ??= setTimeout(writeNow, laterMs)
       return written
     },
-    idle: async () => {
+    /** Fulfilled when nothing waits. */
+    idle: async (): Promise<void> => {
       writeNow()
       while (writing !== null) await writing
     },
-    abandon: () => {
+    /** Rejects what waits: the process ends. */
+    abandon: (): void => {
       abandoned.abort(new JournalAbandoned())
       for (const { reject } of waiting) reject(abandoned.signal.reason)
       waiting = []

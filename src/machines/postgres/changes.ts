@@ -121,7 +121,7 @@ async function changesAfter(
     await statements.query<ChangedReading>(changedReadings, span),
     await statements.query<ChangedCall>(changedCalls, span),
     await statements.query<ChangedAnswer>(changedAnswers, span),
-    await statements.query<EndRow & Changed>(changedEnds, span),
+    await statements.query<ChangedEnd>(changedEnds, span),
   ]
   return {
     changes: [
@@ -141,23 +141,21 @@ async function changesAfter(
   }
 }
 
-interface JournalState {
-  /** The first transaction that had not begun. */
-  readonly newest: string
-  readonly underWay: readonly string[]
-  readonly timeline: number
-  readonly failovers: readonly number[]
-}
-
 /** The first timeline that was noticed is that of the server at the beginning. A standby writes no log. */
-async function stateOf(statements: Statements): Promise<JournalState> {
-  const [state] = await statements.query<JournalState>(
+async function stateOf(statements: Statements) {
+  const [state] = await statements.query<{
+    /** The first transaction that had not begun. */
+    readonly newest: string
+    readonly underWay: readonly string[]
+    readonly timeline: number
+    readonly failovers: readonly number[]
+  }>(
     `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay",
       CASE WHEN pg_is_in_recovery() THEN (SELECT max(timeline) FROM rankline.timelines) ELSE ${timeline} END AS timeline,
       ARRAY(SELECT ${epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers
     FROM pg_current_snapshot() s`,
   )
-  return state as JournalState
+  return state as NonNullable<typeof state>
 }
 
 /**
@@ -170,7 +168,7 @@ async function stateOf(statements: Statements): Promise<JournalState> {
  */
 async function readableUntil(
   statements: Statements,
-  { newest, underWay }: JournalState,
+  { newest, underWay }: { readonly newest: string; readonly underWay: readonly string[] },
 ): Promise<{ readonly upper: string; readonly newest: string }> {
   if (underWay.length === 0) return { upper: newest, newest }
   const withoutLock = await statements.query<{ id: string }>(transactionsWithoutLock, [underWay])
@@ -252,19 +250,15 @@ function fromEach(condition: string): string {
 
 const inSpan = 'changed >= $1::xid8 AND changed < $2::xid8'
 
-/** The transaction that wrote a row. */
-interface Changed {
+type RunEvent = RunRow & {
+  /** The transaction that wrote it. */
   readonly changed: string
+  readonly kind: 'published' | 'finished' | 'closed'
+  readonly plan_version: number
+  readonly at: number
+  readonly duration_ms: number | null
+  readonly finish_reason: FinishReason
 }
-
-type RunEvent = RunRow &
-  Changed & {
-    readonly kind: 'published' | 'finished' | 'closed'
-    readonly plan_version: number
-    readonly at: number
-    readonly duration_ms: number | null
-    readonly finish_reason: FinishReason
-  }
 
 const runEvents = `
 SELECT r.id, r.key_hash, r.job, r.group_id, r.date, r.settings, r.started_at,
@@ -285,7 +279,7 @@ function endChange(row: RunEvent): readonly JournalChange[] {
 }
 
 /** Ends of runs and of their tasks as they came: a run that goes on after its end has more of them. */
-function inOrder(events: readonly RunEvent[], ends: readonly (EndRow & Changed)[]): readonly JournalChange[] {
+function inOrder(events: readonly RunEvent[], ends: readonly ChangedEnd[]): readonly JournalChange[] {
   const found = [
     ...ends.map((row) => ({
       changed: row.changed,
@@ -352,6 +346,8 @@ function callChange(row: ChangedCall): JournalChange {
 type ChangedAnswer = AnswerRow & { readonly run_id: string }
 
 const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
+
+type ChangedEnd = EndRow & { readonly changed: string }
 
 const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
 

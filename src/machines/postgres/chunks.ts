@@ -113,7 +113,7 @@ async function leasedChunk(statements: Statements, row: ChunkRow): Promise<Lease
     credits: Math.max(0, row.credits),
     answers: (await statements.query<AnswerRow>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
     ended: (await statements.query<EndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
-    openJobs: (await statements.query<JobRow>(openJobs, [sharedRun.id, keys])).map(jobFromRow),
+    openJobs: await statements.query<OpenSharedJob>(openJobs, [sharedRun.id, keys]),
     reusable: await reusableAnswers(statements, sharedRun, keys, row.now),
   }
 }
@@ -162,22 +162,9 @@ const endsOfRun = `
 SELECT run_id, query, page, call_id, reused, cause, paging FROM rankline.task_ends
 WHERE run_id = $1 AND query = ANY ($2) ORDER BY number`
 
-interface JobRow {
-  readonly id: string
-  readonly query: Buffer
-  readonly page: number
-  readonly job_id: string
-  readonly sent_at: number
-  readonly finished_at: number
-}
-
 const openJobs = `
-SELECT id, query, page, job_id, sent_at, finished_at FROM rankline.calls
+SELECT id AS call, query, page, job_id AS "jobId", sent_at AS "sentAt", finished_at AS "acceptedAt" FROM rankline.calls
 WHERE run_id = $1 AND query = ANY ($2) AND outcome = 'accepted' AND job_over = false ORDER BY sent_at, id`
-
-function jobFromRow({ id, query, page, job_id, sent_at, finished_at }: JobRow): OpenSharedJob {
-  return { call: id, query, page, jobId: job_id, sentAt: sent_at, acceptedAt: finished_at }
-}
 
 /** Of a run that ended, no worker takes what another has left; of one that was closed, asynchronous jobs are still polled. */
 const isOver = `CASE WHEN r.closed_at IS NULL THEN r.finish_reason IS NOT NULL ELSE NOT EXISTS (

@@ -46,7 +46,7 @@ const conflictPauseMs = 20
 const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'`
 const beginUnhurried = `${begin}; SET LOCAL statement_timeout = 0`
 
-const ofQueue: Purpose = {
+const ofQueue: DatabasePlace['purpose'] = {
   address: 'the address of the queue',
   grant: 'Have someone grant the rights that rankline queue migrate --print shows at its end',
 }
@@ -202,7 +202,7 @@ function withCheckedTls(url: string): string {
 }
 
 /** Where an address leads. The driver knows what the environment adds to it. */
-function addressOf(connectionString: string, purpose: Purpose, Client: typeof pg.Client) {
+function addressOf(connectionString: string, purpose: DatabasePlace['purpose'], Client: typeof pg.Client) {
   try {
     const { host, port, database = '', user = '', password } = new Client({ connectionString })
     const server = `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -215,14 +215,6 @@ function addressOf(connectionString: string, purpose: Purpose, Client: typeof pg
   }
 }
 
-/** What a database is asked for, in sentences to people. */
-interface Purpose {
-  /** What names the database. */
-  readonly address: string
-  /** What to do where a right is missing; null where the command says that. */
-  readonly grant: string | null
-}
-
 /** Which database it is, for people: no password is in it. */
 export interface DatabasePlace {
   /** Host and port. */
@@ -231,7 +223,13 @@ export interface DatabasePlace {
   readonly user: string
   /** Whether a password was given for it. */
   readonly hasPassword: boolean
-  readonly purpose: Purpose
+  /** What sentences to people name. */
+  readonly purpose: {
+    /** What names the database. */
+    readonly address: string
+    /** What to do where a right is missing; null where the command says that. */
+    readonly grant: string | null
+  }
 }
 
 /** Server and database. */

@@ -29,19 +29,6 @@ export interface Position {
   readonly cursor: string
 }
 
-/** The schema that exports go into, for as long as one export changes it. */
-interface ExportSchema {
-  /** All positions; none where nothing was exported yet. */
-  positions(): Promise<readonly Position[]>
-  /** Makes what is missing: schema, table, columns, comments. Throws one sentence where a table of that name is of someone else. */
-  prepare(table: ExportTable): Promise<void>
-  /** Removes the rows with these numbers in the first column of the key. */
-  clear(table: ExportTable, numbers: Iterable<number>): Promise<void>
-  /** Writes rows in place of those with the same key; how many they are. */
-  write(table: ExportTable, rows: Iterable<readonly Cell[]>): Promise<number>
-  keep(position: Position): Promise<void>
-}
-
 /** Any number that no other lock has; exports into a schema take turns by it and the name of the schema. */
 const exportLock = 7_265_115
 /** Where the machine of an export dies without a word, the next one waits no longer. */
@@ -63,7 +50,7 @@ export async function exportInto<T>(
     /** Called where another export into the schema has to end first. */
     readonly onWait: () => void
   },
-  work: (schema: ExportSchema) => Promise<T>,
+  work: (schema: ReturnType<typeof exportSchema>) => Promise<T>,
 ): Promise<T> {
   await using postgres = await openPostgres(url, { address: '--to', grant: null })
   const place = placeName(postgres.place)
@@ -88,11 +75,12 @@ export async function exportInto<T>(
   }
 }
 
+/** The schema that exports go into, for as long as one export changes it. */
 function exportSchema(
   ask: Statements,
   schema: string,
   { place, user }: { readonly place: string; readonly user: string },
-): ExportSchema {
+) {
   const positions = `${identifier(schema)}.positions`
 
   const makeSchema = async (): Promise<void> => {
@@ -113,12 +101,14 @@ function exportSchema(
   const hasPositions = () => isThere(ask, 'SELECT WHERE to_regclass($1) IS NOT NULL', [positions])
 
   return {
-    positions: async () => {
+    /** All positions; none where nothing was exported yet. */
+    positions: async (): Promise<readonly Position[]> => {
       if (!(await hasPositions())) return []
       return await ask.query<Position>(`SELECT kind, filter, cursor FROM ${positions}`)
     },
 
-    prepare: async (table) => {
+    /** Makes what is missing: schema, table, columns, comments. Throws one sentence where a table of that name is of someone else. */
+    prepare: async (table: ExportTable): Promise<void> => {
       await makeSchema()
       if (!(await hasPositions())) await ask.query(positionsTable(positions))
       const there = await columnsOf(ask, schema, table.name)
@@ -129,13 +119,15 @@ function exportSchema(
       await layOut(ask, schema, table, there)
     },
 
-    clear: async (table, numbers) => {
+    /** Removes the rows with these numbers in the first column of the key. */
+    clear: async (table: ExportTable, numbers: Iterable<number>): Promise<void> => {
       const [first = ''] = table.key
       const statement = `DELETE FROM ${tableName(schema, table)} WHERE ${identifier(first)} = ANY ($1::bigint[])`
       for (const some of portions(numbers, numbersAtOnce)) await ask.query(statement, [some])
     },
 
-    write: async (table, rows) => {
+    /** Writes rows in place of those with the same key; how many they are. */
+    write: async (table: ExportTable, rows: Iterable<readonly Cell[]>): Promise<number> => {
       const statement = upsert(schema, table)
       let written = 0
       for (const cells of batches(rows, table.columns)) {
@@ -145,7 +137,7 @@ function exportSchema(
       return written
     },
 
-    keep: async ({ kind, filter, cursor }) => {
+    keep: async ({ kind, filter, cursor }: Position): Promise<void> => {
       await ask.query(
         `INSERT INTO ${positions} (kind, filter, cursor) VALUES ($1, $2, $3)
         ON CONFLICT (kind, filter) DO UPDATE SET cursor = excluded.cursor, exported_at = excluded.exported_at`,

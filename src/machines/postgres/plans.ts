@@ -329,9 +329,9 @@ export async function rekey(
   await lockReleases(statements, [to, ...jobs.map(({ keyHash }) => keyHash)])
   const [twice] = await statements.query<{ job: string }>(openTwice, [moved, to])
   if (twice !== undefined) throw new RekeyRefused(twice.job, null)
-  const runs = await statements.query<MovedRun>(moveRuns, [moved, to])
+  const runs = await statements.query<{ id: string; job: string; before: string }>(moveRuns, [moved, to])
   const ids = runs.map(({ id }) => id)
-  const chunks = await statements.query<MovedChunk>(moveChunks, [ids, to])
+  const chunks = await statements.query<{ run: string; state: ChunkState }>(moveChunks, [ids, to])
   await statements.query('UPDATE rankline.spending SET key_hash = $2 WHERE run_id = ANY ($1::uuid[])', [
     ids,
     to,
@@ -349,18 +349,6 @@ export async function rekey(
       leased: ownChunks.filter(({ state }) => state === 'leased').length,
     }
   })
-}
-
-interface MovedRun {
-  readonly id: string
-  readonly job: string
-  /** The former key. */
-  readonly before: string
-}
-
-interface MovedChunk {
-  readonly run: string
-  readonly state: string
 }
 
 const given = `jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)`
@@ -384,6 +372,7 @@ SELECT job FROM (
   FROM rankline.runs r JOIN ${given} ON r.job = g.job AND r.key_hash IN (g.key_hash, $2) ORDER BY r.key_hash, r.job, r.number DESC
 ) newest WHERE open GROUP BY job HAVING count(*) > 1 ORDER BY job LIMIT 1`
 
+/** `before` is the former key of a run. */
 const moveRuns = `
 UPDATE rankline.runs r SET key_hash = $2 FROM ${given}
 WHERE r.key_hash = g.key_hash AND r.job = g.job RETURNING r.id, r.job, g.key_hash AS before`

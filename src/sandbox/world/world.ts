@@ -15,19 +15,16 @@ import {
 } from './candidates.ts'
 import { hashText, mix, pick, unit } from './hash.ts'
 
-/** The time and the form of an answer. */
-interface WorldOptions {
-  /** Epoch ms; its UTC date decides the order. */
-  readonly now: number
-  readonly pages: PageShape
-  readonly positions: Positions
-}
-
 /** A made-up web. It gives the body of a 200 answer: the same for the same seed, call and day. */
 export type World = (
   operation: BillableOperation,
   asked: CheckedRequest,
-  options: WorldOptions,
+  options: {
+    /** Epoch ms; its UTC date decides the order. */
+    readonly now: number
+    readonly pages: PageShape
+    readonly positions: Positions
+  },
 ) => Record<string, unknown>
 
 const verticals: Readonly<Partial<Record<BillableOperation['kind'], Vertical>>> = {
@@ -141,7 +138,7 @@ const undocumentedSizes: Readonly<Record<string, number>> = { image: 20, referen
 function cutPage(
   operation: BillableOperation,
   asked: CheckedRequest,
-  options: Pick<WorldOptions, 'pages' | 'positions'>,
+  options: Pick<Parameters<World>[2], 'pages' | 'positions'>,
   found: number,
   hash: number,
 ) {
@@ -421,11 +418,6 @@ function fill(text: string, topic: Topic, year: number): string {
 const dayMs = 86_400_000
 const firstVideoDay = Date.UTC(2021, 0, 1) / dayMs
 
-interface DateFormats {
-  readonly age: Intl.RelativeTimeFormat
-  readonly day: Intl.DateTimeFormat
-}
-
 const english = formatsIn('en')
 /** The languages of dates other than English. */
 const formats = new Map(
@@ -466,11 +458,11 @@ function agoIn(language: string): (amount: number, unit: Intl.RelativeTimeFormat
   return (amount, unit) => age.format(-amount, unit)
 }
 
-function formatsOf(language: string): DateFormats {
+function formatsOf(language: string) {
   return formats.get(language) ?? english
 }
 
-function formatsIn(language: string): DateFormats {
+function formatsIn(language: string) {
   return {
     age: new Intl.RelativeTimeFormat(language),
     day: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }),

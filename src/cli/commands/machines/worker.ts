@@ -1,6 +1,6 @@
 import { exitCodeOf } from '../../../collect/finish.ts'
-import { neededQueue, runWorker } from '../../../machines/queue.ts'
-import type { WorkerState } from '../../../machines/worker.ts'
+import { neededQueue } from '../../../machines/queue.ts'
+import { runWorker, type WorkerState } from '../../../machines/worker.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
