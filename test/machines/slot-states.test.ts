@@ -1,0 +1,333 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  firstState,
+  type LimiterEffect,
+  type LimiterEvent,
+  type LimiterState,
+  type QueuedCall,
+  slotsToLease,
+  stepOf,
+} from '../../src/machines/slot-states.ts'
+import { testTable } from '../support/test-table.ts'
+
+const calm = firstState(0)
+const aCall = (id: number, urgent = false): QueuedCall => ({ id, urgent })
+const noWake: LimiterEffect = { kind: 'wake', inMs: null }
+const letThrough = (id: number, needsSlot = true): LimiterEffect => ({ kind: 'let-through', id, needsSlot })
+
+/** All at 1,000 ms, with a lead of 4 ms. */
+testTable<
+  [
+    what: string,
+    before: Partial<LimiterState>,
+    event: LimiterEvent,
+    after: Partial<LimiterState>,
+    effects: readonly LimiterEffect[],
+  ]
+>([
+  [
+    'a call that asks without slots has some leased',
+    {},
+    { kind: 'asked', call: aCall(1) },
+    { waiting: [aCall(1)], isLeasing: true },
+    [noWake, { kind: 'lease' }],
+  ],
+  [
+    'none are leased while a lease is under way',
+    { isLeasing: true },
+    { kind: 'asked', call: aCall(1) },
+    { waiting: [aCall(1)], isLeasing: true },
+    [noWake],
+  ],
+  [
+    'none are leased before the probe has left',
+    { probeAt: 1_500, slots: [] },
+    { kind: 'asked', call: aCall(1) },
+    { waiting: [aCall(1)], isLeasing: false },
+    [noWake],
+  ],
+  [
+    'an urgent call stands before the others, and behind urgent ones',
+    { waiting: [aCall(1, true), aCall(2)], isLeasing: true },
+    { kind: 'asked', call: aCall(3, true) },
+    { waiting: [aCall(1, true), aCall(3, true), aCall(2)] },
+    [noWake],
+  ],
+  [
+    'a call is let through shortly before its slot',
+    { waiting: [aCall(1)], slots: [1_004] },
+    { kind: 'woken' },
+    { waiting: [], underWay: 1 },
+    [letThrough(1), noWake],
+  ],
+  [
+    'and not earlier',
+    { waiting: [aCall(1)], slots: [1_005] },
+    { kind: 'woken' },
+    { waiting: [aCall(1)], underWay: 0 },
+    [{ kind: 'wake', inMs: 1 }],
+  ],
+  [
+    'the slot of a call under way is not given to another one',
+    { waiting: [aCall(2)], underWay: 1, slots: [1_000], isLeasing: true },
+    { kind: 'woken' },
+    { waiting: [aCall(2)], underWay: 1 },
+    [noWake],
+  ],
+  [
+    'a written call leaves in a slot whose time has come',
+    { underWay: 1, slots: [990, 1_100] },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { ready: [], underWay: 0, slots: [1_100] },
+    [{ kind: 'leave', id: 1, slot: 990 }, noWake],
+  ],
+  [
+    'a written call waits for its slot',
+    { underWay: 1, slots: [1_007] },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { ready: [aCall(1)], underWay: 1, slots: [1_007] },
+    [{ kind: 'wake', inMs: 7 }],
+  ],
+  [
+    'a slot is lost when its time is over by more than 20 ms',
+    { underWay: 1, slots: [979, 980] },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { underWay: 0, slots: [] },
+    [{ kind: 'leave', id: 1, slot: 980 }, noWake],
+  ],
+  [
+    'writing that takes longer is learned at once',
+    { underWay: 1, slots: [1_007] },
+    { kind: 'written', call: aCall(1), tookMs: 50 },
+    { leadMs: 50 },
+    [{ kind: 'wake', inMs: 7 }],
+  ],
+  [
+    'writing that takes shorter is learned by 2 %',
+    { underWay: 1, slots: [1_007], leadMs: 104 },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { leadMs: 102 },
+    [{ kind: 'wake', inMs: 7 }],
+  ],
+  [
+    'a cold call leaves the slot behind its own unused',
+    { underWay: 1, slots: [1_000, 1_100, 1_200], coldLeft: 1 },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { coldLeft: 0, unused: 0, slots: [1_200] },
+    [{ kind: 'leave', id: 1, slot: 1_000 }, noWake],
+  ],
+  [
+    'the slot of a call that is given up goes to the next one',
+    { underWay: 1, slots: [1_000], waiting: [aCall(2)], isLeasing: true },
+    { kind: 'cancelled', wasWriting: true },
+    { underWay: 1, waiting: [] },
+    [letThrough(2), noWake],
+  ],
+  [
+    'the last call that is aborted leaves no timer',
+    { waiting: [aCall(1)] },
+    { kind: 'aborted', call: aCall(1) },
+    { waiting: [] },
+    [noWake],
+  ],
+  [
+    'another call that waits keeps it',
+    { waiting: [aCall(1), aCall(2)] },
+    { kind: 'aborted', call: aCall(1) },
+    { waiting: [aCall(2)] },
+    [],
+  ],
+  [
+    'a refusal drops the slots at hand and is noted',
+    { slots: [1_100], probeAt: 900, unlimitedUntil: 1_100 },
+    { kind: 'throttled', free: false, slotAt: 70_500, namedMs: 300 },
+    { slots: [], refusedSince: 1_000, refusedAt: 1_000, paidRefused: true, probeAt: -Infinity },
+    [{ kind: 'note-refusal', slotAt: 70_500, namedMs: 300 }],
+  ],
+  [
+    'a second refusal does not change since when',
+    { refusedSince: 400, refusedAt: 400 },
+    { kind: 'throttled', free: true, slotAt: 0, namedMs: null },
+    { refusedSince: 400, refusedAt: 1_000, paidRefused: false },
+    [{ kind: 'note-refusal', slotAt: 0, namedMs: null }],
+  ],
+  [
+    'a call that passes ends the refusal and is noted',
+    { refusedSince: 400, refusedAt: 600, paidRefused: true },
+    { kind: 'passed', free: false, slotAt: 7, leftAt: 601 },
+    { refusedSince: null, paidRefused: false },
+    [{ kind: 'note-pass', slotAt: 7 }],
+  ],
+  [
+    'one that left before the refusal says nothing',
+    { refusedSince: 400, refusedAt: 600 },
+    { kind: 'passed', free: false, slotAt: 7, leftAt: 600 },
+    { refusedSince: 400 },
+    [],
+  ],
+  [
+    'a free lookup says nothing of paid calls',
+    { refusedSince: 400, refusedAt: 600, paidRefused: true },
+    { kind: 'passed', free: true, slotAt: 7, leftAt: 700 },
+    { refusedSince: 400, paidRefused: true },
+    [],
+  ],
+  [
+    'leased slots are added in the order of time',
+    { slots: [1_500], isLeasing: true, waiting: [aCall(1)] },
+    { kind: 'leased', slots: [1_200, 1_700], isProbe: false, refusedBefore: -Infinity },
+    { slots: [1_200, 1_500, 1_700], isLeasing: false },
+    [{ kind: 'wake', inMs: 196 }],
+  ],
+  [
+    'slots that were asked for before a refusal are not used',
+    { isLeasing: true, refusedAt: 900, refusedSince: 900 },
+    { kind: 'leased', slots: [1_200], isProbe: false, refusedBefore: -Infinity },
+    { slots: [], isLeasing: false, refusedSince: 900 },
+    [noWake],
+  ],
+  [
+    'a probe tells that another process met a refusal',
+    { isLeasing: true },
+    { kind: 'leased', slots: [1_200], isProbe: true, refusedBefore: -Infinity },
+    { refusedSince: 1_000, refusedAt: 1_000, paidRefused: true, probeAt: 1_200 },
+    [noWake],
+  ],
+  [
+    'without a limit all go at once',
+    { isLeasing: true, waiting: [aCall(2)], ready: [aCall(1)], underWay: 2 },
+    { kind: 'leased', slots: null, isProbe: false, refusedBefore: -Infinity },
+    { waiting: [], ready: [], underWay: 1, unlimitedUntil: 1_500 },
+    [{ kind: 'leave', id: 1, slot: null }, letThrough(2, false), noWake],
+  ],
+  [
+    'where the database fails, written calls are rejected and others wait on',
+    { isLeasing: true, waiting: [aCall(2)], ready: [aCall(1)], underWay: 2 },
+    { kind: 'failed', error: 'refused', wasLeasing: true },
+    { isLeasing: false, waiting: [aCall(2)], ready: [], underWay: 1 },
+    [{ kind: 'reject', id: 1, error: 'refused' }],
+  ],
+  [
+    'other limits are asked for at once',
+    { unlimitedUntil: 1_400, waiting: [aCall(1)] },
+    { kind: 'limits' },
+    { isLeasing: true },
+    [noWake, { kind: 'lease' }],
+  ],
+])('%s', (_, before, event, after, effects) => {
+  const step = stepOf({ ...calm, ...before }, event, 1_000)
+  expect(step.state).toMatchObject(after)
+  expect(step.effects).toEqual(effects)
+})
+
+/** What happens next: a call asks, is written, is given up, comes back; a lease is answered; time passes. */
+const anyAction = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('ask' as const), urgent: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('write' as const), tookMs: fc.nat(60) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.nat(80) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('lease' as const), spacingMs: fc.integer({ min: 1, max: 60 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('cancel' as const, 'abort' as const, 'refuse' as const, 'fail' as const),
+    }),
+  },
+)
+
+test('For any events no slot is used twice, at another time, or lost while a call is ready, and no call is forgotten', () => {
+  fc.assert(
+    fc.property(fc.array(anyAction, { maxLength: 200 }), fc.nat(3), (actions, cold) => {
+      let now = 0
+      let state = firstState(cold)
+      let lastId = 0
+      let isAsked = false
+      let nextSlot = 0
+      let refusedBefore = state.refusedAt
+      const writing: QueuedCall[] = []
+      const known = new Map<number, QueuedCall>()
+      const open = new Set<number>()
+      const used = new Set<number>()
+      const happen = (event: LimiterEvent): void => {
+        const before = state
+        const step = stepOf(state, event, now)
+        state = step.state
+        let isWoken = false
+        for (const effect of step.effects) {
+          if (effect.kind === 'lease') {
+            expect(isAsked).toBe(false)
+            isAsked = true
+            refusedBefore = state.refusedAt
+          }
+          if (effect.kind === 'let-through') {
+            expect(effect.needsSlot).toBe(true)
+            writing.push(known.get(effect.id) as QueuedCall)
+          }
+          if (effect.kind === 'leave') {
+            const slot = effect.slot as number
+            expect(open.delete(effect.id)).toBe(true)
+            // Each slot lets one call leave, at its time or within the grace: so the limit holds.
+            expect(used.has(slot)).toBe(false)
+            used.add(slot)
+            expect(slot).toBeLessThanOrEqual(now)
+            expect(slot).toBeGreaterThanOrEqual(now - 20)
+          }
+          if (effect.kind === 'reject') expect(open.delete(effect.id)).toBe(true)
+          isWoken ||= effect.kind === 'wake' && effect.inMs !== null
+        }
+        // A slot that is gone was used, is over, stays unused for a cold call, or was refused.
+        const gone = before.slots.filter((slot) => !state.slots.includes(slot) && !used.has(slot))
+        const mayBeUnused = before.unused + before.coldLeft - state.coldLeft - state.unused
+        if (event.kind !== 'throttled')
+          expect(gone.filter((slot) => slot >= now - 20).length).toBeLessThanOrEqual(mayBeUnused)
+        expect(state.underWay).toBe(writing.length + state.ready.length)
+        // A ready call leaves in a slot whose time has come; who waits is woken, or waits for a lease or for a call that is written.
+        if (!['aborted', 'throttled', 'failed'].includes(event.kind)) {
+          const isKept = state.ready.length > 0 && (state.slots[0] ?? Infinity) <= now
+          expect(isKept).toBe(false)
+          if (state.ready.length + state.waiting.length > 0)
+            expect(isWoken || state.isLeasing || writing.length > 0).toBe(true)
+        }
+        expect(state.waiting.length + state.ready.length + writing.length).toBe(open.size)
+      }
+      for (const action of actions) {
+        if (action.do === 'ask') {
+          const call = { id: ++lastId, urgent: action.urgent }
+          known.set(call.id, call)
+          open.add(call.id)
+          happen({ kind: 'asked', call })
+        } else if (action.do === 'write') {
+          const call = writing.shift()
+          if (call !== undefined) happen({ kind: 'written', call, tookMs: action.tookMs })
+        } else if (action.do === 'cancel') {
+          const call = writing.shift()
+          if (call !== undefined) open.delete(call.id)
+          if (call !== undefined) happen({ kind: 'cancelled', wasWriting: true })
+        } else if (action.do === 'abort') {
+          const [call] = state.waiting
+          if (call !== undefined) open.delete(call.id)
+          if (call !== undefined) happen({ kind: 'aborted', call })
+        } else if (action.do === 'refuse')
+          happen({ kind: 'throttled', free: false, slotAt: 0, namedMs: null })
+        else if (action.do === 'fail') happen({ kind: 'failed', error: 'failed', wasLeasing: false })
+        else if (action.do === 'pass') {
+          now += action.ms
+          happen({ kind: 'woken' })
+        } else if (action.do === 'lease' && isAsked) {
+          const first = Math.max(nextSlot, now + 1)
+          const slots = Array.from(
+            { length: slotsToLease(state) },
+            (_, index) => first + index * action.spacingMs,
+          )
+          nextSlot = first + slots.length * action.spacingMs
+          isAsked = false
+          happen({ kind: 'leased', slots, isProbe: false, refusedBefore })
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
