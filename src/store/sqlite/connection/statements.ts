@@ -361,16 +361,3 @@ export function insertFrom<T extends SQLiteTable>(
     SELECT ${list(Object.values(values).map((value) => sql`${value}`))} ${from}
     ${changes.length === 0 ? sql`` : sql`ON CONFLICT DO UPDATE SET ${list(changes)}`}`
 }
-
-/** The values that columns were about to get, where `insertFrom` finds such a row. */
-export function excluded<Name extends string>(
-  table: SQLiteTable,
-  names: Readonly<Record<Name, unknown>>,
-): Readonly<Record<Name, SQL>> {
-  const columns = getTableColumns(table)
-  const values = Object.keys(names).map((name) => [
-    name,
-    sql`excluded.${sql.identifier((columns[name] as Column).name)}`,
-  ])
-  return Object.fromEntries(values)
-}
