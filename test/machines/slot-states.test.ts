@@ -240,7 +240,7 @@ const anyAction = fc.oneof(
 
 test('For any events no slot is used twice, at another time, or lost while a call is ready, and no call is forgotten', () => {
   fc.assert(
-    fc.property(fc.array(anyAction, { maxLength: 200 }), fc.nat(3), (actions, cold) => {
+    fc.property(fc.array(anyAction, { minLength: 50, maxLength: 200 }), fc.nat(3), (actions, cold) => {
       let now = 0
       let state = firstState(cold)
       let lastId = 0

@@ -18,11 +18,11 @@ import type { Postgres, Statements } from './connection.ts'
 import {
   type AnswerRow,
   answerFromRow,
-  type EndRow,
   endFromRow,
   epochMs,
   type RunRow,
   runFromRow,
+  type TaskEndRow,
   timeline,
   unpack,
 } from './rows.ts'
@@ -347,7 +347,7 @@ type ChangedAnswer = AnswerRow & { readonly run_id: string }
 
 const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
 
-type ChangedEnd = EndRow & { readonly changed: string }
+type ChangedEnd = TaskEndRow & { readonly changed: string }
 
 const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
 

@@ -12,11 +12,11 @@ import type { Postgres, Statements } from './connection.ts'
 import {
   type AnswerRow,
   answerFromRow,
-  type EndRow,
   endFromRow,
   epochMs,
   type RunRow,
   runFromRow,
+  type TaskEndRow,
   timeline,
   unpack,
 } from './rows.ts'
@@ -112,7 +112,7 @@ async function leasedChunk(statements: Statements, row: ChunkRow): Promise<Lease
     queries,
     credits: Math.max(0, row.credits),
     answers: (await statements.query<AnswerRow>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
-    ended: (await statements.query<EndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
+    ended: (await statements.query<TaskEndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
     openJobs: await statements.query<OpenSharedJob>(openJobs, [sharedRun.id, keys]),
     reusable: await reusableAnswers(statements, sharedRun, keys, row.now),
   }

@@ -39,7 +39,7 @@ export function answerFromRow({ call_id, query, page, fetched_at, encoding, body
   return { call: call_id, query, page, fetchedAt: fetched_at, encoding, body }
 }
 
-export interface EndRow {
+export interface TaskEndRow {
   readonly run_id: string
   readonly query: Buffer
   readonly page: number
@@ -49,7 +49,7 @@ export interface EndRow {
   readonly paging: string | null
 }
 
-export function endFromRow(row: EndRow): TaskEnded {
+export function endFromRow(row: TaskEndRow): TaskEnded {
   const { run_id, query, page, call_id, reused, cause, paging } = row
   return {
     task: { run: run_id, query, page },
