@@ -1,8 +1,8 @@
-import { register } from 'node:module'
+import module from 'node:module'
 
 /** Loaded before the program: the package `pg` is as if it were not installed. */
-const hook = `export const resolve = (name, context, next) => {
-  if (name === 'pg') throw Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' })
-  return next(name, context)
-}`
-register(`data:text/javascript,${encodeURIComponent(hook)}`)
+const { _resolveFilename: resolve } = module
+module._resolveFilename = (name, ...more) => {
+  if (name === 'pg') throw Object.assign(new Error("Cannot find module 'pg'"), { code: 'MODULE_NOT_FOUND' })
+  return resolve(name, ...more)
+}

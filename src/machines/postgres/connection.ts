@@ -181,7 +181,8 @@ async function loadDriver(): Promise<typeof pg> {
   try {
     return (await import('pg')).default
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    // The program requires it; what runs as modules imports it.
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error
     throw new UsageError(
       'Postgres needs one more package. Add it: npm install pg, with --global where rankline is installed so',
       { cause: error },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { PagingDecision } from '../../../src/rank/paging.ts'
+import { decompress } from '../../../src/store/compression.ts'
 import { type ChunkLease, LeaseLost } from '../../../src/store/shared/calls.ts'
 import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
@@ -228,7 +229,7 @@ describe('A takeover', () => {
     await journal.chunks.end(randomUUID(), next as ChunkLease, { state: 'released' })
     await takenBack(journal, next as ChunkLease)
     const [last] = await journal.chunks.take(randomUUID(), [run.keyHash], 1, 60_000)
-    expect(last?.answers.map(({ body }) => body.toString())).toEqual(['late'])
+    expect(last?.answers.map((answer) => String(decompress(answer)))).toEqual(['late'])
   })
 
   testTable<[string, (journal: TestJournal, lease: LeasedChunk, worker: string) => Promise<unknown>]>([

@@ -4,6 +4,7 @@ import { openPostgres, type Postgres } from '../../../src/machines/postgres/conn
 import { openJournal } from '../../../src/machines/postgres/open.ts'
 import type { Outcome, Settlement } from '../../../src/model/call.ts'
 import type { JobSettings } from '../../../src/model/job.ts'
+import { compressAtOnce } from '../../../src/store/compression.ts'
 import type { ChunkLease, NewSharedCall, StoredAnswer } from '../../../src/store/shared/calls.ts'
 import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import type { SharedJournal } from '../../../src/store/shared/journal.ts'
@@ -170,7 +171,7 @@ export function theAnswer(
 ): StoredAnswer {
   if (task === null) throw new Error('a lookup has no answer')
   const { query, page } = task
-  return { call: id, query, page, fetchedAt, encoding: 'plain', body: Buffer.from(text) }
+  return { call: id, query, page, fetchedAt, ...compressAtOnce(Buffer.from(text)) }
 }
 
 /** Fulfilled when so many statements in the database wait for the lock of another transaction. */
