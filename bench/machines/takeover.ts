@@ -25,8 +25,20 @@ export interface TakeoverOptions {
 
 const lookEveryMs = 50
 
+/** Runs that are begun at most until one of them gives the worker something to do that is to be killed. */
+const mostRuns = 10
+
 /** Kills one of two workers while it buys. */
 export async function takeover(options: TakeoverOptions): Promise<Takeover> {
+  for (let run = 1; run <= mostRuns; run++) {
+    const killed = await killOneWorker(options)
+    if (killed !== null) return killed
+  }
+  throw new Error(`in ${mostRuns} runs the worker that is to be killed bought nothing`)
+}
+
+/** Null where the other worker had done everything before this one began. */
+async function killOneWorker(options: TakeoverOptions): Promise<Takeover | null> {
   const { postgres, service, folder, calls, leaseSeconds } = options
   using server = await startService(service)
   const database = await postgres.database()
@@ -36,8 +48,19 @@ export async function takeover(options: TakeoverOptions): Promise<Takeover> {
   const [victim] = workers
   await using journal = await openPostgres(urlFor('coordinator', postgres.port, database))
   const running = runJob(folder, calls, server.environment, ['--queue', queue])
+  let isOver = false
+  const ended = running.finally(() => {
+    isOver = true
+  })
   const pid = victim?.process.pid as number
-  while (!(await buys(journal, pid))) await pause(lookEveryMs)
+  while (!(await buys(journal, pid))) {
+    if (isOver) {
+      await ended
+      await endWorkers(workers)
+      return null
+    }
+    await pause(lookEveryMs)
+  }
   victim?.process.kill('SIGKILL')
   const killedAt = performance.now()
   const chunks = await chunksOf(journal, pid)
@@ -46,7 +69,7 @@ export async function takeover(options: TakeoverOptions): Promise<Takeover> {
   const takenAfter = after()
   while (!(await areDone(journal, chunks))) await pause(lookEveryMs)
   const doneAfter = after()
-  await running
+  await ended
   await endWorkers(workers)
   const [lost] = await journal.query<{ calls: number }>(
     `SELECT count(*)::int AS calls FROM rankline.calls WHERE outcome = 'ambiguous'`,
