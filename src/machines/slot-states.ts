@@ -259,11 +259,16 @@ function withoutOverSlots(state: LimiterState, now: number): LimiterState {
   return { ...state, slots, unused }
 }
 
-/** Milliseconds until the next call may leave or be let through; null where no slot at hand is for one. */
-function untilNext({ waiting, ready, slots, underWay, leadMs }: LimiterState, now: number): number | null {
+/**
+ * Milliseconds until the next call may leave or be let through, or until slots may be asked for again after a probe; null where no call
+ * waits for an instant.
+ */
+function untilNext(state: LimiterState, now: number): number | null {
+  const { waiting, ready, slots, underWay, leadMs, probeAt } = state
   const leaves = (ready.length > 0 ? slots[0] : undefined) ?? Number.POSITIVE_INFINITY
   const isLetThrough = (waiting.length > 0 ? slots[underWay] : undefined) ?? Number.POSITIVE_INFINITY
-  const wakeAt = Math.min(leaves, isLetThrough - leadMs)
+  const probed = missingSlots(state) > 0 && now < probeAt ? probeAt : Number.POSITIVE_INFINITY
+  const wakeAt = Math.min(leaves, isLetThrough - leadMs, probed)
   return wakeAt < Number.POSITIVE_INFINITY ? Math.max(1, Math.ceil(wakeAt - now)) : null
 }
 

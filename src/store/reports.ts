@@ -179,7 +179,7 @@ export interface TrackingStore {
   /** Runs of a job that asked a part of it: what they left out stays as it was. */
   partialRuns(job: string): ReadonlySet<number>
   /** Everything that a run observed, in any order; what a query observed mostly stands together. */
-  observedIn(run: number): Iterable<ObservedRow>
+  observedIn(run: number): readonly ObservedRow[]
   /** Texts of queries that some run asked. */
   queries(ids: readonly number[]): readonly QueryText[]
   links(ids: readonly number[]): readonly string[]

@@ -45,7 +45,7 @@ testTable<
     { probeAt: 1_500, slots: [] },
     { kind: 'asked', call: aCall(1) },
     { waiting: [aCall(1)], isLeasing: false },
-    [noWake],
+    [{ kind: 'wake', inMs: 500 }],
   ],
   [
     'an urgent call stands before the others, and behind urgent ones',
@@ -195,6 +195,13 @@ testTable<
     [noWake],
   ],
   [
+    'where the slot of a probe stays unused, the next one is asked for after it',
+    { isLeasing: true, waiting: [aCall(1)], unused: 1, refusedSince: 900, refusedAt: 900 },
+    { kind: 'leased', slots: [1_250], isProbe: true, refusedBefore: 900 },
+    { waiting: [aCall(1)], unused: 0, slots: [], probeAt: 1_250, isLeasing: false },
+    [{ kind: 'wake', inMs: 250 }],
+  ],
+  [
     'without a limit all go at once',
     { isLeasing: true, waiting: [aCall(2)], ready: [aCall(1)], underWay: 2 },
     { kind: 'leased', slots: null, isProbe: false, refusedBefore: -Infinity },
@@ -233,7 +240,7 @@ const anyAction = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      do: fc.constantFrom('cancel' as const, 'abort' as const, 'refuse' as const, 'fail' as const),
+      do: fc.constantFrom(...(['cancel', 'abort', 'refuse', 'let-pass', 'fail'] as const)),
     }),
   },
 )
@@ -285,7 +292,7 @@ test('For any events no slot is used twice, at another time, or lost while a cal
           expect(gone.filter((slot) => slot >= now - 20).length).toBeLessThanOrEqual(mayBeUnused)
         expect(state.underWay).toBe(writing.length + state.ready.length)
         // A ready call leaves in a slot whose time has come; who waits is woken, or waits for a lease or for a call that is written.
-        if (!['aborted', 'throttled', 'failed'].includes(event.kind)) {
+        if (!['aborted', 'throttled', 'passed', 'failed'].includes(event.kind)) {
           const isKept = state.ready.length > 0 && (state.slots[0] ?? Infinity) <= now
           expect(isKept).toBe(false)
           if (state.ready.length + state.waiting.length > 0)
@@ -310,21 +317,28 @@ test('For any events no slot is used twice, at another time, or lost while a cal
           const [call] = state.waiting
           if (call !== undefined) open.delete(call.id)
           if (call !== undefined) happen({ kind: 'aborted', call })
-        } else if (action.do === 'refuse')
+        } else if (action.do === 'refuse') {
           happen({ kind: 'throttled', free: false, slotAt: 0, namedMs: null })
-        else if (action.do === 'fail') happen({ kind: 'failed', error: 'failed', wasLeasing: false })
+          // It is noted in the database.
+          happen({ kind: 'woken' })
+        } else if (action.do === 'let-pass') {
+          happen({ kind: 'passed', free: false, slotAt: 0, leftAt: now })
+          happen({ kind: 'woken' })
+        } else if (action.do === 'fail') happen({ kind: 'failed', error: 'failed', wasLeasing: false })
         else if (action.do === 'pass') {
           now += action.ms
           happen({ kind: 'woken' })
         } else if (action.do === 'lease' && isAsked) {
           const first = Math.max(nextSlot, now + 1)
+          // While calls are refused there is one slot, for a call that probes.
+          const isProbe = state.refusedSince !== null
           const slots = Array.from(
-            { length: slotsToLease(state) },
+            { length: isProbe ? 1 : slotsToLease(state) },
             (_, index) => first + index * action.spacingMs,
           )
           nextSlot = first + slots.length * action.spacingMs
           isAsked = false
-          happen({ kind: 'leased', slots, isProbe: false, refusedBefore })
+          happen({ kind: 'leased', slots, isProbe, refusedBefore })
         }
       }
     }),

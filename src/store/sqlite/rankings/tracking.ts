@@ -68,31 +68,17 @@ const absentDepth = sql`(SELECT max(${o.depth}, CASE WHEN ${o.exactness} = 'esti
       OR ${o.unbrokenPages} >= ${rq.pages} THEN coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0) ELSE 0 END)
     ${ofObservation})`
 
-/** All rows of a run, a text for each column, which is read several times quicker than rows. A ranked row needs no depth. */
+/** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth. */
 const observedInRun = prepared(
   ($: Values<{ run: number }>) =>
-    sql<
-      Record<keyof ObservedColumns, string>
-    >`SELECT json_group_array(${o.queryId}) AS queries, json_group_array(${o.targetId}) AS targets,
-      json_group_array(CASE ${o.state} WHEN 'ranked' THEN ${o.rank} END) AS ranks,
-      json_group_array(CASE ${o.state} WHEN 'ranked' THEN ${o.exactness} = 'estimated'
-        WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END) AS estimated,
-      json_group_array(CASE ${o.state} WHEN 'ranked' THEN ${o.linkId} ELSE ${o.depth} END) AS linksOrDepths,
-      json_group_array(CASE WHEN ${o.state} = 'ranked' THEN ${o.places}
-        WHEN ${ended} THEN -1 ELSE ${unbrokenDepth} END) AS placesOrDepths,
-      json_group_array(CASE WHEN ${o.state} <> 'ranked' THEN ${absentDepth} END) AS absentDepths
+    sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
+      WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${o.exactness} = 'estimated', ${o.linkId}, ${o.places})
+      ELSE json_array(${o.queryId}, ${o.targetId}, NULL,
+        CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END, ${o.depth},
+        CASE ${ended} WHEN 1 THEN -1 ELSE ${unbrokenDepth} END, ${absentDepth})
+      END) AS rows
     FROM ${o} WHERE ${o.runId} = ${$.run}`,
 )
-
-interface ObservedColumns {
-  readonly queries: readonly number[]
-  readonly targets: readonly number[]
-  readonly ranks: readonly (number | null)[]
-  readonly estimated: readonly (0 | 1 | null)[]
-  readonly linksOrDepths: readonly (number | null)[]
-  readonly placesOrDepths: readonly (string | number | null)[]
-  readonly absentDepths: readonly (number | null)[]
-}
 
 /** What is asked of several queries, as rows; the limit keeps SQLite from reading its JSON again for every page. */
 function requestsIn(requests: Placeholder) {
@@ -224,26 +210,13 @@ export function trackingStore(db: Database): TrackingStore {
     },
     continuations: (job) => continued.all(db, { job }),
     partialRuns: (job) => new Set(partial.all(db, { job }).map(({ run }) => run)),
-    observedIn: (run) => observedIn(db, run),
+    observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
     queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
     links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),
     firstResults: (requests) => firstResults(db, requests),
     featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
     suspicionOf: (run) => runSuspicion(db, run),
-  }
-}
-
-function* observedIn(db: Database, run: number): Generator<ObservedRow> {
-  const texts = observedInRun.one(db, { run })
-  const column = <Name extends keyof ObservedColumns>(name: Name): ObservedColumns[Name] =>
-    JSON.parse(texts[name])
-  const [queries, targets, ranks] = [column('queries'), column('targets'), column('ranks')]
-  const [estimated, third, fourth] = [column('estimated'), column('linksOrDepths'), column('placesOrDepths')]
-  const absentDepths = column('absentDepths')
-  for (let row = 0; row < queries.length; row++) {
-    const about = [queries[row], targets[row], ranks[row], estimated[row], third[row], fourth[row]]
-    yield (ranks[row] === null ? [...about, absentDepths[row]] : about) as unknown as ObservedRow
   }
 }
 
