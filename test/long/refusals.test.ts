@@ -31,7 +31,7 @@ test('a service that refuses everything for a while and then recovers costs no f
   })
   expect(sandbox.ledger.charged).toBe(400)
   expect(stderr).toContain('The service limits the rate of calls')
-  // All that were in the air, and then one at a time.
+  // All that were in the air (80 without a limit), and then one at a time.
   expect(refused).toBeGreaterThan(0)
   expect(refused).toBeLessThan(80 + 20)
 })

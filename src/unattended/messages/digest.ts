@@ -43,8 +43,7 @@ export async function queueDigests(
     const due = await dueDigests(job, store, now)
     if (due.length === 0) continue
     // Most runs have none, and need nothing that reports do.
-    const { figuresOf } = await import('./digest-content.ts')
-    const { reportMessage } = await import('./digest-content.ts')
+    const { figuresOf, reportMessage } = await import('./digest-content.ts')
     const { digestMessage } = await import('../../report/digest.ts')
     const figures = await figuresOf(job, store, now)
     const digest: MessageContent = {

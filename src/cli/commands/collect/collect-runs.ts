@@ -185,13 +185,14 @@ export async function collectAgain(
 
 /** How far runs are, as text: the same twice where a command changed nothing. */
 async function progressOf(
-  store: Pick<Store, 'tally'>,
+  store: Pick<Store, 'taskCounts' | 'creditsOf'>,
   listed: readonly ListedRun[],
   reasons: ReadonlyMap<number, FinishReason | null>,
 ): Promise<string> {
   const runs = listed.map(async ({ run: { id } }) => {
-    const { tasks, spent, ambiguous } = await store.tally(id)
-    return [id, reasons.get(id) ?? null, tasks.done, tasks.failed, spent, ambiguous]
+    const { done, failed } = await store.taskCounts(id)
+    const { spent, ambiguous } = await store.creditsOf([id])
+    return [id, reasons.get(id) ?? null, done, failed, spent, ambiguous]
   })
   return JSON.stringify(await Promise.all(runs))
 }

@@ -18,11 +18,13 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core/dialect'
 import type { SQLiteSession } from 'drizzle-orm/sqlite-core/session'
 
 /*
- * Statements of the store, written with drizzle: `prepared(($: Values<{ run: number }>) => orm.select(...)...)`, a constant of a
- * module, then `.get(db, { run })`, `.all`, `.each` (row by row) or `.run`. It is built once and prepared once per connection,
- * when it is first executed. Values come by name; all else stands in the text, where SQLite sees it as it chooses an index: what
- * a user typed must be a value. In a query of one table drizzle strips the table from the columns of `sql` fields: what is
- * correlated goes into a fragment inside the fragment. A whole statement may be sql<Row>`...`: it names its columns itself.
+ * How statements of the store are written:
+ *
+ * - What a command asks a few times: with drizzle's own session, `drizzle(db).select()…`; a whole statement as sql`…`.
+ * - What runs for each task or row: prepared once, as text with names of the schema (`raw`), or by drizzle's `.prepare()`.
+ * - `prepared(($: Values<{ run: number }>) => orm.select()…)`, a constant of a module, is built once and prepared once per connection.
+ *
+ * What a user typed is always a value, never text of a statement.
  */
 
 const dialect = new SQLiteSyncDialect()
@@ -30,9 +32,8 @@ const dialect = new SQLiteSyncDialect()
 const connected = new WeakMap<Database, BaseSQLiteDatabase<'sync', RunResult>>()
 
 /**
- * Drizzle on a connection, for what a command asks a few times: a statement is built and prepared each time it runs. What runs for
- * each task or row is prepared once, by hand, with names from the schema (`raw`). The session is imported alone: drizzle's own
- * entry imports better-sqlite3 by name, and our driver is opened otherwise.
+ * Drizzle on a connection: a statement is built and prepared each time it runs. The session is imported alone: drizzle's own entry
+ * imports better-sqlite3 by name, and our driver is opened otherwise.
  */
 export function drizzle(db: Database): BaseSQLiteDatabase<'sync', RunResult> {
   const known = connected.get(db)
@@ -47,10 +48,10 @@ export function drizzle(db: Database): BaseSQLiteDatabase<'sync', RunResult> {
   return made
 }
 
-/** The rows of a whole statement, one by one: drizzle's session reads all of them at once. */
-export function each<Row>(db: Database, statement: SQL<Row>): IterableIterator<Row> {
+/** The rows of a whole statement, one by one: drizzle's session reads all of them at once. Nothing is open before the first one is taken. */
+export function* each<Row>(db: Database, statement: SQL<Row>): Generator<Row> {
   const { sql: text, params } = dialect.sqlToQuery(statement)
-  return db.prepare<unknown[], Row>(text).iterate(...params)
+  yield* db.prepare<unknown[], Row>(text).iterate(...params)
 }
 
 /** Builds statements. It has no connection: `prepared` runs them. */
@@ -198,12 +199,6 @@ function rowOf(fields: readonly Field[], values: readonly unknown[]): unknown {
   }
   return row
 }
-
-/*
- * The place for statements that are not written with drizzle: a benchmark says so of each (calls, answers, results,
- * dictionaries, plans in bulk), or it is no statement on tables (pragmas, copies, drafts). Their tables and columns come
- * from the schema, so that a renamed one does not compile. All others: prepared.ts.
- */
 
 /** SQL in which tables and columns of the schema stand by their plain names: raw`SELECT t.${tasks.id} FROM ${tasks} t`. */
 export function raw(

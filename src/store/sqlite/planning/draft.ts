@@ -298,17 +298,15 @@ const listsAtOnce = 1_000
 /** Stores the targets of the run, and the numbers of targets of single queries. */
 function storeTargets(db: Database, targets: readonly Target[], run: number, lists: Staged['lists']): void {
   const orm = drizzle(db)
+  // A run may have as many targets as queries.
+  const add = db.prepare<[run: number, target: number, label: string, own: number, everywhere: 0 | 1]>(
+    `INSERT INTO run_targets (run_id, target_id, label, own, everywhere) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET label = excluded.label, own = excluded.own, everywhere = max(everywhere, excluded.everywhere)`,
+  )
+  const setNumbers = db.prepare(`UPDATE draft.${getTableName(lists)} SET numbers = ? WHERE id = ?`)
   const store = (target: Target, everywhere: 0 | 1): number => {
     const targetId = targetIdOf(db, target)
-    const { label, own } = target
-    orm
-      .insert(runTargets)
-      .values({ runId: run, targetId, label, own, everywhere })
-      .onConflictDoUpdate({
-        target: [runTargets.runId, runTargets.targetId],
-        set: { label, own, everywhere: sql`max(${runTargets.everywhere}, ${everywhere})` },
-      })
-      .run()
+    add.run(run, targetId, target.label, Number(target.own), everywhere)
     return targetId
   }
   orm.delete(runTargets).where(eq(runTargets.runId, run)).run()
@@ -318,6 +316,6 @@ function storeTargets(db: Database, targets: readonly Target[], run: number, lis
   for (let some = next(0); some.length > 0; some = next(some.at(-1)?.id as number))
     for (const { id, list } of some) {
       const numbers = (JSON.parse(list) as Target[]).map((target) => store(target, 0))
-      orm.update(lists).set({ numbers }).where(eq(lists.id, id)).run()
+      setNumbers.run(JSON.stringify(numbers), id)
     }
 }

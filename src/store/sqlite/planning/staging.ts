@@ -183,8 +183,8 @@ function listNumbers(db: Database, table: Staged['lists']) {
 /** Rows that are told at most. */
 const mostRepeats = 10
 
-/** Keys, and rows of a key, that are read at once. */
-const [keysAtOnce, rowsAtOnce] = [1_000, 1_000]
+/** Keys, or rows of one key, that are read at once. */
+const rowsAtOnce = 1_000
 
 /** Merges all rows of a query into the first one; returns the number of removed rows. */
 function duplicateMerger(
@@ -203,7 +203,7 @@ function duplicateMerger(
       .groupBy(table.key)
       .having(sql`count(*) > 1`)
       .orderBy(table.key)
-      .limit(keysAtOnce)
+      .limit(rowsAtOnce)
       .all()
   const ofKey = eq(table.key, sql.placeholder('key'))
   const next = orm

@@ -35,7 +35,7 @@ const concerns = (job: string) =>
 
 const isOpen = eq(alerts.state, 'open')
 
-/** The stored type says of an alert what the tables do not: causes have jobs that they stopped. */
+/** Alerts that fulfil a condition: open ones first, then those that are over. */
 function loadAlerts(db: Database, where: SQL | undefined, order = asc(alerts.openedAt)): StoredAlert[] {
   return drizzle(db)
     .select(stored)
@@ -113,24 +113,42 @@ function changeCauses(db: Database, change: ChangeCauses, now: number): number {
 
 const openCauses = (db: Database) => loadAlerts(db, and(isOpen, isNotNull(alerts.stopped))) as CauseAlert[]
 
+/** Alerts that one statement inserts. */
+const openedAtOnce = 100
+
 function record(db: Database, judgement: Judgement, causes: ChangeCauses): void {
   const { job, run, at, now, opened, over, dropped, toldNow, messages } = judgement
   const orm = drizzle(db)
   const runId = run?.id ?? null
-  const end = (id: string, change: { readonly now?: StoredAlert['now']; readonly text?: string }) =>
-    orm
-      .update(alerts)
-      .set({ state: 'over', overAt: at, overRun: runId, ...change })
-      .where(and(eq(alerts.id, id), isOpen))
-      .run()
-  for (const { id, now: value, text } of over) end(id, { now: value, text })
-  for (const id of dropped) end(id, {})
-  for (const alert of opened)
+  const isAmong = (ids: readonly string[]) =>
+    sql`${alerts.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const ended = { state: 'over', overAt: at, overRun: runId } as const
+  // A bad day may begin and end as many alerts as the job has queries.
+  const end = orm
+    .update(alerts)
+    .set({ ...ended, now: sql`${sql.placeholder('now')}`, text: sql`${sql.placeholder('text')}` })
+    .where(and(eq(alerts.id, sql.placeholder('id')), isOpen))
+    .prepare()
+  for (const { id, now: value, text } of over) end.run({ id, now: JSON.stringify(value), text })
+  orm
+    .update(alerts)
+    .set(ended)
+    .where(and(isAmong(dropped), isOpen))
+    .run()
+  for (let from = 0; from < opened.length; from += openedAtOnce)
     orm
       .insert(alerts)
-      .values({ ...alert, job, openedAt: at, openedRun: runId, state: 'open' })
+      .values(
+        opened.slice(from, from + openedAtOnce).map((alert) => ({
+          ...alert,
+          job,
+          openedAt: at,
+          openedRun: runId,
+          state: 'open' as const,
+        })),
+      )
       .run()
-  for (const id of toldNow) orm.update(alerts).set({ told: true }).where(eq(alerts.id, id)).run()
+  orm.update(alerts).set({ told: true }).where(isAmong(toldNow)).run()
   for (const message of messages) putMessage(db, message, now)
   changeCauses(db, causes, now)
   if (run === null) return
