@@ -75,8 +75,9 @@ const instant = (epoch: string): string => `to_timestamp(${epoch}::double precis
 
 /**
  * After a refusal slots begin when the hold is over, one at a time until a call has passed: that one probes. Only slots of the next moments
- * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out. After
- * a failover that may be slots that lie further ahead.
+ * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out. A
+ * server that took the place of another may have forgotten slots wherever those of all processes end, so it begins that much behind the last
+ * one that it knows.
  *
  * A clock of the server that was set back takes the instants that are written down back with it: all would wait for them else.
  */
@@ -99,7 +100,8 @@ WITH written AS (
       CASE WHEN key.is_new
         THEN least(key.now, key.started) + ($5 + $6::double precision) * interval '1 millisecond' END,
       CASE WHEN key.has_failed_over
-        THEN key.now + ($3 + $5 + $6::double precision + 2 * coalesce(key.spacing, 0)) * interval '1 millisecond' END) AS first
+        THEN greatest(key.next_slot, key.now + $3 * interval '1 millisecond')
+          + ($5 + $6::double precision + 2 * coalesce(key.spacing, 0)) * interval '1 millisecond' END) AS first
   FROM key
 ), next AS (
   SELECT slot.*, CASE WHEN spacing IS NULL AND held_until IS NULL THEN next_slot

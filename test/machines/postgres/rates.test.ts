@@ -247,6 +247,29 @@ describe('When the server is started anew', () => {
   })
 })
 
+describe('When another server takes over', () => {
+  test.each([
+    ['that had just been given out', 0],
+    ['that lie ahead, behind those of many workers', 150],
+  ])('slots that it never heard of are not given out again: %s', async (_, ahead) => {
+    const key = await aLimitedKey({ perSecond: 20 })
+    const known = await lease(key, ahead + 1)
+    // What the other server gave out in its last second.
+    const lost = await lease(key, Math.floor(1_000 / known.spacingMs))
+    await journal.sql(
+      `UPDATE rankline.keys SET timeline = timeline - 1, next_slot = next_slot - make_interval(secs => $2 / 1000.0) WHERE key_hash = $1`,
+      ...[key, lost.slots * lost.spacingMs],
+    )
+
+    const next = await lease(key, 30)
+
+    expect(next.firstAt - (instantsOf(lost).at(-1) as number)).toBeGreaterThanOrEqual(next.spacingMs)
+    expect(mostWithin([known, lost, next].flatMap(instantsOf), 1_000)).toBeLessThanOrEqual(20)
+    // Only once.
+    expect((await lease(key)).firstAt - next.firstAt).toBeCloseTo(30 * next.spacingMs, 1)
+  })
+})
+
 async function startOf({ sql }: TestJournal): Promise<number> {
   const [row] = await sql<{ started: number }>(
     'SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float AS started',
