@@ -6,7 +6,7 @@ import type { SpendingLimit } from '../ledger/budget.ts'
 import type { Account } from '../model/call.ts'
 import { UsageError } from '../model/errors.ts'
 import type { FinishReason, Run, StopCause } from '../model/run.ts'
-import { eachOnce } from '../model/text.ts'
+import { count, eachOnce } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import type { SkippedQueries } from '../store/journal.ts'
@@ -48,6 +48,8 @@ const untriedChunks = 1
 const leasedEndMs = 30_000
 /** After so long without any worker that takes a chunk, that is said. */
 const sayNoWorkerAfterMs = 10_000
+/** Workers that are alive were seen within this time, also on a machine with much to do. */
+const seenWithinMs = 60_000
 
 /**
  * Has the open tasks of these runs bought by workers: publishes plans, releases chunks as far as they are covered, and follows until nothing
@@ -101,7 +103,7 @@ export async function collectOnMachines(
         await readAll(options)
         if (!stop.signal.aborted && !(await chunking.add())) break
       }
-      noWorker(states)
+      await noWorker(states)
       await sleep(clock, pollEveryMs, stop.signal).catch(() => {})
     }
   } catch (error) {
@@ -330,15 +332,35 @@ async function statesOf(journal: SharedJournal, runs: readonly string[]): Promis
   }
 }
 
-/** Says once that no worker takes what was released. */
-function workerWatch({ clock, notice }: CoordinatorOptions): (states: SharedProgress['chunks']) => void {
+/** Says once why no worker takes what was released. */
+export function workerWatch({
+  clock,
+  notice,
+  keyHash,
+  journal,
+}: Pick<CoordinatorOptions, 'clock' | 'notice' | 'keyHash'> & {
+  readonly journal: { readonly operations: Pick<SharedJournal['operations'], 'status'> }
+}): (states: Pick<SharedProgress['chunks'], 'leased' | 'released'>) => Promise<void> {
   let since = clock.monotonic()
   let isSaid = false
-  return ({ leased, released }) => {
+  return async ({ leased, released }) => {
     if (leased > 0 || released === 0) since = clock.monotonic()
     if (isSaid || clock.monotonic() - since < sayNoWorkerAfterMs) return
     isSaid = true
-    notice('No worker takes what is to be bought. Start one where this key is set: rankline worker')
+    const { workers } = await journal.operations.status()
+    const oldest = clock.wall() - seenWithinMs
+    const up = workers.filter(({ keys, seenAt }) => keys.includes(keyHash) && seenAt > oldest)
+    const busy = up.filter(({ chunks }) => chunks > 0)
+    if (up.length === 0)
+      notice('No worker takes what is to be bought. Start one where this key is set: rankline worker')
+    else if (busy.length < up.length)
+      notice(
+        `${count(up.length, 'worker')} of this key ${up.length === 1 ? 'is' : 'are'} up, and none takes what is to be bought. See rankline queue status`,
+      )
+    else
+      notice(
+        `${count(busy.length, 'worker')} of this key ${busy.length === 1 ? 'is' : 'are'} busy with other runs. What is to be bought waits for them; one more takes it sooner: rankline worker`,
+      )
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { stopSignal } from '../../src/collect/stop.ts'
-import { type CoordinatorOptions, collectOnMachines } from '../../src/machines/coordinator.ts'
+import { type CoordinatorOptions, collectOnMachines, workerWatch } from '../../src/machines/coordinator.ts'
 import { syncAll } from '../../src/machines/sync.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { settlement } from '../store/answers.ts'
@@ -142,4 +142,59 @@ test.each([
   })
 
   expect(said).toEqual([line])
+})
+
+const minute = 60_000
+const [ours, others] = ['k', 'another']
+
+test.each([
+  ['no worker is up', [], 'No worker takes what is to be bought.'],
+  ['those that are up have other keys', [[others, 0, 1]], 'No worker takes what is to be bought.'],
+  ['the one of this key died', [[ours, 5 * minute, 1]], 'No worker takes what is to be bought.'],
+  ['the one of this key is busy', [[ours, 0, 2]], '1 worker of this key is busy with other runs.'],
+  [
+    'all of them are busy',
+    [
+      [ours, 0, 2],
+      [ours, 100, 1],
+    ],
+    '2 workers of this key are busy with other runs.',
+  ],
+  [
+    'one of them has nothing to do',
+    [
+      [ours, 0, 2],
+      [ours, 0, 0],
+    ],
+    '2 workers of this key are up, and none takes',
+  ],
+] as const)('why nothing is taken for ten seconds is said once: %s', async (_, workers, said) => {
+  let now = 0
+  const notices: string[] = []
+  const wall = Date.UTC(2026, 2, 1)
+  const status = async () => ({
+    workers: workers.map(([key, ageMs, chunks]) => ({ keys: [key], seenAt: wall - ageMs, chunks })),
+  })
+  const watch = workerWatch({
+    clock: { ...systemClock, monotonic: () => now, wall: () => wall },
+    notice: (line: string) => void notices.push(line),
+    keyHash: ours,
+    journal: { operations: { status } },
+  } as unknown as CoordinatorOptions)
+
+  for (const [atMs, leased] of [
+    [0, 0],
+    [9_000, 1],
+    [18_900, 0],
+  ] as const) {
+    now = atMs
+    await watch({ leased, released: 3 })
+  }
+  expect(notices).toEqual([])
+  for (const atMs of [19_000, 40_000]) {
+    now = atMs
+    await watch({ leased: 0, released: 3 })
+  }
+
+  expect(notices).toEqual([expect.stringContaining(said)])
 })
