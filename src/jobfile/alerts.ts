@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { readCondition } from '../model/condition.ts'
 import type { JobSettings } from '../model/job.ts'
 import * as settings from '../model/job.ts'
 import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/settings/alert.ts'
@@ -46,6 +47,16 @@ const confirmations = { read: wholeNumber(1, 3), json: { type: 'integer', minimu
 
 const word = scalar({ read: plainText, json: settings.text.json })
 
+/** A condition, as it was written. */
+export const condition = scalar({
+  read: (written) => {
+    const text = plainText(written)
+    const read = 'value' in text ? readCondition(text.value, 'store') : text
+    return 'value' in read ? text : read
+  },
+  json: { type: 'string' },
+}).optional()
+
 const written = strict({
   when: scalar(settings.oneOf(alertKinds)).describe('What is told'),
   by: scalar(settings.positive)
@@ -64,6 +75,7 @@ const written = strict({
       .min(1)
       .optional()
       .describe('Only these targets, by site or label, competitors too; all own targets if not given'),
+    where: condition.describe('Only queries of which this is true, such as "volume>1000 and tag=money"'),
   })
     .optional()
     .describe('The queries and targets that are watched; all if not given'),
@@ -123,7 +135,11 @@ function ruleFrom({ when, by, top, below, for: only, confirm = 1, to }: WrittenA
     by: by ?? null,
     top: top ?? null,
     below: below ?? null,
-    for: { tags: only?.tags ?? null, targets: only?.targets ?? null },
+    for: {
+      tags: only?.tags ?? null,
+      targets: only?.targets ?? null,
+      ...(only?.where === undefined ? {} : { where: only.where }),
+    },
     confirm,
     to: to ?? null,
   }

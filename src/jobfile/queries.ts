@@ -1,5 +1,6 @@
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
+import { conditionOf } from '../model/condition.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
 import { hasMarks } from '../model/spelling.ts'
@@ -55,6 +56,10 @@ export async function* readQueries(
       report(problem)
     },
   }
+  const conditions = reading.plan.conditions.map(({ text, at }) => ({
+    at,
+    ...conditionOf('where', text, 'store'),
+  }))
   const batches =
     reading.source === null
       ? readTable(reading, { file: reading.file, source: reading.table, map: reading.plan.columns }, seen)
@@ -64,9 +69,17 @@ export async function* readQueries(
       tally.queries++
       if (query.targets.length > 0) tally.withTarget++
       else tally.withoutTarget++
+      for (const { isMet } of conditions) isMet(query)
       yield query
     }
-  if (whole) reportWhole(reading, tally)
+  if (!whole) return
+  // The row that has what a condition names may be one with a mistake.
+  if (tally.problems === 0)
+    for (const { at, unknownName } of conditions) {
+      const mistake = unknownName()
+      if (mistake !== null) reading.report({ ...at, ...mistake })
+    }
+  reportWhole(reading, tally)
 }
 
 async function* readEntries(

@@ -18,7 +18,7 @@ import { closestMatch } from '../model/text.ts'
 import { pageUrl, plainText, quoted, type ReadResult, readVolume, wholeNumber } from '../model/values.ts'
 import { every, weekly } from '../schedule/due.ts'
 import { schedule } from '../schedule/slots.ts'
-import { alertsSchema, unknownName } from './alerts.ts'
+import { alertsSchema, condition, unknownName } from './alerts.ts'
 import { scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
 import type { Report, Source } from './source.ts'
@@ -234,8 +234,15 @@ const viewsSchema = z.array(
     tags: list.describe('Only keywords with one of these tags'),
     targets: list.describe('Only these targets, by site or label'),
     kinds: list.describe('Only these kinds of results, such as organic or news'),
+    where: condition.describe('Only keywords of which this is true, such as "volume>1000 and tag=money"'),
   }).transform(
-    ({ name, tags = [], targets = [], kinds = [] }): SavedView => ({ name, tags, targets, kinds }),
+    ({ name, tags = [], targets = [], kinds = [], where }): SavedView => ({
+      name,
+      tags,
+      targets,
+      kinds,
+      ...(where === undefined ? {} : { where }),
+    }),
   ),
 )
 

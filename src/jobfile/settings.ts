@@ -58,6 +58,8 @@ export interface Origin {
 /** A job without its queries. */
 export interface JobPlan {
   readonly settings: JobSettings
+  /** Conditions of the job file, which name what its queries have. */
+  readonly conditions: readonly { readonly text: string; readonly at: FilePosition }[]
   readonly operations: readonly BillableOperation[]
   readonly shared: SharedParams
   readonly depth: number | null
@@ -101,6 +103,7 @@ export function readSettings(
   reportUnknownInViews(settings.views ?? [], targetsOfViews, raw.at, report)
   return {
     settings,
+    conditions: conditionsIn(settings, raw),
     operations,
     shared: readSharedParams(raw, operations, entryOperations, report),
     depth: data.depth ?? null,
@@ -112,6 +115,20 @@ export function readSettings(
       ? { where: file.where, line: null, column: null }
       : raw.at(['paging']),
   }
+}
+
+/** The conditions of the file's own views and alerts; those of a folder are for jobs with other queries, too. */
+function conditionsIn({ views, alerts }: JobSettings, raw: RawSettings): JobPlan['conditions'] {
+  const written = [
+    ...(views ?? []).map(({ where }, place) => ({ where, path: ['views', place, 'where'] })),
+    ...(alerts ?? []).map(({ for: { where } }, place) => ({
+      where,
+      path: ['alerts', place, 'for', 'where'],
+    })),
+  ]
+  return written.flatMap(({ where, path }) =>
+    where === undefined || raw.isDefault([path[0] as string]) ? [] : [{ text: where, at: raw.at(path) }],
+  )
 }
 
 /** The values of parameters as queries have them. What a folder says was checked there. */

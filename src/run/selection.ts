@@ -1,9 +1,9 @@
+import { conditionOf, foldedText, refuseUnknownNames } from '../model/condition.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
 import { isComplete } from '../model/run.ts'
-import { normalText } from '../model/spelling.ts'
-import { closestMatch, count } from '../model/text.ts'
+import { count } from '../model/text.ts'
 import { localDay } from '../model/time.ts'
 import { type InvalidValue, numberOption, quoted } from '../model/values.ts'
 import type { Store } from '../store/store.ts'
@@ -15,7 +15,7 @@ export interface SelectionOptions {
   readonly tag?: readonly string[] | undefined
   readonly query?: readonly string[] | undefined
   readonly engine?: readonly string[] | undefined
-  /** Conditions, for instance `volume>1000`. */
+  /** Conditions, for instance `volume>1000 and tag=money`. */
   readonly where?: readonly string[] | undefined
   readonly limit?: string | undefined
 }
@@ -45,8 +45,8 @@ export function selectionOf(options: SelectionOptions): Selection | null {
   for (const name of engine)
     if (!engines.includes(name))
       throw new UsageError(`--engine cannot be ${quoted(name)}; write ${engines.join(', ')}`)
-  const texts = query.map(folded)
-  const conditions = where.map(conditionOf)
+  const texts = query.map(foldedText)
+  const conditions = where.map((one) => conditionOf('--where', one, 'file'))
   return {
     limit,
     text: text.join(' '),
@@ -55,14 +55,12 @@ export function selectionOf(options: SelectionOptions): Selection | null {
       const met = conditions.map((condition) => condition.isMet(one))
       return (
         (tag.length === 0 || tag.some((name) => one.tags.includes(name))) &&
-        (texts.length === 0 || texts.includes(folded(one.text))) &&
+        (texts.length === 0 || texts.includes(foldedText(one.text))) &&
         (engine.length === 0 || engine.includes(engineOf(one))) &&
         met.every((is) => is)
       )
     },
-    refuseUnknown: () => {
-      for (const condition of conditions) condition.refuseUnknown()
-    },
+    refuseUnknown: () => refuseUnknownNames('--where', conditions),
   }
 }
 
@@ -72,104 +70,8 @@ function optionText(name: string, values: readonly string[]): readonly string[] 
   return values.map((value) => `--${name} ${quoted(value)}`)
 }
 
-function folded(text: string): string {
-  return normalText(text).toLowerCase()
-}
-
 function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
   return operation.split('.')[0] as string
-}
-
-type SelectionValue = string | number | null
-
-/** What every query has, under the names of the columns of a CSV. */
-const fields: Readonly<Record<string, (query: JobQuery) => SelectionValue | readonly string[]>> = {
-  query: ({ text }) => text,
-  operation: ({ operation }) => operation,
-  engine: engineOf,
-  tag: ({ tags }) => tags,
-  tags: ({ tags }) => tags,
-  volume: ({ volume }) => volume,
-  priority: ({ priority }) => priority,
-  depth: ({ depth }) => depth,
-  pages: ({ pages }) => pages,
-  url: ({ url }) => url,
-  every: ({ every }) => every,
-}
-
-const comparisons = {
-  '=': (a: SelectionValue, b: SelectionValue) => equal(a, b),
-  '!=': (a: SelectionValue, b: SelectionValue) => !equal(a, b),
-  '<': (a: SelectionValue, b: SelectionValue) => ordered(a, b) < 0,
-  '<=': (a: SelectionValue, b: SelectionValue) => ordered(a, b) <= 0,
-  '>': (a: SelectionValue, b: SelectionValue) => ordered(a, b) > 0,
-  '>=': (a: SelectionValue, b: SelectionValue) => ordered(a, b) >= 0,
-} as const
-
-type Operator = keyof typeof comparisons
-
-/** Numbers are compared as numbers, all else as text without regard to case. */
-function equal(a: SelectionValue, b: SelectionValue): boolean {
-  if (isNumber(a) && isNumber(b)) return Number(a) === Number(b)
-  return a !== null && folded(String(a)) === folded(String(b))
-}
-
-/** Not a number where either is none: then no comparison is true. */
-function ordered(a: SelectionValue, b: SelectionValue): number {
-  return isNumber(a) && isNumber(b) ? Number(a) - Number(b) : Number.NaN
-}
-
-function isNumber(value: SelectionValue): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value))
-}
-
-/** Reads `volume>1000`: a name, a comparison, a value. */
-function conditionOf(text: string) {
-  const [, name = '', operator = '', value = ''] =
-    text.match(/^\s*([^\s<>=!][^<>=!]*?)\s*(<=|>=|!=|=|<|>)\s*(.+?)\s*$/s) ?? []
-  if (!(operator in comparisons))
-    throw new UsageError(
-      `--where cannot be ${quoted(text)}; write a name, one of = != < <= > >= and a value, in quotes, such as 'volume>1000'`,
-    )
-  if (/[<>]/.test(operator) && !isNumber(value))
-    throw new UsageError(
-      `--where ${quoted(text)} compares with ${quoted(value)}, which is not a number; write one, or use = or !=`,
-    )
-  const isTrue = comparisons[operator as Operator]
-  const names = new Set<string>()
-  let isKnown = Object.hasOwn(fields, name)
-  let isAsked = false
-  return {
-    isMet: (query: JobQuery): boolean => {
-      isAsked = true
-      const found = fieldOf(query, name)
-      if (found === undefined) {
-        for (const label of Object.keys(query.labels)) names.add(label)
-        for (const param of Object.keys(query.params)) names.add(param)
-        return operator === '!='
-      }
-      isKnown = true
-      if (found === null || typeof found !== 'object') return isTrue(found, value)
-      // Of several tags one is enough; where none may be equal, none is.
-      return operator === '!='
-        ? found.every((one) => isTrue(one, value))
-        : found.some((one) => isTrue(one, value))
-    },
-    refuseUnknown: (): void => {
-      if (isKnown || !isAsked) return
-      const near = closestMatch(name, [...Object.keys(fields), ...names])
-      throw new UsageError(
-        `--where ${quoted(text)}: no query has ${quoted(name)}${near === null ? '; write volume, priority, tag, a parameter or a column of the CSV' : `. Did you mean ${quoted(near)}?`}`,
-      )
-    },
-  }
-}
-
-/** A field, a parameter or a label; undefined where the query has none of that name. */
-function fieldOf(query: JobQuery, name: string): SelectionValue | readonly string[] | undefined {
-  if (Object.hasOwn(fields, name)) return fields[name]?.(query)
-  for (const own of [query.params, query.labels]) if (Object.hasOwn(own, name)) return own[name]
-  return undefined
 }
 
 /** How much of jobs is chosen. */

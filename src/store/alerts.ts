@@ -95,8 +95,11 @@ export interface QueryOfRun {
   readonly text: string
   readonly params: Readonly<Record<string, string | number>>
   readonly tags: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
   /** Searches a month. */
   readonly volume: number | null
+  /** The landing page that should rank. */
+  readonly url: string | null
 }
 
 /** The first results of a query in a run. */

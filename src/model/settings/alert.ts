@@ -29,7 +29,12 @@ export interface AlertRule {
   /** The limit below which coverage (percent), balance (credits) and days left are alerted. */
   readonly below: number | null
   /** Only queries with one of these tags, only these targets (site or label); null is all queries, all own targets. */
-  readonly for: { readonly tags: readonly string[] | null; readonly targets: readonly string[] | null }
+  readonly for: {
+    readonly tags: readonly string[] | null
+    readonly targets: readonly string[] | null
+    /** Only queries of which this is true, as `--where` reads it; missing for all. */
+    readonly where?: string
+  }
   /** Of the last three observations as many must say it: 1, 2 or 3. */
   readonly confirm: number
   /** Names of channels; null is all of the workspace. */
@@ -39,7 +44,9 @@ export interface AlertRule {
 /** What makes two rules the same: what they watch, not how often it must be seen or when, nor who is told. */
 export function ruleIdentity({ when, by, top, below, for: only }: AlertRule): string {
   const sorted = (list: readonly string[] | null) => (list === null ? null : [...new Set(list)].sort())
-  return JSON.stringify([when, by, top, below, sorted(only.tags), sorted(only.targets)])
+  // Rules without a condition have the identity of before there were any.
+  const where = only.where === undefined ? [] : [only.where]
+  return JSON.stringify([when, by, top, below, sorted(only.tags), sorted(only.targets), ...where])
 }
 
 /** What is known of the query of an alert; all of it is missing in messages of older versions. */

@@ -34,6 +34,8 @@ export interface SavedView {
   readonly targets: readonly string[]
   /** Kinds of results, such as organic. */
   readonly kinds: readonly string[]
+  /** Of which this is true, as `--where` reads it; missing where no keyword is left out by it. */
+  readonly where?: string
 }
 
 /** One entry of `notes:`: what happened on a day, marked in charts. */

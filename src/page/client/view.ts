@@ -76,9 +76,10 @@ export function viewOf(data: PageData, filters: Filters): View {
 }
 
 /** Whether a keyword is of the chosen locale, and of the saved view. */
-function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword) => boolean {
+function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword, place: number) => boolean {
   const chosen = savedView(data, view)
-  return (keyword) => (locale === '' || localeOf(keyword) === locale) && isInView(keyword, chosen)
+  return (keyword, place) =>
+    (locale === '' || localeOf(keyword) === locale) && isInView(keyword, place, chosen)
 }
 
 /** The view with another chosen movement; nothing else in it depends on the movement. */

@@ -15,6 +15,8 @@ export interface HistoryFilter {
   readonly location?: readonly string[]
   /** Part of the query, in upper or lower case. */
   readonly text?: string
+  /** Which keywords; all where it is missing. */
+  readonly isWanted?: (keyword: Keyword) => boolean
   /** First and last day, YYYY-MM-DD. */
   readonly from?: string
   readonly until?: string
@@ -24,7 +26,7 @@ export interface HistoryFilter {
  * A history with fewer series and days. Keywords, targets and links keep their places, so `series` decides what counts; days are
  * cut and numbered again. Observations before `from` are dropped. If `until` cuts days off, series without an observation until
  * then are left out, because nothing shows that they were asked. The tags and targets of removed keywords are not known, so none
- * of them is kept if tags or targets are chosen.
+ * of them is kept if tags, targets or keywords are chosen.
  */
 export function filterHistory(history: RankHistory, filter: HistoryFilter): RankHistory {
   const range = daysOf(history.days, filter)
@@ -74,7 +76,9 @@ type FilteredQuestion = Pick<Keyword, 'query' | 'operation' | 'params'>
 function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
   const { tags = [] } = filter
   return (
-    isAskedWanted(keyword, filter) && (tags.length === 0 || tagsOf(keyword).some((tag) => tags.includes(tag)))
+    isAskedWanted(keyword, filter) &&
+    filter.isWanted?.(keyword) !== false &&
+    (tags.length === 0 || tagsOf(keyword).some((tag) => tags.includes(tag)))
   )
 }
 
@@ -85,6 +89,7 @@ function tagsOf({ tags }: Keyword): readonly string[] {
 function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolean {
   const { tags = [], targets = [] } = filter
   return (
+    filter.isWanted === undefined &&
     tags.length === 0 &&
     targets.length === 0 &&
     isAskedWanted(removed, filter) &&

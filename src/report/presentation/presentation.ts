@@ -13,10 +13,16 @@ export interface Presentation {
   readonly footer: string | null
   readonly language: Language
   readonly audience: Audience
-  readonly views: readonly SavedView[]
+  readonly views: readonly ReportView[]
   readonly notes: readonly ReportNote[]
   /** The words of the analyst; null if there are none. */
   readonly comment: Comment | null
+}
+
+/** A saved view in a report. */
+interface ReportView extends SavedView {
+  /** Of each keyword whether its condition is true; missing where it has none. */
+  readonly isTrue?: readonly (0 | 1)[]
 }
 
 export interface Comment {
@@ -45,26 +51,27 @@ export const plainPresentation: Presentation = {
 export function savedView(
   { presentation }: { readonly presentation: Presentation },
   name: string,
-): SavedView | undefined {
+): ReportView | undefined {
   return name === '' ? undefined : presentation.views.find((one) => one.name === name)
 }
 
-/** Whether a keyword has one of the tags and one of the kinds of results of a saved view. */
-export function isInView({ tags, kind }: Keyword, view: SavedView | undefined): boolean {
-  const { tags: wanted = [], kinds = [] } = view ?? {}
+/** Whether a keyword has one of the tags and one of the kinds of results of a saved view, and its condition is true of it. */
+export function isInView({ tags, kind }: Keyword, place: number, view: ReportView | undefined): boolean {
+  const { tags: wanted = [], kinds = [], isTrue } = view ?? {}
   return (
     (wanted.length === 0 || tags.some((tag) => wanted.includes(tag))) &&
-    (kinds.length === 0 || kinds.includes(kind))
+    (kinds.length === 0 || kinds.includes(kind)) &&
+    isTrue?.[place] !== 0
   )
 }
 
 /** Whether a saved view has a tab: one that no keyword is in has none. */
-export function hasTab(view: SavedView, { keywords }: RankHistory): boolean {
-  return keywords.some((keyword) => isInView(keyword, view))
+export function hasTab(view: ReportView, { keywords }: RankHistory): boolean {
+  return keywords.some((keyword, place) => isInView(keyword, place, view))
 }
 
 /** Places of the targets of a saved view, in the order in which it names them; all if it names none. */
-export function targetsOfView({ targets }: RankHistory, view: SavedView | undefined): readonly number[] {
+export function targetsOfView({ targets }: RankHistory, view: ReportView | undefined): readonly number[] {
   const all = [...targets.keys()]
   const named = (view?.targets ?? []).flatMap((name) =>
     all.filter((place) => targets[place]?.label === name || targets[place]?.site === name),

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
+import { type ConditionQuery, conditionOf } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Audience } from '../../model/settings/presentation.ts'
 import { badCharacters } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { Store } from '../../store/store.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { accentOf } from '../presentation/accent.ts'
 import { logoAddress } from '../presentation/logo.ts'
 import type { Comment, Presentation } from '../presentation/presentation.ts'
@@ -49,6 +51,25 @@ export async function presentationOf(
     notes: notes ?? [],
     comment: comment === undefined ? null : await readComment(comment),
   }
+}
+
+/** With the keywords of each saved view that has a condition. */
+export function withKeywordsOfViews(
+  presentation: Presentation,
+  history: RankHistory | undefined,
+): Presentation {
+  if (history === undefined) return presentation
+  const views = presentation.views.map((view) => {
+    if (view.where === undefined) return view
+    const { isMet } = conditionOf(`The view '${view.name}'`, view.where, 'store')
+    return { ...view, isTrue: history.keywords.map((keyword) => (isMet(asQuery(keyword)) ? 1 : 0)) }
+  })
+  return { ...presentation, views }
+}
+
+/** A keyword as conditions read it. */
+export function asQuery({ query, ...keyword }: Keyword): ConditionQuery {
+  return { ...keyword, text: query }
 }
 
 async function readLogo(file: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { billableOperation } from '../../catalog/index.ts'
+import { conditionOf, refuseUnknownNames } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Row } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
@@ -7,16 +8,18 @@ import type { Target } from '../../model/target.ts'
 import { closestMatch } from '../../model/text.ts'
 import { addDays, daysBetween } from '../../model/time.ts'
 import { inOrderOfRuns } from '../../model/trusted-time.ts'
+import { quoted } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { Store } from '../../store/store.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
-import { filterHistory } from '../history/filter-history.ts'
+import { filterHistory, type HistoryFilter } from '../history/filter-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { type ReportPeriod, type RequestedPeriod, reportPeriod } from '../history/period.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { RankedJob } from '../report.ts'
 import { rankRows } from '../rows.ts'
+import { asQuery } from './presentation.ts'
 
 /** The ranks of a job as of a day: what its newest run until then asks for, and how that moved. */
 export async function rankedJob(
@@ -171,6 +174,8 @@ export interface ReportFilter {
   readonly tags?: readonly string[] | undefined
   /** Labels of targets. */
   readonly targets?: readonly string[] | undefined
+  /** Conditions, all of which must be true. */
+  readonly where?: readonly string[] | undefined
 }
 
 /**
@@ -178,9 +183,13 @@ export interface ReportFilter {
  *
  * Queries that the job no longer asks are left out: their tags are not known.
  */
-export function filterReport(built: BuiltHistory, { tags = [], targets = [] }: ReportFilter): BuiltHistory {
-  if (tags.length === 0 && targets.length === 0) return built
+export function filterReport(
+  built: BuiltHistory,
+  { tags = [], targets = [], where = [] }: ReportFilter,
+): BuiltHistory {
+  if (tags.length === 0 && targets.length === 0 && where.length === 0) return built
   const { history } = built
+  const filter = { tags, targets, ...conditionsOf(history, where) }
   refuseUnknown('--tag', tags, tagsOf(history), `No keyword of ${history.job} has the tag`)
   refuseUnknown(
     '--target',
@@ -188,7 +197,23 @@ export function filterReport(built: BuiltHistory, { tags = [], targets = [] }: R
     history.targets.map(({ label }) => label),
     `${history.job} tracks no target`,
   )
-  return compact({ ...built, history: filterHistory(history, { tags, targets }), removedTargets: 0 })
+  const filtered = filterHistory(history, filter)
+  if (filtered.series.length === 0 && history.series.length > 0 && where.length > 0)
+    throw new UsageError(
+      `No keyword of ${history.job} is left by ${where.map((one) => `--where ${quoted(one)}`).join(' ')}. Change the condition`,
+    )
+  return compact({ ...built, history: filtered, removedTargets: 0 })
+}
+
+/** Of which keywords the conditions are true; throws a sentence where one is wrong or names what no keyword has. */
+function conditionsOf({ keywords }: RankHistory, where: readonly string[]): Pick<HistoryFilter, 'isWanted'> {
+  if (where.length === 0) return {}
+  const conditions = where.map((one) => conditionOf('--where', one, 'store'))
+  const wanted = new Set(
+    keywords.filter((keyword) => conditions.map((one) => one.isMet(asQuery(keyword))).every((is) => is)),
+  )
+  refuseUnknownNames('--where', conditions)
+  return { isWanted: (keyword) => wanted.has(keyword) }
 }
 
 function tagsOf({ keywords }: RankHistory): readonly string[] {

@@ -9,7 +9,7 @@ import type { MetricOptions } from '../metrics/figure.ts'
 import { sourceForClient } from '../presentation/audience.ts'
 import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
 import { type Paper, papers, type ReportFormat, type ReportSource } from '../report.ts'
-import { presentationSettings } from './presentation.ts'
+import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
 import { type ReportFilter, rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
@@ -61,7 +61,7 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     layout: request.layout,
     featuresOf,
     ranked: sorted,
-    presentation: request.presentation ?? plainPresentation,
+    presentation: withKeywordsOfViews(request.presentation ?? plainPresentation, ranked.built?.history),
     csv: request.csv ?? 'guarded',
     serpDays: request.serpDays ?? 0,
     print: { browsers: request.browsers, paper: request.paper ?? papers[0] },

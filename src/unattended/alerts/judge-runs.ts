@@ -25,7 +25,7 @@ import type { Store } from '../../store/store.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
 import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses } from './causes.ts'
-import { type AlertChange, type AlertFacts, type Described, judge } from './judgement.ts'
+import { type AlertChange, type AlertFacts, type Described, judge, watchedBy } from './judgement.ts'
 import type { AnsweredObservation, SiteList, WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
 import type { RunHealth } from './run-rules.ts'
 
@@ -228,10 +228,10 @@ type Queries = ReadonlyMap<number, WatchedQuery>
 function watchedQueries(queries: readonly QueryOfRun[]): Queries {
   const sameText = groupedBy(queries, ({ text }) => text)
   return new Map(
-    queries.map(({ params, ...query }) => {
-      const variant = variantOf({ ...query, params }, sameText.get(query.text) ?? [])
+    queries.map((query) => {
+      const variant = variantOf(query, sameText.get(query.text) ?? [])
       const cites = kindOf(query.operation) === 'reference'
-      return [query.id, { ...query, variant, locale: localeText(params), cites }]
+      return [query.id, { ...query, variant, locale: localeText(query.params), cites }]
     }),
   )
 }
@@ -324,8 +324,8 @@ function* watchedSerps(
   const sites = rules.filter(({ when }) => when === 'new-competitor')
   if (sites.length === 0) return
   const top = Math.max(...sites.map((rule) => rule.top ?? 0))
-  const isAsked = ({ tags }: WatchedQuery): boolean =>
-    sites.some(({ for: only }) => only.tags?.some((tag) => tags.includes(tag)) ?? true)
+  const watches = sites.map(watchedBy)
+  const isAsked = (query: WatchedQuery): boolean => watches.some((isWatched) => isWatched(query))
   const isOwn = ownResults(run.settings.targets)
   const leftOut = new Set(store.notComparedWith(run))
   const needsAll = sites.some(({ confirm }) => confirm > 1)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { conditionOf } from '../../model/condition.ts'
 import { groupedBy } from '../../model/maps.ts'
 import { isComplete, type Suspicion } from '../../model/run.ts'
 import {
@@ -391,9 +392,10 @@ function ofPairs(
 ): readonly AlertChange[] {
   const changes: AlertChange[] = []
   const named = ruleIdentity(rule)
+  const isWatched = watchedBy(rule)
   for (const pair of pairs) {
     const { query, target } = pair
-    if (!isWatched(rule, pair)) continue
+    if (!isOfTarget(rule, pair) || !isWatched(query)) continue
     const watched = { queryKey: query.key, target: `${target.match}:${target.site}` }
     // Most jobs have few open alerts, and most pairs say nothing: an identity takes longer to write than to judge.
     const known = open.size === 0 ? null : (open.get(identityOf(job, named, watched)) ?? null)
@@ -420,9 +422,10 @@ function newCompetitors(
     if (ofRule !== named || queryKey === undefined || site === undefined) continue
     openSites.set(queryKey, (openSites.get(queryKey) ?? new Map()).set(site, alert))
   }
+  const isWatched = watchedBy(rule)
   return serps.flatMap((serp) => {
     const { query } = serp
-    if (!hasTag(rule, query)) return []
+    if (!isWatched(query)) return []
     return judgeSites(rule, serp, openSites.get(query.key) ?? new Map()).map(({ site, ...verdict }) => {
       const identity = alertIdentity(job, rule, { queryKey: query.key, target: site })
       return change(verdict, { rule, identity, known: open.get(identity) ?? null, at, query, target: site })
@@ -441,12 +444,15 @@ function change(
   return { ...verdict, ...about, id: known?.id ?? alertId(about.identity, at) }
 }
 
-function isWatched(rule: AlertRule, { query, target }: WatchedPair): boolean {
+function isOfTarget(rule: AlertRule, { target }: WatchedPair): boolean {
   const { targets } = rule.for
-  if (!hasTag(rule, query)) return false
   return targets === null ? target.own : targets.includes(target.site) || targets.includes(target.label)
 }
 
-function hasTag({ for: { tags } }: AlertRule, query: WatchedQuery): boolean {
-  return tags === null || query.tags.some((tag) => tags.includes(tag))
+/** Which queries a rule watches: those with one of its tags of which its condition is true. */
+export function watchedBy({ when, for: { tags, where } }: AlertRule): (query: WatchedQuery) => boolean {
+  const condition =
+    where === undefined ? null : conditionOf(`The condition of an alert 'when: ${when}'`, where, 'store')
+  return (query) =>
+    (tags === null || query.tags.some((tag) => tags.includes(tag))) && condition?.isMet(query) !== false
 }

@@ -27,6 +27,10 @@ export interface WatchedQuery {
   readonly operation: string
   /** As in `en-us Austin`; empty where it names none. */
   readonly locale: string
+  readonly params: Readonly<Record<string, string | number>>
+  readonly labels: Readonly<Record<string, string>>
+  /** The page that is meant to rank. */
+  readonly url: string | null
   /** Searches a month. */
   readonly volume: number | null
   /** Its answers cite pages, and do not rank them. */

@@ -54,6 +54,9 @@ export const reportFlags = {
   tolerance: compareFlags.tolerance,
   date: textOption('The report as of this local day; default: the latest'),
   tag: listOption('Keywords with this tag only'),
+  where: listOption(
+    "Keywords of which this is true only, for instance 'volume>1000 and tag=money' or 'team=red'",
+  ),
   target: listOption('This target only, by its name in the report'),
   kind: textOption(
     'Kind of results that the figures count: organic, news, video, image, reference [organic]',
@@ -115,12 +118,16 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
           english: format.english,
         })
       : plainPresentation
-  const { ranked, chunks } = await atOneMoment(store, async () => {
+  const {
+    ranked,
+    presentation: shown,
+    chunks,
+  } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
       const { explainQuery } = await import('../../../report/requests/explain.ts')
       const wanted = { job, text: normalText(flags.explain), date }
       const text = await explainQuery(store, wanted, { json, width: layout.width })
-      return { ranked: null, chunks: asStream(text) }
+      return { ranked: null, presentation, chunks: asStream(text) }
     }
     const source = await reportSource(store, {
       job,
@@ -136,12 +143,12 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       serpDays: days,
       paper,
       browsers: browserPlaces(),
-      filter: { tags: flags.tag, targets: flags.target },
+      filter: { tags: flags.tag, targets: flags.target, where: flags.where },
       csv,
     })
     const { ranked } = source
     if (ranked.built !== null) refuseMissingKind(measure, ranked.built.history)
-    return { ranked, chunks: format.chunks(source) }
+    return { ranked, presentation: source.presentation, chunks: format.chunks(source) }
   })
   if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
   const suspect = ranked?.built?.history.suspect
@@ -150,9 +157,9 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     terminal.log(
       `The last run of ${job} is suspect: ${suspicionText(suspect)}. Check before you tell anyone.`,
     )
-  // With --tag a view without keywords is no mistake.
-  if (format.tabs === true && flags.tag === undefined)
-    for (const line of viewsWithoutTab(presentation, ranked?.built?.history)) note(terminal, line)
+  // Of a part of the keywords a view without any is no mistake.
+  if (format.tabs === true && flags.tag === undefined && flags.where === undefined)
+    for (const line of viewsWithoutTab(shown, ranked?.built?.history)) note(terminal, line)
   await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)
   return 0
 }
@@ -184,10 +191,11 @@ function viewsWithoutTab({ views }: Presentation, history: RankHistory | undefin
   if (history === undefined) return []
   return views
     .filter((view) => !hasTab(view, history))
-    .map(({ name, tags, kinds }) => {
+    .map(({ name, tags, kinds, where }) => {
       const wanted = [
         ...(tags.length === 0 ? [] : [`one of its tags (${tags.join(', ')})`]),
         ...(kinds.length === 0 ? [] : [`one of its kinds of results (${kinds.join(', ')})`]),
+        ...(where === undefined ? [] : [`what its condition asks for (${where})`]),
       ]
       return sanitize(`The view '${name}' has no tab: no keyword has ${wanted.join(' and ')}`)
     })
@@ -278,7 +286,7 @@ export function serpDays({ serps }: ReportOptions): number {
 export function rejectWithExplain(flags: ReportOptions): void {
   if (flags.explain === undefined) return
   const { period, compare, tolerance, raw, excel, format, ctr, absent, kind, metrics, sort } = flags
-  const { serps, paper, tag, target, comment } = flags
+  const { serps, paper, tag, where, target, comment } = flags
   const ofDays = { period, compare, tolerance, serps }
   const others = {
     ...ofDays,
@@ -292,6 +300,7 @@ export function rejectWithExplain(flags: ReportOptions): void {
     sort,
     paper,
     tag,
+    where,
     target,
     comment,
   }

@@ -76,7 +76,9 @@ export function tagPicker(data: PageData, choose: (change: Partial<Filters>) => 
   function show({ view, tags }: Filters): void {
     chosen = tags
     if (view !== shown) {
-      const inView = data.history.keywords.filter((keyword) => isInView(keyword, savedView(data, view)))
+      const inView = data.history.keywords.filter((keyword, place) =>
+        isInView(keyword, place, savedView(data, view)),
+      )
       entries = entriesOf(tagCounts(inView))
       list.replaceChildren(...entries.map(({ item }) => item))
       shown = view

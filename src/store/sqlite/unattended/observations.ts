@@ -173,7 +173,9 @@ export function observationReads(db: Database): ObservationReads {
           text: queries.text,
           params: queries.params,
           tags: rq.tags,
+          labels: rq.labels,
           volume: rq.volume,
+          url: rq.url,
         })
         .from(rq)
         .innerJoin(queries, eq(queries.id, rq.queryId))
