@@ -8,7 +8,7 @@ import { openPostgres, type Postgres } from '../../src/machines/postgres/connect
 import { exportInto } from '../../src/machines/postgres/export.ts'
 import { writeCsv } from '../../src/output/formats/csv.ts'
 import type { RowFilter } from '../../src/store/reports.ts'
-import { dropOldResults } from '../../src/store/sqlite/maintenance/old-results.ts'
+import { dropOldResults } from '../../src/store/sqlite/maintenance/prune.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aResult } from '../catalog/results.ts'
 import { aLookup, settlement, understood, work } from '../store/answers.ts'

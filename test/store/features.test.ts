@@ -6,7 +6,7 @@ import {
   type SerpFeature,
   serpFeatures,
 } from '../../src/model/result.ts'
-import { dropOldResults } from '../../src/store/sqlite/maintenance/old-results.ts'
+import { dropOldResults } from '../../src/store/sqlite/maintenance/prune.ts'
 import { aResult } from '../catalog/results.ts'
 import { understood, webPage, work } from './answers.ts'
 import { aStore, hour, noon, plan, text } from './build.ts'

@@ -1,52 +1,30 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import QuickLRU from 'quick-lru'
 import { kindCodes } from '../../model/result.ts'
-import type { Match, Target, Variant } from '../../model/target.ts'
+import type { Target, Variant } from '../../model/target.ts'
 import type { WatchedTarget } from '../../rank/paging.ts'
 import type { RankedItem } from '../../rank/ranks.ts'
-import { orm, prepared, type Values } from './connection/statements.ts'
+import { drizzle, once, raw } from './connection/statements.ts'
 import { type Dictionary, dictionary } from './results/dictionary.ts'
 import { answers, items, keys, links, targets, runTargets as watched } from './schema.ts'
 
-const addTarget = prepared(($: Values<{ site: string; match: Match; also: string }>) =>
-  orm
-    .insert(targets)
-    .values({ site: $.site, match: $.match, also: sql`${$.also}` })
-    .onConflictDoNothing(),
-)
-
-const targetId = prepared(($: Values<{ site: string; match: Match; also: string }>) =>
-  orm
-    .select({ id: targets.id })
-    .from(targets)
-    .where(and(eq(targets.site, $.site), eq(targets.match, $.match), eq(targets.also, $.also))),
-)
-
-const targetsOfRun = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({
-      id: targets.id,
-      site: targets.site,
-      match: targets.match,
-      also: targets.also,
-      label: watched.label,
-      own: watched.own,
-    })
-    .from(watched)
-    .innerJoin(targets, eq(targets.id, watched.targetId))
-    .where(and(eq(watched.runId, $.run), eq(watched.everywhere, 1)))
-    .orderBy(targets.id),
-)
-
-/** The number of a target, given where it has none yet. Inside a transaction. */
-export function targetIdOf(
-  db: Database,
-  { site, match, also }: Pick<Target, 'site' | 'match' | 'also'>,
-): number {
-  const values = { site, match, also: JSON.stringify(also) }
-  addTarget.run(db, values)
-  return targetId.one(db, values).id
+/** Answers the number of a target, given where it has none yet. Inside a transaction. */
+export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' | 'also'>) => number {
+  const { site, match, also } = targets
+  const add = db.prepare(
+    raw`INSERT INTO ${targets} (${site}, ${match}, ${also}) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const idOf = db
+    .prepare<string[], number>(
+      raw`SELECT ${targets.id} FROM ${targets} WHERE ${site} = ? AND ${match} = ? AND ${also} = ?`,
+    )
+    .pluck()
+  return (target) => {
+    const values = [target.site, target.match, JSON.stringify(target.also)]
+    add.run(values)
+    return idOf.get(...values) as number
+  }
 }
 
 /** Targets as a JSON list, for SQL that holds them against the columns `site`, `match` and `also`. */
@@ -78,9 +56,24 @@ export interface RunTargets {
 
 export function runTargets(db: Database): RunTargets {
   const known = new Map<number, readonly WatchedTarget[]>()
+  const targetsOf = (run: number): readonly WatchedTarget[] =>
+    drizzle(db)
+      .select({
+        id: targets.id,
+        site: targets.site,
+        match: targets.match,
+        also: targets.also,
+        label: watched.label,
+        own: watched.own,
+      })
+      .from(watched)
+      .innerJoin(targets, eq(targets.id, watched.targetId))
+      .where(and(eq(watched.runId, run), eq(watched.everywhere, 1)))
+      .orderBy(targets.id)
+      .all()
   return {
     of: (run) => {
-      const all = known.get(run) ?? targetsOfRun.all(db, { run })
+      const all = known.get(run) ?? targetsOf(run)
       known.set(run, all)
       return all
     },
@@ -142,14 +135,6 @@ export interface ApiKeyIds {
   forget(): void
 }
 
-const addKey = prepared(($: Values<{ hash: string }>) =>
-  orm.insert(keys).values({ hash: $.hash }).onConflictDoNothing(),
-)
-
-const keyId = prepared(($: Values<{ hash: string }>) =>
-  orm.select({ id: keys.id }).from(keys).where(eq(keys.hash, $.hash)),
-)
-
 export function apiKeyIds(db: Database): ApiKeyIds {
   // A process has few keys, and asks for one with every call.
   const known = new Map<string, number>()
@@ -157,8 +142,10 @@ export function apiKeyIds(db: Database): ApiKeyIds {
     idOf: (hash) => {
       const before = known.get(hash)
       if (before !== undefined) return before
-      addKey.run(db, { hash })
-      const { id } = keyId.one(db, { hash })
+      const orm = drizzle(db)
+      orm.insert(keys).values({ hash }).onConflictDoNothing().run()
+      const stored = orm.select({ id: keys.id }).from(keys).where(eq(keys.hash, hash)).get()
+      const { id } = stored as NonNullable<typeof stored>
       known.set(hash, id)
       return id
     },
@@ -193,49 +180,45 @@ type ItemRow = readonly [
 ]
 
 /** As one text, which takes less time to read. Related searches come along with web results and have no rank over pages. */
-const itemsOf = prepared(
-  ($: Values<{ answer: number }>) =>
-    sql<{
-      rows: string
-    }>`SELECT json_group_array(json_array(${links.link}, ${items.linkId}, ${links.sameAs}, n.value)) AS rows
-      FROM ${answers} CROSS JOIN json_each(${answers.items}) list CROSS JOIN json_each(list.value) n
-      LEFT JOIN ${items} ON ${items.id} = n.value LEFT JOIN ${links} ON ${links.id} = ${items.linkId}
-      WHERE ${answers.id} = ${$.answer} AND list.key <> ${sql.raw(`'${kindCodes.related}'`)}`,
-)
+const itemsOf = raw`SELECT json_group_array(json_array(l.${links.link}, i.${items.linkId}, l.${links.sameAs}, n.value))
+  FROM ${answers} a CROSS JOIN json_each(a.${answers.items}) list CROSS JOIN json_each(list.value) n
+  LEFT JOIN ${items} i ON i.${items.id} = n.value LEFT JOIN ${links} l ON l.${links.id} = i.${items.linkId}
+  WHERE a.${answers.id} = ? AND list.key <> '${kindCodes.related}'`
 
-const titleOf = prepared(($: Values<{ item: number }>) =>
-  orm.select({ title: items.title }).from(items).where(eq(items.id, $.item)),
-)
+const titleOf = raw`SELECT ${items.title} FROM ${items} WHERE ${items.id} = ?`
 
 /** One that was stored before. Its title is read when it is asked for: most are not. */
 class StoredBefore implements StoredItem {
   readonly link: string | null
   readonly sameAs: number | null
   readonly linkId: number | null
-  private readonly db: Database
+  private readonly titleOf: (item: number) => string | null
   private readonly item: number
 
-  constructor(db: Database, [link, linkId, page, item]: ItemRow) {
+  constructor(titleOf: (item: number) => string | null, [link, linkId, page, item]: ItemRow) {
     this.link = link
     this.linkId = linkId
     this.sameAs = page ?? linkId
-    this.db = db
+    this.titleOf = titleOf
     this.item = item
   }
 
   get title(): string | null {
-    return titleOf.get(this.db, { item: this.item })?.title ?? null
+    return this.titleOf(this.item)
   }
 }
 
 export function pageItems(db: Database): PageItems {
   const known = new QuickLRU<number, readonly StoredItem[]>({ maxSize: remembered })
+  const read = once(() => db.prepare<[answer: number], string>(itemsOf).pluck())
+  const title = once(() => db.prepare<[item: number], string | null>(titleOf).pluck())
+  const storedTitle = (item: number): string | null => title().get(item) ?? null
   return {
     of: (answerId) => {
       const before = known.get(answerId)
       if (before !== undefined) return before
-      const rows = JSON.parse(itemsOf.one(db, { answer: answerId }).rows) as ItemRow[]
-      const items = rows.map((row) => new StoredBefore(db, row))
+      const rows = JSON.parse(read().get(answerId) as string) as ItemRow[]
+      const items = rows.map((row) => new StoredBefore(storedTitle, row))
       known.set(answerId, items)
       return items
     },

@@ -9,9 +9,7 @@ import type { Terminal } from '../../output/terminal.ts'
 import { workspaceOf } from '../../run/job-files.ts'
 import { tryCollectorLock } from '../../run/lock.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
-import type { PrunedResults } from '../../store/sqlite/maintenance/old-results.ts'
-import type { Pruned, Room } from '../../store/sqlite/maintenance/prune.ts'
-import type { Swept } from '../../store/sqlite/maintenance/sweep.ts'
+import type { Pruned, PrunedResults, Room, Swept } from '../../store/sqlite/maintenance/prune.ts'
 import type { CollectDue } from './scheduler.ts'
 
 export type Keep = Workspace['keep']
@@ -32,8 +30,7 @@ export async function countRetention(
   { answersMs, resultsMs }: Keep,
   now: number,
 ): Promise<Retained> {
-  const { countOld } = await import('../../store/sqlite/maintenance/prune.ts')
-  const { countOldResults } = await import('../../store/sqlite/maintenance/old-results.ts')
+  const { countOld, countOldResults } = await import('../../store/sqlite/maintenance/prune.ts')
   return {
     bodies: answersMs === null ? null : await countOld(database, { before: now - answersMs, now }),
     results: resultsMs === null ? null : await countOldResults(database, { before: now - resultsMs, now }),
@@ -54,9 +51,7 @@ export async function applyRetention(
   now: number,
   isAlone = false,
 ): Promise<Retained> {
-  const { dropOld } = await import('../../store/sqlite/maintenance/prune.ts')
-  const { dropOldResults } = await import('../../store/sqlite/maintenance/old-results.ts')
-  const { sweep } = await import('../../store/sqlite/maintenance/sweep.ts')
+  const { dropOld, dropOldResults, sweep } = await import('../../store/sqlite/maintenance/prune.ts')
   const old = (ageMs: number) => ({ before: now - ageMs, now })
   const bodies = answersMs === null ? null : await dropOld(database, old(answersMs))
   const results = resultsMs === null ? null : await dropOldResults(database, old(resultsMs))

@@ -1,28 +1,14 @@
 import type { Database, RunResult, Statement } from 'better-sqlite3'
-import {
-  Column,
-  getTableColumns,
-  getTableName,
-  is,
-  Param,
-  type Placeholder,
-  SQL,
-  type SQLWrapper,
-  sql,
-  Table,
-} from 'drizzle-orm'
+import { Column, getTableName, is, type SQL, Table } from 'drizzle-orm'
 import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core/db'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core/dialect'
-import type { SQLiteSession } from 'drizzle-orm/sqlite-core/session'
 
 /*
  * How statements of the store are written:
  *
  * - What a command asks a few times: with drizzle's own session, `drizzle(db).select()…`; a whole statement as sql`…`.
  * - What runs for each task or row: prepared once, as text with names of the schema (`raw`), or by drizzle's `.prepare()`.
- * - `prepared(($: Values<{ run: number }>) => orm.select()…)`, a constant of a module, is built once and prepared once per connection.
  *
  * What a user typed is always a value, never text of a statement.
  */
@@ -54,152 +40,6 @@ export function* each<Row>(db: Database, statement: SQL<Row>): Generator<Row> {
   yield* db.prepare<unknown[], Row>(text).iterate(...params)
 }
 
-/** Builds statements. It has no connection: `prepared` runs them. */
-export const orm = new BaseSQLiteDatabase<'sync', RunResult>(
-  'sync',
-  dialect,
-  undefined as unknown as SQLiteSession<'sync', RunResult, Record<string, never>, Record<string, never>>,
-  undefined,
-)
-
-/** What a statement is given each time, by name. */
-export type Values<V> = { readonly [Name in keyof V & string]: Placeholder<Name, V[Name]> }
-
-/** A row of a query: inferred, or what a whole `sql` statement says of itself. */
-type RowOf<Query> =
-  Query extends SQL<infer Row>
-    ? Row
-    : Query extends { readonly _: { readonly result: infer Result } }
-      ? Result extends readonly (infer Row)[]
-        ? Row
-        : never
-      : never
-
-type Given<V> = keyof V extends never ? [] : [values: V]
-
-export interface Prepared<V, Row> {
-  get(db: Database, ...values: Given<V>): Row | undefined
-  /** The row that a query always has. */
-  one(db: Database, ...values: Given<V>): Row
-  all(db: Database, ...values: Given<V>): Row[]
-  /** Reads row by row. Nothing is open before the first one is taken. */
-  each(db: Database, ...values: Given<V>): Iterable<Row>
-  run(db: Database, ...values: Given<V>): RunResult
-}
-
-type Decode = ((value: unknown) => unknown) | null
-
-/** A statement as text, the names of its values in order, and what becomes of its columns: null where they come named. */
-interface Built {
-  readonly text: string
-  readonly values: readonly { readonly name: string; readonly encode: Decode }[]
-  readonly fields: readonly Field[] | null
-}
-
-interface Field {
-  readonly name: string
-  readonly decode: Decode
-}
-
-export function prepared<V extends object, Query extends SQLWrapper>(
-  build: ($: Values<V>) => Query,
-): Prepared<V, RowOf<Query>> {
-  type QueryRow = RowOf<Query>
-  let built: Built | null = null
-  const known = new WeakMap<Database, Statement>()
-  const textOf = (): Built => {
-    built ??= buildQuery(build(placeholders as Values<V>))
-    return built
-  }
-  const prepare = (db: Database): Statement => {
-    const { text, fields } = textOf()
-    const statement = db.prepare(text)
-    return fields === null ? statement : statement.raw()
-  }
-  const statementOf = (db: Database): Statement => {
-    const ready = known.get(db)
-    if (ready !== undefined) return ready
-    const statement = prepare(db)
-    known.set(db, statement)
-    return statement
-  }
-  const bound = (values: object = {}): readonly unknown[] =>
-    textOf().values.map(({ name, encode }) => {
-      const value = (values as Record<string, unknown>)[name]
-      return encode === null || value === null ? value : encode(value)
-    })
-  const named = (row: unknown): QueryRow => {
-    const { fields } = textOf()
-    return (fields === null ? row : rowOf(fields, row as readonly unknown[])) as QueryRow
-  }
-  const get = (db: Database, values?: object): QueryRow | undefined => {
-    const row = statementOf(db).get(...bound(values))
-    return row === undefined ? undefined : named(row)
-  }
-  return {
-    get: (db, ...[values]) => get(db, values),
-    one: (db, ...[values]) => get(db, values) as QueryRow,
-    all: (db, ...[values]) => {
-      const rows = statementOf(db).all(...bound(values))
-      return textOf().fields === null ? (rows as QueryRow[]) : rows.map(named)
-    },
-    *each(db, ...[values]) {
-      const own = statementOf(db)
-      const statement = own.busy ? prepare(db) : own
-      for (const row of statement.iterate(...bound(values))) yield named(row)
-    },
-    run: (db, ...[values]) => statementOf(db).run(...bound(values)),
-  }
-}
-
-/** Answers a placeholder for any name. */
-const placeholders: unknown = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) })
-
-function buildQuery(query: SQLWrapper): Built {
-  const { sql: text, params } = dialect.sqlToQuery(query.getSQL().inlineParams())
-  const { config } = query as { config?: { fields?: Record<string, unknown> } }
-  const fields = config?.fields === undefined ? null : Object.entries(config.fields)
-  return {
-    text,
-    values: params.map((param) => boundValue(param as Param | Placeholder)),
-    fields: fields?.map(([name, field]) => ({ name, decode: decoderOf(field) })) ?? null,
-  }
-}
-
-function boundValue(param: Param | Placeholder): Built['values'][number] {
-  if (!is(param, Param)) return { name: param.name, encode: null }
-  const { name } = param.value as Placeholder
-  const { encoder } = param
-  const same = is(encoder, Column) && encoder.mapToDriverValue === Column.prototype.mapToDriverValue
-  return { name, encode: same ? null : (value) => encoder.mapToDriverValue(value) }
-}
-
-/** Null where a column comes as it is stored. */
-function decoderOf(field: unknown): Decode {
-  if (is(field, Column))
-    return field.mapFromDriverValue === Column.prototype.mapFromDriverValue
-      ? null
-      : (value) => field.mapFromDriverValue(value)
-  const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as { decoder: Decoder }
-  return decoder === plain ? null : (value) => decoder.mapFromDriverValue(value)
-}
-
-interface Decoder {
-  mapFromDriverValue(value: unknown): unknown
-}
-
-const plain = (sql`` as unknown as { decoder: Decoder }).decoder
-
-function rowOf(fields: readonly Field[], values: readonly unknown[]): unknown {
-  const row: Record<string, unknown> = {}
-  for (let place = 0; place < fields.length; place++) {
-    const { name, decode } = fields[place] as Field
-    const value = values[place]
-    row[name] = decode === null || value === null ? value : decode(value)
-  }
-  return row
-}
-
 /** SQL in which tables and columns of the schema stand by their plain names: raw`SELECT t.${tasks.id} FROM ${tasks} t`. */
 export function raw(
   strings: TemplateStringsArray,
@@ -209,6 +49,13 @@ export function raw(
     is(part, Table) ? getTableName(part) : is(part, Column) ? part.name : String(part),
   )
   return String.raw({ raw: strings }, ...names)
+}
+
+/** Columns of a table under the names that they have in code: `t.run_id AS runId`. */
+export function named(table: string, columns: Readonly<Record<string, Column>>): string {
+  return Object.entries(columns)
+    .map(([name, column]) => `${table}.${column.name} AS ${name}`)
+    .join(', ')
 }
 
 /**
@@ -331,28 +178,4 @@ export function withSortMemory<T>(db: Database, work: () => T): T {
   } finally {
     db.pragma(`cache_size = ${cacheSize}`)
   }
-}
-/** A value of a column: of another table, an expression, or a literal. */
-type ColumnSource = SQLWrapper | string | number | null
-type Sources<T extends SQLiteTable> = {
-  readonly [Column in keyof T['$inferInsert']]?: ColumnSource | undefined
-}
-
-/**
- * Inserts what `from` yields (`FROM` and all after it) into columns of a table. Where such a row is there already, what
- * `update` names is set instead; `from` then needs a WHERE.
- */
-export function insertFrom<T extends SQLiteTable>(
-  table: T,
-  values: Sources<T>,
-  from: SQL,
-  update?: Sources<T>,
-): SQL {
-  const columns = getTableColumns(table)
-  const nameOf = (name: string): SQL => sql`${sql.identifier((columns[name] as Column).name)}`
-  const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)
-  const changes = Object.entries(update ?? {}).map(([name, value]) => sql`${nameOf(name)} = ${value}`)
-  return sql`INSERT INTO ${table} (${list(Object.keys(values).map(nameOf))})
-    SELECT ${list(Object.values(values).map((value) => sql`${value}`))} ${from}
-    ${changes.length === 0 ? sql`` : sql`ON CONFLICT DO UPDATE SET ${list(changes)}`}`
 }

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3'
-import { type SQL, sql } from 'drizzle-orm'
 import QuickLRU from 'quick-lru'
 import {
   type CompressedBody,
@@ -10,28 +9,26 @@ import {
   inOneBlock,
 } from '../../compression.ts'
 import type { NewAnswer } from '../../journal.ts'
-import { inserter, insertOrFail, raw, type Value } from '../connection/statements.ts'
+import { inserter, insertOrFail, named, raw, type Value } from '../connection/statements.ts'
 import { answers, bodyBlocks, rawAnswers } from '../schema.ts'
 
 /** The encoding of a body that is in a block. */
 const inBlock = 'block'
 
+const ofBlock = (what: string): string =>
+  raw`(SELECT ${what} FROM ${bodyBlocks} k WHERE k.${bodyBlocks.id} = ${rawAnswers}.${rawAnswers.blockId})`
+
 /** What a body is read from: it was compressed by itself, or with others. */
-export const storedBody = {
+export const storedBody = `${named(raw`${rawAnswers}`, {
   answerId: rawAnswers.answerId,
   encoding: rawAnswers.encoding,
-  body: sql<Buffer>`${rawAnswers.body}`,
+  body: rawAnswers.body,
   blockId: rawAnswers.blockId,
-  block: ofBlock<Buffer | null>(sql`${bodyBlocks.block}`),
-  bodies: ofBlock<number | null>(sql`${bodyBlocks.bodies}`),
-}
+})}, ${ofBlock(bodyBlocks.block.name)} AS block, ${ofBlock(bodyBlocks.bodies.name)} AS bodies`
 
 /** How much room a body takes: in a block, its share. */
-export const bodyBytes = sql<number>`coalesce(${ofBlock(sql`length(${bodyBlocks.block}) / ${bodyBlocks.bodies}`)}, length(${rawAnswers.body}))`
-
-function ofBlock<T>(what: SQL): SQL<T> {
-  return sql<T>`(${sql`SELECT ${what} FROM ${bodyBlocks} WHERE ${bodyBlocks.id} = ${rawAnswers.blockId}`})`
-}
+export const bodyBytes = raw`coalesce(${ofBlock(raw`length(${bodyBlocks.block}) / ${bodyBlocks.bodies}`)},
+  length(${rawAnswers}.${rawAnswers.body}))`
 
 export type StoredBodyRow = CompressedBody & {
   readonly answerId: number

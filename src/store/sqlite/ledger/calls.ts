@@ -3,110 +3,73 @@ import { and, desc, eq, inArray, notLike, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import { isUseless, type NewCall, type Outcome, type Settlement, uselessInRow } from '../../../model/call.ts'
 import { damagedMark, orNull } from '../../compression.ts'
-import type { AcceptedJob, AnswerStore, Journal, NewAnswer, Requeue } from '../../journal.ts'
+import type { AcceptedJob, AnswerStore, Journal, NewAnswer, OpenJob, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { insertOrFail, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
+import { drizzle, each, insertOrFail, named, once, raw, updateOrFail } from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
 import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks, unusableMark } from '../schema.ts'
 import { sharedCalls } from '../sync/schema.ts'
-import { answerWriter, bodyReader, storedBody } from './bodies.ts'
-import { cheapestPending, inGroup, isIn, leaser, pending, runQueryOfTask, taskColumns } from './leases.ts'
-
-const a = alias(answers, 'a')
-
-const lastBilled = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ operation: calls.operation })
-    .from(calls)
-    .where(and(eq(calls.runId, $.run), eq(calls.billed, 1)))
-    .orderBy(desc(calls.id))
-    .limit(50),
-)
-
-const nameRun = prepared(($: Values<{ callId: number; runId: number }>) =>
-  orm
-    .update(calls)
-    .set({ runId: sql`${$.runId}` })
-    .where(eq(calls.id, $.callId)),
-)
-
-const giveBack = prepared(($: Values<{ id: number }>) =>
-  orm
-    .update(tasks)
-    .set({ state: 'pending' })
-    .where(and(eq(tasks.id, $.id), inArray(tasks.state, ['leased', 'sent']))),
-)
-
-const sendAgain = prepared(
-  ($: Values<{ taskId: number; tries: number; nextRound: 0 | 1; cause: string | null }>) =>
-    orm
-      .update(tasks)
-      .set({
-        state: 'pending',
-        tries: sql`${$.tries}`,
-        cause: sql`${$.cause}`,
-        round: sql`${tasks.round} + ${$.nextRound}`,
-      })
-      .where(eq(tasks.id, $.taskId)),
-)
-
-const insertJob = prepared(($: Values<AcceptedJob>) =>
-  orm.insert(asyncJobs).values({
-    taskId: $.taskId,
-    callId: $.callId,
-    jobId: $.jobId,
-    acceptedAt: $.acceptedAt,
-  }),
-)
-
-const endJob = prepared(($: Values<{ callId: number; billed: 0 | 1 | null; now: number }>) =>
-  orm
-    .update(calls)
-    .set({ billed: sql`${$.billed}`, jobEndedAt: sql`${$.now}` })
-    .where(eq(calls.id, $.callId)),
-)
-
-const forgetJob = prepared(($: Values<{ taskId: number }>) =>
-  orm.delete(asyncJobs).where(eq(asyncJobs.taskId, $.taskId)),
-)
+import { answerWriter, bodyReader, type StoredBodyRow, storedBody } from './bodies.ts'
+import { leaser, type TaskRow, taskColumns, taskFinder, taskFromRow } from './leases.ts'
 
 /** Notes the end of an asynchronous job: whether its submission was billed. */
-export function settleJob(
+function jobSettler(
   db: Database,
-  job: Pick<AcceptedJob, 'taskId' | 'callId'>,
-  billed: 0 | 1 | null,
-  now: number,
-): void {
-  endJob.run(db, { callId: job.callId, billed, now })
-  forgetJob.run(db, { taskId: job.taskId })
+): (job: Pick<AcceptedJob, 'taskId' | 'callId'>, billed: 0 | 1 | null, now: number) => void {
+  const end = once(() =>
+    db.prepare(raw`UPDATE ${calls} SET ${calls.billed} = ?, ${calls.jobEndedAt} = ? WHERE ${calls.id} = ?`),
+  )
+  const forget = once(() => db.prepare(raw`DELETE FROM ${asyncJobs} WHERE ${asyncJobs.taskId} = ?`))
+  return ({ taskId, callId }, billed, now) => {
+    end().run(billed, now, callId)
+    forget().run(taskId)
+  }
 }
 
-const acceptedJobs = prepared(($: Values<{ runs: string }>) => {
-  const { taskId, callId, jobId, acceptedAt } = asyncJobs
-  const { round: _, ...columns } = taskColumns
-  return orm
-    .select({ ...columns, tags: runQueries.tags, taskId, callId, jobId, acceptedAt, sentAt: calls.sentAt })
-    .from(asyncJobs)
-    .innerJoin(tasks, eq(tasks.id, taskId))
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .innerJoin(runQueries, runQueryOfTask)
-    .innerJoin(calls, eq(calls.id, callId))
-    .where(isIn(tasks.runId, $.runs))
-    .orderBy(taskId)
-})
+const acceptedJobs = raw`SELECT ${taskColumns}, rq.${runQueries.tags}, ${named('j', {
+  taskId: asyncJobs.taskId,
+  callId: asyncJobs.callId,
+  jobId: asyncJobs.jobId,
+  acceptedAt: asyncJobs.acceptedAt,
+})}, ${named('c', { sentAt: calls.sentAt })}
+  FROM ${asyncJobs} j JOIN ${tasks} t ON t.${tasks.id} = j.${asyncJobs.taskId}
+    JOIN ${queries} q ON q.${queries.id} = t.${tasks.queryId}
+    JOIN ${runQueries} rq ON rq.${runQueries.runId} = t.${tasks.runId} AND rq.${runQueries.queryId} = t.${tasks.queryId}
+    JOIN ${calls} c ON c.${calls.id} = j.${asyncJobs.callId}
+  WHERE t.${tasks.runId} IN (SELECT value FROM json_each(?)) ORDER BY j.${asyncJobs.taskId}`
 
 /** The ledger, and the tasks on their way, in SQLite. */
 export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Journal {
+  const orm = drizzle(db)
   const leaseOf = leaser(db)
+  const find = taskFinder(db)
   const setState = db.prepare(raw`${updateOrFail} ${tasks} SET ${tasks.state} = ? WHERE ${tasks.id} = ?`)
   const insertCall = db.prepare(
     raw`${insertOrFail} INTO ${calls} (${calls.runId}, ${calls.taskId}, ${calls.operation}, ${calls.sentAt}, ${calls.credits},
       ${calls.keyId}) VALUES (?, ?, ?, ?, ?, ?)`,
   )
+  const insertJob = once(() =>
+    db.prepare(
+      raw`INSERT INTO ${asyncJobs} (${asyncJobs.taskId}, ${asyncJobs.callId}, ${asyncJobs.jobId}, ${asyncJobs.acceptedAt})
+        VALUES (?, ?, ?, ?)`,
+    ),
+  )
+  const giveBack = once(() =>
+    db.prepare(
+      raw`UPDATE ${tasks} SET ${tasks.state} = 'pending' WHERE ${tasks.id} = ? AND ${tasks.state} IN ('leased', 'sent')`,
+    ),
+  )
+  const sendAgain = once(() =>
+    db.prepare(
+      raw`UPDATE ${tasks} SET ${tasks.state} = 'pending', ${tasks.tries} = ?, ${tasks.cause} = ?,
+        ${tasks.round} = ${tasks.round} + ? WHERE ${tasks.id} = ?`,
+    ),
+  )
   const settle = callSettler(db)
+  const settleJob = jobSettler(db)
   const requeue = ({ taskId, tries, nextRound }: Requeue, cause: string | null): void => {
-    sendAgain.run(db, { taskId, tries, nextRound: nextRound ? 1 : 0, cause })
+    sendAgain().run(tries, cause, nextRound ? 1 : 0, taskId)
   }
 
   return {
@@ -114,14 +77,23 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
     fit: (means) => writer.write(() => fitRuns(db, means)),
     release: (taskIds) =>
       writer.write(() => {
-        for (const id of taskIds) giveBack.run(db, { id })
+        for (const id of taskIds) giveBack().run(id)
       }),
-    groupAnswer: async ({ runId, queryId, page }) => inGroup.get(db, { runId, queryId, page })?.id ?? null,
-    hasPending: async (runIds) => runIds.some((run) => pending.get(db, { run }) !== undefined),
-    cheapestPending: async (runIds, operations, tag) => cheapestPending(db, runIds, operations, tag),
-    operationsBilled: async (runIds) => [
-      ...new Set(runIds.flatMap((run) => lastBilled.all(db, { run }).map(({ operation }) => operation))),
-    ],
+    groupAnswer: async (task) => find.inGroup(task),
+    hasPending: async (runIds) => runIds.some(find.hasPending),
+    cheapestPending: async (runIds, operations, tag) => find.cheapest(runIds, operations, tag),
+    operationsBilled: async (runIds) => {
+      const lastBilled = runIds.flatMap((run) =>
+        orm
+          .select({ operation: calls.operation })
+          .from(calls)
+          .where(and(eq(calls.runId, run), eq(calls.billed, 1)))
+          .orderBy(desc(calls.id))
+          .limit(50)
+          .all(),
+      )
+      return [...new Set(lastBilled.map(({ operation }) => operation))]
+    },
     operationsUnusable: async () => operationsUnusable(db),
     beginCall: (call: NewCall) =>
       writer.write(() => {
@@ -129,7 +101,10 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
         const row = insertCall.run(runId, taskId, operation, sentAt, credits, keys.idOf(keyHash))
         return Number(row.lastInsertRowid)
       }),
-    callOfRun: (callId, runId) => writer.write(() => void nameRun.run(db, { callId, runId })),
+    callOfRun: (callId, runId) =>
+      writer.write(() => {
+        orm.update(calls).set({ runId }).where(eq(calls.id, callId)).run()
+      }),
     settleCall: (callId, settlement, again) =>
       writer.writePaid(() => {
         settle(callId, settlement)
@@ -139,19 +114,20 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
       writer.writePaid(() => {
         settle(callId, settlement)
         setState.run('accepted', taskId)
-        insertJob.run(db, { taskId, callId, jobId, acceptedAt: settlement.finishedAt })
+        insertJob().run(taskId, callId, jobId, settlement.finishedAt)
       }),
     endJob: (job, billed, now, again) =>
       writer.writePaid(() => {
-        settleJob(db, job, billed, now)
+        settleJob(job, billed, now)
         if (again === null) setState.run('leased', job.taskId)
         else requeue(again, 'the asynchronous job failed')
       }),
     acceptedJobs: async (runIds) =>
-      acceptedJobs
-        .all(db, { runs: JSON.stringify(runIds) })
-        .map(({ taskId, callId, jobId, acceptedAt, sentAt, ...task }) => {
-          return { taskId, callId, jobId, acceptedAt, sentAt, task: { ...task, reusable: null } }
+      db
+        .prepare<[runs: string], TaskRow & Omit<OpenJob, 'task'>>(acceptedJobs)
+        .all(JSON.stringify(runIds))
+        .map(({ round: _, taskId, callId, jobId, acceptedAt, sentAt, ...task }) => {
+          return { taskId, callId, jobId, acceptedAt, sentAt, task: { ...taskFromRow(task), reusable: null } }
         }),
   }
 }
@@ -172,19 +148,26 @@ const lastCalls = 1_000
 /** So many answers in a row that cannot be used make an operation distrusted, as `uselessInRow` calls do, answered or not. */
 const unusableInRow = 3
 
-const newestCalls = prepared(() => {
-  const { id, operation, outcome, httpStatus, billed, credits } = calls
-  return orm
-    .select({ id, operation, outcome, httpStatus, billed, credits })
+const newestCalls = (db: Database) =>
+  drizzle(db)
+    .select({
+      id: calls.id,
+      operation: calls.operation,
+      outcome: calls.outcome,
+      httpStatus: calls.httpStatus,
+      billed: calls.billed,
+      credits: calls.credits,
+    })
     .from(calls)
-    .orderBy(desc(id))
+    .orderBy(desc(calls.id))
     .limit(lastCalls)
-})
+    .all()
 
 /** An answer that is not parsed yet says nothing of its operation. */
-const newestAnswers = prepared(() => {
+function newestAnswers(db: Database) {
+  const a = alias(answers, 'a')
   const isUnread = sql`EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.answerId} = ${a.id} AND ${tasks.state} = 'answered')`
-  return orm
+  return drizzle(db)
     .select({
       callId: a.callId,
       unusable: sql<0 | 1>`coalesce(${a.normaliser}, ${unusableMark}) = ${unusableMark} AND NOT ${isUnread}`,
@@ -192,7 +175,8 @@ const newestAnswers = prepared(() => {
     .from(a)
     .orderBy(desc(a.id))
     .limit(lastCalls)
-})
+    .all()
+}
 
 /** How the last calls of an operation ended. */
 interface LastEnds {
@@ -204,9 +188,9 @@ interface LastEnds {
 }
 
 function operationsUnusable(db: Database): ReadonlyMap<string, number> {
-  const unusable = new Map(newestAnswers.all(db).map((answer) => [answer.callId, answer.unusable === 1]))
+  const unusable = new Map(newestAnswers(db).map((answer) => [answer.callId, answer.unusable === 1]))
   const last = new Map<string, LastEnds>()
-  for (const { id, operation, outcome, httpStatus, billed, credits } of newestCalls.all(db)) {
+  for (const { id, operation, outcome, httpStatus, billed, credits } of newestCalls(db)) {
     if (outcome === null || credits === 0) continue
     const ends = last.get(operation) ?? { unusable: [], useless: 0, hasUsable: false }
     last.set(operation, ends)
@@ -252,19 +236,17 @@ export interface ClockSteps {
 }
 
 /** Calls of a queue are not among them: they come in the order in which they ended, and by the one clock of the queue. */
-const stepsBack = prepared(
-  ($: Values<{ after: number }>) =>
-    sql<{ id: number; back: number }>`SELECT id, before + coalesce(took, 0) - sent AS back
+const stepsBack = (after: number) =>
+  sql<{ id: number; back: number }>`SELECT id, before + coalesce(took, 0) - sent AS back
     FROM (SELECT ${calls.id} AS id, ${calls.sentAt} AS sent, lag(${calls.sentAt}) OVER (ORDER BY ${calls.id}) AS before,
         lag(${calls.latencyMs}) OVER (ORDER BY ${calls.id}) AS took FROM ${calls}
-      WHERE ${calls.id} > ${$.after} AND NOT EXISTS (SELECT 1 FROM ${sharedCalls} WHERE ${sharedCalls.callId} = ${calls.id}))
-    WHERE before - sent >= ${leastStepMs} ORDER BY id`,
-)
+      WHERE ${calls.id} > ${after} AND NOT EXISTS (SELECT 1 FROM ${sharedCalls} WHERE ${sharedCalls.callId} = ${calls.id}))
+    WHERE before - sent >= ${leastStepMs} ORDER BY id`
 
 /** @param after the call from which on it is asked */
 export function clockSteps(db: Database, after = 0): ClockSteps {
   const stretches: Stretch[] = [{ firstCall: Number.NEGATIVE_INFINITY, addedMs: 0 }]
-  for (const { id, back } of stepsBack.each(db, { after }))
+  for (const { id, back } of each(db, stepsBack(after)))
     stretches.push({ firstCall: id, addedMs: (stretches.at(-1) as Stretch).addedMs + back + 1 })
   const at = (stretch: number, instant: number): number => instant + (stretches[stretch] as Stretch).addedMs
   return {
@@ -287,67 +269,31 @@ export function clockSteps(db: Database, after = 0): ClockSteps {
   }
 }
 
-const markDamaged = prepared(($: Values<{ answer: number }>) =>
-  orm
-    .update(rawAnswers)
-    .set({ encoding: sql`${damagedMark} || ${rawAnswers.encoding}` })
-    .where(and(eq(rawAnswers.answerId, $.answer), notLike(rawAnswers.encoding, `${damagedMark}%`))),
-)
-
-const waitAgain = prepared(($: Values<{ task: number }>) =>
-  orm
-    .update(tasks)
-    .set({ state: 'pending', answerId: null })
-    .where(and(eq(tasks.id, $.task), eq(tasks.state, 'answered'))),
-)
-
 /** The answer says nothing: no task uses it. */
-export const markUnusable = prepared(($: Values<{ answer: number }>) =>
-  orm.update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, $.answer)),
-)
-
-const answerOf = prepared(($: Values<{ task: number }>) =>
-  orm
-    .select({ id: sql<number | null>`${tasks.answerId}` })
-    .from(tasks)
-    .where(eq(tasks.id, $.task)),
-)
-
-const leaseAgain = prepared(($: Values<{ task: number }>) =>
-  orm.update(tasks).set({ state: 'leased', answerId: null }).where(eq(tasks.id, $.task)),
-)
-
-const answeredTasks = prepared(($: Values<{ runs: string }>) => {
-  const { id: taskId, runId, queryId, page, answerId } = tasks
-  const { operation, text, params } = queries
-  return orm
-    .select({ taskId, runId, queryId, page, operation, text, params, answerId: sql<number>`${answerId}` })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, queryId))
-    .where(and(sql`${runId} IN (SELECT value FROM json_each(${$.runs}))`, eq(tasks.state, 'answered')))
-    .orderBy(taskId)
-})
-
-const bodyOf = prepared(($: Values<{ answer: number }>) =>
-  orm
-    .select({ ...storedBody, fetchedAt: answers.fetchedAt })
-    .from(rawAnswers)
-    .innerJoin(answers, eq(answers.id, rawAnswers.answerId))
-    .where(eq(rawAnswers.answerId, $.answer)),
-)
+export function markUnusable(db: Database, answer: number): void {
+  drizzle(db).update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, answer)).run()
+}
 
 /** Bodies as they came, in SQLite. */
 export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
+  const orm = drizzle(db)
   const settle = callSettler(db)
+  const settleJob = jobSettler(db)
   const store = answerWriter(db)
   const unpack = bodyReader()
+  const bodyOf = once(() =>
+    db.prepare<[answer: number], StoredBodyRow & { readonly fetchedAt: number }>(
+      raw`SELECT ${storedBody}, ${named('a', { fetchedAt: answers.fetchedAt })}
+      FROM ${rawAnswers} JOIN ${answers} a ON a.${answers.id} = ${rawAnswers.answerId} WHERE ${rawAnswers.answerId} = ?`,
+    ),
+  )
   const answered = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'answered', ${tasks.answerId} = ?, ${tasks.reused} = ?
       WHERE ${tasks.id} = ?`,
   )
   const saveAll = (together: readonly NewAnswer[]): readonly number[] => {
     for (const { callId, task, settlement, fetchedAt } of together)
-      if (settlement === null) settleJob(db, { taskId: task.id, callId }, 1, fetchedAt)
+      if (settlement === null) settleJob({ taskId: task.id, callId }, 1, fetchedAt)
       else settle(callId, settlement)
     const ids = store(together)
     for (const [place, { task }] of together.entries()) answered.run(ids[place], 0, task.id)
@@ -362,19 +308,44 @@ export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
       }),
     noteDamaged: (task, answer) =>
       writer.write(() => {
-        markDamaged.run(db, { answer })
-        waitAgain.run(db, { task })
+        orm
+          .update(rawAnswers)
+          .set({ encoding: sql`${damagedMark} || ${rawAnswers.encoding}` })
+          .where(and(eq(rawAnswers.answerId, answer), notLike(rawAnswers.encoding, `${damagedMark}%`)))
+          .run()
+        orm
+          .update(tasks)
+          .set({ state: 'pending', answerId: null })
+          .where(and(eq(tasks.id, task), eq(tasks.state, 'answered')))
+          .run()
       }),
-    noteUnusable: (answer) => writer.write(() => void markUnusable.run(db, { answer })),
+    noteUnusable: (answer) => writer.write(() => markUnusable(db, answer)),
     lookAgain: (task) =>
       writer.write(() => {
-        const { id } = answerOf.one(db, { task })
-        if (id !== null) markUnusable.run(db, { answer: id })
-        leaseAgain.run(db, { task })
+        const stored = orm.select({ id: tasks.answerId }).from(tasks).where(eq(tasks.id, task)).get()
+        const id = stored?.id ?? null
+        if (id !== null) markUnusable(db, id)
+        orm.update(tasks).set({ state: 'leased', answerId: null }).where(eq(tasks.id, task)).run()
       }),
-    answeredTasks: async (runIds) => answeredTasks.all(db, { runs: JSON.stringify(runIds) }),
+    answeredTasks: async (runIds) =>
+      orm
+        .select({
+          taskId: tasks.id,
+          runId: tasks.runId,
+          queryId: tasks.queryId,
+          page: tasks.page,
+          operation: queries.operation,
+          text: queries.text,
+          params: queries.params,
+          answerId: sql<number>`${tasks.answerId}`,
+        })
+        .from(tasks)
+        .innerJoin(queries, eq(queries.id, tasks.queryId))
+        .where(and(inArray(tasks.runId, [...runIds]), eq(tasks.state, 'answered')))
+        .orderBy(tasks.id)
+        .all(),
     storedBody: async (answer) => {
-      const row = bodyOf.get(db, { answer })
+      const row = bodyOf().get(answer)
       const body = row === undefined ? null : orNull(() => unpack(row))
       return row === undefined || body === null ? null : { body, fetchedAt: row.fetchedAt }
     },

@@ -1,27 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import {
-  and,
-  type Column,
-  desc,
-  eq,
-  isNotNull,
-  lte,
-  min,
-  or,
-  type Placeholder,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { Task } from '../../../model/run.ts'
 import type { LeaseRequest } from '../../journal.ts'
-import { orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
-import { freshValues, understood } from '../fragments.ts'
+import { named, once, raw, updateOrFail } from '../connection/statements.ts'
+import { freshValues, isFresh, understood } from '../fragments.ts'
 import { answers, queries, runQueries, runs, tasks } from '../schema.ts'
 
-const [a, own] = [alias(answers, 'a'), alias(runs, 'own')]
-
-export const taskColumns = {
+/** Of `tasks_ t` and `queries q`. */
+export const taskColumns = `${named('t', {
   id: tasks.id,
   runId: tasks.runId,
   queryId: tasks.queryId,
@@ -31,130 +16,103 @@ export const taskColumns = {
   round: tasks.round,
   priority: tasks.priority,
   cause: tasks.cause,
-  operation: queries.operation,
-  text: queries.text,
-  params: queries.params,
+})}, ${named('q', { operation: queries.operation, text: queries.text, params: queries.params })}`
+
+/** A task as it is stored, with the tags of its query where they are read. */
+export type TaskRow = Omit<Task, 'params' | 'tags'> & {
+  readonly round: number
+  readonly params: string
+  readonly tags?: string
 }
 
-const isReady = and(eq(tasks.state, 'pending'), eq(tasks.ready, 1))
+export function taskFromRow<Row extends Pick<TaskRow, 'params' | 'tags'>>({ params, tags, ...row }: Row) {
+  return {
+    ...row,
+    params: JSON.parse(params) as Task['params'],
+    ...(tags !== undefined && { tags: JSON.parse(tags) as readonly string[] }),
+  }
+}
+
+const isReady = raw`t.${tasks.state} = 'pending' AND t.${tasks.ready} = 1`
 /** Runs or operations that are given as a JSON list. */
-export const isIn = (column: Column, list: Placeholder) =>
-  sql`${column} IN (SELECT value FROM json_each(${list}))`
-const sameGroup = (run: Placeholder) =>
-  sql`${runs.groupId} = (SELECT ${own.groupId} FROM ${runs} ${own} WHERE ${own.id} = ${run})`
+const isIn = (column: string, list: string) => `${column} IN (SELECT value FROM json_each(${list}))`
+const sameGroup = raw`r.${runs.groupId} = (SELECT own.${runs.groupId} FROM ${runs} own WHERE own.${runs.id} = @run)`
 
-/** The newest answer to a call that a run of the same group has. */
-export const inGroup = prepared(($: Values<{ runId: number; queryId: number; page: number }>) =>
-  orm
-    .select({ id: a.id })
-    .from(a)
-    .innerJoin(runs, eq(runs.id, a.runId))
-    .where(and(eq(a.queryId, $.queryId), eq(a.page, $.page), sql.raw(understood), sameGroup($.runId)))
-    .orderBy(desc(a.fetchedAt))
-    .limit(1),
-)
+const withQuery = raw`JOIN ${queries} q ON q.${queries.id} = t.${tasks.queryId}`
+const withTags = raw`JOIN ${runQueries} rq ON rq.${runQueries.runId} = t.${tasks.runId} AND rq.${runQueries.queryId} = t.${tasks.queryId}`
 
-/** A task of a run that may be sent. */
-export const pending = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ id: tasks.id })
-    .from(tasks)
-    .where(and(eq(tasks.runId, $.run), isReady))
-    .limit(1),
-)
+const isWanted = raw`t.${tasks.runId} = @run AND ${isReady} AND ${isIn(raw`q.${queries.operation}`, '@operations')}`
+const inOrder = raw`ORDER BY t.${tasks.round}, t.${tasks.priority} DESC, t.${tasks.id} LIMIT @limit`
 
-export const runQueryOfTask = and(eq(runQueries.runId, tasks.runId), eq(runQueries.queryId, tasks.queryId))
-
-const cheapestTagged = prepared(($: Values<{ runs: string; operations: string; tag: string }>) =>
-  orm
-    .select({ credits: min(tasks.credits) })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .innerJoin(runQueries, runQueryOfTask)
-    .where(
-      and(
-        ...[isIn(tasks.runId, $.runs), isReady, isIn(queries.operation, $.operations)],
-        sql`${$.tag} IN (SELECT value FROM json_each(${runQueries.tags}))`,
-      ),
-    ),
-)
-
-const cheapest = prepared(($: Values<{ runs: string; operations: string }>) =>
-  orm
-    .select({ credits: min(tasks.credits) })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .where(and(isIn(tasks.runId, $.runs), isReady, isIn(queries.operation, $.operations))),
-)
-
-type Wanted = { run: number; credits: number; operations: string; limit: number }
-
-const nextTasks = ($: Values<Wanted>, reusable: SQL<number | null>) =>
-  orm
-    .select({ ...taskColumns, reusable })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .where(
-      and(
-        ...[eq(tasks.runId, $.run), isReady, isIn(queries.operation, $.operations)],
-        or(lte(tasks.credits, $.credits), isNotNull(reusable)),
-      ),
-    )
-    .orderBy(tasks.round, desc(tasks.priority), tasks.id)
-    .limit($.limit)
+const nextTasks = (reusable: string): string =>
+  raw`SELECT ${taskColumns}, ${reusable} AS reusable FROM ${tasks} t ${withQuery}
+    WHERE ${isWanted} AND (t.${tasks.credits} <= @credits OR ${reusable} IS NOT NULL) ${inOrder}`
 
 /** The same without the tasks that the limit of a tag does not cover: they would hide those behind them. */
-const nextTagged = ($: Values<Wanted & { tags: string }>, reusable: SQL<number | null>) =>
-  orm
-    .select({ ...taskColumns, reusable, tags: runQueries.tags })
-    .from(tasks)
-    .innerJoin(queries, eq(queries.id, tasks.queryId))
-    .innerJoin(runQueries, runQueryOfTask)
-    .where(
-      and(
-        ...[eq(tasks.runId, $.run), isReady, isIn(queries.operation, $.operations)],
-        or(
-          and(
-            lte(tasks.credits, $.credits),
-            sql`NOT EXISTS (SELECT 1 FROM json_each(${runQueries.tags}) tag JOIN json_each(${$.tags}) l
-              ON l.value ->> 0 = tag.value AND l.value ->> 1 < ${tasks.credits})`,
-          ),
-          isNotNull(reusable),
-        ),
-      ),
-    )
-    .orderBy(tasks.round, desc(tasks.priority), tasks.id)
-    .limit($.limit)
+const nextTagged = (reusable: string): string =>
+  raw`SELECT ${taskColumns}, ${reusable} AS reusable, rq.${runQueries.tags} FROM ${tasks} t ${withQuery} ${withTags}
+    WHERE ${isWanted} AND ((t.${tasks.credits} <= @credits
+      AND NOT EXISTS (SELECT 1 FROM json_each(rq.${runQueries.tags}) tag JOIN json_each(@tags) l
+        ON l.value ->> 0 = tag.value AND l.value ->> 1 < t.${tasks.credits})) OR ${reusable} IS NOT NULL) ${inOrder}`
 
-const nothingReusable = sql<null>`NULL`
-const newestAnswer = ($: Values<{ run: number; freshFrom: number; freshUntil: number; shared: 0 | 1 }>) =>
-  sql<number | null>`(SELECT ${a.id} FROM ${answers} ${a} JOIN ${runs} ON ${runs.id} = ${a.runId}
-      WHERE ${a.queryId} = ${tasks.queryId} AND ${a.page} = ${tasks.page} AND ${sql.raw(understood)}
-        AND (${a.fetchedAt} >= ${$.freshFrom} AND ${a.fetchedAt} < ${$.freshUntil} AND ${a.echoMismatch} IS NULL OR (${$.shared} AND ${sameGroup($.run)}))
-      ORDER BY ${a.fetchedAt} DESC LIMIT 1)`
+const newestAnswer = raw`(SELECT a.${answers.id} FROM ${answers} a JOIN ${runs} r ON r.${runs.id} = a.${answers.runId}
+  WHERE a.${answers.queryId} = t.${tasks.queryId} AND a.${answers.page} = t.${tasks.page} AND ${understood}
+    AND (${isFresh()} AND a.${answers.echoMismatch} IS NULL OR (@shared AND ${sameGroup}))
+  ORDER BY a.${answers.fetchedAt} DESC LIMIT 1)`
 
-type WantedAlso = Wanted & { freshFrom: number; freshUntil: number; shared: 0 | 1 }
-
-const nextBought = prepared(($: Values<Wanted>) => nextTasks($, nothingReusable))
-const nextReusable = prepared(($: Values<WantedAlso>) => nextTasks($, newestAnswer($)))
-const nextBoughtTagged = prepared(($: Values<Wanted & { tags: string }>) => nextTagged($, nothingReusable))
-const nextReusableTagged = prepared(($: Values<WantedAlso & { tags: string }>) =>
-  nextTagged($, newestAnswer($)),
-)
-
-/** Credits of the cheapest task that may be sent; with a tag, only of queries that have it. */
-export function cheapestPending(
-  db: Database,
-  runIds: readonly number[],
-  operations: readonly string[],
-  tag?: string,
-): number | null {
-  const asked = { runs: JSON.stringify(runIds), operations: JSON.stringify(operations) }
-  return (tag === undefined ? cheapest.one(db, asked) : cheapestTagged.one(db, { ...asked, tag })).credits
+/** Looks for what tasks may be sent, and for stored answers that they may use. */
+export function taskFinder(db: Database) {
+  const cheapest = once(() =>
+    db
+      .prepare<unknown[], number | null>(
+        raw`SELECT min(t.${tasks.credits}) FROM ${tasks} t ${withQuery}
+        WHERE ${isIn(raw`t.${tasks.runId}`, '@runs')} AND ${isReady} AND ${isIn(raw`q.${queries.operation}`, '@operations')}`,
+      )
+      .pluck(),
+  )
+  const cheapestTagged = once(() =>
+    db
+      .prepare<unknown[], number | null>(
+        raw`SELECT min(t.${tasks.credits}) FROM ${tasks} t ${withQuery} ${withTags}
+        WHERE ${isIn(raw`t.${tasks.runId}`, '@runs')} AND ${isReady} AND ${isIn(raw`q.${queries.operation}`, '@operations')}
+          AND @tag IN (SELECT value FROM json_each(rq.${runQueries.tags}))`,
+      )
+      .pluck(),
+  )
+  const pending = once(() =>
+    db.prepare(raw`SELECT 1 FROM ${tasks} t WHERE t.${tasks.runId} = ? AND ${isReady} LIMIT 1`),
+  )
+  const inGroup = once(() =>
+    db
+      .prepare<unknown[], number>(
+        raw`SELECT a.${answers.id} FROM ${answers} a JOIN ${runs} r ON r.${runs.id} = a.${answers.runId}
+        WHERE a.${answers.queryId} = @query AND a.${answers.page} = @page AND ${understood} AND ${sameGroup}
+        ORDER BY a.${answers.fetchedAt} DESC LIMIT 1`,
+      )
+      .pluck(),
+  )
+  return {
+    /** Credits of the cheapest task that may be sent; with a tag, only of queries that have it. */
+    cheapest: (runIds: readonly number[], operations: readonly string[], tag?: string): number | null => {
+      const asked = { runs: JSON.stringify(runIds), operations: JSON.stringify(operations) }
+      const found = tag === undefined ? cheapest().get(asked) : cheapestTagged().get({ ...asked, tag })
+      return found ?? null
+    },
+    /** Whether a task of a run may be sent. */
+    hasPending: (run: number): boolean => pending().get(run) !== undefined,
+    /** The newest answer to a call that a run of the same group has. */
+    inGroup: ({ runId, queryId, page }: Pick<Task, 'runId' | 'queryId' | 'page'>): number | null =>
+      inGroup().get({ run: runId, query: queryId, page }) ?? null,
+  }
 }
 
 /** Lets through what comes first and is covered, over several runs, cheaper tasks where a dearer one is not covered. */
 export function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
+  const prepared = (text: string) => once(() => db.prepare<unknown[], TaskRow>(text))
+  const nextBought = prepared(nextTasks('NULL'))
+  const nextReusable = prepared(nextTasks(newestAnswer))
+  const nextBoughtTagged = prepared(nextTagged('NULL'))
+  const nextReusableTagged = prepared(nextTagged(newestAnswer))
   const lease = db.prepare(
     raw`${updateOrFail} ${tasks} SET ${tasks.state} = 'leased' WHERE ${tasks.id} IN (SELECT value FROM json_each(?))`,
   )
@@ -162,7 +120,7 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
   return ({ operations, runs, limits = [], limit, calls, credits, shared, rooms = new Map() }) => {
     const own = new Map(runs.map((run) => [run.runId, { left: run.budget, keep: run.keep }]))
     const pools = limits.map((pool) => ({ ...pool, runIds: new Set(pool.runIds) }))
-    const rows = runs.flatMap(({ runId: run, budget, keep, fresh }): readonly LeasedRow[] => {
+    const rows = runs.flatMap(({ runId: run, budget, keep, fresh }): readonly TaskRow[] => {
       const covered = calls > 0 ? Math.min(credits - keep, budget) : 0
       const request = { run, credits: covered, limit, operations: JSON.stringify(operations) }
       const tags = pools.flatMap(({ tag, runIds, left }) =>
@@ -170,11 +128,11 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
       )
       const tagged = { ...request, tags: JSON.stringify(tags) }
       if (fresh === null && !shared)
-        return tags.length === 0 ? nextBought.all(db, request) : nextBoughtTagged.all(db, tagged)
+        return tags.length === 0 ? nextBought().all(request) : nextBoughtTagged().all(tagged)
       const reuse = { ...freshValues(fresh), shared: shared ? 1 : 0 } as const
       return tags.length === 0
-        ? nextReusable.all(db, { ...request, ...reuse })
-        : nextReusableTagged.all(db, { ...tagged, ...reuse })
+        ? nextReusable().all({ ...request, ...reuse })
+        : nextReusableTagged().all({ ...tagged, ...reuse })
     })
     const ordered =
       runs.length > 1 ? [...rows].sort((a, b) => a.round - b.round || b.priority - a.priority) : rows
@@ -182,8 +140,9 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
     let left = credits
     let callsLeft = calls
     const roomLeft = new Map(rooms)
-    for (const { round: _, ...row } of ordered) {
+    for (const { round: _, ...stored } of ordered) {
       if (taken.length >= limit) break
+      const row = taskFromRow(stored)
       const cost = row.reusable === null ? row.credits : 0
       const ofRun = own.get(row.runId) ?? { left: 0, keep: 0 }
       if (cost > 0 && (callsLeft === 0 || cost > ofRun.left || left - cost < ofRun.keep)) continue
@@ -204,5 +163,3 @@ export function leaser(db: Database): (request: LeaseRequest) => readonly Task[]
     return taken
   }
 }
-
-type LeasedRow = Task & { readonly round: number }

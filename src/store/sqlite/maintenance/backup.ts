@@ -7,7 +7,7 @@ import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { openFile } from '../connection/database.ts'
 import { inspect, requireDatabase } from '../connection/inspect.ts'
 import { realFile } from '../connection/lock.ts'
-import { orm, prepared } from '../connection/statements.ts'
+import { drizzle } from '../connection/statements.ts'
 import { runs } from '../schema.ts'
 import { checkDatabase } from './check.ts'
 
@@ -30,7 +30,7 @@ export async function backUp(path: string, to: string): Promise<Backup> {
     await inspect(path, (db) => copyInto(db, partial, statSync(path).mode))
     const copied = {
       bytes: statSync(partial).size,
-      runs: await inspect(partial, (db) => runCount.one(db).runs),
+      runs: await inspect(partial, runCount),
     }
     // Another process may have made it in the meantime.
     refusePlace(to)
@@ -75,7 +75,7 @@ export async function restore(from: string, path: string, stamp: string): Promis
     await inspect(from, (db) => copyInto(db, partial, mode))
     const restored = {
       bytes: statSync(partial).size,
-      runs: await inspect(partial, (db) => runCount.one(db).runs),
+      runs: await inspect(partial, runCount),
     }
     const before = `${file}.before-restore-${stamp}`
     writeBack(file)
@@ -118,6 +118,10 @@ function refusePlace(to: string): void {
     )
 }
 
+function runCount(db: Database.Database): number {
+  return drizzle(db).select({ runs: count() }).from(runs).get()?.runs ?? 0
+}
+
 /** The file is made first for its mode: the copy is as private as the database. */
 async function copyInto(db: Database.Database, partial: string, mode: number): Promise<void> {
   const file = await open(partial, 'wx', mode & 0o777)
@@ -128,8 +132,6 @@ async function copyInto(db: Database.Database, partial: string, mode: number): P
     await file.close()
   }
 }
-
-const runCount = prepared(() => orm.select({ runs: count() }).from(runs))
 
 const reasons: readonly (readonly [code: RegExp, reason: string])[] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)$/, 'the disk is full. Make room, or name a file on another disk'],

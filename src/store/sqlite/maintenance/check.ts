@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3'
-import { eq, count as numberOf, type SQL, sql } from 'drizzle-orm'
+import { count as numberOf, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { UsageError } from '../../../model/errors.ts'
 import { queryKey } from '../../../model/query.ts'
 import { inspect, isDamage } from '../connection/inspect.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, raw } from '../connection/statements.ts'
 import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/bodies.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
 import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
@@ -40,7 +40,7 @@ export async function checkDatabase(path: string) {
         `${path} was last written by an older rankline. Bring it up to date first: rankline db migrate`,
       )
     const count = (table: SQLiteTable, which?: SQL): number | null =>
-      unlessDamaged(() => prepared(() => orm.select({ n: numberOf() }).from(table).where(which)).one(db).n)
+      unlessDamaged(() => drizzle(db).select({ n: numberOf() }).from(table).where(which).get()?.n ?? 0)
     const damage = runChecks([() => checkFile(db)])
     return {
       runs: count(runs),
@@ -99,7 +99,7 @@ function integrityErrors(db: Database.Database): readonly string[] {
 }
 
 function breaking(db: Database.Database, rows: SQL): Found {
-  return prepared(() => sql<Found>`SELECT count(*) AS count, min(id) AS first FROM (${rows})`).one(db)
+  return drizzle(db).get<Found>(sql`SELECT count(*) AS count, min(id) AS first FROM (${rows})`)
 }
 
 function finding({ broken, of }: Broken, { count, first }: Found): readonly Damage[] {
@@ -112,7 +112,7 @@ type Broken = Pick<Invariant, 'broken' | 'of'>
 interface ChecksummedTable extends Broken {
   /** The number of each row. */
   readonly id: SQLiteColumn
-  readonly columns: Readonly<Record<string, SQLiteColumn | SQL>>
+  readonly columns: string
   readonly isSound: (row: never) => boolean
 }
 
@@ -141,30 +141,23 @@ export const checksummedTables: readonly ChecksummedTable[] = [
     broken: 'Texts that do not match their checksum',
     of: 'text',
     id: texts.id,
-    columns: { hash: texts.hash, word: texts.text },
+    columns: raw`${texts.hash}, ${texts.text} AS word`,
     isSound: isWord,
   },
   {
     broken: 'Links that do not match their checksum',
     of: 'link',
     id: links.id,
-    columns: { hash: links.hash, word: links.link },
+    columns: raw`${links.hash}, ${links.link} AS word`,
     isSound: isWord,
   },
   {
     broken: 'Results that do not match their checksum',
     of: 'item',
     id: items.id,
-    columns: {
-      hash: items.hash,
-      size: items.size,
-      title: items.title,
-      snippet: items.snippet,
-      source: items.source,
-      displayedLink: items.displayedLink,
-      matched: items.matched,
-      link: sql`(SELECT ${links.link} FROM ${links} WHERE ${links.id} = ${items.linkId})`,
-    },
+    columns: raw`${items.hash}, ${items.size}, ${items.title}, ${items.snippet}, ${items.source},
+      ${items.displayedLink} AS displayedLink, ${items.matched},
+      (SELECT l.${links.link} FROM ${links} l WHERE l.${links.id} = ${items.linkId}) AS link`,
     isSound: ({ hash, size, link, ...said }: CheckedItem) =>
       hash === itemHash(link, said) && size === sizeOf(said),
   },
@@ -172,12 +165,7 @@ export const checksummedTables: readonly ChecksummedTable[] = [
     broken: 'Queries that do not match their checksum',
     of: 'query',
     id: queries.id,
-    columns: {
-      key: queries.key,
-      operation: queries.operation,
-      text: queries.text,
-      params: sql`${queries.params}`,
-    },
+    columns: raw`${queries.key}, ${queries.operation}, ${queries.text}, ${queries.params}`,
     isSound: ({ key, operation, text, params }: Query) =>
       key.equals(queryKey({ operation, text, params: JSON.parse(params) })),
   },
@@ -195,13 +183,11 @@ interface Found {
 
 /** Reads each row separately, so that a damaged one hides no other. Only their number is kept. */
 function corruptRows(db: Database.Database, { id, columns, isSound }: ChecksummedTable): Found {
-  const ids = prepared(() => orm.select({ id }).from(id.table))
-  const read = prepared(($: Values<{ row: number }>) =>
-    orm.select(columns).from(id.table).where(eq(id, $.row)),
-  )
+  const ids = db.prepare<[], number>(raw`SELECT ${id} FROM ${id.table}`).pluck()
+  const read = db.prepare(raw`SELECT ${columns} FROM ${id.table} WHERE ${id} = ?`)
   const isCorrupt = (row: number): boolean => {
     try {
-      const found = read.get(db, { row })
+      const found = read.get(row)
       // The integrity check of SQLite finds an index that names a missing row.
       return found !== undefined && !isSound(found as never)
     } catch (error) {
@@ -212,7 +198,7 @@ function corruptRows(db: Database.Database, { id, columns, isSound }: Checksumme
   }
   let count = 0
   let first: number | null = null
-  for (const { id: row } of ids.each(db) as Iterable<{ id: number }>) {
+  for (const row of ids.iterate()) {
     if (!isCorrupt(row)) continue
     count += 1
     first = Math.min(first ?? row, row)

@@ -1,15 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { and, eq, isNull, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { and, type Column, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
 import { openFile, setPragmas } from '../connection/database.ts'
 import { describeError } from '../connection/errors.ts'
 import { inspect } from '../connection/inspect.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/bodies.ts'
 import { migrate } from '../migrate.ts'
-import { answers, rawAnswers, runQueries, runs, tasks } from '../schema.ts'
+import {
+  answers,
+  datedDetails,
+  hashed,
+  imageDetails,
+  itemHashes,
+  items,
+  linkHashes,
+  links,
+  observations,
+  rawAnswers,
+  runQueries,
+  runs,
+  tasks,
+  texts,
+} from '../schema.ts'
 
 export interface PruneRequest {
   /** Bodies of answers fetched before this instant are dropped. */
@@ -35,7 +50,7 @@ export interface Room {
 type PrunedTotal = { -readonly [K in keyof Pruned]: Pruned[K] }
 
 /** Answers that are read at once. */
-export const portion = 256
+const portion = 256
 /** How long one change may hold other writers up. */
 const longestChangeMs = 20
 const shortestPauseMs = 50
@@ -45,7 +60,7 @@ export async function countOld(path: string, request: PruneRequest): Promise<Pru
   return await inspect(path, (db) => {
     const total = { bodies: 0, bytes: 0, kept: 0 }
     const judge = mustKeepBody(db, request.now)()
-    for (const ids of oldAnswers(db, request)) for (const id of ids) note(total, judge, id)
+    for (const ids of oldAnswers(db, request.before, hasBody)) for (const id of ids) note(total, judge, id)
     return total
   })
 }
@@ -58,7 +73,7 @@ export async function dropOld(path: string, request: PruneRequest): Promise<Prun
   return await changing(path, async (db) => {
     const total = { bodies: 0, bytes: 0, kept: 0 }
     const drop = dropper(db, mustKeepBody(db, request.now), total)
-    for (const ids of oldAnswers(db, request)) await drop(ids)
+    for (const ids of oldAnswers(db, request.before, hasBody)) await drop(ids)
     return { ...total, ...roomOf(db) }
   })
 }
@@ -95,25 +110,25 @@ export async function changing<T>(
   }
 }
 
-const nextAnswers = prepared(($: Values<{ after: number; before: number }>) =>
-  orm
-    .select({ id: answers.id })
-    .from(answers)
-    .where(
-      sql`${answers.id} > ${$.after} AND ${answers.fetchedAt} < ${$.before}
-        AND EXISTS (SELECT 1 FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ${answers.id})`,
-    )
-    .orderBy(answers.id)
-    .limit(portion),
-)
+const hasBody = sql`EXISTS (SELECT 1 FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ${answers.id})`
+/** An answer of which nothing was dropped, and that was understood. */
+const hasResults = sql`${answers.prunedAt} IS NULL AND ${answers.normaliser} IS NOT NULL`
 
-/** Ids of the old answers that have a body. */
-function oldAnswers(db: Database.Database, { before }: PruneRequest): Generator<readonly number[]> {
-  return portions((after) => nextAnswers.all(db, { after, before }))
+/** Ids of the answers before an instant that something is stored of. */
+function oldAnswers(db: Database.Database, before: number, stored: SQL): Generator<readonly number[]> {
+  return portions((after) =>
+    drizzle(db)
+      .select({ id: answers.id })
+      .from(answers)
+      .where(and(gt(answers.id, after), lt(answers.fetchedAt, before), stored))
+      .orderBy(answers.id)
+      .limit(portion)
+      .all(),
+  )
 }
 
 /** Ids in ascending order, a portion at a time: each is read after the one before it was dealt with. */
-export function* portions(
+function* portions(
   read: (after: number) => readonly { readonly id: number }[],
 ): Generator<readonly number[]> {
   for (let after = 0; ; ) {
@@ -138,17 +153,16 @@ function note(total: PrunedTotal, judge: MustKeep, id: number): boolean {
   return true
 }
 
-export const dropBody = prepared(($: Values<{ id: number }>) =>
-  orm.delete(rawAnswers).where(eq(rawAnswers.answerId, $.id)),
-)
+const dropBody = raw`DELETE FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ?`
 
 /** Drops what may be dropped of these bodies, in as many changes as that takes. */
 function dropper(db: Database.Database, judging: () => MustKeep, total: PrunedTotal) {
+  const drop = db.prepare(dropBody)
   // Decided inside the change: a task may take an answer at any time.
   return inSteps<number>(db, () => {
     const judge = judging()
     return (id) => {
-      if (note(total, judge, id)) dropBody.run(db, { id })
+      if (note(total, judge, id)) drop.run(id)
     }
   })
 }
@@ -158,7 +172,7 @@ function dropper(db: Database.Database, judging: () => MustKeep, total: PrunedTo
  *
  * @param begin called in each change, for what holds only there
  */
-export function inSteps<T>(
+function inSteps<T>(
   db: Database.Database,
   begin: () => (one: T) => void,
 ): (list: readonly T[]) => Promise<void> {
@@ -180,7 +194,7 @@ export function inSteps<T>(
   }
 }
 
-export function roomOf(db: Database.Database): Room {
+function roomOf(db: Database.Database): Room {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
   const page = number('page_size')
   return { fileBytes: number('page_count') * page, freeBytes: number('freelist_count') * page }
@@ -203,57 +217,282 @@ function unchanged(error: unknown, path: string): unknown {
 }
 
 /** `bytes` is null where the answer has no body. */
-export type MustKeep = (
-  answerId: number,
-) => { readonly bytes: number | null; readonly mustKeep: 0 | 1 } | undefined
-
-/** The newest runs of jobs with `freshness`, as pairs of run and the oldest instant of an answer that it may use. */
-const freshRuns = prepared(($: Values<{ now: number }>) => {
-  const freshness = sql`${runs.settings} ->> '$.freshnessMs'`
-  return orm
-    .select({ list: sql<string>`json_group_array(json_array(${runs.id}, ${$.now} - ${freshness}))` })
-    .from(runs)
-    .where(
-      sql`${freshness} IS NOT NULL AND ${runs.id} IN (SELECT max(${runs.id}) FROM ${runs} GROUP BY ${runs.job})`,
-    )
-})
-
-const runsUnderWay = prepared(() =>
-  orm
-    .select({ list: sql<string>`json_group_array(${runs.id})` })
-    .from(runs)
-    .where(and(isNull(runs.finishedAt), isNull(runs.closedAt))),
-)
-
-const judged = prepared(($: Values<{ id: number; underWay: string; fresh: string }>) => {
-  const ofGroup = alias(runs, 'of_group')
-  const unsettled = sql`${tasks.queryId} = ${answers.queryId} AND ${tasks.state} NOT IN ('done', 'skipped')`
-  return orm
-    .select({
-      bytes: bodyBytes,
-      mustKeep: sql<0 | 1>`EXISTS (SELECT 1 FROM ${tasks}
-          WHERE ${tasks.answerId} = ${answers.id} AND ${tasks.state} = 'answered')
-        OR EXISTS (SELECT 1 FROM ${runs} ${ofGroup} JOIN ${tasks} ON ${tasks.runId} = ${ofGroup.id}
-          WHERE ${ofGroup.groupId} = ${runs.groupId} AND ${ofGroup.closedAt} IS NULL AND ${unsettled})
-        OR EXISTS (SELECT 1 FROM json_each(${$.underWay}) u JOIN ${tasks} ON ${tasks.runId} = u.value WHERE ${unsettled})
-        OR EXISTS (SELECT 1 FROM json_each(${$.fresh}) f
-          JOIN ${runQueries} ON ${runQueries.runId} = f.value ->> 0 AND ${runQueries.queryId} = ${answers.queryId}
-          WHERE ${answers.fetchedAt} >= f.value ->> 1)`,
-    })
-    .from(answers)
-    .leftJoin(rawAnswers, eq(rawAnswers.answerId, answers.id))
-    .leftJoin(runs, eq(runs.id, answers.runId))
-    .where(eq(answers.id, $.id))
-})
+type MustKeep = (answerId: number) => { readonly bytes: number | null; readonly mustKeep: 0 | 1 } | undefined
 
 /**
  * Decides which bodies must stay: those that are not parsed yet, and those that a task may still take instead of a call: a task
  * with the same query in the same group or in a run under way, or one of the next run of a job with `freshness`. A decision
  * holds within its change.
  */
-export function mustKeepBody(db: Database.Database, now: number): () => MustKeep {
+function mustKeepBody(db: Database.Database, now: number): () => MustKeep {
+  const orm = drizzle(db)
+  // The newest runs of jobs with `freshness`, as pairs of run and the oldest instant of an answer that it may use.
+  const freshness = sql`${runs.settings} ->> '$.freshnessMs'`
+  const freshRuns = orm
+    .select({ list: sql<string>`json_group_array(json_array(${runs.id}, ${now} - ${freshness}))` })
+    .from(runs)
+    .where(
+      sql`${freshness} IS NOT NULL AND ${runs.id} IN (SELECT max(${runs.id}) FROM ${runs} GROUP BY ${runs.job})`,
+    )
+    .prepare()
+  const runsUnderWay = orm
+    .select({ list: sql<string>`json_group_array(${runs.id})` })
+    .from(runs)
+    .where(and(isNull(runs.finishedAt), isNull(runs.closedAt)))
+    .prepare()
+  const ofGroup = alias(runs, 'of_group')
+  const unsettled = sql`${tasks.queryId} = ${answers.queryId} AND ${tasks.state} NOT IN ('done', 'skipped')`
+  const judged = orm
+    .select({
+      bytes: sql<number | null>`${sql.raw(bodyBytes)}`,
+      mustKeep: sql<0 | 1>`EXISTS (SELECT 1 FROM ${tasks}
+          WHERE ${tasks.answerId} = ${answers.id} AND ${tasks.state} = 'answered')
+        OR EXISTS (SELECT 1 FROM ${runs} ${ofGroup} JOIN ${tasks} ON ${tasks.runId} = ${ofGroup.id}
+          WHERE ${ofGroup.groupId} = ${runs.groupId} AND ${ofGroup.closedAt} IS NULL AND ${unsettled})
+        OR EXISTS (SELECT 1 FROM json_each(${sql.placeholder('underWay')}) u JOIN ${tasks} ON ${tasks.runId} = u.value
+          WHERE ${unsettled})
+        OR EXISTS (SELECT 1 FROM json_each(${sql.placeholder('fresh')}) f
+          JOIN ${runQueries} ON ${runQueries.runId} = f.value ->> 0 AND ${runQueries.queryId} = ${answers.queryId}
+          WHERE ${answers.fetchedAt} >= f.value ->> 1)`,
+    })
+    .from(answers)
+    .leftJoin(rawAnswers, eq(rawAnswers.answerId, answers.id))
+    .leftJoin(runs, eq(runs.id, answers.runId))
+    .where(eq(answers.id, sql.placeholder('id')))
+    .prepare()
   return () => {
-    const listed = { underWay: runsUnderWay.one(db).list, fresh: freshRuns.one(db, { now }).list }
-    return (id) => judged.get(db, { id, ...listed })
+    const listed = { underWay: runsUnderWay.get()?.list, fresh: freshRuns.get()?.list }
+    return (id) => judged.get({ id, ...listed })
   }
+}
+
+/** What was dropped of old answers, or would be. */
+export interface PrunedResults {
+  /** Answers that lost their results. */
+  readonly answers: number
+  readonly results: number
+  /** Old answers that keep theirs, because a run may still need them. */
+  readonly kept: number
+}
+
+type OldResultsTotal = { -readonly [K in keyof PrunedResults]: PrunedResults[K] }
+
+/** What would be dropped; changes nothing. */
+export async function countOldResults(path: string, request: PruneRequest): Promise<PrunedResults> {
+  return await inspect(path, (db) => {
+    const total = { answers: 0, results: 0, kept: 0 }
+    const judge = judgingResults(db, request.now)()
+    const resultsOf = resultCounter(db)
+    for (const ids of oldAnswers(db, request.before, hasResults))
+      for (const id of ids) {
+        const isKept = judge(id)
+        noteResults(total, isKept, isKept ? 0 : resultsOf(id))
+      }
+    return total
+  })
+}
+
+/**
+ * Drops the results of old answers with their bodies, from which they could be derived again. Ranks, runs and the ledger stay as
+ * they are. In short changes with pauses between them; an interruption undoes nothing.
+ */
+export async function dropOldResults(path: string, request: PruneRequest): Promise<PrunedResults & Room> {
+  return await changing(path, async (db) => {
+    const total = { answers: 0, results: 0, kept: 0 }
+    const judging = judgingResults(db, request.now)
+    const dropOne = resultDropper(db, request.now)
+    const drop = inSteps<number>(db, () => {
+      const judge = judging()
+      return (id) => {
+        const isKept = judge(id)
+        noteResults(total, isKept, isKept ? 0 : dropOne(id))
+      }
+    })
+    for (const ids of oldAnswers(db, request.before, hasResults)) await drop(ids)
+    return { ...total, ...roomOf(db) }
+  })
+}
+
+function noteResults(total: OldResultsTotal, isKept: boolean, dropped: number): void {
+  if (isKept) total.kept += 1
+  else {
+    total.answers += 1
+    total.results += dropped
+  }
+}
+
+function resultCounter(db: Database.Database): (answer: number) => number {
+  const count = db
+    .prepare<[answer: number], number>(
+      raw`SELECT coalesce(sum(json_array_length(of.value)), 0)
+      FROM ${answers} a CROSS JOIN json_each(a.${answers.items}) of WHERE a.${answers.id} = ?`,
+    )
+    .pluck()
+  return (answer) => count.get(answer) as number
+}
+
+/** Decides which answers keep their results; a decision holds within its change. */
+function judgingResults(db: Database.Database, now: number): () => (id: number) => boolean {
+  const ofBodies = mustKeepBody(db, now)
+  // A run that is not complete goes on from the results that it has.
+  const ofOpenRun = db.prepare(
+    raw`SELECT 1 FROM ${tasks} t JOIN ${runs} r ON r.${runs.id} = t.${tasks.runId}
+      WHERE t.${tasks.answerId} = ? AND r.${runs.closedAt} IS NULL
+        AND coalesce(r.${runs.finishReason}, '') NOT IN ('completed', 'completed_with_failures') LIMIT 1`,
+  )
+  return () => {
+    const judge = ofBodies()
+    return (id) => judge(id)?.mustKeep === 1 || ofOpenRun.get(id) !== undefined
+  }
+}
+
+const forgotten = [
+  answers.notice,
+  answers.searchParameters,
+  answers.knowledgeGraph,
+  answers.aiMarkdown,
+  answers.aiBlocks,
+  answers.malformed,
+  answers.items,
+  answers.positions,
+]
+
+/** Drops the results of an answer, and answers how many they were. Inside a transaction. */
+function resultDropper(db: Database.Database, now: number): (answer: number) => number {
+  const resultsOf = resultCounter(db)
+  const drops = [
+    ...[datedDetails, imageDetails].map((table) => raw`DELETE FROM ${table} WHERE ${table.answerId} = ?`),
+    dropBody,
+  ].map((text) => db.prepare(text))
+  const forget = db.prepare(
+    raw`UPDATE ${answers} SET ${forgotten.map(({ name }) => `${name} = NULL`).join(', ')}, ${answers.prunedAt} = ?
+      WHERE ${answers.id} = ?`,
+  )
+  return (answer) => {
+    const dropped = resultsOf(answer)
+    for (const drop of drops) drop.run(answer)
+    forget.run(now, answer)
+    return dropped
+  }
+}
+
+/** What nothing named any more. */
+export interface Swept {
+  /** Texts, and what results say. */
+  readonly texts: number
+  readonly links: number
+}
+
+const dictionaries = { items, texts, links }
+type Swepts = keyof typeof dictionaries
+
+/** Where the dictionaries are used: all columns that name a text or a link. */
+const uses: Readonly<Record<'texts' | 'links', readonly (readonly [SQLiteTable, readonly Column[]])[]>> = {
+  texts: [
+    [datedDetails, [datedDetails.dateId, datedDetails.channelId, datedDetails.durationId]],
+    [imageDetails, [imageDetails.thumbnailId]],
+    [
+      answers,
+      [
+        answers.notice,
+        answers.searchParameters,
+        answers.knowledgeGraph,
+        answers.aiMarkdown,
+        answers.aiBlocks,
+      ],
+    ],
+    [observations, [observations.titleId]],
+  ],
+  links: [
+    [items, [items.linkId]],
+    [imageDetails, [imageDetails.imageLinkId]],
+    [observations, [observations.linkId]],
+  ],
+}
+
+/** Where else they are used. */
+const otherUses: Readonly<Record<Swepts, readonly string[]>> = {
+  items: [
+    raw`SELECT named.value FROM ${answers}, json_each(${answers.items}) of_kind, json_each(of_kind.value) named`,
+  ],
+  texts: [],
+  links: [
+    raw`SELECT place.value ->> 1 FROM ${observations}, json_each(${observations.places}) place
+      WHERE ${observations.places} IS NOT NULL AND place.value ->> 1 IS NOT NULL`,
+    // Links that are equal to a used one, under the number that they share.
+    raw`SELECT ${links.sameAs} FROM ${links}
+      WHERE ${links.sameAs} IS NOT NULL AND ${links.id} IN (SELECT id FROM temp.used_links)`,
+  ],
+}
+
+/**
+ * Drops what results said, texts and links that nothing names any more. What is in use is noted in a temporary table first, which
+ * locks no one out; then the rest goes in short changes. Only for a process that holds the collector lock: one that collects remembers
+ * the numbers.
+ */
+export async function sweep(path: string): Promise<Swept & Room> {
+  return await changing(path, async (db) => {
+    // What is dropped of one names nothing of those after it.
+    const saidBefore = await dropUnused(db, 'items')
+    const texts = saidBefore + (await dropUnused(db, 'texts'))
+    const droppedLinks = await dropUnused(db, 'links')
+    return { texts, links: droppedLinks, ...roomOf(db) }
+  })
+}
+
+function noteUses(db: Database.Database, name: Swepts): void {
+  db.exec(`CREATE TEMP TABLE used_${name} (id INTEGER PRIMARY KEY)`)
+  const columns =
+    name === 'items' ? [] : uses[name].flatMap(([table, all]) => all.map((one) => ({ table, one })))
+  const named = columns.map(({ table, one }) => raw`SELECT ${one} FROM ${table} WHERE ${one} IS NOT NULL`)
+  for (const use of [...named, ...otherUses[name]]) db.exec(`INSERT OR IGNORE INTO temp.used_${name} ${use}`)
+}
+
+/** With the hashes by which they are found. */
+const drops: Readonly<Record<Swepts, readonly string[]>> = {
+  items: [
+    raw`DELETE FROM ${itemHashes} WHERE ${itemHashes.id} = @id
+      AND ${itemHashes.hash} = (SELECT i.${items.hash} FROM ${items} i WHERE i.${items.id} = @id)`,
+    raw`DELETE FROM ${items} WHERE ${items.id} = @id`,
+  ],
+  texts: [raw`DELETE FROM ${texts} WHERE ${texts.id} = @id`],
+  links: [
+    raw`DELETE FROM ${linkHashes} WHERE ${linkHashes.id} = @id
+      AND ${linkHashes.hash} = (SELECT l.${links.hash} FROM ${links} l WHERE l.${links.id} = @id)`,
+    raw`DELETE FROM ${links} WHERE ${links.id} = @id`,
+  ],
+}
+
+async function dropUnused(db: Database.Database, name: Swepts): Promise<number> {
+  noteUses(db, name)
+  const statements = drops[name].map((text) => db.prepare(text))
+  const free = name === 'texts' ? null : db.prepare(numbersFree[name])
+  const dropAll = inSteps<number>(db, () => (id) => {
+    for (const statement of statements) statement.run({ id })
+    free?.run()
+  })
+  const unused = db.prepare<[after: number], { readonly id: number }>(
+    raw`SELECT ${dictionaries[name].id} FROM ${dictionaries[name]} WHERE ${dictionaries[name].id} > ?
+      AND ${dictionaries[name].id} NOT IN (SELECT id FROM temp.used_${name}) ORDER BY ${dictionaries[name].id} LIMIT ${portion}`,
+  )
+  let dropped = 0
+  for (const ids of portions((after) => unused.all(after))) {
+    await dropAll(ids)
+    dropped += ids.length
+  }
+  return dropped
+}
+
+/**
+ * The numbers of the last rows are given again: then those rows are among the newest. In the change that drops them, for new rows after
+ * one that was killed in between would be found by nobody.
+ */
+const numbersFree = {
+  items: lowered('items', items),
+  links: lowered('links', links),
+}
+
+function lowered(name: string, table: typeof items | typeof links): string {
+  return raw`UPDATE ${hashed} SET ${hashed.upTo} = (SELECT coalesce(max(${table.id}), 0) FROM ${table})
+    WHERE ${hashed.name} = '${name}' AND ${hashed.upTo} > (SELECT coalesce(max(${table.id}), 0) FROM ${table})`
 }

@@ -3,7 +3,7 @@ import { eq, getTableName, gt, max, sql } from 'drizzle-orm'
 import type { Run } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import type { PlanDraft, PlannedJob } from '../../runs.ts'
-import { type RunTargets, targetIdOf } from '../cache.ts'
+import { type RunTargets, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { finalKinds } from '../fragments.ts'
@@ -304,8 +304,9 @@ function storeTargets(db: Database, targets: readonly Target[], run: number, lis
       ON CONFLICT DO UPDATE SET label = excluded.label, own = excluded.own, everywhere = max(everywhere, excluded.everywhere)`,
   )
   const setNumbers = db.prepare(`UPDATE draft.${getTableName(lists)} SET numbers = ? WHERE id = ?`)
+  const idOf = targetIds(db)
   const store = (target: Target, everywhere: 0 | 1): number => {
-    const targetId = targetIdOf(db, target)
+    const targetId = idOf(target)
     add.run(run, targetId, target.label, Number(target.own), everywhere)
     return targetId
   }

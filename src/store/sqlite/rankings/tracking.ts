@@ -1,18 +1,19 @@
 import type { Database } from 'better-sqlite3'
-import { eq, type Placeholder, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { eq, sql } from 'drizzle-orm'
 import { kindCodes } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
 import type {
   ObservedRow,
+  QueryText,
   ReportedTarget,
   ResultsRequest,
   ResultTexts,
+  RunKeyword,
   SeenResults,
   TrackingStore,
 } from '../../reports.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
-import { orm, prepared, type Values } from '../connection/statements.ts'
+import { drizzle, once, raw } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
 import {
   answers,
@@ -31,23 +32,6 @@ import { restingQueries as resting } from '../unattended/schema.ts'
 import { askedQueries, isAsked, targetOrder } from '../views.ts'
 import { featuresIn } from './features.ts'
 import { runSuspicion } from './suspicion.ts'
-
-const queryText = {
-  id: queries.id,
-  query: queries.text,
-  operation: queries.operation,
-  params: queries.params,
-}
-
-const queryOf = prepared(($: Values<{ id: number }>) =>
-  orm.select(queryText).from(queries).where(eq(queries.id, $.id)),
-)
-
-const linksOf = prepared(
-  ($: Values<{ ids: string }>) =>
-    sql<{ link: string }>`SELECT ${links.link} AS link FROM json_each(${$.ids}) ids
-      CROSS JOIN ${links} ON ${links.id} = ids.value ORDER BY ids.key`,
-)
 
 /** The query of an observation, in its run. */
 const ofObservation = sql`FROM ${rq} WHERE ${rq.runId} = ${o.runId} AND ${rq.queryId} = ${o.queryId}`
@@ -69,19 +53,17 @@ const absentDepth = sql`(SELECT max(${o.depth}, CASE WHEN ${o.exactness} = 'esti
     ${ofObservation})`
 
 /** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth. */
-const observedInRun = prepared(
-  ($: Values<{ run: number }>) =>
-    sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
+const observedInRun = (run: number) =>
+  sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
       WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${o.exactness} = 'estimated', ${o.linkId}, ${o.places})
       ELSE json_array(${o.queryId}, ${o.targetId}, NULL,
         CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END, ${o.depth},
         CASE ${ended} WHEN 1 THEN -1 ELSE ${unbrokenDepth} END, ${absentDepth})
       END) AS rows
-    FROM ${o} WHERE ${o.runId} = ${$.run}`,
-)
+    FROM ${o} WHERE ${o.runId} = ${run}`
 
 /** What is asked of several queries, as rows; the limit keeps SQLite from reading its JSON again for every page. */
-function requestsIn(requests: Placeholder) {
+function requestsIn(requests: string) {
   return sql`(SELECT key, value ->> 0 AS run, value ->> 1 AS query, value ->> 2 AS top
     FROM json_each(${requests}) LIMIT -1) request`
 }
@@ -89,63 +71,31 @@ function requestsIn(requests: Placeholder) {
 const ofRequest = sql`FROM ${o} WHERE ${o.runId} = request.run AND ${o.queryId} = request.query`
 
 /** How many results of each query were checked without a gap; more than any number where the results ended. */
-const deepest = prepared(
-  ($: Values<{ requests: string }>) =>
-    sql<{ depths: string }>`SELECT json_group_array(
+const deepest = (requests: string) =>
+  sql<{ depths: string }>`SELECT json_group_array(
         CASE WHEN ${rq.pagingKind} = 'ended' AND (SELECT max(${o.unbrokenPages}) ${ofRequest}) >= ${rq.pages} THEN 1e999
           ELSE coalesce((SELECT max(${unbrokenDepth}) ${ofRequest}), 0) END ORDER BY request.key) AS depths
-      FROM ${requestsIn($.requests)}
-      LEFT JOIN ${rq} ON ${rq.runId} = request.run AND ${rq.queryId} = request.query`,
-)
+      FROM ${requestsIn(requests)}
+      LEFT JOIN ${rq} ON ${rq.runId} = request.run AND ${rq.queryId} = request.query`
 
-const partial = prepared(($: Values<{ job: string }>) =>
-  orm
-    .selectDistinct({ run: resting.runId })
-    .from(runs)
-    .innerJoin(resting, eq(resting.runId, runs.id))
-    .where(eq(runs.job, $.job)),
-)
+/**
+ * The keywords of a run, with what rests while it asks a part of its job. Cross joins keep their order: SQLite would read all
+ * queries of the database first.
+ */
+const keywordsOf = raw`SELECT q.${queries.id}, q.${queries.text} AS query, q.${queries.operation}, q.${queries.params},
+    rq.${rq.volume}, rq.${rq.url}, rq.${rq.tags}, rq.${rq.labels}
+  FROM (SELECT mine.${rq.runId}, mine.${rq.queryId} FROM ${runs} r JOIN ${rq} mine ON mine.${rq.runId} = r.${runs.id}
+      AND mine.${rq.planNumber} = r.${runs.planNumber} WHERE r.${runs.id} = @run
+    UNION ALL SELECT ${resting.lastRun}, ${resting.queryId} FROM ${resting} WHERE ${resting.runId} = @run) asked
+  CROSS JOIN ${rq} rq CROSS JOIN ${queries} q
+  WHERE rq.${rq.runId} = asked.run_id AND rq.${rq.queryId} = asked.query_id AND q.${queries.id} = asked.query_id
+  ORDER BY q.${queries.text}, q.${queries.operation}, q.${queries.params}`
 
-const continued = prepared(($: Values<{ job: string }>) =>
-  orm
-    .select({ run: continuations.runId, query: continuations.queryId, former: continuations.formerId })
-    .from(continuations)
-    .innerJoin(runs, eq(runs.id, continuations.runId))
-    .where(eq(runs.job, $.job)),
-)
+const queryOf = raw`SELECT ${queries.id}, ${queries.text} AS query, ${queries.operation}, ${queries.params}
+  FROM ${queries} WHERE ${queries.id} = ?`
 
-const mine = alias(rq, 'mine')
-
-const totalsOf = prepared(($: Values<{ run: number }>) =>
-  orm.select().from(runTotals).where(eq(runTotals.run, $.run)),
-)
-
-/** With what rests while the run asks a part of its job. */
-const keywordsOf = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({
-      id: queries.id,
-      query: queries.text,
-      operation: queries.operation,
-      params: queries.params,
-      volume: rq.volume,
-      url: rq.url,
-      tags: rq.tags,
-      labels: rq.labels,
-    })
-    // Cross joins keep their order: SQLite would read all queries of the database first.
-    .from(
-      sql`(SELECT ${mine.runId}, ${mine.queryId} FROM ${runs} JOIN ${rq} ${mine} ON ${mine.runId} = ${runs.id}
-          AND ${mine.planNumber} = ${runs.planNumber} WHERE ${runs.id} = ${$.run}
-        UNION ALL SELECT ${resting.lastRun}, ${resting.queryId} FROM ${resting} WHERE ${resting.runId} = ${$.run}) asked`,
-    )
-    .crossJoin(rq)
-    .crossJoin(queries)
-    .where(
-      sql`${rq.runId} = asked.run_id AND ${rq.queryId} = asked.query_id AND ${queries.id} = asked.query_id`,
-    )
-    .orderBy(queries.text, queries.operation, queries.params),
-)
+/** A row whose columns hold JSON. */
+type AsStored<Row, Columns extends keyof Row> = Omit<Row, Columns> & Readonly<Record<Columns, string>>
 
 const targetsAsked = `SELECT tg.id, tg.site, tg.match, tg.also, t.label, t.own
   FROM ${targetOrder} t JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`
@@ -159,16 +109,14 @@ const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
   WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
 
 /** The answers of each query, page by page, with the lists of those that may have results so far up. */
-const pagesOf = prepared(
-  ($: Values<{ requests: string }>) =>
-    sql<StoredPage>`SELECT request.key AS request, ${tasks.rankBase} AS rankBase, ${tasks.ranks} AS ranks,
+const pagesOf = (requests: string) =>
+  sql<StoredPage>`SELECT request.key AS request, ${tasks.rankBase} AS rankBase, ${tasks.ranks} AS ranks,
         CASE WHEN ${tasks.state} = 'done' AND ${tasks.rankBase} < request.top THEN ${answers.items} END AS items,
         ${answers.positions} AS positions, ${answers.prunedAt} IS NOT NULL AS pruned
-      FROM ${requestsIn($.requests)}
+      FROM ${requestsIn(requests)}
       CROSS JOIN ${tasks} ON ${tasks.runId} = request.run AND ${tasks.queryId} = request.query
       CROSS JOIN ${answers} ON ${answers.id} = ${tasks.answerId}
-      ORDER BY request.key, ${tasks.page}`,
-)
+      ORDER BY request.key, ${tasks.page}`
 
 interface StoredPage {
   readonly request: number
@@ -180,27 +128,33 @@ interface StoredPage {
 }
 
 /** What items say, in the order of their numbers in the list, as one text: days repeat most of the days before. */
-const saidBy = prepared(
-  ($: Values<{ ids: string }>) =>
-    sql<{
-      found: string
-    }>`SELECT json_group_array((SELECT json_array(${items.title}, ${links.link}, coalesce(${hosts.site}, ${hosts.host}))
+const saidBy = (ids: string) =>
+  sql<{
+    found: string
+  }>`SELECT json_group_array((SELECT json_array(${items.title}, ${links.link}, coalesce(${hosts.site}, ${hosts.host}))
         FROM ${items} LEFT JOIN ${links} ON ${links.id} = ${items.linkId} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId}
         WHERE ${items.id} = value)
-      ORDER BY key) AS found FROM json_each(${$.ids})`,
-)
+      ORDER BY key) AS found FROM json_each(${ids})`
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
 export function trackingStore(db: Database): TrackingStore {
   const targets = db.prepare<unknown[], TargetRow<ReportedTarget>>(targetsAsked)
   const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
+  const keywords = db.prepare<unknown[], AsStored<RunKeyword, 'params' | 'tags' | 'labels'>>(keywordsOf)
+  const query = once(() => db.prepare<unknown[], AsStored<QueryText, 'params'>>(queryOf))
+  const orm = drizzle(db)
   return {
     contentsOf: (run, targetsOfJob) => {
       const named = namedTargets(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
       return {
-        queries: keywordsOf.all(db, { run }),
+        queries: keywords.all({ run }).map(({ params, tags, labels, ...row }) => ({
+          ...row,
+          params: JSON.parse(params) as QueryText['params'],
+          tags: JSON.parse(tags) as string[],
+          labels: JSON.parse(labels) as Record<string, string>,
+        })),
         targets: targets
           .all({ run, named })
           .filter(({ id }) => watched.has(id))
@@ -208,11 +162,34 @@ export function trackingStore(db: Database): TrackingStore {
         pairs: asked,
       }
     },
-    continuations: (job) => continued.all(db, { job }),
-    partialRuns: (job) => new Set(partial.all(db, { job }).map(({ run }) => run)),
-    observedIn: (run) => JSON.parse(observedInRun.one(db, { run }).rows) as ObservedRow[],
-    queries: (ids) => ids.map((id) => queryOf.one(db, { id })),
-    links: (ids) => linksOf.all(db, { ids: JSON.stringify(ids) }).map(({ link }) => link),
+    continuations: (job) =>
+      orm
+        .select({ run: continuations.runId, query: continuations.queryId, former: continuations.formerId })
+        .from(continuations)
+        .innerJoin(runs, eq(runs.id, continuations.runId))
+        .where(eq(runs.job, job))
+        .all(),
+    partialRuns: (job) =>
+      new Set(
+        orm
+          .selectDistinct({ run: resting.runId })
+          .from(runs)
+          .innerJoin(resting, eq(resting.runId, runs.id))
+          .where(eq(runs.job, job))
+          .all()
+          .map(({ run }) => run),
+      ),
+    observedIn: (run) => JSON.parse(orm.get<{ rows: string }>(observedInRun(run)).rows) as ObservedRow[],
+    queries: (ids) =>
+      ids.map((id) => {
+        const { params, ...row } = query().get(id) as AsStored<QueryText, 'params'>
+        return { ...row, params: JSON.parse(params) as QueryText['params'] }
+      }),
+    links: (ids) =>
+      orm
+        .all<{ link: string }>(sql`SELECT ${links.link} AS link FROM json_each(${JSON.stringify(ids)}) ids
+          CROSS JOIN ${links} ON ${links.id} = ids.value ORDER BY ids.key`)
+        .map(({ link }) => link),
     firstResults: (requests) => firstResults(db, requests),
     featuresIn: (run) => featuresIn(db, run),
     runQuality: (run) => runQuality(db, run),
@@ -222,10 +199,10 @@ export function trackingStore(db: Database): TrackingStore {
 
 function firstResults(db: Database, requests: readonly ResultsRequest[]): readonly SeenResults[] {
   const asked = JSON.stringify(requests.map(({ run, query, top }) => [run, query, top]))
-  const depths = JSON.parse(deepest.one(db, { requests: asked }).depths) as number[]
+  const depths = JSON.parse(drizzle(db).get<{ depths: string }>(deepest(asked)).depths) as number[]
   const places = new Map<number, number>()
   const found = requests.map((): PlacedItem[] => [])
-  for (const page of pagesOf.all(db, { requests: asked })) {
+  for (const page of drizzle(db).all<StoredPage>(pagesOf(asked))) {
     const { request, items } = page
     // A part of the results is not shown as all of them.
     if (page.pruned === 1) depths[request] = 0
@@ -240,7 +217,7 @@ function firstResults(db: Database, requests: readonly ResultsRequest[]): readon
     }
   }
   const said = JSON.parse(
-    saidBy.one(db, { ids: JSON.stringify([...places.keys()]) }).found,
+    drizzle(db).get<{ found: string }>(saidBy(JSON.stringify([...places.keys()]))).found,
   ) as (Said | null)[]
   const texts = said.map((one): ResultTexts => {
     const [title = null, link = null, site = null] = one ?? []
@@ -290,7 +267,8 @@ function placedItems(
 }
 
 export function runQuality(db: Database, run: number): RunQuality {
-  const { planned, done, failed, ...about } = totalsOf.one(db, { run })
+  const totals = drizzle(db).select().from(runTotals).where(eq(runTotals.run, run)).get()
+  const { planned, done, failed, ...about } = totals as NonNullable<typeof totals>
   const mismatched = mismatchedIn(db, run)
   return { ...about, tasks: { planned, done, failed }, ...(mismatched === 0 ? {} : { mismatched }) }
 }

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, lt, max, min, ne, sql } from 'drizzle-orm'
 import { groupedBy } from '../../../model/maps.ts'
 import type { QueryPaging } from '../../../model/query.ts'
 import type { Target } from '../../../model/target.ts'
@@ -9,7 +8,7 @@ import type { ResultRecorder } from '../../journal.ts'
 import type { AnswerRecord, TaskCountChange } from '../../results.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { insertFrom, lazy, orm, prepared, raw, updateOrFail, type Values } from '../connection/statements.ts'
+import { lazy, named, once, raw, updateOrFail } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/fit.ts'
 import { unobserved } from '../rankings/observations.ts'
 import { answers, runQueries as rq, runs, observations as seen, tasks, unusableMark } from '../schema.ts'
@@ -77,14 +76,6 @@ const pageStates: Readonly<Record<string, PageState>> = {
   skipped: 'ended',
 }
 
-/** Read only for mismatched answers, because the settings of a job with many targets are large. */
-const strictEcho = prepared(($: Values<{ run: number }>) =>
-  orm
-    .select({ value: sql<number | null>`${runs.settings} ->> 'strictEcho'` })
-    .from(runs)
-    .where(eq(runs.id, $.run)),
-)
-
 /** A query, and the task that this change completes; its row does not say so yet. */
 interface QueryToRead {
   readonly queryId: number
@@ -130,6 +121,15 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
         LEFT JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id`,
     )
     .raw()
+  // Read only for mismatched answers, because the settings of a job with many targets are large.
+  const strictEcho = once(() =>
+    db
+      .prepare<[run: number], number | null>(
+        raw`SELECT ${runs.settings} ->> 'strictEcho' FROM ${runs} WHERE ${runs.id} = ?`,
+      )
+      .pluck(),
+  )
+  const historyOf = historyReader(db)
   const readPage = (row: PageRow, done: number | null): Page => {
     const { taskId, page, state, cause, answerId, isLast, mismatched, pruned } = row
     // Of a page whose results were dropped nothing is known any more.
@@ -154,8 +154,7 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
     const [maxPages, pageSize, depth, because, kind, hasTargets] = planned ?? unplanned
     const rows = lists?.map(pageRow) ?? []
     if (rows.length > 1) rows.sort((a, b) => a.page - b.page)
-    const isStrict =
-      rows.some(({ mismatched }) => mismatched === 1) && strictEcho.get(db, { run: runId })?.value === 1
+    const isStrict = rows.some(({ mismatched }) => mismatched === 1) && strictEcho().get(runId) === 1
     return {
       runId,
       queryId,
@@ -173,7 +172,7 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
         pages: rows.map((row) => readPage(row, done)),
         ...(isStrict ? { strictEcho: true } : {}),
         end: because === null || kind === null ? null : { because, kind },
-        history: () => targetHistories(db, { run: runId, query: queryId, pages: maxPages }),
+        history: () => historyOf({ run: runId, query: queryId, pages: maxPages }),
       },
     }
   }
@@ -232,45 +231,44 @@ function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
   return adopted === 1 ? { ...target, backfilled: true } : target
 }
 
-type Earlier = { run: number; query: number }
+interface Earlier {
+  readonly run: number
+  readonly query: number
+  readonly pages: number
+}
 
-const seenBefore = ($: Values<Earlier>) => and(eq(seen.queryId, $.query), lt(seen.runId, $.run))
-
-const allHistories = prepared(($: Values<Earlier & { pages: number }>) =>
-  orm
-    .select({
-      targetId: seen.targetId,
-      firstAt: min(seen.observedAt),
-      lastDeepAt: sql<
-        number | null
-      >`max(CASE WHEN ${seen.unbrokenPages} >= ${$.pages} THEN ${seen.observedAt} END)`,
-      lastRankedAt: sql<number | null>`max(CASE WHEN ${seen.state} = 'ranked' THEN ${seen.observedAt} END)`,
-    })
-    .from(seen)
-    .where(and(seenBefore($), ne(seen.state, 'unknown')))
-    .groupBy(seen.targetId),
-)
-
-/** SQLite takes the other columns from the row with the maximum. */
-const lastPages = prepared(($: Values<Earlier>) =>
-  orm
-    .select({ targetId: seen.targetId, page: seen.page, at: max(seen.observedAt) })
-    .from(seen)
-    .where(and(seenBefore($), eq(seen.state, 'ranked')))
-    .groupBy(seen.targetId),
-)
-
-/** The observations of earlier runs for the targets of a query. */
-function targetHistories(
-  db: Database,
-  { pages, ...earlier }: Earlier & { pages: number },
-): ReadonlyMap<number, TargetHistory> {
-  const pageOf = new Map(lastPages.all(db, earlier).map(({ targetId, page }) => [targetId, page]))
-  return new Map(
-    allHistories
-      .all(db, { ...earlier, pages })
-      .map(({ targetId, ...rest }) => [targetId, { ...rest, lastPage: pageOf.get(targetId) ?? null }]),
+/** Reads the observations of earlier runs for the targets of a query. */
+function historyReader(db: Database): (earlier: Earlier) => ReadonlyMap<number, TargetHistory> {
+  const before = raw`o.${seen.queryId} = @query AND o.${seen.runId} < @run`
+  const histories = once(() =>
+    db.prepare<unknown[], Omit<TargetHistory, 'lastPage'> & { readonly targetId: number }>(
+      raw`SELECT ${named('o', { targetId: seen.targetId })}, min(o.${seen.observedAt}) AS firstAt,
+        max(CASE WHEN o.${seen.unbrokenPages} >= @pages THEN o.${seen.observedAt} END) AS lastDeepAt,
+        max(CASE WHEN o.${seen.state} = 'ranked' THEN o.${seen.observedAt} END) AS lastRankedAt
+      FROM ${seen} o WHERE ${before} AND o.${seen.state} <> 'unknown' GROUP BY o.${seen.targetId}`,
+    ),
   )
+  // SQLite takes the other columns from the row with the maximum.
+  const lastPages = once(() =>
+    db
+      .prepare<unknown[], [targetId: number, page: number | null, at: number]>(
+        raw`SELECT o.${seen.targetId}, o.${seen.page}, max(o.${seen.observedAt}) FROM ${seen} o
+        WHERE ${before} AND o.${seen.state} = 'ranked' GROUP BY o.${seen.targetId}`,
+      )
+      .raw(),
+  )
+  return ({ run, query, pages }) => {
+    const pageOf = new Map(
+      lastPages()
+        .all({ run, query })
+        .map(([target, page]) => [target, page]),
+    )
+    return new Map(
+      histories()
+        .all({ run, query, pages })
+        .map(({ targetId, ...rest }) => [targetId, { ...rest, lastPage: pageOf.get(targetId) ?? null }]),
+    )
+  }
 }
 
 /** Records the content of answers. */
@@ -296,23 +294,6 @@ function isFailure({ outcome }: AnswerRecord): boolean {
   return outcome !== 'as-stored' && 'failed' in outcome
 }
 
-const failTask = prepared(($: Values<{ task: number; cause: string }>) =>
-  orm
-    .update(tasks)
-    .set({ state: 'failed', cause: sql`${$.cause}` })
-    .where(eq(tasks.id, $.task)),
-)
-
-/** So that no task uses it, although another answer may take its place. */
-const distrustAnswer = prepared(($: Values<{ task: number }>) =>
-  orm
-    .update(answers)
-    .set({ normaliser: unusableMark })
-    .where(
-      sql`${answers.id} = (SELECT ${tasks.answerId} FROM ${tasks} WHERE ${tasks.id} = ${$.task}) AND ${answers.normaliser} IS NULL`,
-    ),
-)
-
 /** Records several answers inside one transaction; returns what came of each. */
 function answerRecorder(
   db: Database,
@@ -321,13 +302,23 @@ function answerRecorder(
 ): (changes: readonly AnswerRecord[]) => readonly TaskCountChange[] {
   const states = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)
+  const failTask = once(() =>
+    db.prepare(raw`UPDATE ${tasks} SET ${tasks.state} = 'failed', ${tasks.cause} = ? WHERE ${tasks.id} = ?`),
+  )
+  // So that no task uses it, although another answer may take its place.
+  const distrustAnswer = once(() =>
+    db.prepare(
+      raw`UPDATE ${answers} SET ${answers.normaliser} = ${unusableMark} WHERE ${answers.normaliser} IS NULL
+        AND ${answers.id} = (SELECT t.${tasks.answerId} FROM ${tasks} t WHERE t.${tasks.id} = ?)`,
+    ),
+  )
   /** Stores the outcome; returns the task that is done, whose state is written with its ranks. */
   const note = ({ taskId, outcome }: AnswerRecord): number | null => {
     if (outcome === 'as-stored') return null
     if ('failed' in outcome) {
       if (taskId === null) return null
-      failTask.run(db, { task: taskId, cause: outcome.failed })
-      distrustAnswer.run(db, { task: taskId })
+      failTask().run(outcome.failed, taskId)
+      distrustAnswer().run(taskId)
       return null
     }
     results.keep(outcome.done)
@@ -362,28 +353,6 @@ function answerRecorder(
   }
 }
 
-const makeReady = prepared(($: Values<{ run: number; query: number; page: number }>) => {
-  const { runId, queryId, page, state, priority, credits } = tasks
-  return insertFrom(
-    tasks,
-    { runId, queryId, page: $.page, state: sql`'pending'`, ready: 1, priority, credits },
-    sql`FROM ${tasks} WHERE ${runId} = ${$.run} AND ${queryId} = ${$.query} AND ${page} = 1`,
-    { ready: 1, state: sql`CASE ${state} WHEN 'skipped' THEN 'pending' ELSE ${state} END` },
-  )
-})
-
-const skipRest = prepared(($: Values<{ run: number; query: number; cause: string }>) =>
-  orm
-    .update(tasks)
-    .set({ state: 'skipped', cause: sql`${$.cause}` })
-    .where(
-      and(
-        ...[eq(tasks.runId, $.run), eq(tasks.queryId, $.query)],
-        ...[eq(tasks.state, 'pending'), eq(tasks.ready, 0)],
-      ),
-    ),
-)
-
 interface StoredUpdate {
   readonly read: StoredQueryState
   readonly update: QueryUpdate
@@ -408,6 +377,23 @@ export function queryUpdateWriter(
       WHERE ${tasks.id} IN (SELECT value FROM json_each(?))`,
   )
 
+  const makeReady = once(() =>
+    db.prepare(
+      raw`INSERT INTO ${tasks} (${tasks.runId}, ${tasks.queryId}, ${tasks.page}, ${tasks.state}, ${tasks.ready},
+          ${tasks.priority}, ${tasks.credits})
+        SELECT ${tasks.runId}, ${tasks.queryId}, @page, 'pending', 1, ${tasks.priority}, ${tasks.credits} FROM ${tasks}
+        WHERE ${tasks.runId} = @run AND ${tasks.queryId} = @query AND ${tasks.page} = 1
+        ON CONFLICT DO UPDATE SET ${tasks.ready} = 1,
+          ${tasks.state} = CASE ${tasks.state} WHEN 'skipped' THEN 'pending' ELSE ${tasks.state} END`,
+    ),
+  )
+  const skipRest = once(() =>
+    db.prepare(
+      raw`UPDATE ${tasks} SET ${tasks.state} = 'skipped', ${tasks.cause} = ? WHERE ${tasks.runId} = ?
+        AND ${tasks.queryId} = ? AND ${tasks.state} = 'pending' AND ${tasks.ready} = 0`,
+    ),
+  )
+
   const follow = (
     { read, update: { ranks, observations, paging } }: StoredUpdate,
     { ended, ends }: WrittenTogether,
@@ -424,11 +410,11 @@ export function queryUpdateWriter(
     if ('next' in paging) {
       const planned = rows.find(({ page }) => page === paging.next)
       if (planned === undefined || planned.ready === 0 || planned.state === 'skipped')
-        makeReady.run(db, { run, query, page: paging.next })
+        makeReady().run({ run, query, page: paging.next })
       return { added: planned === undefined ? 1 : 0, skipped: 0 }
     }
     const waits = rows.some(({ state, ready }) => state === 'pending' && ready === 0)
-    return { added: 0, skipped: waits ? skipRest.run(db, { cause: paging.because, run, query }).changes : 0 }
+    return { added: 0, skipped: waits ? skipRest().run(paging.because, run, query).changes : 0 }
   }
 
   return (updates) => {
