@@ -195,6 +195,6 @@ export function asciiSigns(text: string): string {
 export function colored(table: string): string {
   return table
     .replace(/^.*$/m, (head) => styleText('bold', head, { validateStream: false }))
-    .replace(/▲ [\d.]+/g, (up) => styleText('green', up, { validateStream: false }))
-    .replace(/▼ [\d.]+/g, (down) => styleText('red', down, { validateStream: false }))
+    .replace(/▲ [\d.,]*\d/g, (up) => styleText('green', up, { validateStream: false }))
+    .replace(/▼ [\d.,]*\d/g, (down) => styleText('red', down, { validateStream: false }))
 }

@@ -81,7 +81,8 @@ export interface ReportSource {
   readonly store: Pick<TrackingStore, 'firstResults' | 'featuresIn' | 'runQuality'>
   /** What answers of an operation can show beside their results. */
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
-  readonly layout: TextLayout & { readonly ascii: boolean }
+  /** `rows`: also every rank, as for a pipe. */
+  readonly layout: TextLayout & { readonly ascii: boolean; readonly rows: boolean }
   readonly csv: CsvStyle
   /** Days before the last one whose SERPs are included, if the format shows SERPs. */
   readonly serpDays: number

@@ -3,7 +3,6 @@ import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
 import { asciiSigns, colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
-import { citationsIn } from '../build-data.ts'
 import {
   between,
   changeText,
@@ -14,9 +13,6 @@ import {
   trend,
   trendLegend,
 } from '../cells.ts'
-import { type Conclusions, conclusions } from '../findings/conclusions.ts'
-import { reasonsOf, untoldClicks } from '../findings/next-actions/say.ts'
-import { sentenceOf } from '../findings/say.ts'
 import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
@@ -32,90 +28,37 @@ import { type Segment, segments } from '../segments.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { wordsOf } from '../words/words.ts'
+import { storyText } from './story-text.ts'
 
 const say = wordsOf('en')
 
-/** The figures and below them every rank, for a terminal. */
+/** What happened; with rows, the figures of all targets and every rank below it. */
 export const tableFormat: ReportFormat = {
   chunks: (source) => {
     const { ranked, layout } = source
+    const told = storyText(source)
+    if (!layout.rows) return asStream(told)
     const table = rankTable(ranked.report(), { ...layout, period: ranked.period })
     if (table === '') return asStream('')
-    const said = conclusionsOf(source)
-    const { keywords } = builtHistory(source).history
-    const [above, below] = [sentences(said, layout), nextSteps(said, keywords, layout)].map((text) =>
-      layout.ascii ? asciiSigns(text) : text,
-    )
-    return asStream(`${above}${figures(source)}${below}\n${layout.ascii ? asciiSigns(table) : table}`)
+    return asStream(`${told}\n${figures(source)}\n${layout.ascii ? asciiSigns(table) : table}`)
   },
   painted: true,
   measured: true,
   sorted: true,
 }
 
-/** The sentences and what to do next, without figures and ranks. */
-export const conclusionsFormat: ReportFormat = {
-  chunks: (source) => {
-    const said = conclusionsOf(source)
-    const { keywords } = builtHistory(source).history
-    const text = `${sentences(said, source.layout)}${nextSteps(said, keywords, source.layout).trimStart()}`
-    return asStream(source.layout.ascii ? asciiSigns(text) : text)
-  },
-  measured: true,
-}
-
-/** The figures of the period, without the ranks. */
-export const periodFiguresFormat: ReportFormat = {
+/** The figures without the ranks, compared with the day before. */
+export const figuresFormat: ReportFormat = {
   chunks: (source) => asStream(figures(source)),
   painted: true,
   measured: true,
+  dayBefore: true,
 }
-
-/** The figures without the ranks, compared with the day before. */
-export const figuresFormat: ReportFormat = { ...periodFiguresFormat, dayBefore: true }
-
-function conclusionsOf(source: ReportSource): readonly Conclusions[] {
-  const { compare } = source.ranked
-  const citations = citationsIn(source)
-  return conclusions(builtHistory(source).history, { compare, measure: source.measure, citations })
-}
-
-/** How things stand; of each own target if there are several. */
-function sentences(all: readonly Conclusions[], { width }: TextLayout): string {
-  const lines = all.flatMap(({ target, findings }) => [
-    ...(all.length > 1 ? [`${sanitize(target?.label ?? '')}:`] : []),
-    ...findings.map((one) => sentenceOf(one, say, sanitize)),
-  ])
-  return `${lines.flatMap((line) => wrap(line, width)).join('\n')}\n\n`
-}
-
-/** As many rows are enough beside the ranks. */
-const mostSteps = 3
 
 /** The locale of a keyword, and what else tells it from others with the same query. */
 function fullPlaces(keywords: readonly Keyword[]): (keyword: Keyword) => string {
   const apart = paramsApart(keywords)
   return (keyword) => [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
-}
-
-/** What to do next, in short. */
-function nextSteps(all: readonly Conclusions[], keywords: readonly Keyword[], { width }: TextLayout): string {
-  const place = fullPlaces(keywords)
-  const lines = all.flatMap(({ target, actions }) => [
-    ...(all.length > 1 && actions.length > 0 ? [`${sanitize(target?.label ?? '')}:`] : []),
-    ...actions.slice(0, mostSteps).map((action) => {
-      const { keyword } = action.status
-      const name = [keyword.query, place(keyword)]
-        .filter((part) => part !== '')
-        .map(sanitize)
-        .join(', ')
-      const clicks = untoldClicks(action)
-      const stake = clicks === null ? '' : ` ${say.nextActions.stake(clicks)}`
-      return `- ${name}: ${reasonsOf(action, say, sanitize)}${stake}`
-    }),
-  ])
-  if (lines.length === 0) return ''
-  return `\n${[`${say.nextActions.title}:`, ...lines].flatMap((line) => wrap(line, width)).join('\n')}\n`
 }
 
 function figures(source: ReportSource): string {

@@ -1,5 +1,35 @@
+import { addDays } from '../../model/time.ts'
+import type { MetricDefinition } from '../metrics/figure.ts'
+
+type MetricUnit = MetricDefinition['unit']
+
+/** A change as people read it, and whether it is good. `same`: none, or no more than the figure usually swings; it is grey everywhere. */
+export interface FigureChange {
+  /** `▲ 1.3`, `▼ 0.4` or `=`. */
+  readonly text: string
+  readonly way: 'better' | 'worse' | 'same'
+}
+
 /** How numbers and days are written in a language. */
 export interface Formats {
+  /** A figure as its unit is written: `18.7%`, `11.4`, `53`; estimated clicks with three significant digits. A dash for none. */
+  readonly figure: (value: number | null, unit: MetricUnit) => string
+  /** How a figure changed: shares in percentage points, clicks in percent where it is known what they were before. */
+  readonly changeOf: (
+    delta: number,
+    unit: MetricUnit,
+    more?: {
+      readonly better?: 'higher' | 'lower' | null
+      readonly before?: number | null
+      readonly isUsual?: boolean
+    },
+  ) => FigureChange
+  /** A share of an amount that changed: `7%`; null where it says less than the amount itself. */
+  readonly relative: (delta: number, before: number) => string | null
+  /** `28 October`, with the year if it is not that of another day. */
+  readonly dayBefore: (day: string, until: string) => string
+  /** `November`. */
+  readonly monthName: (day: string) => string
   /** `1,234`. */
   readonly number: (value: number) => string
   /** `12.3`: one decimal, unless another number of decimals is asked for. */
@@ -16,6 +46,27 @@ export interface Formats {
   readonly month: (day: string) => string
   /** `a, b and c`. */
   readonly list: (all: readonly string[]) => string
+}
+
+/** The size of an estimate: more digits would claim more than is known. */
+export function threeDigits(size: number): number {
+  return Math.round(Number(Math.abs(size).toPrecision(3)))
+}
+
+/** Changes to more than so many times the amount before say less in percent. */
+const mostRelative = 3
+
+/** The day that most keywords are compared with, and the last one. */
+export interface ComparedSpan {
+  readonly day: string
+  readonly until: string
+  readonly days: number
+}
+
+/** Whether what is compared is one whole month, or a month so far. */
+export function isMonth({ day, until }: ComparedSpan): boolean {
+  const first = addDays(day, 1)
+  return first.endsWith('-01') && first.slice(0, 7) === until.slice(0, 7)
 }
 
 /** The sign of numbers below zero. */
@@ -47,11 +98,38 @@ export function formatsOf(locale: string): Formats {
     }
   }
   let lists: Intl.ListFormat | undefined
+  const [dayAndMonth, longDay] = [
+    day({ day: 'numeric', month: 'long' }),
+    day({ day: 'numeric', month: 'long', year: 'numeric' }),
+  ]
+  const relative: Formats['relative'] = (delta, before) =>
+    before <= 0 || Math.abs(delta) > before * mostRelative || Math.abs(delta) * 200 < before
+      ? null
+      : format(Math.abs(delta) / before, 'percent', 0)
+  const size = (value: number, unit: MetricUnit): string => {
+    if (unit === 'clicks a month') return format(threeDigits(value), 'decimal', 0)
+    const digits = unit === 'keywords' || unit === 'pages' ? 0 : 1
+    return format(unit === 'share' ? value * 100 : value, 'decimal', digits)
+  }
   return {
+    figure: (value, unit) =>
+      value === null ? '-' : unit === 'share' ? format(value, 'percent', 1) : size(value, unit),
+    changeOf: (delta, unit, { better = 'higher', before = null, isUsual = false } = {}) => {
+      const text = (before === null ? null : relative(delta, before)) ?? size(Math.abs(delta), unit)
+      if (!/[1-9]/.test(text)) return { text: '=', way: 'same' }
+      const isBetter = delta > 0 === (better === 'higher')
+      return {
+        text: `${isBetter ? '▲' : '▼'} ${text}`,
+        way: isUsual || better === null ? 'same' : isBetter ? 'better' : 'worse',
+      }
+    },
+    relative,
+    dayBefore: (text, until) => (text.slice(0, 4) === until.slice(0, 4) ? dayAndMonth(text) : longDay(text)),
+    monthName: day({ month: 'long' }),
     number: (value) => format(value, 'decimal', 0),
     decimal: (value, digits = 1) => format(value, 'decimal', digits),
     percent: (value, digits = 1) => format(value, 'percent', digits),
-    longDay: day({ day: 'numeric', month: 'long', year: 'numeric' }),
+    longDay,
     mediumDay: day({ day: 'numeric', month: 'short', year: 'numeric' }),
     shortDay: day({ day: 'numeric', month: 'short' }),
     month: day({ month: 'short', year: 'numeric' }),

@@ -109,7 +109,7 @@ async function sourceOf(job: JobSettings, presentation: Presentation, store: Sto
     presentation,
     period: { period: job.report?.period ?? week },
     measure: { curve: defaultCurve, absent: 'depth' },
-    layout: { width: 80, color: false, ascii: false },
+    layout: { width: 80, color: false, ascii: false, rows: false },
     browsers: browserPlaces(),
   })
 }

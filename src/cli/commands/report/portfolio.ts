@@ -61,7 +61,7 @@ export async function portfolio(
     tolerance: toleranceOf(flags, {}),
     measure: metricOptions(flags),
     audience: audienceOf(flags),
-    layout: { width: fileColumns, color: false, ascii: false },
+    layout: { width: fileColumns, color: false, ascii: false, rows: false },
     format: {},
     browsers: browserPlaces(),
   }

@@ -61,6 +61,7 @@ export const reportFlags = {
   kind: textOption(
     'Kind of results that the figures count: organic, news, video, image, reference [organic]',
   ),
+  rows: switchOption('Also every rank, below the story; into a pipe or a file they are always written'),
   sort: textOption('query, rank, change or volume [query]'),
   metrics: switchOption('The figures only; with --json each with its definition and coverage'),
   ctr: textOption('File with a CTR curve of your own: rank,ctr'),
@@ -170,11 +171,12 @@ async function atOneMoment<T>(store: Store, read: () => Promise<T>): Promise<T> 
   return await read()
 }
 
-/** How text is written: for this terminal, or for a file, which is the same on every machine. */
-function layoutOf({ out }: ReportFlags, { columns, color, ascii = false }: Terminal) {
+/** How text is written: for this terminal, or for a file, which is the same on every machine. A pipe and a file get all rows. */
+function layoutOf({ out, rows = false }: ReportFlags, terminal: Terminal) {
+  const { columns, color, ascii = false } = terminal
   return out === undefined
-    ? { width: columns, color, ascii }
-    : { width: fileColumns, color: false, ascii: false }
+    ? { width: columns, color, ascii, rows: rows || !isScreen(terminal) }
+    : { width: fileColumns, color: false, ascii: false, rows: true }
 }
 
 function isEmpty({ built }: RankedJob): boolean {

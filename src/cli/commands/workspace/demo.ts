@@ -18,7 +18,7 @@ import { writeCsv } from '../../../output/formats/csv.ts'
 import { cellsOf } from '../../../output/formats/format.ts'
 import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
-import { conclusionsFormat, periodFiguresFormat } from '../../../report/formats/table.ts'
+import { storyFormat } from '../../../report/formats/story-text.ts'
 import type { ReportFormat } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
@@ -92,7 +92,12 @@ async function printDemo(
 ): Promise<void> {
   const [last] = await store.runs({ limit: 1 })
   const job = last?.job ?? ''
-  const layout = { width: terminal.columns, color: terminal.color, ascii: terminal.ascii ?? false }
+  const layout = {
+    width: terminal.columns,
+    color: terminal.color,
+    ascii: terminal.ascii ?? false,
+    rows: false,
+  }
   const settings = await presentationSettings(store, job, null)
   const notes = onDaysOfDemo(settings.notes ?? [], last?.date ?? '')
   const presentation = await presentationOf({ ...settings, notes })
@@ -110,7 +115,6 @@ async function printDemo(
       }),
     )
   const inFormat = async (name: ReportFormatName) => await written(await reportFormats[name].load())
-  for await (const chunk of await written(periodFiguresFormat)) await terminal.write(chunk, true)
   const folder = relative('', database).replace(/[^/]*$/, '')
   const write = async (name: string, pieces: AsyncIterable<string | Uint8Array>): Promise<string> => {
     await writeFileAtomically(`${folder}${name}`, pieces)
@@ -148,7 +152,7 @@ async function printDemo(
       `\n${count(days, 'day')} of ${job}: ${count(tasks, 'call')}, ${count(spent, 'credit')}, in ${seconds.toFixed(1)} s.
 
 ${files.map(([file, about]) => `  ${file.padEnd(widest)}  ${about}\n`).join('')}
-Every rank: rankline report ${job} --db ${database}
+Every rank: rankline report ${job} --rows --db ${database}
 A workbook: rankline report ${job} --db ${database} --out ranks.xlsx
 All runs: rankline runs --db ${database}
 
@@ -157,7 +161,7 @@ All runs: rankline runs --db ${database}
     ),
   )
   // Last, so that they are in sight.
-  for await (const chunk of await written(conclusionsFormat)) await terminal.write(chunk)
+  for await (const chunk of await written(storyFormat)) await terminal.write(chunk, true)
 }
 
 /** Days between the last note of the job file and the last day of the demo, which may be in any year. */

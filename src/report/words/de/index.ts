@@ -17,6 +17,7 @@ import {
   serps,
   tables,
 } from './page.ts'
+import { story } from './story.ts'
 
 /** Reports in German. */
 export const german: Words = {
@@ -46,5 +47,6 @@ export const german: Words = {
   runs,
   scorecards,
   serps,
+  story,
   tables,
 }

@@ -16,6 +16,7 @@ import {
   serps,
   tables,
 } from './page.ts'
+import { story } from './story.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
 export const english = {
@@ -45,6 +46,7 @@ export const english = {
   runs,
   scorecards,
   serps,
+  story,
   tables,
 }
 

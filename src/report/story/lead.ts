@@ -1,0 +1,274 @@
+import { daysBetween } from '../../model/time.ts'
+import { isKnownOnBothDays } from '../headline.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { Words } from '../words/words.ts'
+import {
+  checkedOf,
+  leastKeywords,
+  leastShown,
+  levelOn,
+  type MainMetric,
+  measure,
+  rivalsOf,
+  type StoryFacts,
+  type StorySentence,
+  spanOf,
+  trendOfMetric,
+} from './facts.ts'
+
+/** Fewer unknown keywords change no shown figure. */
+const leastUnknown = 0.01
+/** From here on every figure stands on what happened to be checked, which is said before them. */
+const leastMany = 0.25
+const leastAdded = 0.1
+const leastPartialDays = { days: 3, share: 0.1 }
+
+const about = (
+  text: string,
+  to: Exclude<StorySentence['opens']['to'], 'keyword' | 'tag'> = 'keywords',
+): StorySentence => ({
+  text,
+  opens: { to },
+})
+
+/** Why there are no figures at all, and what there is instead; null where there are figures. */
+export function situation(facts: StoryFacts): readonly StorySentence[] | null {
+  const { history, own, say } = facts
+  const last = history.days.at(-1)
+  if (last === undefined) return [about(say.story.notRun)]
+  if (history.targets.length === 0) return [about(say.story.noTargets)]
+  if (own.length === 0) return [about(say.story.noKeywords)]
+  const { observed, ranked } = checkedOf(own)
+  if (observed * 2 < own.length) {
+    const now = say.story.fewChecked(observed, own.length, last)
+    return [about(`${now} ${lastKnown(facts, last)}`)]
+  }
+  return ranked === 0 ? [about(nothingRanks(facts, observed))] : null
+}
+
+/** What was known on the last day on which enough was checked. */
+function lastKnown(facts: StoryFacts, last: string): string {
+  const { own, metric, say } = facts
+  const before = facts.daily(own).findLast((day) => day.day !== last && levelOn(day, metric) !== null)
+  if (before === undefined) return say.story.noLastDay
+  const { figures, coverage } = before
+  const share =
+    metric === 'visibility' || metric === 'clicks' ? figures[metric].value : levelOn(before, metric)
+  const value =
+    metric === 'clicks'
+      ? say.story.figure.clicks(share ?? 0)
+      : metric === 'visibility'
+        ? say.story.figure.visibility(share ?? 0)
+        : say.story.figure[metric](Math.round((share ?? 0) * coverage.observed), coverage.observed)
+  return say.story.lastKnown(value, before.day)
+}
+
+function nothingRanks({ own, span, metric, say, of }: StoryFacts, keywords: number): string {
+  const depths = new Set(
+    own.flatMap(({ current }) => (current.state === 'absent' ? [current.absentDepth ?? 0] : [])),
+  )
+  const [depth = 0] = depths
+  const known = own.filter(isKnownOnBothDays)
+  const before = known.filter(({ baseline }) => baseline.value.rank !== null).length
+  const now =
+    metric === 'cited'
+      ? say.story.noneCited(of, keywords)
+      : say.story.nothingRanks(of, keywords, depths.size === 1 && depth > 0 ? depth : null)
+  return known.length === 0 || span === null ? now : `${now} ${say.story.rankedBefore(before, span)}`
+}
+
+/** That the day is suspect as a whole, or that a large part of the keywords could not be checked. */
+export function warnings({ history, own, say }: StoryFacts): readonly StorySentence[] {
+  const { suspect, days } = history
+  const unknown = unknownOf(own)
+  return [
+    ...(suspect === undefined || suspect.day !== days.at(-1)
+      ? []
+      : [about(say.story.suspect(suspect.gone, suspect.ranked, suspect.alike, suspect.audience === 'team'))]),
+    ...(unknown * 2 > own.length || unknown < own.length * leastMany || unknown === 0
+      ? []
+      : [about(say.story.manyNotChecked(unknown, own.length))]),
+  ]
+}
+
+/** What the figures do not include, the gravest first. */
+export function limits(facts: StoryFacts): readonly string[] {
+  const { own, span, compare, say, kind } = facts
+  const all: string[] = []
+  const unknown = unknownOf(own)
+  if (unknown >= own.length * leastUnknown && unknown > 0 && unknown < own.length * leastMany)
+    all.push(say.story.notChecked(unknown, own.length))
+  if (span === null || kind === undefined) return all
+  const changed = askedOtherwise(own)
+  if (changed !== null) all.push(say.story.someAskedOtherwise(changed.changed, own.length, changed.since))
+  const added = own.filter(({ baseline, change }) => baseline === null && change.movement === 'new').length
+  if (added > 0 && added >= own.length * leastAdded) all.push(say.story.added(added, own.length))
+  const days = facts.daily(own).filter(({ day }) => day > span.day)
+  const partial = days.filter(({ isPartial, coverage }) => isPartial || coverage.observed === 0).length
+  if (partial >= leastPartialDays.days && partial >= days.length * leastPartialDays.share)
+    all.push(say.story.partialDays(partial, days.length))
+  if (compare !== null && daysBetween(compare.day, span.day) !== 0)
+    all.push(say.story.otherDay(compare.day, span.day))
+  return all
+}
+
+/** Keywords that are not compared because another query was asked then, and the last day on which one changed; null for none. */
+function askedOtherwise(own: readonly KeywordStatus[]) {
+  const days = own.flatMap(({ keyword: { since }, baseline, change }) =>
+    since !== undefined && baseline === null && change.movement === 'unknown' ? since : [],
+  )
+  const since = days.toSorted().at(-1)
+  return since === undefined ? null : { changed: days.length, since }
+}
+
+function unknownOf(own: readonly KeywordStatus[]): number {
+  return own.filter(({ current }) => current.state === 'unknown').length
+}
+
+/** Where a few keywords stand, each on its own, because their sums swing with each of them. */
+export function fewKeywords(facts: StoryFacts): readonly StorySentence[] {
+  const { own, span } = facts
+  const { observed, ranked } = checkedOf(own)
+  if (observed === 0 && own.length > 1) return situation(facts) ?? []
+  const none = span === null && observed > 0 ? [about(whyNone(facts))] : []
+  if (ranked === 0 && observed > 1) return [about(nothingRanks(facts, observed)), ...none]
+  const inOrder = own.toSorted((a, b) => orderOf(a) - orderOf(b))
+  return [...inOrder.map((status) => keywordSentence(status, facts)), ...none]
+}
+
+/** Ranked ones first, unknown ones last. */
+function orderOf({ current: { state, rank } }: KeywordStatus): number {
+  return rank ?? (state === 'absent' ? 1e6 : 1e7)
+}
+
+function keywordSentence(status: KeywordStatus, { say, history, nameOf }: StoryFacts): StorySentence {
+  const { current, baseline, change, keyword, series } = status
+  const [name, span] = [nameOf(keyword), spanOf([status], history.days)]
+  const before = baseline?.value.rank ?? null
+  const now =
+    current.state === 'unknown'
+      ? say.story.keywordNotChecked(name)
+      : say.story.keywordAt(name, current.rank, current.absentDepth || null)
+  const moved =
+    span === null || change.movement === 'unknown' ? '' : say.story.keywordMoved(before, current.rank, span)
+  return { text: `${now}${moved}.`, opens: { to: 'keyword', keyword: series.keyword } }
+}
+
+/** The figure that is at stake, how it changed, on what way, and the place among the sites. */
+export function lead(facts: StoryFacts): StorySentence {
+  const { say, of, span, own } = facts
+  const metric = leadMetricOf(facts)
+  const { value, delta, before } = measure(facts, metric, own)
+  const { observed } = checkedOf(own)
+  const figure = (steady: boolean): string => {
+    const words = steady ? say.story.steadyFigure : say.story.figure
+    if (metric === 'clicks') return words.clicks(value ?? 0)
+    if (metric === 'visibility') return words.visibility(value ?? 0)
+    return metric === 'cited' ? words.cited(value ?? 0, observed, of) : words.top_ten(value ?? 0, observed)
+  }
+  const begun = (text: string): string =>
+    of === null || metric === 'cited' ? text : say.story.begun(of, text)
+  const trend = trendOfMetric(facts, metric, own)
+  const place = standing(facts, metric)
+  const where = place === null ? '' : say.story.place(place)
+  if (trend === null || span === null)
+    return about(`${begun(figure(false))}${where}. ${whyNone(facts)}`, 'chart')
+  const { isMoved, odd, turn } = trend
+  if (!isMoved && turn === null)
+    return about(
+      `${begun(figure(true))} ${say.story.since(span)}${odd === null ? '' : say.story.butFor(odd, span)}${where}.`,
+      'chart',
+    )
+  const changed = isMoved ? say.story.change[metric](delta ?? 0, before ?? 0, span) : say.story.asBefore(span)
+  const turned =
+    turn === null ? '' : say.story.turned[turn.way](levelText(turn.on, metric, say), turn.on.day, span)
+  return about(`${begun(figure(false))}, ${changed}${turned}${where}.`, 'chart')
+}
+
+/** Ranks that are too low for clicks or visibility are told by the first ten. */
+export function leadMetricOf(facts: StoryFacts): MainMetric {
+  const { metric, own } = facts
+  if (metric !== 'clicks' && metric !== 'visibility') return metric
+  const { value, before } = measure(facts, metric, own)
+  const least = metric === 'clicks' ? 1 : leastShown
+  return (value ?? 0) < least && (before ?? 0) < least ? 'top_ten' : metric
+}
+
+type TurnDay = NonNullable<NonNullable<ReturnType<typeof trendOfMetric>>['turn']>['on']
+
+function levelText({ figures }: TurnDay, metric: MainMetric, say: Words): string {
+  const { figures: of, coverage } = figures
+  if (metric === 'clicks') return say.figure(of.clicks.value, 'clicks a month')
+  if (metric === 'visibility') return say.figure(of.visibility.value, 'share')
+  return say.number(Math.round((levelOn(figures, metric) ?? 0) * coverage.observed))
+}
+
+/** Why nothing is compared. */
+export function whyNone({ own, history, compare, span, say }: StoryFacts): string {
+  const [first, last] = [firstDay(own, history.days), history.days.at(-1)]
+  const common = own.filter(isKnownOnBothDays).length
+  if (span !== null) return say.story.fewInCommon(common, checkedOf(own).observed, span)
+  const changed = askedOtherwise(own)
+  if (changed !== null) return say.story.askedOtherwise(changed.since)
+  if (first === undefined || first === last) return say.story.firstDay
+  if (compare === null) return say.story.notCheckedThen(history.days.at(-2) ?? first)
+  return daysBetween(first, compare.day) < 0
+    ? say.story.beginsLater(first)
+    : say.story.notCheckedThen(compare.day)
+}
+
+/** The first day on which one of the keywords was checked. */
+function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): string | undefined {
+  const first = statuses.reduce((least, { series }) => {
+    const day = series.cells.findIndex((cell) => cell !== null && cell !== 0)
+    return day === -1 ? least : Math.min(least, day)
+  }, days.length)
+  return days[first]
+}
+
+/** The place among the sites that are tracked for the same keywords; null where there are none. */
+export function standing(facts: StoryFacts, metric: MainMetric) {
+  const { own } = facts
+  const keywords = new Set(own.map(({ series }) => series.keyword))
+  const rivals = rivalsOf(facts).filter(
+    ({ statuses }) =>
+      statuses.length === own.length && statuses.every(({ series }) => keywords.has(series.keyword)),
+  )
+  const shown = (value: number | null): number | null =>
+    value === null
+      ? null
+      : metric === 'visibility'
+        ? Math.round(value * 1000)
+        : Math.round(Number(value.toPrecision(3)))
+  const placeIn = (mine: number | null, theirs: readonly (number | null)[]): number | null =>
+    mine === null || theirs.includes(null) ? null : 1 + theirs.filter((value) => (value ?? 0) > mine).length
+  const now = placeIn(
+    shown(measure(facts, metric, own).value),
+    rivals.map(({ statuses }) => shown(measure(facts, metric, statuses).value)),
+  )
+  if (rivals.length === 0 || now === null) return null
+  const [mine, ...theirs] = commonOf([own, ...rivals.map(({ statuses }) => statuses)]).map((statuses) =>
+    measure(facts, metric, statuses),
+  )
+  const isEnough = (mine?.common.length ?? 0) >= leastKeywords
+  const [then, again] = (['before', 'now'] as const).map((day) =>
+    placeIn(
+      shown(mine?.[day] ?? null),
+      theirs.map((one) => shown(one[day])),
+    ),
+  )
+  // The figures that readers see are of all keywords, and must not say the contrary.
+  return { now, before: isEnough && again === now ? (then ?? null) : null, sites: rivals.length + 1 }
+}
+
+/** The keywords that all of these were checked for on both days. */
+function commonOf(all: readonly (readonly KeywordStatus[])[]): readonly (readonly KeywordStatus[])[] {
+  const counts = new Map<number, number>()
+  for (const statuses of all)
+    for (const status of statuses)
+      if (isKnownOnBothDays(status))
+        counts.set(status.series.keyword, (counts.get(status.series.keyword) ?? 0) + 1)
+  if ([...counts.values()].every((count) => count === all.length) && counts.size === all[0]?.length)
+    return all
+  return all.map((statuses) => statuses.filter(({ series }) => counts.get(series.keyword) === all.length))
+}

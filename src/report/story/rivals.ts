@@ -1,0 +1,125 @@
+import { hasClicks } from '../history/filter-history.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import { distribution, top } from '../metrics/positions.ts'
+import { serpPairs } from '../metrics/serps.ts'
+import { discoverCompetitors } from '../metrics/shares.ts'
+import {
+  checkedOf,
+  leastKeywords,
+  leastShown,
+  measure,
+  rivalsOf,
+  type StoryFacts,
+  type StorySentence,
+  trendOfMetric,
+} from './facts.ts'
+import { leadMetricOf } from './lead.ts'
+
+/** Of the clicks: smaller changes of a site are no news. */
+const leastShare = 0.01
+
+const rivals = { to: 'rivals' } as const
+
+/** The rival that changed most, whether it is tracked or not. */
+export function rivalSentence(facts: StoryFacts): readonly StorySentence[] {
+  const { span, say, metric } = facts
+  if (span === null || facts.own.length < leastKeywords) return []
+  if (metric === 'clicks' || metric === 'visibility') {
+    const site = movedSite(facts)
+    if (site !== undefined)
+      return [{ text: say.story.siteMoved(site.name, site.isTracked, site.before, site.now), opens: rivals }]
+  }
+  const [most] = rivalsOf(facts)
+    .flatMap(({ label, statuses }) => {
+      const { before, now, delta } = measure(facts, leadMetricOf(facts), statuses)
+      const trend = trendOfMetric(facts, leadMetricOf(facts), statuses)
+      return trend?.isMoved && before !== null && now !== null
+        ? [{ label, before, now, delta: delta ?? 0 }]
+        : []
+    })
+    .toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta))
+  if (most === undefined) return []
+  const text = say.story.rivalMoved[leadMetricOf(facts)](facts.named(most.label), most.before, most.now)
+  return [{ text, opens: rivals }]
+}
+
+/** The site whose share of the clicks on the first results changed most. */
+function movedSite(facts: StoryFacts) {
+  const { history, measure: options, compare, sites, target } = facts
+  const pairs = serpPairs(history, facts.serps(), compare).filter(({ keyword }) =>
+    hasClicks(history.keywords[keyword]?.kind ?? 'reference'),
+  )
+  if (pairs.length === 0) return undefined
+  const tracked = new Map(rivalsOf(facts).map(({ place, statuses }) => [place, statuses]))
+  const moved = discoverCompetitors(pairs, { history, curve: options.curve }).sites.flatMap((one) => {
+    const { change, share, shareBefore, targets, site } = one
+    if (Math.abs(change ?? 0) < leastShare || share === null || shareBefore === null) return []
+    if (targets.some((place) => history.targets[place]?.own === true || history.targets[place] === target))
+      return []
+    const place = targets.find((target) => tracked.has(target))
+    if (place !== undefined && !isMoved(facts, tracked.get(place) ?? [])) return []
+    const name = place === undefined ? (sites[site] ?? '') : (history.targets[place]?.label ?? '')
+    return { name: facts.named(name), isTracked: place !== undefined, before: shareBefore, now: share }
+  })
+  return moved.toSorted((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before))[0]
+}
+
+function isMoved(facts: StoryFacts, statuses: readonly KeywordStatus[]): boolean {
+  return trendOfMetric(facts, leadMetricOf(facts), statuses)?.isMoved === true
+}
+
+/** The tag that moved most, if it moved more than the whole. */
+export function tagSentence(facts: StoryFacts): readonly StorySentence[] {
+  const { own, say, span } = facts
+  const metric = leadMetricOf(facts)
+  if (metric === 'top_ten' || metric === 'cited' || span === null) return []
+  const whole = Math.abs(measure(facts, metric, own).delta ?? 0)
+  const byTag = new Map<string, KeywordStatus[]>()
+  for (const status of own)
+    for (const tag of new Set(status.keyword.tags)) {
+      const those = byTag.get(tag) ?? []
+      byTag.set(tag, those)
+      those.push(status)
+    }
+  const [most] = [...byTag]
+    .flatMap(([tag, statuses]) => {
+      if (statuses.length < leastKeywords || statuses.length === own.length) return []
+      const { delta, before } = measure(facts, metric, statuses)
+      const size = Math.abs(delta ?? 0)
+      return delta !== null && before !== null && size > whole ? [{ tag, statuses, delta, before, size }] : []
+    })
+    .toSorted((a, b) => b.size - a.size)
+    .slice(0, mostTags)
+    .filter(({ statuses }) => trendOfMetric(facts, metric, statuses)?.isMoved)
+  if (most === undefined) return []
+  const { tag, statuses, delta, before } = most
+  const changed = say.story.tagChange[metric](delta, before)
+  return [{ text: say.story.tagMoved(facts.named(tag), statuses.length, changed), opens: { to: 'tag', tag } }]
+}
+
+/** So many tags are looked at: behind them changes are smaller. */
+const mostTags = 5
+
+/** What can be said although nothing happened: who is first, and where the keywords stand. */
+export function standSentences(facts: StoryFacts): readonly StorySentence[] {
+  const { say, own } = facts
+  const metric = leadMetricOf(facts)
+  const mine = measure(facts, metric, own).value
+  const [best] = rivalsOf(facts)
+    .map(({ label, statuses }) => ({ label, value: measure(facts, metric, statuses).value ?? 0 }))
+    .filter(({ value }) => value >= leastShown)
+    .toSorted((a, b) => b.value - a.value)
+  const leading =
+    best === undefined || mine === null
+      ? []
+      : [
+          {
+            text: say.story.leader[metric](facts.named(best.label), best.value, best.value > mine),
+            opens: rivals,
+          },
+        ]
+  if (metric === 'cited' || metric === 'top_ten') return leading
+  const counts = distribution(own.map(({ current }) => current))
+  const text = say.story.topRanks(top(counts, 3), top(counts, 10), checkedOf(own).observed)
+  return [...leading, { text, opens: { to: 'keywords' } }]
+}

@@ -1,0 +1,258 @@
+import { pathOf, shortLink } from '../cells.ts'
+import type { Citation } from '../data.ts'
+import { isKnownOnBothDays } from '../headline.ts'
+import { filterHistory, hasClicks } from '../history/filter-history.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import { landingPages, rankingLink, urlSwaps } from '../metrics/pages.ts'
+import { checkedOf, pagesNow, rivalsOf, type StoryFacts } from './facts.ts'
+import { clicksOf, leastWorth, sideOf } from './moves.ts'
+
+/** As many rows have something to do. */
+const most = 5
+/** Rows of keywords that could be better, where others have fallen: chances are there every month. */
+const mostChances = 2
+/** Ranks from which the first three can be reached. */
+const reach = { from: 4, to: 15, goal: 3 } as const
+/** Swaps of two pages that are no chance. */
+const leastSwaps = 2
+/** Ranks that are worth defending, how near the rival is, and how far it came. */
+const defended = { to: 5, within: 2, rise: 3 } as const
+
+/** Something to do about a keyword. */
+export type StoryStep = ReturnType<typeof steps>[number]
+
+interface StepDraft {
+  readonly verb: 'recover' | 'push' | 'fix' | 'defend' | 'earn'
+  readonly status: KeywordStatus
+  readonly reason: string
+  /** In the weights of the job. */
+  readonly worth: number
+}
+
+type StepRule = (status: KeywordStatus) => StepDraft | null
+
+/**
+ * What to do next about the keywords of one's own target: what fell, what is within reach, what is to be repaired, what a rival comes near to.
+ * The most clicks at stake first, none under a hundredth of the clicks of the job. Markets of one keyword are one row.
+ */
+export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citations: readonly Citation[]) {
+  const { own, target, say, history } = facts
+  if (target?.own !== true) return []
+  const clicked = own.filter(({ keyword }) => hasClicks(keyword.kind))
+  const least = leastWorth(facts)
+  const rules: readonly StepRule[] = [
+    fallen(facts),
+    otherPage(facts, clicked),
+    inTurn(facts),
+    closing(facts),
+    within(facts),
+  ]
+  const drafts = clicked.flatMap((status) => {
+    // What a keyword fell by is told before what it could win: a fall is never hidden behind a chance.
+    const found = rules.flatMap((rule) => rule(status) ?? []).find(({ worth }) => worth >= least && worth > 0)
+    return found === undefined ? [] : [found]
+  })
+  const rows = joined([
+    ...drafts,
+    ...notCited(answers ?? (facts.metric === 'cited' ? facts : undefined), citations),
+  ])
+  const chances = Math.max(mostChances, most - rows.filter(({ first }) => first.verb !== 'push').length)
+  let pushed = 0
+  return rows
+    .filter(({ first }) => first.verb !== 'push' || ++pushed <= chances)
+    .slice(0, most)
+    .map(({ first, all, worth }) => {
+      const { status, verb, reason } = first
+      const clicks = all.map((one) => clicksOf(facts, one.status, one.worth))
+      const link = rankingLink(status.series, history.days.length - 1)
+      return {
+        verb,
+        /** The first one opens the reason. */
+        statuses: all.map((one) => one.status),
+        /** What to do with which keyword: `Recover “standing desk” (US)`. */
+        what: say.story.verbs[verb](nameOfRow(facts, all)),
+        reason:
+          all.length === 1
+            ? reason
+            : all.map((one) => say.story.inMarket(marketOf(one.status), one.reason)).join('; '),
+        /** Clicks a month at stake; null where they are not known. */
+        clicks:
+          clicks.includes(null) || verb === 'earn'
+            ? null
+            : clicks.reduce((sum: number, one) => sum + (one ?? 0), 0),
+        worth,
+        /** The page that ranks; null if none does. */
+        page: link === null ? null : (history.links[link] ?? null),
+      }
+    })
+}
+
+/** One row for each query and verb, in the order of what is at stake. */
+function joined(drafts: readonly StepDraft[]) {
+  const rows = new Map<string, StepDraft[]>()
+  for (const draft of drafts) {
+    const key = JSON.stringify([draft.status.keyword.query, draft.verb])
+    const those = rows.get(key) ?? []
+    rows.set(key, those)
+    those.push(draft)
+  }
+  return [...rows.values()]
+    .map((all) => {
+      const inOrder = all.toSorted((a, b) => b.worth - a.worth)
+      return {
+        all: inOrder,
+        first: inOrder[0] as StepDraft,
+        worth: all.reduce((sum, { worth }) => sum + worth, 0),
+      }
+    })
+    .toSorted((a, b) => b.worth - a.worth || a.first.status.series.keyword - b.first.status.series.keyword)
+}
+
+function nameOfRow({ nameOf, say, named }: StoryFacts, all: readonly StepDraft[]): string {
+  const [first, ...others] = all
+  if (first === undefined) return ''
+  const { keyword } = first.status
+  return others.length === 0 ? nameOf(keyword) : say.story.quoted(named(keyword.query))
+}
+
+/** The market of a keyword, where one row has several. */
+function marketOf({ keyword: { params } }: KeywordStatus): string {
+  return String(params.gl ?? params.cc ?? params.mkt ?? '').toUpperCase()
+}
+
+/** Fell: from, to, and who took the place. */
+function fallen(facts: StoryFacts): StepRule {
+  const { say, history, sites } = facts
+  let pages: ReturnType<typeof pagesNow> | undefined
+  return (status) => {
+    const { change, current, baseline, series } = status
+    if ((change.movement !== 'declined' && change.movement !== 'left') || baseline === null) return null
+    const from = baseline.value.rank
+    if (from === null) return null
+    pages ??= pagesNow(facts)
+    const [, , , site, targets] = pages.get(series.keyword)?.results.find(([rank]) => rank === from) ?? []
+    const owner = targets?.[0] === undefined ? undefined : history.targets[targets[0]]
+    const name = owner?.own ? undefined : (owner?.label ?? (site == null ? undefined : sites[site]))
+    const taker = name === undefined ? null : facts.named(name)
+    const worth = facts.worthOf(status, from) - facts.worthOf(status, current.rank)
+    return { verb: 'recover', status, reason: say.story.fell(from, facts.rankText(current), taker), worth }
+  }
+}
+
+function within(facts: StoryFacts): StepRule {
+  return (status) => {
+    const { current, baseline } = status
+    const { rank } = current
+    if (rank === null || rank < reach.from || rank > reach.to) return null
+    const worth = facts.worthOf(status, reach.goal) - facts.worthOf(status, rank)
+    const before = isKnownOnBothDays(status)
+      ? facts.rankText((baseline as NonNullable<typeof baseline>).value)
+      : null
+    return { verb: 'push', status, reason: facts.say.story.withinReach(rank, before), worth }
+  }
+}
+
+function otherPage(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRule {
+  const landing = new Map(landingPages(clicked, facts.history).map((page) => [page.status, page]))
+  return (status) => {
+    const { state, link } = landing.get(status) ?? {}
+    const { url } = status.keyword
+    if (state !== 'wrong page' || link == null || url === null) return null
+    const reason = facts.say.story.otherPage(...apart(link, url, facts.named))
+    return { verb: 'fix', status, reason, worth: facts.worthOf(status, status.current.rank) }
+  }
+}
+
+function inTurn(facts: StoryFacts): StepRule {
+  const { history, place, span } = facts
+  const own = { ...history, series: history.series.filter((one) => one.target === place) }
+  const recent = span === null ? own : filterHistory(own, { from: span.day })
+  const byKeyword = new Map(urlSwaps(recent).map((one) => [one.keyword, one]))
+  return (status) => {
+    const found = byKeyword.get(status.series.keyword)
+    const [one, other] = (found?.pages ?? []).map(({ link }) => history.links[link] ?? '')
+    if (found === undefined || found.swaps < leastSwaps || one === undefined || other === undefined)
+      return null
+    const reason = facts.say.story.inTurn(...apart(one, other, facts.named), found.swaps)
+    return { verb: 'fix', status, reason, worth: facts.worthOf(status, status.current.rank) }
+  }
+}
+
+/** A competitor comes near to a good rank. */
+function closing(facts: StoryFacts): StepRule {
+  const byKeyword = new Map<number, { readonly label: string; readonly status: KeywordStatus }[]>()
+  for (const { label, statuses } of rivalsOf(facts))
+    for (const status of statuses) {
+      const those = byKeyword.get(status.series.keyword) ?? []
+      byKeyword.set(status.series.keyword, those)
+      those.push({ label, status })
+    }
+  return (mine) => {
+    const { rank } = mine.current
+    if (rank === null || rank > defended.to) return null
+    const [near] = (byKeyword.get(mine.series.keyword) ?? [])
+      .flatMap(({ label, status }) => {
+        const theirs = status.current.rank
+        if (theirs === null || sideOf(mine, status) === 'ahead' || !isKnownOnBothDays(status)) return []
+        const isNear = theirs > rank && theirs <= rank + defended.within
+        const came = (status.baseline.value.rank ?? Number.POSITIVE_INFINITY) - theirs
+        return isNear && came >= defended.rise ? [{ label, status, theirs }] : []
+      })
+      .toSorted((a, b) => a.theirs - b.theirs)
+    if (near === undefined) return null
+    const before = near.status.baseline === null ? '' : facts.rankText(near.status.baseline.value)
+    const reason = facts.say.story.closing(facts.named(near.label), before, near.theirs, rank)
+    return {
+      verb: 'defend',
+      status: mine,
+      reason,
+      worth: facts.worthOf(mine, rank) - facts.worthOf(mine, rank + 1),
+    }
+  }
+}
+
+/** AI answers of the last day that cite a competitor and none of one's own targets. */
+function notCited(facts: StoryFacts | undefined, citations: readonly Citation[]): readonly StepDraft[] {
+  if (facts === undefined) return []
+  const { history, own, say } = facts
+  const last = history.days.length - 1
+  const byKeyword = new Map(citations.filter(({ day }) => day === last).map((one) => [one.keyword, one]))
+  return own.flatMap((status): readonly StepDraft[] => {
+    const cited = byKeyword.get(status.series.keyword)?.cited ?? []
+    const targets = cited.map(({ target }) => history.targets[target])
+    if (targets.length === 0 || targets.some((one) => one?.own !== false)) return []
+    const rivals = targets.map((one) => facts.named(one?.label ?? ''))
+    // Nothing says how often a citation is clicked.
+    return [{ verb: 'earn', status, reason: say.story.notCited(rivals), worth: 0 }]
+  })
+}
+
+/** Two pages as short as they can be told from each other. */
+function apart(one: string, other: string, named: StoryFacts['named']): [string, string] {
+  const write = [pathOf, shortLink].find((short) => short(one) !== short(other)) ?? ((link: string) => link)
+  return [named(write(one)), named(write(other))]
+}
+
+/** Keywords that are named. */
+const mostNamed = 3
+
+/** What is told where there is nothing to do. */
+export function nothingToDo({ own, metric, say, named }: StoryFacts): string {
+  const { observed, ranked } = checkedOf(own)
+  if (observed === 0) return say.story.nothing.notChecked
+  if (metric === 'cited') return say.story.nothing.ofAnswers
+  if (ranked > 0)
+    return own.some(isKnownOnBothDays) ? say.story.nothing.standsOut : say.story.nothing.notCompared
+  const hasVolumes = own.some(({ keyword }) => keyword.volume !== null)
+  const wanted = own
+    .map(({ keyword }) => keyword)
+    .filter(({ volume, url }) => (hasVolumes ? volume !== null : url !== null))
+    .toSorted((a, b) => (b.volume ?? 0) - (a.volume ?? 0))
+  const byQuery = new Map(wanted.toReversed().map((one) => [one.query, one]))
+  const shown = wanted.filter((one) => byQuery.get(one.query) === one).slice(0, mostNamed)
+  return say.story.nothing.ranks(
+    shown.map(({ query, volume, url }) =>
+      say.story.meant(named(query), volume, url === null ? null : named(pathOf(url))),
+    ),
+  )
+}

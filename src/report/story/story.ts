@@ -1,0 +1,131 @@
+import { once } from '../data.ts'
+import { historyOfParts } from '../history/filter-history.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { Words } from '../words/words.ts'
+import { cards, type StoryCard } from './cards.ts'
+import {
+  checkedOf,
+  factsOf,
+  leastKeywords,
+  partsOfData,
+  type StoryData,
+  type StorySentence,
+} from './facts.ts'
+import { fewKeywords, lead, limits, situation, warnings } from './lead.ts'
+import { moves, type StoryMove, why } from './moves.ts'
+import { rivalSentence, standSentences, tagSentence } from './rivals.ts'
+import { nothingToDo, type StoryStep, steps } from './steps.ts'
+
+/** What every form of a report begins with, of one target. Each part of it is found when it is read. */
+export interface Story {
+  /** Three at most. */
+  readonly sentences: readonly StorySentence[]
+  /** What the figures do not include. */
+  readonly limits: readonly string[]
+  /** Four at most. */
+  readonly cards: readonly StoryCard[]
+  /** All keywords that moved, by what is at stake; lists show the first ten. */
+  readonly moves: readonly StoryMove[]
+  /** Five at most. */
+  readonly steps: readonly StoryStep[]
+  /** Why there is nothing to do; told in place of steps. */
+  readonly nothing: string
+}
+
+export interface StoryOptions {
+  /** Place of the target in the history; the first own one by default. */
+  readonly target?: number | undefined
+  readonly say: Words
+  /** Makes a name from outside, such as a query, harmless or sets it apart; unchanged by default. */
+  readonly mark?: ((name: string) => string) | undefined
+  /** The statuses of every target of the whole history, where they are known already. */
+  readonly statuses?: readonly KeywordStatus[] | undefined
+}
+
+const most = 3
+/** Keywords that moved, as lists show them. */
+export const shownMoves = 10
+
+/** What happened to a target, why, against whom, and what to do next. */
+export function story(
+  data: StoryData,
+  { target = firstOwn(data), say, mark = (name) => name, statuses }: StoryOptions,
+): Story {
+  const parts = partsOfData(data)
+  const [part] = parts
+  const answers = parts.find(({ kind }) => kind === 'reference')
+  const of = (one: typeof part) => {
+    const own = one === undefined ? undefined : keywordsIn(data, one)
+    return factsOf(data, {
+      target,
+      say,
+      mark,
+      part: one,
+      statuses: statuses?.filter(({ series }) => own?.has(series.keyword)),
+    })
+  }
+  const facts = once(() => of(part))
+  const beside = once(() => ({
+    answers: answers === undefined || answers === part ? undefined : of(answers),
+  }))
+  const all = once(() => moves(facts()))
+  const sentences = once(() => sentencesOf(facts(), all))
+  const found = {
+    limits: once(() => limits(facts())),
+    cards: once(() => cards(facts(), beside().answers, data.citations)),
+    steps: once(() => steps(facts(), beside().answers, data.citations)),
+  }
+  return {
+    get sentences() {
+      return sentences()
+    },
+    get limits() {
+      return found.limits()
+    },
+    get cards() {
+      return found.cards()
+    },
+    get moves() {
+      return all()
+    },
+    get steps() {
+      return found.steps()
+    },
+    get nothing() {
+      return nothingToDo(facts())
+    },
+  }
+}
+
+function firstOwn({ history: { targets } }: StoryData): number {
+  return Math.max(
+    0,
+    targets.findIndex(({ own }) => own),
+  )
+}
+
+function keywordsIn(
+  { history }: StoryData,
+  part: ReturnType<typeof partsOfData>[number],
+): ReadonlySet<number> {
+  return new Set(historyOfParts(history, [part]).series.map(({ keyword }) => keyword))
+}
+
+/** What is at stake, why it changed, against whom; then what stands, where there is less to say. */
+function sentencesOf(
+  facts: ReturnType<typeof factsOf>,
+  moved: () => readonly StoryMove[],
+): readonly StorySentence[] {
+  const first = warnings(facts)
+  const { own, metric } = facts
+  const isFew = own.length > 0 && own.length < leastKeywords && metric !== 'cited'
+  const instead = isFew ? fewKeywords(facts) : situation(facts)
+  if (instead !== null) {
+    const rest = isFew || checkedOf(own).ranked > 0 || own.length === 0 ? [] : rivalSentence(facts)
+    return [...first, ...instead, ...rest].slice(0, most)
+  }
+  const all = [...first, lead(facts), ...why(facts, moved()), ...rivalSentence(facts)]
+  if (all.length < most) all.push(...tagSentence(facts))
+  if (all.length < most) all.push(...standSentences(facts))
+  return all.slice(0, most)
+}

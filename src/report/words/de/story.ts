@@ -1,0 +1,259 @@
+import type { Words } from '../en/index.ts'
+import { type ComparedSpan, isMonth } from '../formats.ts'
+import { counted, formats } from './figures.ts'
+
+const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
+
+const since = (span: ComparedSpan) =>
+  span.days === 1
+    ? 'seit dem Vortag'
+    : isMonth(span)
+      ? `im ${monthName(span.until)}`
+      : `seit dem ${dayBefore(span.day, span.until)}`
+const on = (span: ComparedSpan) =>
+  span.days === 1
+    ? 'am Vortag'
+    : isMonth(span)
+      ? `Ende ${monthName(span.day)}`
+      : `am ${dayBefore(span.day, span.until)}`
+const clicks = (value: number) =>
+  counted(Number(figure(value, 'clicks a month').replaceAll('.', '')), 'Klick', 'Klicks')
+const points = (share: number) => `${decimal(Math.abs(share) * 100)} Prozentpunkte`
+const places = (ranks: number) =>
+  Math.abs(ranks) === 1 ? 'einen Platz' : `${number(Math.abs(ranks))} Plätze`
+const cardinals = ['eins', 'zwei', 'drei', 'vier', 'fünf', 'sechs', 'sieben', 'acht', 'neun', 'zehn']
+const cardinal = (some: number) => cardinals[some - 1] ?? number(some)
+/** `80 Keywords`, as after `von`. */
+const keywordsOf = (keywords: number) => `${number(keywords)} Keyword${keywords === 1 ? '' : 's'}`
+const inTen = (some: number, keywords: number) =>
+  some === 0
+    ? `Keines der ${keywordsOf(keywords)} in den Top 10`
+    : `${number(some)} von ${keywordsOf(keywords)} in den Top 10`
+const citing = (some: number, answers: number, of: string | null) =>
+  some === 0
+    ? `Keine der ${number(answers)} KI-Antworten zitiert ${of ?? 'Sie'}`
+    : `${number(some)} von ${number(answers)} KI-Antworten ${some === 1 ? 'zitiert' : 'zitieren'} ${of ?? 'Sie'}`
+const amount = (delta: number, text: string, span: ComparedSpan) =>
+  `${text} ${delta > 0 ? 'mehr' : 'weniger'} als ${on(span)}`
+const many = (delta: number, _: number, span: ComparedSpan) => amount(delta, number(Math.abs(delta)), span)
+const quoted = (text: string) => `„${text}“`
+const went = (before: number, now: number) => (now > before ? 'gestiegen' : 'gefallen')
+const isAre = (some: number) => (some === 1 ? 'ist' : 'sind')
+const couldBe = (some: number, keywords: number) =>
+  `${number(some)} von ${keywordsOf(keywords)} ${some === 1 ? 'konnte' : 'konnten'} nicht geprüft werden`
+const topDepth = (depth: number | null) =>
+  depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`
+
+export const story: Words['story'] = {
+  quoted,
+  notFound: (depth) => (depth === null ? 'nicht gefunden' : `nicht in den Top ${number(depth)}`),
+  begun: (of, sentence) => `${of}: ${sentence}`,
+  labels: {
+    clicks: 'Klicks im Monat, geschätzt',
+    visibility: 'Sichtbarkeit',
+    share_of_voice: 'Share of Voice',
+    top_ten: 'Top 10',
+    top_three: 'Top 3',
+    ranked: 'Rankende Keywords',
+    cited: 'In KI-Antworten zitiert',
+  },
+  ofChecked: (some, all) => `${number(some)} von ${number(all)}`,
+  alsoCited: (others) =>
+    `auch zitiert: ${list(others.map(({ name, answers }) => `${name} in ${number(answers)}`))}`,
+
+  notRun: 'Der Job ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
+  noTargets: 'Es wird keine Website beobachtet, deshalb gibt es keine Rankings.',
+  noKeywords: 'Kein Keyword passt zu den Filtern.',
+  suspect: (gone, ranked, alike, isTeam) =>
+    [
+      ...(gone === 0
+        ? []
+        : [`Verdächtig: ${number(gone)} von ${number(ranked)} Rankings sind auf einmal weg.`]),
+      ...(alike === 0
+        ? []
+        : [`Verdächtig: ${number(alike)} verschiedene Suchanfragen bekamen ein und dieselbe Ergebnisliste.`]),
+      isTeam
+        ? 'Bitte prüfen, bevor jemand davon erfährt.'
+        : 'Diese Zahlen sind bis zur nächsten Prüfung zweifelhaft.',
+    ].join(' '),
+  fewChecked: (checked, keywords, day) =>
+    checked === 0
+      ? `Am ${longDay(day)} konnte keines der ${keywordsOf(keywords)} geprüft werden.`
+      : `Am ${longDay(day)} ${checked === 1 ? 'konnte' : 'konnten'} nur ${number(checked)} von ${keywordsOf(keywords)} geprüft werden, zu wenige für einen Trend.`,
+  lastKnown: (text, day) => `Am ${longDay(day)}, dem letzten Tag mit genügend Prüfungen: ${text}.`,
+  noLastDay: 'Auch davor gibt es keinen Tag mit genügend Prüfungen.',
+  nothingRanks: (of, keywords, depth) =>
+    `${of === null ? '' : `${of}: `}${keywords === 1 ? 'Das Keyword rankt nicht' : `Keines der ${keywordsOf(keywords)} rankt`} ${topDepth(depth)}.`,
+  noneCited: (of, answers) =>
+    answers === 1 ? `Die KI-Antwort zitiert ${of ?? 'Sie'} nicht.` : `${citing(0, answers, of)}.`,
+  rankedBefore: (before, span) => {
+    const then = on(span)
+    const begun = `${then.charAt(0).toUpperCase()}${then.slice(1)}`
+    return before === 0
+      ? `${begun} war es auch keines.`
+      : `${begun} ${before === 1 ? 'war es eines' : `waren es ${number(before)}`}.`
+  },
+  manyNotChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}: Alle Zahlen gelten für die übrigen.`,
+  notChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}.`,
+  added: (added, keywords) =>
+    `${number(added)} von ${keywordsOf(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
+  someAskedOtherwise: (changed, keywords, since) =>
+    `${number(changed)} von ${keywordsOf(keywords)} ${changed === 1 ? 'wird' : 'werden'} seit dem ${longDay(since)} anders abgefragt und ${isAre(changed)} nicht Teil der Veränderungen.`,
+  askedOtherwiseFrom: (changed) =>
+    `Ab hier ${changed === 1 ? 'wird' : 'werden'} ${keywordsOf(changed)} anders abgefragt: kein Vergleich mit davor`,
+  partialDays: (partial, days) =>
+    `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Keywords geprüft werden.`,
+  otherDay: (asked, day) =>
+    `Verglichen mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
+  firstDay: 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
+  beginsLater: (first) => `Es gibt keinen Vergleich: Die ersten Zahlen sind vom ${longDay(first)}.`,
+  notCheckedThen: (day) => `Es gibt keinen Vergleich: Um den ${longDay(day)} wurde kein Keyword geprüft.`,
+  askedOtherwise: (since) =>
+    `Es gibt keinen Vergleich: Die Keywords werden seit dem ${longDay(since)} anders abgefragt.`,
+  fewInCommon: (common, keywords, span) =>
+    `Nur ${number(common)} von ${keywordsOf(keywords)} ${common === 1 ? 'lässt' : 'lassen'} sich mit dem ${dayBefore(span.day, span.until)} vergleichen, zu wenige für einen Trend.`,
+
+  keywordNotChecked: (keyword) => `${keyword} konnte nicht geprüft werden`,
+  keywordAt: (keyword, rank, depth) =>
+    rank !== null ? `${keyword} rankt auf Platz ${rank}` : `${keyword} rankt nicht ${topDepth(depth)}`,
+  keywordMoved: (before, now, span) => {
+    if (before === now) return `, unverändert ${since(span)}`
+    if (now === null) return `; ${on(span)} war es Platz ${before}`
+    if (before === null) return `; ${on(span)} war die Website dort nicht zu finden`
+    return `, ${places(before - now)} ${before > now ? 'besser' : 'schlechter'} als ${on(span)}`
+  },
+
+  figure: {
+    clicks: (value) => `Etwa ${clicks(value)} im Monat`,
+    visibility: (share) => `Sichtbarkeit ${percent(share)}`,
+    top_ten: inTen,
+    cited: (some, answers, of = null) => citing(some, answers, of),
+  },
+  steadyFigure: {
+    clicks: (value) => `Stabil bei etwa ${clicks(value)} im Monat`,
+    visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
+    top_ten: (some, keywords) => `Stabil: ${inTen(some, keywords)}, etwa so viele`,
+    cited: (some, answers, of = null) => `Stabil: ${citing(some, answers, of)}, etwa so viele`,
+  },
+  since,
+  butFor: (end, span) =>
+    end === 'last'
+      ? ', abgesehen vom letzten Tag'
+      : `, abgesehen vom ${dayBefore(span.day, span.until)} selbst`,
+  change: {
+    clicks: (delta, before, span) =>
+      amount(delta, relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month'), span),
+    visibility: (delta, _, span) => amount(delta, points(delta), span),
+    top_ten: many,
+    cited: many,
+  },
+  asBefore: (span) => `kaum anders als ${on(span)}`,
+  turned: {
+    up: (value, day, span) => ` nach einem Anstieg auf ${value} bis zum ${dayBefore(day, span.until)}`,
+    down: (value, day, span) => ` nach einem Rückgang auf ${value} bis zum ${dayBefore(day, span.until)}`,
+  },
+  place: ({ now, before, sites }) => {
+    const of = `von ${cardinal(sites)} Websites`
+    return before === null || before === now
+      ? `, Platz ${now} ${of}`
+      : `: von Platz ${before} auf Platz ${now} ${of}`
+  },
+
+  moreFell: (fell, rose, metric) =>
+    `Mehr Keywords sind gefallen als gestiegen (${number(fell)} und ${number(rose)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gestiegen`,
+  moreRose: (rose, fell, metric) =>
+    `Mehr Keywords sind gestiegen als gefallen (${number(rose)} und ${number(fell)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gefallen`,
+  moved: (name, from, to, gain) => `${name} ${from} → ${to}${gain === null ? '' : `, etwa ${clicks(gain)}`}`,
+  winAndLoss: (win, loss) => {
+    if (win === undefined && loss === undefined) return null
+    const both = [
+      win === undefined ? [] : `größter Gewinn: ${win}`,
+      loss === undefined ? [] : `größter Verlust: ${loss}`,
+    ].flat()
+    return `${both.join('; ').replace(/^g/, 'G')}.`
+  },
+  passed: {
+    ahead: (rival) => `${rival} liegt jetzt davor`,
+    behind: (rival) => `${rival} liegt jetzt dahinter`,
+  },
+
+  siteMoved: (site, isTracked, before, now) =>
+    `${site}${isTracked ? '' : ' (nicht beobachtet)'} ist von ${percent(before)} auf ${percent(now)} der Klicks ${went(before, now)}.`,
+  rivalMoved: {
+    clicks: (rival, before, now) =>
+      `${rival} ist von etwa ${figure(before, 'clicks a month')} auf ${clicks(now)} im Monat ${went(before, now)}.`,
+    visibility: (rival, before, now) =>
+      `${rival} ist von ${percent(before)} auf ${percent(now)} Sichtbarkeit ${went(before, now)}.`,
+    top_ten: (rival, before, now) =>
+      `${rival} hat statt ${number(before)} jetzt ${keywordsOf(now)} in den Top 10.`,
+    cited: (rival, before, now) =>
+      `${rival} wird statt in ${number(before)} jetzt in ${number(now)} KI-Antworten zitiert.`,
+  },
+  tagMoved: (tag, keywords, changed) =>
+    `Stärker als das Ganze hat sich der Tag ${tag} (${keywordsOf(keywords)}) bewegt: ${changed}.`,
+  tagChange: {
+    clicks: (delta, before) =>
+      `${relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month')} ${delta > 0 ? 'mehr' : 'weniger'} Klicks`,
+    visibility: (delta) => `${points(delta)} ${delta > 0 ? 'mehr' : 'weniger'} Sichtbarkeit`,
+  },
+  leader: {
+    clicks: (rival, value, isFirst) =>
+      isFirst
+        ? `Vorn liegt ${rival} mit etwa ${clicks(value)} im Monat.`
+        : `${rival} folgt mit etwa ${clicks(value)} im Monat.`,
+    visibility: (rival, value, isFirst) =>
+      isFirst
+        ? `Vorn liegt ${rival} mit einer Sichtbarkeit von ${percent(value)}.`
+        : `${rival} folgt mit einer Sichtbarkeit von ${percent(value)}.`,
+    top_ten: (rival, value, isFirst) =>
+      isFirst
+        ? `Vorn liegt ${rival} mit ${keywordsOf(value)} in den Top 10.`
+        : `${rival} folgt mit ${keywordsOf(value)} in den Top 10.`,
+    cited: (rival, value, isFirst) =>
+      isFirst
+        ? `Vorn liegt ${rival}, zitiert in ${number(value)} KI-Antworten.`
+        : `${rival} folgt, zitiert in ${number(value)} KI-Antworten.`,
+  },
+  topRanks: (three, ten, keywords) =>
+    `${inTen(ten, keywords)}${ten === 0 ? '' : `, ${three === 0 ? 'keines' : number(three)} in den Top 3`}.`,
+
+  verbs: {
+    recover: (keyword) => `${keyword} zurückholen`,
+    push: (keyword) => `${keyword} ausbauen`,
+    fix: (keyword) => `${keyword} bereinigen`,
+    defend: (keyword) => `${keyword} verteidigen`,
+    earn: (keyword) => `Für ${keyword} zitiert werden`,
+  },
+  inMarket: (market, reason) => `${market}: ${reason}`,
+  fell: (from, to, taker) =>
+    `von Platz ${from} auf ${to} gefallen${taker === null ? '' : `, dort steht jetzt ${taker}`}`,
+  withinReach: (rank, before) =>
+    `Platz ${rank}${before === null || before === number(rank) ? '' : `, zuvor ${before}`}, die Top 3 sind in Reichweite`,
+  otherPage: (page, intended) => `${page} rankt statt ${intended}`,
+  inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
+  closing: (rival, before, rank, mine) => `${rival} kam von ${before} auf ${rank}, dicht hinter Ihre ${mine}`,
+  notCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie nicht`,
+  stake: (value) => `etwa ${clicks(value)} im Monat`,
+  nothing: {
+    notChecked: 'Es konnte nichts geprüft werden.',
+    ofAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber, ohne Sie zu zitieren.',
+    standsOut:
+      'Nichts fällt auf: Kein Keyword mit mindestens 1 % der Klicks ist gefallen, kurz vor den Top 3 oder zu bereinigen.',
+    notCompared:
+      'Kein Keyword mit mindestens 1 % der Klicks steht kurz vor den Top 3. Was gefallen ist, zeigt der erste Vergleichstag.',
+    ranks: (keywords) =>
+      keywords.length === 0
+        ? 'Nichts rankt, also lässt sich kein Ranking verbessern. Prüfen Sie zuerst, ob jedes Keyword eine Seite hat, die Suchmaschinen finden können.'
+        : `Nichts rankt, also lässt sich kein Ranking verbessern. Prüfen Sie zuerst die Seiten für ${list(keywords)}.`,
+  },
+  meant: (query, volume, page) => {
+    const known = [volume === null ? [] : `${number(volume)} Suchen im Monat`, page ?? []].flat()
+    return `${quoted(query)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`
+  },
+  blocks: {
+    moved: 'Was sich bewegt hat',
+    next: 'Nächste Schritte',
+    rivals: 'Wettbewerber',
+    keywords: 'Keywords',
+  },
+}
