@@ -2,12 +2,22 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { JobOptions, JobSettings, Problem } from '../model/job.ts'
+import { groupedBy } from '../model/maps.ts'
 import type { JobQuery } from '../model/query.ts'
-import type { InvalidValue } from '../model/values.ts'
-import { fileMistake, isYamlMap, type JobText, yamlText, yamlTextMistake } from './files.ts'
+import { type InvalidValue, quoted } from '../model/values.ts'
+import {
+  fileMistake,
+  fromJobFile,
+  isYamlMap,
+  type JobText,
+  tableExtensions,
+  yamlText,
+  yamlTextMistake,
+} from './files.ts'
 import { queryExpander } from './params.ts'
+import { readNotes } from './presentation.ts'
 import { mayHaveTargets, operationsOfEntries, type QueryReading, readQueries } from './queries.ts'
-import { readSettings } from './settings.ts'
+import { type JobPlan, readSettings } from './settings.ts'
 import { inFileOrder, type Notice, type Report, type Source } from './source.ts'
 import { isWorkspaceFile, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
@@ -67,6 +77,7 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
     hasOtherTargets: source === null || mayHaveTargets(source),
   }
   const plan = readSettings(origin, options, entryOperations, exceptAt(reported, take))
+  const settings = { ...plan.settings, notes: (await notesOf(plan, file, take)) ?? plan.settings.notes }
   const sound = release() === 0
   const expand = queryExpander(plan.shared)
   const table = typeof job === 'string' ? job : job.bytes
@@ -87,12 +98,35 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
     notices = []
     const hash = createHash('sha256').update(sharedBytes)
     if (yaml !== null) hash.update(await unchanged(job, yaml, report))
-    yield* readQueries(reading, (chunk) => hash.update(chunk), sound)
+    const notesAbout = groupedBy(
+      (settings.notes ?? []).filter(({ query }) => query !== undefined),
+      ({ query = '' }) => query.toLowerCase(),
+    )
+    const unasked = new Set(notesAbout.keys())
+    for await (const query of readQueries(reading, (chunk) => hash.update(chunk), sound)) {
+      if (unasked.size > 0) unasked.delete(query.text.toLowerCase())
+      yield query
+    }
+    for (const { date, query } of [...unasked].flatMap((name) => notesAbout.get(name) ?? []))
+      notice({
+        text: `${file}: the note of ${date} is about ${quoted(query ?? '')}, which this job does not ask`,
+        inRuns: false,
+      })
     contentHash = hash.digest('hex')
   }
-  if (sound)
-    return { settings: plan.settings, queries, contentHash: () => contentHash, notices: () => notices }
+  if (sound) return { settings, queries, contentHash: () => contentHash, notices: () => notices }
   for await (const _ of queries());
+  return null
+}
+
+/** The notes of a file; null where the job names none, or where it cannot be read, which is reported. */
+async function notesOf({ notesFile }: JobPlan, jobFile: string, report: Report) {
+  if (notesFile === null) return null
+  const { name, at } = notesFile
+  const file = fromJobFile(jobFile, name)
+  const mistake = await fileMistake(file, tableExtensions)
+  if (mistake === null) return await readNotes(file, report)
+  report({ ...at, message: `${file} cannot be read: ${mistake.message}`, fix: mistake.fix })
   return null
 }
 

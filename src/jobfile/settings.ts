@@ -28,7 +28,8 @@ import {
   type SharedParams,
   unknownParam,
 } from './params.ts'
-import { columnNames, looseJobSchema, optionsSchema, reportUnknownInViews } from './schema.ts'
+import { reportUnknownInViews } from './presentation.ts'
+import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets } from './targets.ts'
 import {
@@ -60,6 +61,8 @@ export interface JobPlan {
   readonly settings: JobSettings
   /** Conditions of the job file, which name what its queries have. */
   readonly conditions: readonly { readonly text: string; readonly at: FilePosition }[]
+  /** The file of notes, as the job file names it; null where there is none. */
+  readonly notesFile: { readonly name: string; readonly at: FilePosition } | null
   readonly operations: readonly BillableOperation[]
   readonly shared: SharedParams
   readonly depth: number | null
@@ -88,8 +91,11 @@ export function readSettings(
   const operations = [...new Set([operation].flat())].map(billableOperation)
   reportDepthAndPages(raw, report)
   const lists = [targetList(raw, 'targets', true), targetList(raw, 'competitors', false)]
+  const fields = fieldsOf(jobSettings, data)
+  const { notes } = fields
   const settings: JobSettings = {
-    ...fieldsOf(jobSettings, data),
+    ...fields,
+    notes: notes === null || 'file' in notes ? null : notes,
     name: name ?? defaultName(file, report),
     file: file.path === null ? noFile : path.resolve(file.path),
     targets: readTargets(lists, match, report),
@@ -104,6 +110,8 @@ export function readSettings(
   return {
     settings,
     conditions: conditionsIn(settings, raw),
+    notesFile:
+      notes === null || !('file' in notes) ? null : { name: notes.file, at: raw.at(['notes', 'file']) },
     operations,
     shared: readSharedParams(raw, operations, entryOperations, report),
     depth: data.depth ?? null,

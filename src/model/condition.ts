@@ -12,7 +12,7 @@ export type ConditionQuery = Pick<
   Partial<Pick<JobQuery, 'depth' | 'pages' | 'priority' | 'every'>>
 
 /** What `--where` and `where:` say, for instance `volume>1000 and tag=money`. */
-export interface Condition {
+export interface QueryCondition {
   readonly isMet: (query: ConditionQuery) => boolean
   /** What is wrong with a name that none of the queries has that were looked at; null where there is none. */
   readonly unknownName: () => InvalidValue | null
@@ -73,7 +73,7 @@ export function foldedText(text: string): string {
  *
  * @param from the job file, or the store, which does not keep how a query is bought
  */
-export function readCondition(text: string, from: 'file' | 'store'): ReadResult<Condition> {
+export function readCondition(text: string, from: 'file' | 'store'): ReadResult<QueryCondition> {
   const parts: ReturnType<typeof comparisonOf>[] = []
   for (const part of partsOf(text)) {
     const read = readComparison(part, from)
@@ -167,14 +167,14 @@ function fieldOf(query: ConditionQuery, name: string): ConditionValue | readonly
 }
 
 /** The condition of an option or a rule, see {@link readCondition}; throws a sentence where it is wrong. */
-export function conditionOf(called: string, text: string, from: 'file' | 'store'): Condition {
+export function conditionOf(called: string, text: string, from: 'file' | 'store'): QueryCondition {
   const read = readCondition(text, from)
   if ('value' in read) return read.value
   throw new UsageError(`${called} ${read.message}; ${read.fix}`)
 }
 
 /** Throws a sentence where one of the conditions of an option names what no query has. */
-export function refuseUnknownNames(called: string, conditions: readonly Condition[]): void {
+export function refuseUnknownNames(called: string, conditions: readonly QueryCondition[]): void {
   for (const { unknownName } of conditions) {
     const mistake = unknownName()
     if (mistake !== null) throw new UsageError(`${called} ${mistake.message}; ${mistake.fix}`)

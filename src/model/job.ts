@@ -16,6 +16,8 @@ export interface JobSettings extends PlainSettings {
   readonly targets: readonly Target[]
   /** Limits in credits; null is no limit. */
   readonly budget: Budget
+  /** Those of a file, too. */
+  readonly notes: readonly ReportNote[] | null
 }
 
 /** Stands for the file of a job that came through standard input. It is no absolute path, so it is the name of no file. */
@@ -89,7 +91,7 @@ interface Structures {
   }
   readonly report: ReportSettings
   readonly views: readonly SavedView[]
-  readonly notes: readonly ReportNote[]
+  readonly notes: readonly ReportNote[] | { readonly file: string }
   readonly columns: Readonly<Record<string, string>>
   readonly continues: Continues
 }
@@ -282,7 +284,7 @@ export const jobSettings = {
   notes: {
     value: 'notes',
     field: 'notes',
-    help: 'What happened on a day, marked in charts: [{ date: 2026-10-01, text: New site }]',
+    help: 'What happened on a day, marked in charts: [{ date: 2026-10-01, text: New site, query: standing desk }], or { file: notes.csv }',
   },
   budget: {
     help: 'Limits in credits',

@@ -44,6 +44,8 @@ export interface ReportNote {
   readonly date: string
   readonly text: string
   readonly url: string | null
+  /** The keyword that it is about; missing where it is about all. */
+  readonly query?: string
 }
 
 /** The period of a report that names none. */

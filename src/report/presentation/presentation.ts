@@ -47,6 +47,21 @@ export const plainPresentation: Presentation = {
   comment: null,
 }
 
+/**
+ * The notes about all keywords and those about one of these. Where there are other keywords, too, a note says which it is about.
+ */
+export function notesAbout(
+  { notes }: Pick<Presentation, 'notes'>,
+  keywords: readonly Pick<Keyword, 'query'>[],
+): readonly ReportNote[] {
+  const queries = new Set(keywords.map(({ query }) => query.toLowerCase()))
+  return notes.flatMap((note) => {
+    if (note.query === undefined) return note
+    if (!queries.has(note.query.toLowerCase())) return []
+    return queries.size === 1 ? note : { ...note, text: `${note.query}: ${note.text}` }
+  })
+}
+
 /** The saved view with a name; undefined for the tab of all keywords. */
 export function savedView(
   { presentation }: { readonly presentation: Presentation },

@@ -2,6 +2,7 @@ import { type DailyFigures, daily } from '../../../report/daily.ts'
 import { firstNeeded } from '../../../report/findings/spread.ts'
 import type { TrackedTarget } from '../../../report/history/rank-history.ts'
 import { buckets } from '../../../report/metrics/positions.ts'
+import { notesAbout } from '../../../report/presentation/presentation.ts'
 import { button, html } from '../dom.ts'
 import { longDay } from '../format.ts'
 import { say } from '../language.ts'
@@ -95,7 +96,12 @@ export function trend(view: View, own: readonly DailyFigures[], choice: FigureCh
   const body = html('div')
   const lines = html('div')
   const below = html('div', 'chart-words')
-  const events = eventsWithin(days, { notes: data.presentation.notes, compared })
+  const selected = new Set(history.series.map(({ keyword }) => keyword))
+  const notes = notesAbout(
+    data.presentation,
+    history.keywords.filter((_, place) => selected.has(place)),
+  )
+  const events = eventsWithin(days, { notes, compared })
   const chart = html(
     'div',
     'panel chart-panel',

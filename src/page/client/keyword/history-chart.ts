@@ -1,6 +1,7 @@
 import { type KeywordStatus, valueOn } from '../../../report/history/keyword-status.ts'
 import type { DayValue } from '../../../report/history/rank-history.ts'
 import { bestRank } from '../../../report/metrics/positions.ts'
+import { notesAbout } from '../../../report/presentation/presentation.ts'
 import { eventMarks, eventsWithin, eventTexts, markerRow, notesList } from '../chart/events.ts'
 import { gridLine, type Plot, round, type TimeAxis } from '../chart/frame.ts'
 import { type ChartLine, lineChart, lineLegend } from '../chart/line-chart.ts'
@@ -28,7 +29,7 @@ export function historyChart(
   const { days, targets } = history
   const { baseline } = status
   const compared = baseline === null ? null : (days[baseline.day] ?? null)
-  const events = eventsWithin(days, { notes: data.presentation.notes, compared })
+  const events = eventsWithin(days, { notes: notesAbout(data.presentation, [status.keyword]), compared })
   const values = days.map((_, day) => valueOn(status.series, day))
   const lines: readonly ChartLine[] = rivals.map(({ series }) => ({
     label: targets[series.target]?.label ?? '',
