@@ -89,6 +89,7 @@ async function buildProgram() {
   const { outputFiles } = await build({
     ...forNode,
     entryPoints: { main: 'src/cli/main.ts', terminal: 'src/cli/terminal.ts' },
+    plugins: [parserAlone(), schemasMade(await sourceModule('src/jobfile/json-schema.ts'))],
     splitting: true,
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
@@ -117,6 +118,28 @@ function compiled(code, filename) {
   // What V8 made under other flags it refuses.
   setFlagsFromString('--lazy')
   return script.createCachedData()
+}
+
+/** A file of the source and what it imports, as a module of this script. */
+async function sourceModule(file) {
+  const { outputFiles } = await build({ ...forNode, entryPoints: [file], write: false })
+  return await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
+  )
+}
+
+/** Functions that make JSON Schemas answer what they made of this version's. */
+function schemasMade(makers) {
+  return {
+    name: 'schemas-made',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[\\/]jobfile[\\/]json-schema\.ts$/ }, () => ({
+        contents: Object.entries(makers)
+          .map(([name, make]) => `export const ${name} = () => (${JSON.stringify(make())})`)
+          .join('\n'),
+      }))
+    },
+  }
 }
 
 /** Of yargs only the parser is taken: what its help is made of would be loaded by every start. */

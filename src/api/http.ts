@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Pool } from 'undici'
 import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
@@ -106,6 +107,8 @@ export async function openDispatcher(
     keepAliveMaxTimeout: keepAlive.longestMs,
   }
   const connect = { timeout: connectTimeoutMs }
+  // Else V8 compiles undici's parser once more at the first answer, with its best compiler: 0.1 s of processor, which pay after hundreds.
+  setFlagsFromString('--wasm-tiering-budget=100000000')
   if (proxy == null) {
     const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
     return new Pool(origin, { ...limits, connect })

@@ -30,13 +30,12 @@ import {
 import { openWorkspace, stageJobs } from '../run/job-files.ts'
 import { ownerOf } from '../run/lock.ts'
 import { outgoing } from '../run/outgoing.ts'
-import { accountOf, decideJobs } from '../run/plan-jobs.ts'
+import { accountOf } from '../run/plan-jobs.ts'
 import { refuseFolder, refuseNetworkFolder } from '../store/sqlite/connection/database.ts'
 import { freeBytes } from '../store/sqlite/connection/disk-space.ts'
 import { mayWrite, needsMigration } from '../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
 import { quickCheck } from '../store/sqlite/maintenance/check.ts'
-import { openStore } from '../store/sqlite/open.ts'
 import {
   type ChannelFacts,
   type CheckFinding,
@@ -308,23 +307,35 @@ async function jobFacts(
 ): Promise<{ readonly facts: JobFilesFacts; readonly settings: readonly JobSettings[] }> {
   const files = await yamlJobFiles(folder)
   if (files.length === 0) return { facts: noJobs, settings: [] }
-  // In a database of its own the jobs are planned as if they had never run.
-  await using store = await openStore(':memory:')
-  await using draft = await store.draft()
+  // As if they had never run: by job and key of each query, the credits of all its pages.
+  const asked = new Map<string, Map<string, number>>()
+  const draft: Parameters<typeof stageJobs>[1] = {
+    add: async (job, queries) => {
+      const own = asked.get(job) ?? new Map<string, number>()
+      asked.set(job, own)
+      for (const { key, pages, credits } of queries) {
+        const name = key.toString('latin1')
+        own.set(name, Math.max(own.get(name) ?? 0, pages * credits))
+      }
+    },
+    leaveOut: async () => {},
+  }
   const lines: string[] = []
   const events = {
     logMistake: (line: string) => lines.push(line),
     onMistakes: () => {},
     onRead: () => {},
   }
-  const staged = (await stageJobs({ job: files, skipBad: true }, draft, store, events)) ?? []
-  const decided = await decideJobs(store, staged, { fresh: true, change: false })
+  const nothingRan = { jobFile: async () => null }
+  const staged = (await stageJobs({ job: files, skipBad: true }, draft, nothingRan, events)) ?? []
   let queries = 0
   let credits = 0
-  for (const { planned } of decided) {
-    const summary = await draft.summary(planned)
-    queries += summary.queries
-    credits += Math.min(summary.credits.max, planned.settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
+  for (const { settings } of staged) {
+    const own = asked.get(settings.name) ?? new Map<string, number>()
+    let most = 0
+    for (const one of own.values()) most += one
+    queries += own.size
+    credits += Math.min(most, settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
   }
   const facts: JobFilesFacts = {
     workspaceMistake: null,

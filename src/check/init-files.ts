@@ -1,8 +1,7 @@
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { workspaceFile } from '../jobfile/files.ts'
-import { jobFileJsonSchema } from '../jobfile/schema.ts'
-import { workspaceJsonSchema } from '../jobfile/workspace.ts'
+import { jobFileJsonSchema, workspaceJsonSchema } from '../jobfile/json-schema.ts'
 import { UsageError } from '../model/errors.ts'
 import { type Client, clockTime, sandboxSite, type WorkspaceAnswers } from './init.ts'
 

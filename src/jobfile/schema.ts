@@ -257,18 +257,4 @@ export const textSchema = scalar(settings.queryText)
 /** The settings, with entries that are read one by one. */
 export const looseJobSchema = strict({ ...fileShape, queries: z.array(z.unknown()).min(1) })
 
-/** A whole job file. */
-const jobSchema = strict({
-  ...fileShape,
-  queries: z
-    .array(z.union([textSchema, querySchema, fileSchema]))
-    .min(1)
-    .describe('What is searched for: texts, maps with more about one text, or CSV files'),
-})
-
 export type WrittenQuery = z.output<typeof querySchema>
-
-/** The JSON Schema of YAML job files (draft 7), for completion and checks in editors. */
-export function jobFileJsonSchema(): object {
-  return z.toJSONSchema(jobSchema, { io: 'input', target: 'draft-7' })
-}

@@ -169,7 +169,7 @@ function checkNames(channels: Readonly<Record<string, unknown>>, context: z.core
   }
 }
 
-const workspaceSchema = strict({
+export const workspaceSchema = strict({
   defaults: defaultsSchema
     .optional()
     .describe('Settings of job files; what a job sets itself wins, and maps such as params are joined'),
@@ -223,11 +223,6 @@ function budgetFrom({
 
 function mapped<T, U>(record: Readonly<Record<string, T>>, of: (value: T) => U): Readonly<Record<string, U>> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, of(value)]))
-}
-
-/** The JSON Schema of `rankline.yaml` (draft 7), for completion and checks in editors. */
-export function workspaceJsonSchema(): object {
-  return z.toJSONSchema(workspaceSchema, { io: 'input', target: 'draft-7' })
 }
 
 /** What the jobs of a folder need not say: `defaults:` of `rankline.yaml`. */

@@ -83,7 +83,7 @@ const stdinName = 'stdin'
  */
 export async function stageJobs(
   options: JobFileOptions,
-  draft: PlanDraft | null,
+  draft: Pick<PlanDraft, 'add' | 'leaveOut'> | null,
   store: Pick<RunStore, 'jobFile'>,
   events: Pick<PlanEvents, 'logMistake' | 'onMistakes' | 'onRead'>,
   choiceOf: ChoiceOf = async () => all,
@@ -210,7 +210,7 @@ async function readStdin(log: PlanEvents['log']): Promise<JobText> {
 
 async function stage(
   { settings, queries, notices }: JobFile,
-  draft: PlanDraft | null,
+  draft: Pick<PlanDraft, 'add' | 'leaveOut'> | null,
   show: PlanEvents['onRead'],
   choice: QueryChoice,
 ): Promise<Omit<StagedJob, 'settings'>> {

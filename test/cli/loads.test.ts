@@ -101,8 +101,10 @@ test('status reads job files, and loads neither what calls nor what reads tables
   expect(files.filter((file) => file.includes('node_modules/yaml/'))).toEqual([])
 })
 
-test('doctor asks the service, and loads neither what reports, exports and collects, nor what only some of its findings need', async () => {
-  const loaded = [...(await loadedBy(place, ['doctor']))]
+test('doctor asks the service, and loads neither what reports, exports and collects, nor what only some of its findings need, nor what makes a database', async () => {
+  const files = await filesLoadedBy(place, ['doctor'])
+  expect(files.filter((file) => file.includes('migrator'))).toEqual([])
+  const loaded = [...(await sourcesIn(files))]
   expect(loaded).toContain('src/api/client.ts')
   const others =
     /^src\/(report|page|export|machines|sandbox)\/|^src\/collect\/(?!account|stop)|^(nodemailer|p-queue|pg|pino|yazl)$/

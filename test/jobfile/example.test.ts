@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jobFileJsonSchema } from '../../src/jobfile/schema.ts'
+import { jobFileJsonSchema } from '../../src/jobfile/json-schema.ts'
 import { noBudget } from '../plan/build.ts'
 import { readJob } from './reading.ts'
 

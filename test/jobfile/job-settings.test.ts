@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { planCommand } from '../../src/cli/commands/collect/plan.ts'
-import { jobFileJsonSchema } from '../../src/jobfile/schema.ts'
+import { jobFileJsonSchema } from '../../src/jobfile/json-schema.ts'
 import {
   fieldsOf,
   isScalar,
