@@ -1,9 +1,9 @@
-import { grouped } from '../model/text.ts'
 import { alignDepths, type Baseline, type KeywordStatus, ranksOn } from './history/keyword-status.ts'
 import { wasWithinDepth } from './history/movement.ts'
 import type { DayValue } from './history/rank-history.ts'
 import type { Figure, HeadlineMetric, MetricDefinition, MetricOptions, Sample } from './metrics/figure.ts'
 import { byHeadline, type HeadlineName, headlineMetrics, type MetricName, metrics } from './metrics/index.ts'
+import { formats } from './words/en/figures.ts'
 
 /** A figure of the last day, with the same figure of the compared days. */
 export interface ComparedFigure extends Figure {
@@ -95,19 +95,22 @@ export function definitionOf(name: MetricName, options: Pick<MetricOptions, 'abs
 
 /**
  * The headline metrics that are columns of a table for people. A ratio without a value says what is missing; a sum without one
- * would say it again, so it is left out.
+ * would say it again, so it is left out, and so is what only web results have where there are none.
  */
 export function columnMetrics(lines: readonly { readonly figures: Headline }[]) {
+  const hasNoWeb = lines.every(
+    ({ figures: { visibility } }) => visibility.value === null && visibility.uncounted > 0,
+  )
   return headlineMetrics.filter(
-    ({ name, denominator }) =>
-      denominator !== null || lines.some(({ figures }) => figures[name].value !== null),
+    ({ name, denominator, byClicks }) =>
+      lines.some(({ figures }) => figures[name].value !== null) ||
+      (denominator !== null && !(byClicks && hasNoWeb)),
   )
 }
 
-/** A value for people: shares in percent, counts and clicks without decimals, other numbers with one. */
+/** A value for people, in English. */
 export function valueText(value: number | null, { unit }: Pick<MetricDefinition, 'unit'>): string {
-  if (value === null) return '-'
-  return unit === 'share' ? `${sizeText(value, unit)}%` : sizeText(value, unit)
+  return formats.figure(value, unit)
 }
 
 /**
@@ -115,14 +118,5 @@ export function valueText(value: number | null, { unit }: Pick<MetricDefinition,
  * can be compared.
  */
 export function deltaText({ unit, better }: MetricDefinition, { cohort }: ComparedFigure): string {
-  if (cohort === null || cohort.delta === null) return ''
-  const size = sizeText(Math.abs(cohort.delta), unit)
-  if (Number(size) === 0) return '='
-  return `${cohort.delta > 0 === (better === 'higher') ? '▲' : '▼'} ${size}`
-}
-
-/** A number as its unit is written; shares as a number of percent. */
-function sizeText(value: number, unit: MetricDefinition['unit']): string {
-  if (unit === 'share') return (value * 100).toFixed(1)
-  return unit === 'keywords' || unit === 'clicks a month' ? grouped(Math.round(value)) : value.toFixed(1)
+  return cohort === null || cohort.delta === null ? '' : formats.changeOf(cohort.delta, unit, { better }).text
 }

@@ -160,11 +160,11 @@ export { kindLabels }
 const kindOrder = Object.keys(kindLabels) as readonly ResultKind[]
 
 /**
- * Whether a click-through curve applies to the kind. It does not apply to references of AI answers, whose places are not ranks of
- * web results.
+ * Whether searches and a click-through curve say how often the results are clicked: those of web results alone. How many see a news rank or
+ * a citation of an AI answer, no volume of a web search tells.
  */
 export function hasClicks(kind: ResultKind): boolean {
-  return kind !== 'reference'
+  return kind === 'organic'
 }
 
 export function partOf({ kind, operation }: Pick<Keyword, 'kind' | 'operation'>): Part {

@@ -2,6 +2,8 @@ import { type Floors, isNews, usualChange } from '../findings/spread.ts'
 
 /** Observations at each end of a period that decide what happened in it; fewer than two ends are compared by their last days. */
 const atEnds = 3
+/** A median of three swings about two thirds as much as a single day. */
+const ofMedian = 2 / 3
 
 /** A figure on a day. */
 interface LevelOfDay {
@@ -18,20 +20,23 @@ export function trendOf<Day extends LevelOfDay>(
   all: readonly Day[],
   { since, delta, floors }: { readonly since: string; readonly delta: number; readonly floors: Floors },
 ) {
-  const usual = usualChange(all.map(({ level }) => level))
-  const isMore = (change: number): boolean => isNews(change, usual, floors)
   const days = all.filter(
     (one): one is Day & { readonly level: number } => one.day >= since && one.level !== null,
   )
   const levels = days.map(({ level }) => level)
   const isLong = levels.length >= 2 * atEnds
+  const usual = usualChange(all.map(({ level }) => level))
+  const isMore = (change: number): boolean => isNews(change, usual, floors)
+  const isMoreInMedian = (change: number): boolean =>
+    isNews(change, isLong && usual !== null ? usual * ofMedian : usual, floors)
   const [start, end] = [levels.slice(0, atEnds), levels.slice(-atEnds)].map(median) as [number, number]
   const change = isLong ? end - start : delta
-  const isMoved = isMore(change) && Math.sign(change) === Math.sign(delta) && Math.abs(delta) >= floors.shown
+  const isMoved =
+    isMoreInMedian(change) && Math.sign(change) === Math.sign(delta) && Math.abs(delta) >= floors.shown
   /** The last day or the first one is the reason why the two ends differ and the days beside them do not. */
   const odd = !isLong || isMoved || !isMore(delta) ? null : oddEnd(levels, { start, end })
   const turn = isLong ? turnOf(days, { start, end }) : null
-  const isTold = turn !== null && isMore(turn.size) && (!isMoved || turn.size * 2 >= Math.abs(change))
+  const isTold = turn !== null && isMoreInMedian(turn.size) && (!isMoved || turn.size * 2 >= Math.abs(change))
   return { isMoved, odd, turn: isTold ? turn : null }
 }
 

@@ -48,16 +48,12 @@ describe('the figures of the headline', () => {
     expect(mixed?.best_rank).toMatchObject({ value: 1, query: 'desk', operation: 'alpha.search' })
   })
 
-  test('have other kinds beside them, and AI references without what a click curve makes', () => {
+  test('have other kinds beside them, without what a click curve makes', () => {
     expect(documentOf()?.other_kinds.map(({ kind, figures }) => [kind, told(figures)])).toEqual([
       [
         'news',
         [
-          ['visibility', 'alpha', 0.4],
-          ['share_of_voice', 'alpha', 0.2],
           ['average_position', 'alpha', 2],
-          ['clicks', 'alpha', 20],
-          ['serp_share_of_voice', 'alpha', null],
           ['first_ten_share', 'alpha', null],
         ],
       ],
@@ -72,7 +68,11 @@ describe('the figures of the headline', () => {
   })
 
   test('are of another kind if that is asked for', () => {
-    expect(documentOf(all, { kind: 'news' })?.figures[0]).toMatchObject({ kind: 'news', value: 0.4 })
+    expect(documentOf(all, { kind: 'news' })?.figures[0]).toMatchObject({
+      kind: 'news',
+      metric: 'average_position',
+      value: 2,
+    })
     expect(documentOf(all, { kind: 'reference' })?.figures).toMatchObject([
       { metric: 'average_position', value: 1 },
       { metric: 'first_ten_share' },

@@ -63,7 +63,7 @@ describe('estimated clicks a month', () => {
     ],
     ['without any volume nothing is known', [[1, null]], null, 1],
     ['nor of references in AI answers', [[1, 100, 'reference']], null, 1],
-    ['of news as of web results', [[1, 100, 'news']], 50, 0],
+    ['of news is not told by a web volume', [[1, 100, 'news']], null, 1],
     ['of nothing', [], null, 0],
   ])('%s', (_, all, value, uncounted) => {
     const figure = clicks.compute(all.map(sampleOf), { curve })
