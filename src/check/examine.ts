@@ -31,9 +31,13 @@ import { openWorkspace, stageJobs } from '../run/job-files.ts'
 import { ownerOf } from '../run/lock.ts'
 import { outgoing } from '../run/outgoing.ts'
 import { accountOf } from '../run/plan-jobs.ts'
-import { refuseFolder, refuseNetworkFolder } from '../store/sqlite/connection/database.ts'
+import {
+  mayWrite,
+  needsMigration,
+  refuseFolder,
+  refuseNetworkFolder,
+} from '../store/sqlite/connection/database.ts'
 import { freeBytes } from '../store/sqlite/connection/disk-space.ts'
-import { mayWrite, needsMigration } from '../store/sqlite/connection/inspect.ts'
 import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
 import { quickCheck } from '../store/sqlite/maintenance/check.ts'
 import {

@@ -7,7 +7,7 @@ export async function openApp(options: CommandOptions, turn: Turn, clock: Clock 
   const { settings, timeoutMs } = readServiceOptions(options, clock)
   const database = databasePath(options)
   makeDefaultFolder(database)
-  const { needsMigration } = await import('../store/sqlite/connection/inspect.ts')
+  const { needsMigration } = await import('../store/sqlite/connection/database.ts')
   const { openStore } = await import('../store/sqlite/open.ts')
   if (needsMigration(database)) await turn.acquire()
   const store = await openStore(database)

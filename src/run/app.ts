@@ -106,7 +106,7 @@ export async function serviceAhead(options: CommandOptions, signal?: AbortSignal
 type StoredUse = 'read' | 'not-read' | 'left-alone'
 
 async function openFreely(database: string, stored: StoredUse): Promise<Store> {
-  const { mayWrite, needsMigration } = await import('../store/sqlite/connection/inspect.ts')
+  const { mayWrite, needsMigration } = await import('../store/sqlite/connection/database.ts')
   const { openCopy, openStore } = await import('../store/sqlite/open.ts')
   const isMissing = !existsSync(database)
   const isRead = stored === 'read'

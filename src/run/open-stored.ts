@@ -29,7 +29,7 @@ async function databaseToRead(
   options: CommandOptions,
   named: 'must be there' | 'may be missing' = 'must be there',
 ): Promise<string | null> {
-  const { requireDatabase } = await import('../store/sqlite/connection/inspect.ts')
+  const { requireDatabase } = await import('../store/sqlite/connection/database.ts')
   const { path, isNamed } = databaseSetting(options)
   if (isNamed && named === 'must be there') requireDatabase(path)
   return existsSync(path) ? path : null
@@ -54,7 +54,7 @@ export async function openToChange(
   },
 ) {
   const [{ needsMigration }, { databaseLock }, { openStore }] = await Promise.all([
-    import('../store/sqlite/connection/inspect.ts'),
+    import('../store/sqlite/connection/database.ts'),
     import('../store/sqlite/connection/lock.ts'),
     import('../store/sqlite/open.ts'),
   ])

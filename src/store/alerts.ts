@@ -72,7 +72,7 @@ export type ObservationRow = readonly [
   link: number | null,
 ]
 
-export interface PairObservations {
+interface PairObservations {
   readonly query: number
   readonly target: number
   /** The newest first; the first one is of the run itself. */
@@ -144,7 +144,7 @@ export interface Mute extends MuteScope {
   readonly until: number
 }
 
-export interface AlertReads {
+interface AlertReads {
   /** What else is muted for alerts that begin. */
   mutes(now: number): Promise<readonly Mute[]>
   alert(id: string): Promise<StoredAlert | null>

@@ -1,12 +1,12 @@
 /** Whether a job is paused, and was. Instants are epoch milliseconds. */
-export interface Pause {
+interface Pause {
   /** Since when; null where it is not paused now. */
   readonly pausedAt: number | null
   /** When its last pause ended; null where it had none. */
   readonly resumedAt: number | null
 }
 
-export interface PauseReads {
+interface PauseReads {
   /** The pause of a job, also of one that never ran. */
   pauseOf(job: string): Promise<Pause>
 }

@@ -163,7 +163,7 @@ export interface AnsweredTask {
 }
 
 /** A body as it came. */
-export interface BodyAsItCame {
+interface BodyAsItCame {
   readonly body: Buffer
   readonly fetchedAt: number
 }

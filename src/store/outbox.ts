@@ -67,7 +67,7 @@ export type OutboxMessage = NewMessage & {
 }
 
 /** How a try ended. */
-export type TryResult =
+type TryResult =
   | { readonly state: 'sent'; readonly at: number }
   | { readonly state: 'waiting'; readonly nextTryAt: number; readonly error: string }
   | { readonly state: 'dead'; readonly error: string }

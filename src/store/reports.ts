@@ -57,14 +57,14 @@ export interface ExportFilter extends RowFilter {
   readonly after: number
 }
 
-export interface QueryFilter {
+interface QueryFilter {
   readonly job: string
   readonly text: string
   /** Only runs from before this local day. */
   readonly until?: string
 }
 
-export interface SerpFilter {
+interface SerpFilter {
   readonly job: string
   /** Queries of this text alone; null takes all. */
   readonly text: string | null
@@ -233,7 +233,7 @@ export interface ReportedTarget extends Target {
 export type ObservedRow = RankedRow | UnrankedRow
 
 /** Link and places as in the table `observations`; the latter is JSON. */
-export type RankedRow = readonly [
+type RankedRow = readonly [
   query: number,
   target: number,
   rank: number,
@@ -246,7 +246,7 @@ export type RankedRow = readonly [
  * `unknown` where `estimated` is null; the unbroken depth is -1 where the results ended. The depth that absence counts with
  * is the planned one, or the checked one where paging ended for another reason than the results.
  */
-export type UnrankedRow = readonly [
+type UnrankedRow = readonly [
   query: number,
   target: number,
   rank: null,

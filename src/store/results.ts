@@ -78,7 +78,7 @@ export interface QueryToDerive {
   readonly params: string
 }
 
-export interface StoredBody {
+interface StoredBody {
   readonly answerId: number
   readonly page: number
   readonly fetchedAt: number
@@ -87,7 +87,7 @@ export interface StoredBody {
 }
 
 /** What came of deriving the answers to a query again. */
-export interface Derived {
+interface Derived {
   /** Queries of runs that were scored again. */
   readonly weighed: number
   /** Observations that are another state or rank than before. */

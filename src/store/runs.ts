@@ -140,7 +140,7 @@ export interface PlannedRow {
 }
 
 /** A task that failed, with its cause. */
-export interface TaskFailure {
+interface TaskFailure {
   readonly taskId: number
   readonly operation: string
   readonly query: string

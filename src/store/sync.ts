@@ -62,7 +62,7 @@ export interface SyncStore {
 }
 
 /** A shared run as it stands here. */
-export interface LocalRun {
+interface LocalRun {
   readonly runId: number
   readonly planVersion: number
   /** The name of its job here. */
@@ -113,12 +113,12 @@ export type SyncStep =
   | ({ readonly kind: 'finish'; readonly run: string; readonly version: number } & SharedRunEnd)
   | { readonly kind: 'close'; readonly run: string; readonly at: number }
 
-export interface NumberedStep {
+interface NumberedStep {
   readonly number: number
   readonly step: SyncStep
 }
 
-export interface NumberedChange {
+interface NumberedChange {
   readonly number: number
   readonly change: ReadChange
 }

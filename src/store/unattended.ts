@@ -18,7 +18,7 @@ export interface Slot {
   readonly reason: string | null
 }
 
-export interface SlotReads {
+interface SlotReads {
   /** The newest slots of a job that were taken, the newest first. */
   slots(job: string, limit: number): Promise<readonly Slot[]>
   /** The newest slot of a job that lies between two instants, both included; null where none was taken. */

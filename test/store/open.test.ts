@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/model/errors.ts'
-import { needsMigration } from '../../src/store/sqlite/connection/inspect.ts'
+import { needsMigration } from '../../src/store/sqlite/connection/database.ts'
 import { applicationId, rejectForeignDatabase } from '../../src/store/sqlite/migrate.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'

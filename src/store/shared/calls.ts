@@ -51,12 +51,12 @@ export interface TaskEnded {
 }
 
 /** The answer of that call counts; it may be one of another run. */
-export interface AnswerEnd {
+interface AnswerEnd {
   readonly call: string
   readonly reused: boolean
 }
 
-export interface FailedEnd {
+interface FailedEnd {
   /** The answer that was paid for and cannot be used; null where none came. */
   readonly call: string | null
   readonly cause: string

@@ -42,7 +42,7 @@ export interface ChangeBatch {
   readonly failovers: readonly number[]
 }
 
-export interface KeptByFailover {
+interface KeptByFailover {
   /** The number of the reader's last change that is certainly not lost. */
   readonly lastChange: number
 }
@@ -89,7 +89,7 @@ export function hasReached(position: JournalPosition, wanted: JournalPosition): 
 }
 
 /** A database that follows the journal. */
-export interface JournalReader {
+interface JournalReader {
   readonly id: string
   /** For people: host and path. */
   readonly name: string

@@ -61,7 +61,7 @@ export interface ChunkQuery extends PlannedQuery {
 }
 
 /** Chunks that are added together. Written twice under the same id, they are there once. */
-export interface ChunkGroup {
+interface ChunkGroup {
   readonly id: string
   readonly chunks: readonly NewChunk[]
 }

@@ -75,7 +75,7 @@ function waitingPort<Port extends object>(port: Port, options: WaitOptions): Por
 const farewellMs = 30_000
 const pollEveryMs = 1_000
 
-export interface Farewell {
+interface Farewell {
   readonly journal: Pick<SharedJournal, 'abandon'>
   /** Aborted when the process is told to stop. */
   readonly signal: AbortSignal | undefined

@@ -135,7 +135,7 @@ export interface ApiKeyIds {
   forget(): void
 }
 
-export function apiKeyIds(db: Database): ApiKeyIds {
+function apiKeyIds(db: Database): ApiKeyIds {
   // A process has few keys, and asks for one with every call.
   const known = new Map<string, number>()
   return {
@@ -208,7 +208,7 @@ class StoredBefore implements StoredItem {
   }
 }
 
-export function pageItems(db: Database): PageItems {
+function pageItems(db: Database): PageItems {
   const known = new QuickLRU<number, readonly StoredItem[]>({ maxSize: remembered })
   const read = once(() => db.prepare<[answer: number], string>(itemsOf).pluck())
   const title = once(() => db.prepare<[item: number], string | null>(titleOf).pluck())

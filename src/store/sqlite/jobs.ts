@@ -3,8 +3,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { JobStore } from '../jobs.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle } from './connection/statements.ts'
-import { jobs, runs } from './schema.ts'
-import { sharedJobs } from './sync/schema.ts'
+import { jobs, runs, sharedJobs } from './schema.ts'
 import { alerts, mutes, outbox, slots } from './unattended/schema.ts'
 
 export function jobStore(db: Database, writer: GroupCommit): JobStore {

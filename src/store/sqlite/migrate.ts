@@ -11,8 +11,7 @@ import { drizzle } from './connection/statements.ts'
 import { joinSpellings } from './join-spellings.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
 import { moveResults } from './move-results.ts'
-import { triggers, writeStatistics } from './triggers.ts'
-import { views } from './views.ts'
+import { triggers, views, writeStatistics } from './views.ts'
 
 /** Where drizzle-kit writes the migrations; shipped beside the program. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))

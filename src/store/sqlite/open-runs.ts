@@ -1,7 +1,7 @@
 import type { TrackingStore } from '../reports.ts'
 import type { RunReads } from '../runs.ts'
+import { openToRead, refuseEmpty } from './connection/database.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
-import { openToRead, refuseEmpty } from './connection/inspect.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
 import { runQuality } from './rankings/tracking.ts'
 import { runReads } from './runs.ts'

@@ -3,11 +3,17 @@ import { UsageError } from '../../model/errors.ts'
 import type { DatabaseFile, DiskSpace } from '../journal.ts'
 import type { Store } from '../store.ts'
 import { type StoreCache, storeCache } from './cache.ts'
-import { openDatabase, openScratch } from './connection/database.ts'
+import {
+  copyToChange,
+  openDatabase,
+  openScratch,
+  openToRead,
+  type ReadConnection,
+  refuseEmpty,
+} from './connection/database.ts'
 import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
-import { copyToChange, openToRead, type ReadConnection, refuseEmpty } from './connection/inspect.ts'
 import { unwatchedFile, watchFile } from './connection/lost-file.ts'
 import { jobStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
@@ -18,16 +24,18 @@ import { plannedReads } from './planning/planned.ts'
 import { openSnapshot, reportStore } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
-import { passingItems, passingResultWriter } from './results/passing-results.ts'
 import { resultRecorder } from './results/query-state.ts'
-import { type ResultWriter, resultWriter } from './results/write-results.ts'
-import { runStore } from './runs.ts'
-import { syncStore } from './sync/import.ts'
+import {
+  passingItems,
+  passingResultWriter,
+  type ResultWriter,
+  resultWriter,
+} from './results/write-results.ts'
+import { runStore, statusReads } from './runs.ts'
+import { syncStore } from './sync.ts'
 import { alertStore } from './unattended/alerts.ts'
-import { dueReads } from './unattended/due.ts'
+import { dueReads, slotStore } from './unattended/due.ts'
 import { outboxStore } from './unattended/outbox.ts'
-import { slotStore } from './unattended/slots.ts'
-import { statusReads } from './unattended/status.ts'
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {

@@ -1,27 +1,36 @@
 import type { Database } from 'better-sqlite3'
-import { and, count, desc, eq, gt, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
-import { fieldsOf, jobSettings } from '../../model/job.ts'
+import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { fieldsOf, jobSettings, removedJob } from '../../model/job.ts'
 import { kindCodes } from '../../model/result.ts'
-import { type Run, type RunTotals, tooLong } from '../../model/run.ts'
+import {
+  type FinishReason,
+  isComplete,
+  isGoodRun,
+  type Run,
+  type RunTotals,
+  tooLong,
+} from '../../model/run.ts'
 import type { OpenCalls, RunReads, RunStore } from '../runs.ts'
+import type { StatusReads } from '../unattended.ts'
 import { isDiskFull, isLocked } from './connection/errors.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
-import { drizzle } from './connection/statements.ts'
+import { drizzle, each } from './connection/statements.ts'
+import { lastUsageOfAll, markAt } from './ledger/sums.ts'
 import {
   countRun,
   forgetCountsOf,
   invalidateCounts,
   recordUnknown,
+  runSuspicion,
   uncountedRuns,
 } from './rankings/observations.ts'
-import { runSuspicion } from './rankings/suspicion.ts'
 import { answers, calls, jobs, queries, runs, tasks } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
 type StoredRunRow = typeof runs.$inferSelect
 
 /** Of its job a run speaks, and not a second look of earlier versions at some of its queries. */
-export const isNoRecheck = sql`NOT EXISTS (SELECT 1 FROM ${rechecks} WHERE ${rechecks.runId} = ${runs.id})`
+const isNoRecheck = sql`NOT EXISTS (SELECT 1 FROM ${rechecks} WHERE ${rechecks.runId} = ${runs.id})`
 
 /** The run of that id, or null. */
 export function loadRun(db: Database, id: number): Run | null {
@@ -193,7 +202,7 @@ function tally(db: Database, run: number, open: OpenCalls = 'in-the-air'): RunTo
 }
 
 /** The tasks of a run by how they stand. */
-export function taskCounts(db: Database, run: number): RunTotals['tasks'] {
+function taskCounts(db: Database, run: number): RunTotals['tasks'] {
   const [counts] = drizzle(db)
     .select({
       planned: sumOf(ne(tasks.state, 'skipped')),
@@ -335,5 +344,40 @@ export function runStore(db: Database, writer: GroupCommit): RunStore {
         for (const run of runIds) resetTasks(db, run)
         return markCrashedCalls(db, now)
       }),
+  }
+}
+
+/** Runs of a job that began until an instant, the newest first. They are read one by one: mostly the first ones say all. */
+const runsUntil = (db: Database, job: string, until: number) =>
+  each(
+    db,
+    sql<{
+      id: number
+      reason: FinishReason | null
+    }>`SELECT ${runs.id} AS id, ${runs.finishReason} AS reason FROM ${runs}
+      WHERE ${and(eq(runs.job, job), lte(runs.startedAt, until), isNoRecheck)} ORDER BY ${runs.id} DESC`,
+  )
+
+export function statusReads(db: Database): StatusReads {
+  return {
+    jobsThatRan: async () =>
+      drizzle(db)
+        .selectDistinct({ job: runs.job })
+        .from(runs)
+        .where(ne(runs.job, removedJob))
+        .orderBy(runs.job)
+        .all()
+        .map(({ job }) => job),
+    newestRuns: async (job, until) => {
+      let last: number | null = null
+      for (const { id, reason } of runsUntil(db, job, until)) {
+        last ??= id
+        if (isComplete(reason) && isGoodRun(reason, taskCounts(db, id)))
+          return { last: loadRun(db, last), good: loadRun(db, id) }
+      }
+      return { last: last === null ? null : loadRun(db, last), good: null }
+    },
+    newestUsage: async () => lastUsageOfAll(db),
+    markAt: async (instant) => markAt(db, instant),
   }
 }

@@ -451,7 +451,7 @@ export async function alertSkippedJobs(
   { database, clock, outgoing, log }: SkippedJobAlerting,
 ): Promise<void> {
   if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
-  const { needsMigration } = await import('../../store/sqlite/connection/inspect.ts')
+  const { needsMigration } = await import('../../store/sqlite/connection/database.ts')
   if (needsMigration(database)) return
   const { openReader, openStore } = await import('../../store/sqlite/open.ts')
   const jobs = new Map<string, string>()

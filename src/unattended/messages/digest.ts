@@ -151,7 +151,7 @@ async function isAnythingDue(
   jobs: readonly JobSettings[],
   { database, clock }: Pick<WithoutRun, 'database' | 'clock'>,
 ): Promise<boolean> {
-  const { needsMigration } = await import('../../store/sqlite/connection/inspect.ts')
+  const { needsMigration } = await import('../../store/sqlite/connection/database.ts')
   if (needsMigration(database)) return false
   const { openReader } = await import('../../store/sqlite/open.ts')
   await using reader = await openReader(database)

@@ -10,7 +10,7 @@ import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { takeTurn } from '../../../run/run-jobs.ts'
 import { confirmPrices, dearToGoOn, sharedLimits } from '../../../run/spending.ts'
-import { requireDatabase } from '../../../store/sqlite/connection/inspect.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   type Command,

@@ -23,7 +23,7 @@ const chunkBytes = 1_000_000
 const probeBytes = 100_000
 
 /** What the writer does with the reserve. */
-export interface LogReserve {
+interface LogReserve {
   /** Notes that the disk was full. */
   full(): void
   /** Gives the reserve up for what has to be written now; false where there is none. */

@@ -67,7 +67,7 @@ export const insertOrFail = 'INSERT OR FAIL'
 
 export type Value = string | number | null
 /** Values in the order of the columns. */
-export type ColumnValues = readonly Value[]
+type ColumnValues = readonly Value[]
 
 /** Rows that one statement takes at most. */
 const together = 10

@@ -8,8 +8,17 @@ import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each, insertOrFail, named, once, raw, updateOrFail } from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
-import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks, unusableMark } from '../schema.ts'
-import { sharedCalls } from '../sync/schema.ts'
+import {
+  answers,
+  asyncJobs,
+  calls,
+  queries,
+  rawAnswers,
+  runQueries,
+  sharedCalls,
+  tasks,
+  unusableMark,
+} from '../schema.ts'
 import { answerWriter, bodyReader, type StoredBodyRow, storedBody } from './bodies.ts'
 import { leaser, type TaskRow, taskColumns, taskFinder, taskFromRow } from './leases.ts'
 

@@ -4,14 +4,13 @@ import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { count } from 'drizzle-orm'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { openFile } from '../connection/database.ts'
-import { inspect, requireDatabase } from '../connection/inspect.ts'
+import { inspect, openFile, requireDatabase } from '../connection/database.ts'
 import { realFile } from '../connection/lock.ts'
 import { drizzle } from '../connection/statements.ts'
 import { runs } from '../schema.ts'
 import { checkDatabase } from './check.ts'
 
-export interface Backup {
+interface Backup {
   readonly bytes: number
   readonly runs: number
 }
@@ -43,7 +42,7 @@ export async function backUp(path: string, to: string): Promise<Backup> {
   }
 }
 
-export interface Restored extends Backup {
+interface Restored extends Backup {
   /** Where the database lies now whose place the backup took; null where there was none. */
   readonly before: string | null
 }

@@ -3,9 +3,8 @@ import Database from 'better-sqlite3'
 import { and, type Column, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
-import { openFile, setPragmas } from '../connection/database.ts'
+import { inspect, openFile, setPragmas } from '../connection/database.ts'
 import { describeError } from '../connection/errors.ts'
-import { inspect } from '../connection/inspect.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/bodies.ts'
 import { migrate } from '../migrate.ts'
@@ -26,7 +25,7 @@ import {
   texts,
 } from '../schema.ts'
 
-export interface PruneRequest {
+interface PruneRequest {
   /** Bodies of answers fetched before this instant are dropped. */
   readonly before: number
   readonly now: number

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { fieldsOf, jobSettings, removedJob } from '../../../model/job.ts'
-import { inspect } from '../connection/inspect.ts'
+import { inspect } from '../connection/database.ts'
 import { raw } from '../connection/statements.ts'
 import {
   answers,
@@ -20,10 +20,11 @@ import {
   runQueries,
   runs,
   runTargets,
+  sharedCalls,
+  sharedJobs,
   targets,
   tasks,
 } from '../schema.ts'
-import { sharedCalls, sharedJobs } from '../sync/schema.ts'
 import { alerts, judgedRuns, mutes, outbox, rechecks, restingQueries, slots } from '../unattended/schema.ts'
 import { changing } from './prune.ts'
 

@@ -6,14 +6,21 @@ import type { PlanDraft, PlannedJob } from '../../runs.ts'
 import { type RunTargets, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
-import { finalKinds } from '../fragments.ts'
 import { loadRun } from '../runs.ts'
 import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import { askedBefore, continueQueries, createEdited, editedQueries } from './edited-queries.ts'
-import { restoreSkipped } from './fit.ts'
-import { asked, assignQueryIds, createTable, numbers, type Staged, stagedJob } from './staging.ts'
-import { summarise, unaffordable } from './summary.ts'
+import { finalKinds, restoreSkipped } from './fit.ts'
+import { askedBefore, continueQueries, createEdited, editedQueries } from './planned.ts'
+import {
+  asked,
+  assignQueryIds,
+  createTable,
+  numbers,
+  type Staged,
+  stagedJob,
+  summarise,
+  unaffordable,
+} from './staging.ts'
 
 /** In kilobytes; small, because a draft is written and read in order. */
 const cacheSize = 8_000

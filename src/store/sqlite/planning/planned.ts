@@ -1,9 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { and, asc, desc, eq, gt, lt, or, sql } from 'drizzle-orm'
-import type { PlannedReads, PlannedRow } from '../../runs.ts'
+import { and, asc, desc, eq, getTableName, gt, lt, or, sql } from 'drizzle-orm'
+import type { JobSettings } from '../../../model/job.ts'
+import { continuedQuery, queryKey } from '../../../model/query.ts'
+import type { EditedQueries, FormerJob, PlannedReads, PlannedRow } from '../../runs.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import { queries, runQueries, runs, runTargets, targets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
+import { assignQueryIds, type Staged } from './staging.ts'
 
 /** Every query has a task for its first page, in the order of the file. */
 const columns = {
@@ -115,3 +118,147 @@ const targetsOf = (db: Database) =>
     )
     .orderBy(asc(targets.id))
     .prepare()
+
+/*
+ * An edit of a job file may make another query of each of its queries, without a word: a new query has no history. Here is told
+ * which queries these are, and which of them go on with the history of the query that was asked before.
+ */
+
+/** Makes the tables of a draft in which new queries stand, and those that are no longer asked. */
+export function createEdited(db: Database): void {
+  for (const name of ['fresh', 'gone'])
+    db.exec(`CREATE TABLE draft.${name} (operation TEXT NOT NULL, text TEXT NOT NULL, params TEXT NOT NULL)`)
+  db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
+}
+
+/** The newest run of a job, but for second looks of earlier versions, which ask a part of it. */
+const newestRun = `(SELECT max(r.id) FROM runs_ r WHERE r.job = @job AND r.id NOT IN (SELECT run_id FROM rechecks)
+  AND EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = r.id))`
+
+/**
+ * The staged queries that their job never asked, beside those that its newest run asked and that are no longer staged; null where
+ * there is nothing to be told. The numbers of the staged queries are assigned anew.
+ */
+export function editedQueries(db: Database, staged: Staged, job: string): EditedQueries | null {
+  const { run } = db
+    .prepare<unknown[], { run: number | null }>(`SELECT ${newestRun} AS run`)
+    .get({ job }) ?? {
+    run: null,
+  }
+  if (run === null) return null
+  assignQueryIds(db, staged)
+  const [table, leftOut] = [getTableName(staged.table), getTableName(staged.leftOut)]
+  for (const name of ['fresh', 'gone']) db.exec(`DELETE FROM draft.${name}`)
+  const found = db
+    .prepare(
+      `INSERT INTO draft.fresh (operation, text, params) SELECT s.operation, s.text, s.params FROM ${table} s
+        JOIN draft.asked a ON a.id = s.id
+        WHERE a.added = 1 OR (
+          NOT EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = @run AND q.query_id = a.query_id)
+          AND NOT EXISTS (SELECT 1 FROM runs_ r JOIN run_queries q ON q.run_id = r.id AND q.query_id = a.query_id WHERE r.job = @job))`,
+    )
+    .run({ job, run })
+  if (found.changes === 0) return null
+  const lost = db
+    .prepare(
+      `INSERT INTO draft.gone (operation, text, params) SELECT q.operation, q.text, q.params FROM queries q WHERE q.id IN (
+          SELECT rq.query_id FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id AND r.plan_number = rq.plan_number WHERE r.id = @run
+          UNION SELECT query_id FROM resting_queries WHERE run_id = @run)
+        AND q.id NOT IN (SELECT query_id FROM draft.asked) AND q.key NOT IN (SELECT key FROM draft.${leftOut})`,
+    )
+    .run({ run })
+  return { fresh: found.changes, gone: lost.changes, pairs: lost.changes === 0 ? [] : pairs(db) }
+}
+
+/** The one of these jobs of whose newest run the staged queries of a job that never ran have most, and at least half. */
+export function askedBefore(
+  db: Database,
+  staged: Staged,
+  job: string,
+  others: readonly string[],
+): FormerJob | null {
+  const runOf = db.prepare<unknown[], number | null>(`SELECT ${newestRun}`).pluck()
+  if (runOf.get({ job }) != null) return null
+  assignQueryIds(db, staged)
+  const asked = db.prepare<unknown[], Pick<FormerJob, 'asked' | 'same'>>(
+    `SELECT count(*) AS asked, coalesce(sum(q.id IN (SELECT query_id FROM draft.asked)
+        OR q.key IN (SELECT key FROM draft.${getTableName(staged.leftOut)})), 0) AS same
+      FROM queries q WHERE q.id IN (
+        SELECT rq.query_id FROM run_queries rq JOIN runs_ r ON r.id = rq.run_id AND r.plan_number = rq.plan_number WHERE r.id = @run
+        UNION SELECT query_id FROM resting_queries WHERE run_id = @run)`,
+  )
+  const found = others.flatMap((other) => {
+    const run = runOf.get({ job: other })
+    const counts = run == null ? undefined : asked.get({ run })
+    return counts === undefined || counts.same === 0 || counts.same * 2 < counts.asked
+      ? []
+      : [{ job: other, ...counts }]
+  })
+  return found.sort((a, b) => b.same - a.same)[0] ?? null
+}
+
+/** What may have become of what: queries that differ in their params, in their operation, or in the case of their text. */
+function pairs(db: Database): EditedQueries['pairs'] {
+  const rows = db
+    .prepare<
+      [],
+      Readonly<Record<'was' | 'now' | 'wasText' | 'nowText', string>> & { readonly queries: number }
+    >(
+      `SELECT json_array(g.operation, json(g.params)) AS was, json_array(f.operation, json(f.params)) AS now,
+        count(*) AS queries, g.text AS wasText, min(f.text) AS nowText
+      FROM fresh f JOIN gone g ON g.text = f.text COLLATE NOCASE
+      WHERE (f.text = g.text) + (f.operation = g.operation) + (f.params = g.params) = 2
+      GROUP BY 1, 2, CASE WHEN f.text <> g.text THEN f.text END ORDER BY 1, 2, 5`,
+    )
+    .all()
+  return rows.map(({ was, now, queries, wasText, nowText }) => {
+    const [wasOperation, wasParams] = JSON.parse(was)
+    const [operation, params] = JSON.parse(now)
+    return {
+      queries,
+      was: { operation: wasOperation, text: wasText, params: wasParams },
+      now: { operation, text: nowText, params },
+    }
+  })
+}
+
+/**
+ * Links queries of a run to those that they go on with: one that the job asked before it first asked the query, and did not ask
+ * beside it. Inside a transaction.
+ */
+export function continueQueries(db: Database, run: number, { name, continues }: JobSettings): void {
+  if (continues == null) return
+  // Queries of a run that go on with no other query yet.
+  const unlinked = db
+    .prepare<[run: number, job: string], { id: number; operation: string; text: string; params: string }>(
+      `SELECT q.id, q.operation, q.text, q.params
+      FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number JOIN queries q ON q.id = rq.query_id
+      WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM continuations known JOIN runs_ past ON past.id = known.run_id
+        WHERE past.job = ? AND known.query_id = q.id)`,
+    )
+    .all(run, name)
+  const idOfKey = db
+    .prepare<[key: Buffer], number>('SELECT coalesce(same_as, id) FROM queries WHERE key = ?')
+    .pluck()
+  const asking = 'runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number'
+  const firstAsked = db
+    .prepare<[job: string, query: number], number | null>(
+      `SELECT min(r.id) FROM ${asking} WHERE r.job = ? AND rq.query_id = ?`,
+    )
+    .pluck()
+  const asks = db.prepare<[run: number, query: number]>(
+    `SELECT 1 FROM ${asking} WHERE r.id = ? AND rq.query_id = ?`,
+  )
+  const link = db.prepare<[run: number, query: number, former: number]>(
+    'INSERT OR IGNORE INTO continuations (run_id, query_id, former_id) VALUES (?, ?, ?)',
+  )
+  for (const { id, operation, text, params } of unlinked) {
+    const former = continuedQuery({ operation, text, params: JSON.parse(params) }, continues)
+    const formerId = former === null ? undefined : idOfKey.get(queryKey(former))
+    if (formerId === undefined) continue
+    const first = firstAsked.get(name, id) ?? run
+    const formerFirst = firstAsked.get(name, formerId) ?? null
+    if (formerFirst === null || formerFirst >= first) continue
+    if (asks.get(first, formerId) === undefined) link.run(first, id, formerId)
+  }
+}

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
-import { eq, sql } from 'drizzle-orm'
-import { kindCodes } from '../../../model/result.ts'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { featureBits, kindCodes, type SerpFeature } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
 import type {
+  FoundFeatures,
   ObservedRow,
   QueryText,
   ReportedTarget,
@@ -16,6 +17,7 @@ import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
 import {
+  answers as a,
   answers,
   continuations,
   hosts,
@@ -26,12 +28,13 @@ import {
   runQueries as rq,
   runs,
   runTotals,
+  tasks as t,
   tasks,
+  texts,
 } from '../schema.ts'
 import { restingQueries as resting } from '../unattended/schema.ts'
 import { askedQueries, isAsked, targetOrder } from '../views.ts'
-import { featuresIn } from './features.ts'
-import { runSuspicion } from './suspicion.ts'
+import { runSuspicion } from './observations.ts'
 
 /** The query of an observation, in its run. */
 const ofObservation = sql`FROM ${rq} WHERE ${rq.runId} = ${o.runId} AND ${rq.queryId} = ${o.queryId}`
@@ -271,4 +274,26 @@ export function runQuality(db: Database, run: number): RunQuality {
   const { planned, done, failed, ...about } = totals as NonNullable<typeof totals>
   const mismatched = mismatchedIn(db, run)
   return { ...about, tasks: { planned, done, failed }, ...(mismatched === 0 ? {} : { mismatched }) }
+}
+
+/** The service may send an empty object in place of no panel. */
+const hasPanel = sql`(${a.knowledgeGraph} IS NOT NULL AND EXISTS (SELECT 1 FROM ${texts}
+  WHERE ${texts.id} = ${a.knowledgeGraph} AND ${texts.text} NOT IN ('', '{}', '[]')))`
+
+/** The keys of the lists are their only texts: to look for one is quicker than to read the JSON. */
+const hasRelated = sql`(coalesce(instr(${a.items}, ${sql.raw(`'"${kindCodes.related}":'`)}), 0) > 0)`
+
+function bitIf(feature: SerpFeature, condition: SQL) {
+  return sql`(${condition}) * ${sql.raw(String(featureBits([feature])))}`
+}
+
+/** Of all answers to first pages, a text for each column, which is read quicker than rows. What retention dropped is not known any more. */
+function featuresIn(db: Database, run: number): readonly FoundFeatures[] {
+  const { queries, features } = drizzle(db).get<{ queries: string; features: string }>(sql`
+    SELECT json_group_array(${t.queryId}) AS queries,
+      json_group_array(${bitIf('knowledge', hasPanel)} + ${bitIf('related', hasRelated)}) AS features
+    FROM ${t} CROSS JOIN ${a} WHERE ${t.runId} = ${run} AND ${t.page} = 1 AND ${t.state} = 'done'
+      AND ${a.id} = ${t.answerId} AND ${a.prunedAt} IS NULL`)
+  const bits = JSON.parse(features) as readonly number[]
+  return (JSON.parse(queries) as readonly number[]).map((query, row) => [query, bits[row] as number])
 }

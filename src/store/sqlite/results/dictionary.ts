@@ -24,7 +24,7 @@ export interface Dictionary {
   forget(): void
 }
 
-export interface Link {
+interface Link {
   readonly id: number
   /** The number of the link that is the address of its page. */
   readonly sameAs: number

@@ -16,7 +16,7 @@ interface HashedTable {
 }
 
 /** Finds the newest rows of a table by their hashes; the others are found in its table of hashes. For use inside transactions only. */
-export interface HashIndex {
+interface HashIndex {
   /** The number of a row with this hash and this check; 0 where none is remembered. */
   find(hash: number, check: number): number
   /** Notes a row that was just inserted. */

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { type AnswerFacts, kindCodes, type Result } from '../../../model/result.ts'
+import { pageAddress } from '../../../model/url.ts'
 import type { ReadAnswer } from '../../results.ts'
-import type { StoreCache, StoredItem } from '../cache.ts'
+import type { PageItems, StoreCache, StoredItem } from '../cache.ts'
 import { batchInsert, raw, updateOrFail } from '../connection/statements.ts'
 import { answers, datedDetails, imageDetails } from '../schema.ts'
 import type { Dictionary, Item } from './dictionary.ts'
@@ -155,7 +156,7 @@ function placesOf(results: readonly Result[]): readonly Placed[] {
 }
 
 /** Results that have a rank, by kind, in their order. */
-export function rankedInOrder(results: readonly Result[]): readonly Result[] {
+function rankedInOrder(results: readonly Result[]): readonly Result[] {
   return placesOf(results).flatMap(({ kind, result }) => (isRanked(kind) ? result : []))
 }
 
@@ -266,4 +267,45 @@ function answerWriter(db: Database) {
 
 function json(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value)
+}
+
+/** The results of a store that is gone with its chunk: every one of them is remembered, and nothing else has them. */
+export function passingItems(): PageItems {
+  const known = new Map<number, readonly StoredItem[]>()
+  return {
+    of: (answerId) => known.get(answerId) ?? [],
+    remember: (answerId, items) => void known.set(answerId, items),
+    // They are no rows that a rollback takes back, and no other connection changes them.
+    forget: () => {},
+  }
+}
+
+/**
+ * Keeps of an answer what decides on the pages after it, for a store that is gone with its chunk: its results are stored by those who
+ * read the shared journal. Counterpart of `resultWriter`.
+ */
+export function passingResultWriter(db: Database, { items: known }: Pick<StoreCache, 'items'>): ResultWriter {
+  const writeFacts = db.prepare(
+    `${updateOrFail} answers_ SET normaliser = ?, has_next_page = ?, next_page = ?, echo_mismatch = ? WHERE id = ?`,
+  )
+  const numbers = new Map<string, number>()
+  const numberOf = (link: string): number => {
+    const page = pageAddress(link)
+    const number = numbers.get(page) ?? numbers.size + 1
+    numbers.set(page, number)
+    return number
+  }
+  const keep = ({ answerId, normaliser, says: { results, facts, echoMismatch } }: ReadAnswer): void => {
+    const hasNext = facts.hasNextPage === null ? null : Number(facts.hasNextPage)
+    const mismatch = echoMismatch === null ? null : JSON.stringify(echoMismatch)
+    writeFacts.run(normaliser, hasNext, facts.nextPage, mismatch, answerId)
+    const items = rankedInOrder(results).map(({ link }) => ({
+      link: link?.toWellFormed() ?? null,
+      sameAs: link === null ? null : numberOf(link.toWellFormed()),
+      linkId: null,
+      title: null,
+    }))
+    known.remember(answerId, items)
+  }
+  return { prepare: () => {}, keep }
 }

@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3'
-import { and, eq, gte, inArray, isNull, min, or, sql } from 'drizzle-orm'
+import { and, between, desc, eq, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
 import { tooLongStatuses } from '../../../model/call.ts'
-import type { DueReads, StoredQueryHistory } from '../../unattended.ts'
+import type { DueReads, SlotStore, StoredQueryHistory } from '../../unattended.ts'
+import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, calls, queries, runs, tasks } from '../schema.ts'
+import { slots } from './schema.ts'
 
 const unknownQuery: StoredQueryHistory = { answeredAt: null, failures: [], inRun: 'not-asked' }
 
@@ -103,4 +105,47 @@ function historyOf(
       return { answeredAt: Math.max(fetchedAt ?? 0, startedAt), failures, inRun }
   }
   return { answeredAt: null, failures, inRun }
+}
+
+const killed = 'The process that ran it was killed.'
+
+export function slotStore(db: Database, writer: GroupCommit): SlotStore {
+  const orm = drizzle(db)
+  const isSlot = (job: string, slotAt: number) => and(eq(slots.job, job), eq(slots.slotAt, slotAt))
+  return {
+    slots: async (job, limit) =>
+      orm.select().from(slots).where(eq(slots.job, job)).orderBy(desc(slots.slotAt)).limit(limit).all(),
+    slotIn: async (job, from, until) =>
+      orm
+        .select()
+        .from(slots)
+        .where(and(eq(slots.job, job), between(slots.slotAt, from, until)))
+        .orderBy(desc(slots.slotAt))
+        .get() ?? null,
+    takeSlot: (job, slotAt, now) =>
+      writer.write(() => {
+        const { changes } = orm
+          .insert(slots)
+          .values({ job, slotAt, takenAt: now })
+          .onConflictDoNothing()
+          .run()
+        return changes === 1
+      }),
+    noteSlotRun: (job, slotAt, runId) =>
+      writer.write(() => {
+        orm.update(slots).set({ runId }).where(isSlot(job, slotAt)).run()
+      }),
+    endSlot: (job, slotAt, { outcome, runId, reason }) =>
+      writer.write(() => {
+        orm.update(slots).set({ runId, outcome, reason }).where(isSlot(job, slotAt)).run()
+      }),
+    endKilledSlots: (job, before) =>
+      writer.write(() => {
+        orm
+          .update(slots)
+          .set({ outcome: 'skipped', reason: killed })
+          .where(and(eq(slots.job, job), lt(slots.slotAt, before), isNull(slots.outcome)))
+          .run()
+      }),
+  }
 }

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { and, desc, eq, gte, lt, lte, sql } from 'drizzle-orm'
 import type { AlertStore, ObservationRow } from '../../alerts.ts'
 import { drizzle, each, once } from '../connection/statements.ts'
+import { wronglyDatedBefore } from '../rankings/observations.ts'
 import { rankOf } from '../rankings/serps.ts'
-import { wronglyDatedBefore } from '../rankings/suspicion.ts'
 import {
   answers,
   hosts,
