@@ -24,9 +24,6 @@ const readables: Readonly<Record<RowView, { readonly time: string; readonly orde
   rankings: { time: 'date', order: 'job, date, run_id, query, operation, params, target' },
 }
 
-/** A condition with its value; undefined for no condition. */
-type Condition = readonly [condition: string, value: unknown]
-
 function select(columns: readonly string[], from: string, conditions: readonly string[], order: string) {
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   return `SELECT ${columns.join(', ')} FROM ${from} ${where} ORDER BY ${order}`
@@ -82,7 +79,8 @@ function conditionsOf(view: RowView, { job, run, query, operation, from, until }
   ])
 }
 
-function given(tests: readonly Condition[]) {
+/** Those of these conditions that have a value. */
+function given(tests: readonly (readonly [condition: string, value: unknown])[]) {
   const asked = tests.filter(([, value]) => value !== undefined)
   return { conditions: asked.map(([test]) => test), values: asked.map(([, value]) => value) }
 }
