@@ -90,7 +90,7 @@ async function timesOf(browser: Browser, { name, file }: Row): Promise<Times> {
     const isReport = !name.startsWith('a page')
     const loading = await traced(page, async () => {
       await page.goto(pathToFileURL(file).href)
-      if (isReport) await page.waitForSelector('#definitions')
+      if (isReport) await page.waitForSelector('main[data-whole]')
       await page.waitForFunction(isSeen)
       await page.evaluate(settled('whole'))
     })
@@ -111,7 +111,7 @@ async function timesOf(browser: Browser, { name, file }: Row): Promise<Times> {
 async function timeOf(page: Page, field: string): Promise<number | undefined> {
   if ((await page.$(field)) === null) return
   await page.evaluate(reset)
-  await page.waitForSelector('#definitions')
+  await page.waitForSelector('main[data-whole]')
   await page.evaluate(settled('reset'))
   const trace = await traced(page, async () => {
     await page.evaluate(choosing(field))

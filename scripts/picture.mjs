@@ -29,7 +29,7 @@ async function takePicture(report) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
     await page.setViewport({ width: 1280, height: 900 })
     await page.goto(pathToFileURL(report).href)
-    await page.waitForSelector('#definitions')
+    await page.waitForSelector('main[data-whole]')
     await page.waitForSelector('.chart path')
     await page.screenshot({ path: picture })
   } finally {

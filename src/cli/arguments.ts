@@ -35,7 +35,7 @@ export const reportFormats = {
     load: async () => (await import('../report/formats/workbook.ts')).workbookFormat,
   },
   html: { extensions: ['.html', '.htm'], load: async () => (await import('../page/html.ts')).pageFormat },
-  pdf: { extensions: ['.pdf'], load: async () => (await import('../page/pdf.ts')).pdfFormat },
+  pdf: { extensions: ['.pdf'], load: async () => (await import('../page/paper.ts')).pdfFormat },
   email: {
     extensions: ['.eml'],
     load: async () => (await import('../report/formats/email/email.ts')).emailFormat,

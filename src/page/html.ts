@@ -7,8 +7,7 @@ import type { PageContent } from '../report/data.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
 import { wordsOf } from '../report/words/words.ts'
-import { type PackedPage, packedOutline, withSerps } from './packed.ts'
-import { pageScriptId } from './page-names.ts'
+import { type PackedPage, packedOutline, pageScriptId, withSerps } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -65,7 +64,7 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
 
 /** What stands in the file as elements. The first screen has nothing of result pages. */
 async function written(outline: PackedPage, script: string): Promise<string> {
-  const { firstScreen } = await import('./first-screen.ts')
+  const { firstScreen } = await import('./page-window.ts')
   return firstScreen([...jsonPieces(outline)].join(''), script)
 }
 

@@ -1,6 +1,12 @@
 import type { PageContent, PageData, PageSerp, SerpResult } from '../report/data.ts'
 import type { DayCell, Keyword, RankHistory, RankSeries } from '../report/history/rank-history.ts'
 
+/** Class of the root element, while what stands in the file is not what its address asks for. */
+export const undrawn = 'undrawn'
+
+/** Id of the script that draws the page, which stands in the file as a text. */
+export const pageScriptId = 'page-script'
+
 /** Title, link and site of a result as places in their lists, then its targets. */
 type PackedResult = readonly [
   title: number | null,

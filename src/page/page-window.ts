@@ -1,6 +1,6 @@
 import vm from 'node:vm'
 import { parseHTML } from 'linkedom'
-import type { HtmlElement } from './serialise.ts'
+import { type HtmlElement, screen, serialised } from './serialise.ts'
 
 /** A page that its own script has drawn, in a window without a screen. */
 export interface DrawnPage {
@@ -19,6 +19,20 @@ export async function drawnPage(json: string, script: string): Promise<DrawnPage
   await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
   return page
 }
+
+/**
+ * The HTML of what the page shows first, as its own script draws it: a browser can show it before that script runs, which then puts
+ * the same in its place. Charts are not part of it, because they are as wide as the window.
+ *
+ * @param json what the page reads its data from
+ */
+export async function firstScreen(json: string, script: string): Promise<string> {
+  const { root } = await drawnPage(json, script)
+  for (const unseen of root.querySelectorAll(notSeenFirst)) unseen.remove()
+  return Array.from(root.querySelectorAll('#report > *'), (part) => serialised(part, screen)).join('')
+}
+
+const notSeenFirst = 'main > :nth-child(n + 2), .main-plot > *'
 
 interface PageWindow extends DrawnPage {
   /** What the script of the page finds in a browser. */

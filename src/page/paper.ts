@@ -1,10 +1,30 @@
+import { findBrowser, printPdf } from '../output/browser.ts'
 import { escaped } from '../output/markup.ts'
+import { reportPageContent } from '../report/build-data.ts'
 import type { PageContent } from '../report/data.ts'
-import type { Paper } from '../report/report.ts'
-import { jsonPieces, type PageAssets, styleOf, titleOf } from './html.ts'
+import type { Paper, PrintSettings, ReportFormat } from '../report/report.ts'
+import { jsonPieces, type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
 import { packed } from './packed.ts'
 import { drawnPage } from './page-window.ts'
 import { paper as paperMedium, serialised } from './serialise.ts'
+
+/** The page on paper, printed by an installed browser. */
+export const pdfFormat: ReportFormat = {
+  chunks: (source) => {
+    // Before anything is written.
+    findBrowser(source.print.browsers)
+    return printed(reportPageContent(source), source.print)
+  },
+  binary: true,
+  measured: true,
+  document: true,
+  commented: true,
+  printed: true,
+}
+
+async function* printed(data: PageContent, { browsers, paper }: PrintSettings): AsyncGenerator<Uint8Array> {
+  yield await printPdf(await paperPage(data, await reportAssets(data.presentation.language), paper), browsers)
+}
 
 /**
  * The report as one HTML file for a printer: what the page shows on paper as it opens, drawn already. It has no script, and

@@ -3,10 +3,19 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressOf, placeIn, type ReaderPlace } from '../../src/page/client/controls/address.ts'
+import { addressOf, placeIn, type ReaderPlace } from '../../src/page/client/address.ts'
 import { noFilters } from '../../src/page/client/filters.ts'
 import { testTable } from '../support/test-table.ts'
-import { chooseTag, chromium, htmlOf, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import {
+  chooseTag,
+  chromium,
+  htmlOf,
+  type Opened,
+  openBrowser,
+  openFields,
+  openPage,
+  whyNoChromium,
+} from './browser.ts'
 import { samplePage } from './sample-page.ts'
 
 const sample = samplePage({ keywords: 40, days: 40 })
@@ -21,7 +30,7 @@ const nowhere: ReaderPlace = { filters: noFilters, sort: '', chart: '', keyword:
 describe('a place on the page', () => {
   testTable<[string, ReaderPlace]>([
     ['', nowhere],
-    ['section=pages', { ...nowhere, section: 'pages' }],
+    ['section=moved', { ...nowhere, section: 'moved' }],
     ['sort=-volume', { ...nowhere, sort: '-volume' }],
     ['chart=top_10', { ...nowhere, chart: 'top_10' }],
     [`keyword=${query.replaceAll(' ', '+')}`, { ...nowhere, keyword: 3 }],
@@ -38,7 +47,7 @@ describe('a place on the page', () => {
   })
 
   test('a section alone is one, and what does not exist is none', () => {
-    expect(placeIn('#pages', data)).toEqual({ ...nowhere, section: 'pages' })
+    expect(placeIn('#competitors', data)).toEqual({ ...nowhere, section: 'competitors' })
     expect(placeIn('#section=cellar&sort=<b>&keyword=nothing', data)).toEqual(nowhere)
   })
 
@@ -80,7 +89,7 @@ describe.skipIf(chromium === undefined)(title, () => {
   async function afresh(at = ''): Promise<void> {
     await page.evaluate((hash) => history.replaceState(null, '', `${location.href.split('#')[0]}${hash}`), at)
     await page.reload()
-    await page.waitForSelector('#definitions')
+    await page.waitForSelector('main[data-whole]')
   }
   async function back(): Promise<void> {
     const before = await hash()
@@ -104,9 +113,9 @@ describe.skipIf(chromium === undefined)(title, () => {
     await page.waitForFunction(() => location.hash === '#sort=keyword')
     await chooseTag(page, 'desks')
     expect(await hash()).toBe('#tag=desks&sort=keyword')
-    await page.click('nav a[href="#pages"]')
-    expect(await hash()).toBe('#tag=desks&sort=keyword&section=pages')
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('pages-title')
+    await page.click('.sentences a[href="#competitors"]')
+    expect(await hash()).toBe('#tag=desks&sort=keyword&section=competitors')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('competitors-title')
     await back()
     expect(await hash()).toBe('#tag=desks&sort=keyword')
     await back()
@@ -142,6 +151,7 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('periods: presets, free days that are never the wrong way round, and a free day to compare with', async () => {
     await afresh()
+    await openFields(page)
     expect(await text('.days')).toMatch(/^24 Oct to 20 Nov 2026, compared with 13 November 2026/)
     expect(await page.$('#choose-from').then((field) => field?.isVisible())).toBe(false)
     await page.select('#choose-period', '7d')
@@ -189,6 +199,7 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('Back takes a typed day away for good', async () => {
     await afresh()
+    await openFields(page)
     await page.select('#choose-period', 'free')
     await type('#choose-from', '11102026')
     await back()
@@ -198,7 +209,7 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('where filters select nothing the page still says what is compared, and keeps the focus', async () => {
     await afresh()
-    await page.focus('#overview .term')
+    await page.focus('.cards .term')
     await page.evaluate(() => {
       location.hash = 'text=no+such+keyword'
     })

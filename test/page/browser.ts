@@ -74,7 +74,7 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
   ])
   await page.setViewport({ width: look.width ?? 1280, height: 900 })
   await page.goto(`${address}${look.hash ?? ''}`)
-  await page.waitForSelector(look.isUndrawn ? '#overview' : '#definitions')
+  await page.waitForSelector(look.isUndrawn ? '#overview' : 'main[data-whole]')
   return {
     page,
     mishaps,
@@ -101,7 +101,14 @@ export async function htmlOf(data: PageData): Promise<string> {
 
 /** Ticks a tag in the list of tags, or unticks it. */
 export async function chooseTag(page: Page, tag: string): Promise<void> {
+  await openFields(page)
   await page.click('#choose-tag')
   await page.click(`#tag-list input[value="${tag}"]`)
   await page.click('#choose-tag')
+}
+
+/** Opens the fields of the filters, unless they are open. */
+export async function openFields(page: Page): Promise<void> {
+  if (await page.$eval('.shown', (one) => one.getAttribute('aria-expanded') === 'false'))
+    await page.click('.shown')
 }

@@ -6,18 +6,15 @@ import { timeAxis } from '../../src/page/client/chart/frame.ts'
 import { pathOf } from '../../src/page/client/chart/line-chart.ts'
 import { scaleFromZero, scaleOfRanks } from '../../src/page/client/chart/scale.ts'
 import { filterLabels, filtersIn, hashOf, noFilters, withUsedDay } from '../../src/page/client/filters.ts'
-import { decimal, longDay, percent, shortDay, shortLink } from '../../src/page/client/format.ts'
-import { runningHead } from '../../src/page/client/paper/running-head.ts'
-import { searches } from '../../src/page/client/sections/pages.ts'
+import { runningHead } from '../../src/page/client/header.ts'
 import { sorted } from '../../src/page/client/table/simple-table.ts'
 import { askedText, rankText } from '../../src/page/client/text.ts'
 import { countedView, type View, viewOf, withMovement } from '../../src/page/client/view.ts'
-import { valueRank } from '../../src/report/cells.ts'
+import { shortLink, valueRank } from '../../src/report/cells.ts'
 import { partKey } from '../../src/report/history/filter-history.ts'
 import type { KeywordStatus } from '../../src/report/history/keyword-status.ts'
 import { compare, groupOf } from '../../src/report/history/movement.ts'
 import { absentCell, dayValue, type Keyword, rankedCell } from '../../src/report/history/rank-history.ts'
-import { german } from '../../src/report/words/de/index.ts'
 import { english } from '../../src/report/words/en/index.ts'
 import { testTable } from '../support/test-table.ts'
 import { hostilePage } from './odd-pages.ts'
@@ -249,12 +246,12 @@ testTable<readonly [number, number | undefined, string, string, number?]>([
 
 test('numbers and days are written for people', () => {
   expect([
-    decimal(-0.25, 2),
-    percent(0.1234),
+    english.decimal(-0.25, 2),
+    english.percent(0.1234),
     count(1, 'query', 'queries'),
     count(12_000, 'keyword'),
   ]).toEqual(['\u22120.25', '12.3%', '1 query', '12,000 keywords'])
-  expect([longDay('2026-03-01'), shortDay('2026-09-30')]).toEqual(['1 March 2026', '30 Sept'])
+  expect([english.longDay('2026-03-01'), english.shortDay('2026-09-30')]).toEqual(['1 March 2026', '30 Sept'])
   expect(shortLink('https://www.acme.example/shop/')).toBe('acme.example/shop')
 })
 
@@ -291,14 +288,6 @@ const keyword = (query: string, operation: string, params: Keyword['params'], vo
   ...{ query, operation, params, volume, kind: 'organic', tags: [], url: null, labels: {} },
 })
 
-test('searches for what several engines are asked count once, those of other countries too', () => {
-  const desk = keyword('desk', 'alpha.search', { gl: 'us' })
-  expect(searches([desk, keyword('desk', 'alpha.news', { gl: 'us' })])).toBe(100)
-  expect(searches([desk, keyword('desk', 'alpha.search', { gl: 'gb' })])).toBe(200)
-  expect(searches([desk, keyword('chair', 'alpha.search', { gl: 'us' }, 20)])).toBe(120)
-  expect(searches([{ ...desk, volume: null }])).toBe(0)
-})
-
 test('the running head shortens names, and never the days', () => {
   const days = '27 Oct to 23 Nov 2026'
   expect(runningHead('', 'Desks', days)).toBe(`Desks · ${days}`)
@@ -313,14 +302,6 @@ test('the running head shortens names, and never the days', () => {
     expect(line).toMatch(/ · (Desks|title)/)
     expect(line.length).toBeLessThan(120)
   }
-})
-
-test.each([english, german])('one keyword is told in the singular', ({ pages: { states } }) => {
-  expect(states.right(1)).not.toBe(states.right(2))
-  expect([english.pages.states['not ranked'](1), english.pages.states['not ranked'](2)]).toEqual([
-    ' does not rank',
-    ' do not rank',
-  ])
 })
 
 test('a lead says which of many keywords are printed', () => {

@@ -11,7 +11,7 @@ const usual = samplePage({ keywords: 70, days: 40 })
 /** So many series that sentences are found after the figures. */
 const large = samplePage({ keywords: 800, days: 12 })
 const first =
-  '.page-header h1, .days, .controls, .field:not([hidden]), .outcome, .headline, .card, .cards + .panel tr'
+  '.page-header h1, .days, .controls, .shown, .outcome, .sentences, .main-chart:not([hidden]), .card'
 
 /** Where the parts of the first screen are, and what they say. */
 const seen = (page: Page) =>
@@ -25,7 +25,7 @@ const seen = (page: Page) =>
         // HTML has no way to write the sign for nothing.
         return [copy.textContent?.replaceAll('\0', ''), x, y, width, height]
       }),
-    '.tooltip, .picker-panel, [hidden], option',
+    '.tooltip, .main-plot > *, [hidden]',
   )
 
 const title = chromium === undefined ? whyNoChromium : 'the first screen'

@@ -11,6 +11,7 @@ import {
   type Look,
   type Opened,
   openBrowser,
+  openFields,
   openPage,
   whyNoChromium,
 } from './browser.ts'
@@ -59,7 +60,7 @@ async function usualPage(hash = ''): Promise<Page> {
       next === '#text=drawn+anew' || hash.includes('fits+nothing'),
     )
   }
-  await page.waitForSelector('#definitions')
+  await page.waitForSelector('main[data-whole]')
   return page
 }
 
@@ -128,9 +129,7 @@ describe.skipIf(chromium === undefined)(title, () => {
   ])('of a job that %s says so, and what there is', async (words, data) => {
     await using opened = await openPage(browser, data)
     const { page, mishaps } = opened
-    const parts = ['overview', 'runs', 'definitions']
-    expect(await attributes(page, 'main > section', 'id')).toEqual(parts)
-    expect(await attributes(page, 'nav a', 'href')).toEqual(parts.map((id) => `#${id}`))
+    expect(await attributes(page, 'main > section', 'id')).toEqual(['overview'])
     expect(await text(page, '#overview')).toContain(words)
     expect(mishaps).toEqual([])
   })
@@ -138,33 +137,28 @@ describe.skipIf(chromium === undefined)(title, () => {
   test('on its first day no column, list or panel is empty for want of a second one', async () => {
     await using opened = await openPage(browser, firstDayPage())
     const { page } = opened
-    const heads = await texts(page, 'main :is(h3, thead th)')
-    expect(heads.length).toBeGreaterThan(20)
-    expect(heads.filter((one) => /Change|Before|Trend|^Best$|Winners|Losers/.test(one))).toEqual([])
+    const heads = await texts(page, '#keywords thead th, .switch span')
+    expect(heads.length).toBeGreaterThan(5)
+    expect(heads.filter((one) => /Change|Before|Trend|^Up$|^Down$/.test(one))).toEqual([])
   })
 
-  test('where nothing ranks, it is said once', async () => {
+  test('where nothing ranks, there is no column of ranks, pages or clicks', async () => {
     await using opened = await openPage(browser, nothingRanksPage())
     const { page, mishaps } = opened
-    await page.waitForSelector('#definitions')
-    expect((await texts(page, '#keywords thead th')).length).toBe(3)
-    expect(await texts(page, '#pages p')).toEqual(['No page ranks.'])
-    expect(await page.$$('.movers-head')).toEqual([])
-    expect((await texts(page, '#competitors th')).filter((one) => one.startsWith('Ahead'))).toEqual([])
-    expect(await text(page, '.cards + .panel .empty')).toMatch(/^Nothing ranks, .* searches a month/)
+    await page.waitForSelector('main[data-whole]')
+    const heads = await texts(page, '#keywords thead th')
+    expect(heads.filter((one) => /Change|Trend|Clicks|Page/.test(one))).toEqual([])
+    expect(await page.$$('#moved .move')).toEqual([])
+    expect(await text(page, '#next .empty')).toMatch(/^Nothing ranks, .* searches a month/)
     expect(mishaps).toEqual([])
   })
 
   test('of ranks without their pages, and of a site alone, it says no more than is known', async () => {
     await using opened = await openPage(browser, linklessPage())
     const { page, mishaps } = opened
-    await page.waitForSelector('#definitions')
-    expect(await texts(page, '#pages p')).toEqual([
-      'Which pages rank is not known: their addresses are not at hand.',
-    ])
-    expect(await texts(page, '#competitors :is(h3, .lead)')).toEqual([
-      expect.stringMatching('^Sites with the largest share of the clicks on the top 10'),
-    ])
+    await page.waitForSelector('main[data-whole]')
+    expect(await texts(page, '#competitors tbody .mine')).toHaveLength(1)
+    expect(await page.$$('.main-chart .series')).toHaveLength(1)
     expect(mishaps).toEqual([])
   })
 
@@ -201,12 +195,15 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('filters by text, tag and movement; figures and address follow', async () => {
     const page = await usualPage()
+    await openFields(page)
     await page.type('#choose-text', 'walnut')
     await page.waitForFunction(() => location.hash === '#text=walnut')
     const fitting = usual.history.keywords.filter(({ query }) => query.includes('walnut'))
     expect(await text(page, '.found')).toBe(`${fitting.length} of 70 keywords`)
-    expect(await text(page, '.card .about')).toContain(
-      `of ${fitting.filter(({ kind }) => kind === 'organic').length} keywords`,
+    expect(await text(page, '.shown')).toContain('walnut')
+    expect(await text(page, '.scope')).toContain('walnut')
+    expect(await text(page, '.card:nth-child(3) .value')).toContain(
+      ` of ${fitting.filter(({ kind }) => kind === 'organic').length}`,
     )
     expect((await firstCells(page)).every((name) => name.includes('walnut'))).toBe(true)
     await chooseTag(page, 'accessories')
@@ -215,15 +212,15 @@ describe.skipIf(chromium === undefined)(title, () => {
     await page.click('.outcome button')
     expect(await text(page, '.found')).toBe('70 keywords')
     const figures = (): Promise<readonly (string | null)[]> =>
-      texts(page, '.card, .moved b, #competitors tbody tr')
-    await page.waitForSelector('#definitions')
+      texts(page, '.card, .counts b, #competitors tbody tr')
+    await page.waitForSelector('main[data-whole]')
     const before = await figures()
     const counted = await text(page, '[data-movement="improved"] b')
     await page.click('[data-movement="improved"]')
     const improved = await texts(page, '#keywords tbody .change')
     expect(improved.length).toBeGreaterThan(0)
     expect(improved.every((text) => text?.startsWith('▲'))).toBe(true)
-    await page.waitForSelector('#definitions')
+    await page.waitForSelector('main[data-whole]')
     expect(await figures()).toEqual(before)
     expect(await text(page, '.found')).toBe(`70 keywords, ${counted} listed`)
     expect(await attributes(page, '#keywords table', 'aria-rowcount')).toEqual([`${Number(counted) + 1}`])
@@ -234,7 +231,7 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('a movement redraws the table of keywords alone, and keeps its order', async () => {
     const page = await usualPage()
-    const others = '#overview, #overview *, main > section, #competitors *, #pages *, #runs *'
+    const others = '#overview, #overview *, main > section, #competitors *, #moved *, #next *'
     await page.click('#keywords [data-column="keyword"]')
     const sorting = await page.$eval('#keywords thead', (head) => head.innerText)
     const drawn = await page.evaluateHandle((all) => [...document.querySelectorAll(all)], others)
@@ -248,14 +245,16 @@ describe.skipIf(chromium === undefined)(title, () => {
     for (const movement of ['improved', 'declined']) {
       await page.focus(`[data-movement="${movement}"]`)
       await page.keyboard.press('Enter')
-      expect(await attributes(page, '.moved [aria-pressed="true"]', 'data-movement')).toEqual([movement])
-      expect(await attributes(page, ':focus', 'data-movement')).toEqual([movement])
+      expect(await attributes(page, '.counts [aria-pressed="true"]', 'data-movement')).toEqual([movement])
+      // It goes to the keywords that it counts.
+      expect(await attributes(page, ':focus', 'id')).toEqual(['keywords-title'])
       expect(await text(page, '#keywords .lead')).toContain(`: ${movement} (`)
       expect(await page.$eval('#keywords thead', (head) => head.innerText)).toBe(sorting)
       expect(await redrawn()).toBe(0)
     }
+    await page.focus('[data-movement="declined"]')
     await page.keyboard.press('Enter')
-    expect(await page.$$('.moved [aria-pressed="true"]')).toEqual([])
+    expect(await page.$$('.counts [aria-pressed="true"]')).toEqual([])
     expect(await text(page, '.found')).toBe('70 keywords')
     expect(await redrawn()).toBe(0)
     await chooseTag(page, 'desks')
@@ -289,31 +288,24 @@ describe.skipIf(chromium === undefined)(title, () => {
   })
 
   test('an address opens the part that it names, and the filters undone from there', async () => {
-    await using opened = await openPage(browser, usual, { hash: '#pages' })
+    await using opened = await openPage(browser, usual, { hash: '#competitors' })
     const { page } = opened
     const top = (): Promise<number> =>
-      page.$eval('#pages', (part) => Math.round(part.getBoundingClientRect().top))
+      page.$eval('#competitors', (part) => Math.round(part.getBoundingClientRect().top))
     expect(await top()).toBeGreaterThanOrEqual(0)
     expect(await top()).toBeLessThan(200)
     await chooseTag(page, 'accessories')
     await page.evaluate(() => history.back())
     await page.waitForFunction(() => document.querySelector('.found')?.textContent === '70 keywords')
-    expect(await page.evaluate(() => location.hash)).toBe('#pages')
+    expect(await page.evaluate(() => location.hash)).toBe('#competitors')
   })
 
-  test('filters that match nothing read otherwise than what the job does not name', async () => {
+  test('filters that match nothing say so', async () => {
     const page = await usualPage('#text=fits+nothing')
-    const said = (): Promise<readonly (string | null)[]> =>
-      texts(page, '#overview .empty, #competitors .empty, #pages .empty, #answers .empty')
-    expect(new Set(await said())).toEqual(new Set(['No keyword matches the filters.']))
+    expect(new Set(await texts(page, '#overview .empty, #keywords .empty'))).toEqual(
+      new Set(['No keyword matches the filters.']),
+    )
     expect(await text(page, '.found')).toBe('0 of 70 keywords')
-    const plain = usual.history.keywords.filter(({ url }) => url === null)[0]?.query ?? ''
-    await page.evaluate((text) => {
-      location.hash = `#text=${encodeURIComponent(text)}`
-    }, plain)
-    await page.waitForFunction(() => document.querySelector('.found')?.textContent !== '0 of 70 keywords')
-    await page.waitForSelector('#definitions')
-    expect(await said()).toContain('No target page set for the selected keywords.')
   })
 
   test('a chosen day is the last one of every figure, and a link to it opens the same', async () => {
@@ -373,7 +365,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     const [first, second] = usual.history.days as [string, string]
     const page = await usualPage(`#period=${first}..${second}&compare=7d`)
     expect(await text(page, '.days')).toContain('nothing to compare with')
-    expect(await page.$('#overview :is(.moved, .movers-head)')).toBeNull()
+    expect(await page.$(':is(.counts, .move)')).toBeNull()
     const heads = await texts(page, '#keywords thead th .sort')
     expect(heads.some((head) => head.startsWith('Rank'))).toBe(true)
     expect(heads.filter((head) => /Change|Before/.test(head))).toEqual([])
@@ -394,6 +386,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     )
     const before = usual.serps.find((one) => one.keyword === serp?.keyword && one.day === last - 7)
     const { query } = usual.history.keywords[serp?.keyword ?? 0] ?? { query: '' }
+    await openFields(page)
     await page.type('#choose-text', query)
     await page.waitForFunction(() => location.hash.startsWith('#text='))
     const at = (await firstCells(page, 20)).indexOf(query)
@@ -426,21 +419,18 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('sentences say how things stand and open what they speak of, and what to do next opens a keyword', async () => {
     const page = await usualPage()
-    const sentences = await page.$$eval('.headline li', (all) => all.map((one) => one.textContent ?? ''))
-    expect(sentences.length).toBeGreaterThanOrEqual(3)
-    expect(sentences.length).toBeLessThanOrEqual(5)
-    expect(sentences[0]).toMatch(/^Visibility [\d.]+%/)
-    expect(await page.$$eval('.headline :is(a, button)', (all) => all.length)).toBe(sentences.length)
-    expect(await page.$$eval('.action-reason', (all) => all.length)).toBeLessThanOrEqual(9)
+    const sentences = await page.$$eval('.sentences li', (all) => all.map((one) => one.textContent ?? ''))
+    expect(sentences).toHaveLength(3)
+    expect(await page.$$eval('.sentences :is(a, button)', (all) => all.length)).toBe(sentences.length)
+    expect(await page.$$eval('#next .step', (all) => all.length)).toBeLessThanOrEqual(5)
+    expect(await page.$$eval('#moved .move', (all) => all.length)).toBeLessThanOrEqual(10)
     const entries = (): Promise<number> => page.evaluate(() => history.length)
     const before = await entries()
-    await page.$$eval('.headline button', (all) =>
-      all.find((one) => one.textContent?.includes('top'))?.click(),
-    )
-    expect(await page.evaluate(() => location.hash)).toMatch(/^#movement=[a-z0-9-]+&section=keywords$/)
+    await page.click('[data-movement="improved"]')
+    expect(await page.evaluate(() => location.hash)).toBe('#movement=improved&section=keywords')
     expect(await entries()).toBe(before + 1)
-    const keyword = await text(page, 'tbody .action-keyword bdi')
-    await page.$eval('.action-why button', (one) => (one as HTMLElement).click())
+    const keyword = await text(page, '.step bdi')
+    await page.$eval('.step', (one) => (one as HTMLElement).click())
     await page.waitForSelector('dialog[open]')
     expect(await text(page, 'dialog h2')).toContain(keyword)
     await page.keyboard.press('Escape')
@@ -496,9 +486,12 @@ describe.skipIf(chromium === undefined)(title, () => {
       'The 77 keywords whose clicks changed, and 3 others with the most searches, of 300.',
     )
     expect(
-      await page.$$eval('.controls, nav, .tools', (all) => all.filter((one) => one.checkVisibility()).length),
+      await page.$$eval(
+        '.controls, .switch, .tools',
+        (all) => all.filter((one) => one.checkVisibility()).length,
+      ),
     ).toBe(0)
-    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(22, 24, 29)')
+    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(21, 22, 26)')
     expect((await page.pdf()).length).toBeGreaterThan(10_000)
     expect(mishaps).toEqual([])
   })
@@ -509,7 +502,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     // A4 between its margins.
     await page.setViewport({ width: 688, height: 1000 })
     await page.emulateMediaType('print')
-    await page.waitForSelector('#competitors .target-figures tbody')
+    await page.waitForSelector('#competitors tbody')
     const visible = (selector: string): Promise<readonly string[]> =>
       page.$$eval(selector, (all) =>
         all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
@@ -521,9 +514,10 @@ describe.skipIf(chromium === undefined)(title, () => {
       'Listed keywords improved',
       `Shown ${found}`,
     ])
-    expect((await visible('.moved button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
+    expect((await visible('.counts button')).join(' ')).toMatch(/\d+\s+improved \d+\s+declined/)
     expect(await visible('#keywords thead th')).toEqual([
-      ...['Keyword', 'Rank', 'Change', 'On 13 Nov', 'Trend', 'Best', 'Volume', 'Clicks'],
+      ...['Keyword', 'Rank', 'Change', 'Trend', rivals.history.targets[1]?.label],
+      ...[rivals.history.targets[2]?.label, 'Volume', 'Clicks'],
     ])
     const cut = await page.evaluate(() => {
       const sheet = document.documentElement.clientWidth
@@ -537,39 +531,6 @@ describe.skipIf(chromium === undefined)(title, () => {
         .map((one) => `${one.className} ${one.textContent?.slice(0, 40)}`)
     })
     expect(cut).toEqual([])
-  })
-
-  test('days in the fields are whole, and nothing moves when a filter is set', async () => {
-    const page = await usualPage()
-    for (const width of [1280, 1920]) {
-      await page.setViewport({ width, height: 900 })
-      const cut = await page.evaluate(() => {
-        const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D
-        return ['period', 'compare'].flatMap((name) => {
-          const field = document.querySelector(`#choose-${name}`) as HTMLSelectElement
-          const { font, paddingLeft, paddingRight } = getComputedStyle(field)
-          context.font = font
-          const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
-          return [...field.options].filter(({ text }) => context.measureText(text).width > room)
-        }).length
-      })
-      expect(cut).toBe(0)
-    }
-    const places = (): Promise<readonly string[]> =>
-      page.$$eval('.controls .field, .outcome', (all) =>
-        all.map((one) => JSON.stringify(one.getBoundingClientRect())),
-      )
-    const before = await places()
-    await chooseTag(page, 'desks')
-    await page.$eval('[data-movement="improved"]', (one) => (one as HTMLElement).click())
-    expect(await page.$eval('.outcome button', (one) => getComputedStyle(one).visibility)).toBe('visible')
-    expect(await places()).toEqual(before)
-    await page.setViewport({ width: 1280, height: 900 })
-    await page.select('#choose-compare', 'free')
-    const lines = await page.$$eval('.filters > :not([hidden])', (fields) =>
-      fields.map((one) => one.getBoundingClientRect().top),
-    )
-    expect([lines.length, new Set(lines).size]).toEqual([8, 2])
   })
 
   test.each([
@@ -590,7 +551,7 @@ describe.skipIf(chromium === undefined)(title, () => {
   test('on a phone tables scroll with the page, more rows are a button, and names break between their parts', async () => {
     await using opened = await openPage(browser, rivals, { width: 390 })
     const { page } = opened
-    await page.waitForSelector('#definitions')
+    await page.waitForSelector('main[data-whole]')
     const traps = await page.$$eval('main *', (all) =>
       all
         .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowY))
@@ -598,18 +559,12 @@ describe.skipIf(chromium === undefined)(title, () => {
         .map(({ className }) => className),
     )
     expect(traps).toEqual([])
-    expect(await page.$$eval('.actions tbody tr', (all) => all.length)).toBeGreaterThan(1)
-    const untold = await page.$$eval('.actions td.action-clicks', (all) =>
-      all.filter((one) => one.checkVisibility()).map((one) => (one as HTMLElement).innerText),
-    )
-    expect(untold.filter((one) => !/^[\d,]+ clicks a month at stake$/.test(one))).toEqual([])
-    expect(await page.$$eval('.actions .told', (all) => all.some((one) => one.checkVisibility()))).toBe(false)
     expect(await rowsOf(page)).toBe(20)
     await page.click('#keywords .more-rows')
     expect(await rowsOf(page)).toBe(30)
     expect(await page.$eval('#keywords .more-rows', (button) => button.checkVisibility())).toBe(false)
     /** Names of which a line ends within a part. */
-    const broken = await page.$$eval('#competitors .table-frame .breakable', (all) =>
+    const broken = await page.$$eval('#competitors .site-name .breakable', (all) =>
       all
         .filter((one) => !one.textContent?.includes(' '))
         .filter((one) =>
@@ -629,24 +584,22 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await page.$$('.choose-text.set')).toHaveLength(1)
     for (const width of [390, 480, 768, 1280]) {
       await page.setViewport({ width, height: 900 })
-      const isFolded = await page.$eval('.more', (one) => one.checkVisibility())
-      if (isFolded) await page.click('.more')
+      await openFields(page)
       await page.click('#choose-tag')
       const edges = await page.$eval('#tag-list', (one) => [
         one.getBoundingClientRect().left,
         innerWidth - one.getBoundingClientRect().right,
       ])
       expect(Math.min(...edges)).toBeGreaterThanOrEqual(0)
-      expect(await page.$eval('.controls', (one) => getComputedStyle(one).position)).toBe(
-        width <= 760 ? 'relative' : 'sticky',
-      )
+      expect(await page.$eval('.controls', (one) => getComputedStyle(one).position)).toBe('relative')
       await page.keyboard.press('Escape')
-      if (isFolded) await page.click('.more')
       for (const term of await page.$$('.card .term')) {
         await term.focus()
-        expect(
-          await term.evaluate((one) => one.nextElementSibling?.getBoundingClientRect().left),
-        ).toBeGreaterThanOrEqual(0)
+        const [left = -1, right = -1] = await term.evaluate((one) => {
+          const box = one.nextElementSibling?.getBoundingClientRect()
+          return [box?.left, innerWidth - (box?.right ?? Number.POSITIVE_INFINITY)]
+        })
+        expect(Math.min(left, right)).toBeGreaterThanOrEqual(0)
       }
     }
     const spoken = await page.$eval('#keywords tbody th', (one) => [
@@ -660,9 +613,9 @@ describe.skipIf(chromium === undefined)(title, () => {
     await using opened = await openPage(browser, usual, { scheme: 'dark' })
     const { page } = opened
     const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    expect(await ground()).toBe('rgb(14, 16, 19)')
+    expect(await ground()).toBe('rgb(15, 16, 19)')
     await page.click('.tools button:last-child')
-    expect(await ground()).toBe('rgb(250, 250, 248)')
+    expect(await ground()).toBe('rgb(255, 255, 255)')
   })
 
   test('a chart says by arrow keys what a day came to', async () => {
@@ -674,7 +627,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     )
   })
 
-  test('the chart of the overview shows the chosen figure, without incomplete days, with notes', async () => {
+  test('the main chart shows the chosen figure, without incomplete days, with notes and names at its lines', async () => {
     const failedOn = 30
     const series = usual.history.series.map((one) =>
       one.keyword < 60 ? { ...one, cells: one.cells.with(failedOn, 0) } : one,
@@ -690,29 +643,33 @@ describe.skipIf(chromium === undefined)(title, () => {
     }
     await using opened = await openPage(browser, data)
     const { page, mishaps } = opened
-    const drawnLines = (): Promise<readonly string[]> =>
-      page.$$eval('.trend-part path.line:not(.sample *)', (all) =>
-        all.map(({ classList }) => classList[1] as string),
-      )
-    await page.waitForFunction(
-      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 4,
-    )
+    await page.waitForFunction(() => document.querySelectorAll('.main-chart .series').length === 4)
     // One path has the stripes of all incomplete days: the failed one, and the sample's own, 20 days before the last.
     expect(
-      await page.$eval('.trend-part .incomplete', (path) => path.getAttribute('d')?.match(/M/g)?.length),
+      await page.$eval('.main-chart .incomplete', (path) => path.getAttribute('d')?.match(/M/g)?.length),
     ).toBe(2)
     expect(
-      await page.$eval('.trend-part .line.main', (line) => line.getAttribute('d')?.match(/M/g)?.length),
+      await page.$eval(
+        '.main-chart .series.main .line',
+        (line) => line.getAttribute('d')?.match(/M/g)?.length,
+      ),
     ).toBe(3)
-    expect(await text(page, '.trend-part .key')).toContain('2 days on which')
-    expect(await texts(page, '.trend-part .note-marker')).toEqual(['1'])
+    expect(await texts(page, '.main-chart .key')).toEqual([expect.stringContaining('2 days on which')])
+    expect(await texts(page, '.main-chart .note-marker')).toEqual(['1'])
     expect(await texts(page, '.chart-notes li')).toEqual(['13 Nov 2026 New <b>site</b>acme.example/news'])
     expect(await attributes(page, '.chart-notes a', 'rel')).toEqual(['noopener noreferrer'])
-    expect(await texts(page, '.trend-part .compared-day')).toEqual(['compared day'])
-    await page.focus('.chart-panel .plot')
+    expect(await texts(page, '.main-chart .compared-day')).toEqual(['compared day'])
+    const names = await texts(page, '.main-chart .end')
+    expect(names.toSorted()).toEqual(usual.history.targets.map(({ label }) => label).toSorted())
+    const colours = await page.$$eval('.main-chart .line', (all) =>
+      all.map((one) => getComputedStyle(one).stroke),
+    )
+    // Rivals are alike, the chosen one is not.
+    expect([new Set(colours.slice(0, -1)).size, new Set(colours).size]).toEqual([1, 2])
+    await page.focus('.main-chart .plot')
     const said = async (...keys: readonly string[]): Promise<string> => {
       for (const key of keys) await page.keyboard.press(key as 'End')
-      return text(page, '.chart-panel .plot [role="status"]')
+      return text(page, '.main-chart .plot [role="status"]')
     }
     const back = Array.from({ length: 39 - failedOn }, () => 'ArrowLeft')
     expect(await said('End', ...back)).toMatch(
@@ -721,50 +678,30 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await said(...Array.from({ length: 8 }, () => 'ArrowLeft'))).toMatch(
       /^3 November 2026, northdesk\.example \d.*, Note 1: New <b>site<\/b>$/,
     )
+    expect(await said('ArrowDown', 'ArrowDown')).toBe(usual.history.targets[1]?.label)
+    expect(await texts(page, '.main-chart .lit .end')).toEqual([usual.history.targets[1]?.label])
 
-    await page.click('.chart-switch input[value="visibility"]')
+    await page.click('.chart-head input[value="clicks"]')
     const titles: string[] = []
-    for (let figure = 0; figure < 5; figure++) {
+    for (let figure = 0; figure < 3; figure++) {
       await page.keyboard.press('ArrowRight')
-      titles.push(await text(page, '.chart-panel h3 button'))
+      titles.push(await text(page, '.main-chart figcaption button'))
     }
-    expect(titles).toEqual([
-      'Share of voice',
-      'Average position',
-      'Keywords in the top 3',
-      'Keywords in the top 10',
-      'Estimated clicks a month',
-    ])
-    expect(await text(page, '.trend-part .key')).toContain('organic clicks, 1')
-
-    expect(await page.evaluate(() => location.hash)).toBe('#chart=clicks')
+    expect(titles).toEqual(['Visibility', 'Keywords in the top 10', 'Average position'])
+    expect(await page.evaluate(() => location.hash)).toBe('#chart=average_position')
+    expect(await text(page, '#competitors h3')).toBe('Average position')
     await page.evaluate(() => history.back())
     await page.waitForFunction(
-      () => document.querySelector('.chart-panel h3 button')?.textContent === 'Keywords in the top 10',
+      () => document.querySelector('.main-chart figcaption button')?.textContent === 'Keywords in the top 10',
     )
-    expect(await page.$eval('.chart-switch :checked', (field) => (field as HTMLInputElement).value)).toBe(
+    expect(await page.$eval('.chart-head :checked', (field) => (field as HTMLInputElement).value)).toBe(
       'top_10',
     )
+    expect(await text(page, '#competitors h3')).toBe('Top 10')
     await page.evaluate(() => history.forward())
-    await page.waitForFunction(() => location.hash === '#chart=clicks')
-
-    await page.click('.toggles [data-target="2"]')
-    expect(await attributes(page, '.toggles button', 'aria-pressed')).toEqual([
-      'true',
-      'true',
-      'false',
-      'true',
-    ])
-    await page.waitForFunction(
-      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 3,
-    )
-    expect(new Set(await drawnLines())).toEqual(new Set(['look-0', 'look-1', 'look-3']))
-    expect(await attributes(page, ':focus', 'data-target')).toEqual(['2'])
+    await page.waitForFunction(() => location.hash === '#chart=average_position')
     await chooseTag(page, 'desks')
-    await page.waitForFunction(
-      () => document.querySelectorAll('.trend-part path.line:not(.sample *)').length === 3,
-    )
-    expect(await text(page, '.chart-panel h3 button')).toBe('Estimated clicks a month')
+    expect(await text(page, '.main-chart figcaption button')).toBe('Average position')
     expect(mishaps).toEqual([])
   })
 

@@ -1,38 +1,10 @@
-import fc from 'fast-check'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { competitorsLine } from '../../src/page/competitors-line.ts'
+import { daily } from '../../src/report/daily.ts'
 import type { PageData } from '../../src/report/data.ts'
 import { absentCell } from '../../src/report/history/rank-history.ts'
-import { chromium, type Opened, openBrowser, openPage, whyNoChromium } from './browser.ts'
+import { chromium, type Opened, openBrowser, openFields, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
-
-const hosts = [
-  'rival.example',
-  'xn--bcher-kva.example',
-  '10.0.0.1',
-  '1.e5',
-  'no',
-  '-a.b',
-  'a: b',
-  '"',
-  '\u2028',
-  'a#b.de',
-]
-
-test('the line for the job file names the sites, whatever they are called', () => {
-  expect(competitorsLine(['rival.example', 'a b'])).toBe('competitors: [rival.example, "a b"]')
-  const site = fc.oneof(fc.constantFrom(...hosts), fc.domain(), fc.string({ unit: 'binary' }))
-  fc.assert(
-    fc.property(fc.array(site, { minLength: 1, maxLength: 4 }), (sites) => {
-      const line = competitorsLine(sites)
-      expect(line).not.toMatch(/[\n\r\u2028\u2029]/)
-      expect(parse(line)).toEqual({ competitors: sites })
-    }),
-    { numRuns: 50 },
-  )
-})
 
 let browser: Browser
 beforeAll(async () => {
@@ -42,7 +14,7 @@ afterAll(() => browser?.close())
 
 const open = async (data: PageData, width = 1280): Promise<Opened> => {
   const opened = await openPage(browser, data, { width })
-  await opened.page.waitForSelector('#features tbody')
+  await opened.page.waitForSelector('main[data-whole]')
   return opened
 }
 
@@ -61,13 +33,32 @@ describe.skipIf(chromium === undefined)(
         page.$$eval(selector, (all) =>
           all.map((one) => `${one.firstChild?.textContent} ${getComputedStyle(one).color}`),
         )
-      const cards = (await looks('.cards .card .change')).slice(0, 4)
-      expect(cards.filter((one) => /[▲▼]/.test(one)).length).toBe(3)
-      expect(new Set(cards.map((one) => one.slice(one.indexOf('rgb')))).size).toBe(1)
-      const inTable = await looks('#competitors .panel tbody tr:first-child .with-delta .change')
-      expect(inTable.slice(0, 4)).toEqual(cards)
-      const [ofAll] = await looks('#breakdown .between:last-of-type ~ * tbody tr:first-child .change')
-      expect(ofAll).toBe(cards[1])
+      const [clicks] = await looks('.cards .card:first-child .change')
+      expect(clicks).toMatch(/[▲▼]/)
+      expect(await looks('#competitors tbody tr:first-child .with-delta .change')).toEqual([clicks])
+    })
+
+    test('rivals: the average of each month is that of its days, and the chosen site comes first', async () => {
+      const data = samplePage({ keywords: 24, days: 40, targets: 3 })
+      await using opened = await open(data)
+      const { page } = opened
+      await page.click('.chart-head input[value="visibility"]')
+      const [head = '', ...rows] = await page.$$eval('#competitors table:first-of-type tr', (all) =>
+        all.map((one) => [...one.children].map(({ textContent }) => textContent).join('|')),
+      )
+      expect(head).toMatch(/^Site\|Oct 2026\|Nov 2026\|Now\|Trend/)
+      // Figures are of web results.
+      const own = data.history.series.filter(
+        ({ target, keyword }) => target === 0 && data.history.keywords[keyword]?.kind === 'organic',
+      )
+      const days = daily({ ...data.history, series: own }, 0, data.measure)
+      const average = (month: string): string => {
+        const known = days.flatMap(({ day, isPartial, figures }) =>
+          !day.startsWith(month) || isPartial ? [] : (figures.visibility.value ?? []),
+        )
+        return `${((known.reduce((sum, one) => sum + one, 0) / known.length) * 100).toFixed(1)}%`
+      }
+      expect(rows[0]).toContain(`northdesk.example|${average('2026-10')}|${average('2026-11')}|`)
     })
 
     test('names stay apart from figures on every screen, and tell keywords of one text apart', async () => {
@@ -92,11 +83,11 @@ describe.skipIf(chromium === undefined)(
         presentation: { ...sample.presentation, language: 'de' },
       })
       const { page, mishaps } = opened
-      expect(await page.$$eval('.movers .word', (all) => all.length)).toBeGreaterThan(0)
+      expect(await page.$$eval('#moved .word', (all) => all.length)).toBeGreaterThan(0)
       for (const width of [390, 768, 1280]) {
         await page.setViewport({ width, height: 900 })
         await page.waitForFunction((wanted) => document.documentElement.scrollWidth === wanted, {}, width)
-        const overlaps = await page.$$eval('.movers button', (all) =>
+        const overlaps = await page.$$eval('.move', (all) =>
           all.flatMap((row) => {
             const boxes = [...row.children].filter((one) => one.checkVisibility())
             const edges = [...boxes.map((one) => one.getBoundingClientRect())].sort((a, b) => a.x - b.x)
@@ -108,129 +99,28 @@ describe.skipIf(chromium === undefined)(
         )
         expect(overlaps).toEqual([])
       }
-      const names = await texts(page, '.movers .name')
+      const names = await texts(page, '.move .name')
       expect(names.length).toBeGreaterThan(1)
       for (const name of names) expect(name).toMatch(/Place \d+/)
-      await page.click('.movers button')
+      await page.click('.move')
       expect(await texts(page, 'dialog h2 .about')).toEqual([expect.stringMatching(/Place \d+/)])
-      const why = await page.$$eval('.action-why button', (all) => all.map((one) => one.ariaLabel))
-      expect(new Set(why).size).toBe(why.length)
       expect(mishaps).toEqual([])
     })
 
-    test('AI answers: how shares changed, and a line of them only where it has enough days', async () => {
-      const data = samplePage({ keywords: 24, days: 20 })
-      const [last, compared] = [19, data.history.days.indexOf(data.compare?.day ?? '')]
-      const twoDays = data.citations.filter(({ day }) => day === last || day === compared)
-      const changes = '#answers td .change'
-      for (const [citations, charts] of [
-        [data.citations, 1],
-        [twoDays, 0],
-      ] as const) {
-        await using opened = await open({ ...data, citations })
-        const { page } = opened
-        await page.waitForSelector('#answers tbody')
-        expect(await page.$$eval('#answers .chart', (all) => all.length)).toBe(charts)
-        const cited = (target: number, day: number, other: number): readonly number[] => {
-          const both = twoDays.filter(
-            (one) =>
-              one.day === day &&
-              twoDays.some(({ keyword, day: at }) => at === other && keyword === one.keyword),
-          )
-          return both.map((one) => Number(one.cited.some((each) => each.target === target)))
-        }
-        const share = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0) / all.length
-        const wanted = data.history.targets.map((_, target) =>
-          Math.sign(share(cited(target, last, compared)) - share(cited(target, compared, last))),
-        )
-        const shown = await page.$$eval(changes, (all) =>
-          all.map(({ textContent: text }) => (text?.includes('▲') ? 1 : text?.includes('▼') ? -1 : 0)),
-        )
-        expect(shown).toEqual(wanted)
-      }
-    })
-
-    test('whether answers were not checked, or are not in the file', async () => {
-      const data = samplePage({ keywords: 24, days: 20 })
-      const said = async (one: PageData): Promise<readonly string[]> => {
-        await using opened = await open(one)
-        await opened.page.waitForSelector('#answers .empty')
-        return await texts(opened.page, '#answers .panel:first-of-type .empty')
-      }
-      const without = { ...data, citations: data.citations.filter(({ day }) => day < 19) }
-      expect(await said(without)).toEqual([
-        'The results of 20 November 2026 are not in this report. More days come with --serps, for instance --serps 30d.',
-      ])
-      const series = data.history.series.map((one) => ({ ...one, cells: one.cells.with(19, 0) }))
-      expect(await said({ ...without, history: { ...data.history, series } })).toEqual([
-        'No AI answer was checked on the last selected day.',
-      ])
-    })
-
-    test('a competitor is not asked for the pages of others, and has a line when it is chosen', async () => {
-      await using opened = await open(samplePage({ keywords: 24, days: 20 }))
+    test('a rival that is chosen has no next steps, the main line, and a column for each other site', async () => {
+      const data = samplePage({ keywords: 24, days: 20, targets: 3 })
+      await using opened = await open(data)
       const { page } = opened
-      const [main, titles] = ['.chart-panel path.line.main:not(.sample *)', '#pages h3 button']
-      expect(await texts(page, titles)).toContain('Target pages')
-      await page.$eval('.toggles [data-target="2"]', (one) => (one as HTMLElement).click())
-      expect(await page.$$('.toggles [aria-pressed="false"]')).toHaveLength(1)
+      const [own, ...others] = data.history.targets.map(({ label }) => label.replace(/\s/g, ''))
+      const heads = (): Promise<readonly string[]> => texts(page, '#keywords th.rival')
+      expect((await heads()).map((one) => one.replace(/\s/g, ''))).toEqual(others)
+      await openFields(page)
       await page.select('#choose-target', '2')
-      await page.waitForSelector('#definitions')
-      expect(await texts(page, titles)).not.toContain('Target pages')
-      expect(await page.$$('.toggles [aria-pressed="false"]')).toEqual([])
-      expect(await page.$$(main)).toHaveLength(1)
-    })
-
-    test('the keywords and what to do next can be copied: one figure in a column, and all rows', async () => {
-      await using opened = await open(samplePage({ keywords: 120, days: 40 }))
-      const { page } = opened
-      const copies = await page.evaluate(async () => {
-        const copied: (readonly string[])[][] = []
-        Object.defineProperty(navigator, 'clipboard', {
-          value: {
-            writeText: async (one: string) =>
-              copied.push(
-                one
-                  .trimEnd()
-                  .split('\r\n')
-                  .map((line) => line.split('\t')),
-              ),
-          },
-        })
-        for (const one of document.querySelectorAll<HTMLElement>('.table-tools .tool:first-of-type'))
-          one.click()
-        await new Promise((done) => setTimeout(done, 100))
-        return copied
-      })
-      const [actions, keywords] = copies
-      expect(copies).toHaveLength(2)
-      expect(actions?.[0]).toEqual([
-        ...['Keyword', 'Country and language', 'Engine', 'Reason', 'Clicks a month to win or lose', 'Page'],
-      ])
-      expect(keywords).toHaveLength(121)
-      const cells = copies.flatMap(([, ...rows]) => rows.flat())
-      expect(cells.filter((cell) => /^\d+ of \d+|%$|^'?[=+]|^\d+\.\d{2}/.test(cell))).toEqual([])
-    })
-
-    test('gives the line for the job file, for as many sites as are pressed', async () => {
-      await using opened = await open(samplePage({ keywords: 24, days: 20 }))
-      const { page } = opened
-      const sites: string[] = []
-      for (const place of [0, 1]) {
-        sites.push(
-          await page.$$eval(
-            '.add-site',
-            (buttons, at) => {
-              const add = buttons[at] as HTMLElement
-              add.click()
-              return add.closest('tr')?.querySelector('.breakable')?.textContent ?? ''
-            },
-            place,
-          ),
-        )
-        expect(await texts(page, '.job-line code')).toEqual([competitorsLine(sites)])
-      }
-      expect(await texts(page, '.add-site')).toContain(`Added below\n: ${sites[0]}`)
+      await page.waitForSelector('main[data-whole]')
+      expect(await page.$$('#next')).toEqual([])
+      expect(await texts(page, '.shown')).toEqual([expect.stringContaining('risewell.example')])
+      expect((await heads())[0]?.replace(/\s/g, '')).toBe(own)
+      expect(await page.$$('.series.main')).toHaveLength(1)
     })
 
     test('the reader chooses the day that the first ten results are compared with', async () => {

@@ -1,5 +1,4 @@
-import { shortLink } from './format.ts'
-import { isPrinted, onMedium } from './paper/medium.ts'
+import { shortLink } from '../../report/cells.ts'
 
 export type Child = Node | string | number | null | undefined | false
 
@@ -96,7 +95,7 @@ export function uniqueId(name: string): string {
 export function onWidth(element: Element, draw: (width: number) => void): void {
   let last = 0
   const redraw = (): void => {
-    const width = isPrinted() ? paperWidth(element) : element.clientWidth
+    const width = isPrinted() ? paperWidth : element.clientWidth
     if (width === last || width === 0) return
     last = width
     draw(width)
@@ -105,11 +104,8 @@ export function onWidth(element: Element, draw: (width: number) => void): void {
   onMedium(element, redraw)
 }
 
-/** Browsers do not say how wide things will be on paper. These are parts of A4 between its margins, as the style sheet has them. */
-function paperWidth(element: Element): number {
-  if (element.closest('.trend-part') === null) return 660
-  return element.closest('.trend-part > :last-child') === null ? 378 : 243
-}
+/** Browsers do not say how wide things will be on paper. This is A4 between its margins, as the style sheet has them. */
+const paperWidth = 660
 
 /** Calls back when the size of an element changes. Not at once: drawing may change sizes, and browsers report that as an error. */
 export function onResize(element: Element, react: () => void): void {
@@ -190,4 +186,98 @@ function whenIdle(step: DrawStep): DrawStep {
   }
   const handle = requestIdleCallback(step, { timeout })
   return () => cancelIdleCallback(handle)
+}
+
+// Rules of the page are tested outside a browser, where there are no media.
+const print = globalThis.matchMedia?.('print')
+/** Screens on which names have two lines, as in the style sheet. */
+const narrow = globalThis.matchMedia?.('screen and (max-width: 760px)')
+/** Set by events, because in Safari the media query does not change for a print. */
+let isAboutToPrint = false
+
+/** Whether the page is on paper now. */
+export function isPrinted(): boolean {
+  return isAboutToPrint || print.matches
+}
+
+const reactions = new WeakMap<Element, () => void>()
+
+/** Calls back before and after a print, and when a screen becomes narrow or wide. Removed elements are forgotten. */
+export function onMedium(element: Element, react: () => void): void {
+  element.setAttribute('data-medium', '')
+  reactions.set(element, react)
+}
+
+function redrawAll(): void {
+  for (const element of document.querySelectorAll('[data-medium]')) reactions.get(element)?.()
+}
+
+for (const medium of [print, narrow]) medium?.addEventListener('change', redrawAll)
+for (const [event, isBefore] of [
+  ['beforeprint', true],
+  ['afterprint', false],
+] as const)
+  globalThis.window?.addEventListener(event, () => {
+    isAboutToPrint = isBefore
+    redrawAll()
+  })
+
+/** A part of the page with a heading. */
+export function section(
+  { id, title, lead }: { readonly id: string; readonly title: string; readonly lead?: Child },
+  ...children: readonly Child[]
+): HTMLElement {
+  const heading = html('h2', { id: `${id}-title`, tabindex: -1 }, title)
+  return html(
+    'section',
+    { id, 'aria-labelledby': `${id}-title`, class: 'section' },
+    html('header', '', heading, lead ? html('p', 'lead', lead) : null),
+    ...children,
+  )
+}
+
+/** A chart with its caption. */
+export function figure(chart: HTMLElement, ...caption: readonly Child[]): HTMLElement {
+  return html('figure', '', chart, caption.length === 0 ? null : html('figcaption', '', ...caption))
+}
+
+export function note(...children: readonly Child[]): HTMLElement {
+  return html('p', 'note', ...children)
+}
+
+/** A text in place of content that is missing. */
+export function empty(...children: readonly Child[]): HTMLElement {
+  return html('p', 'empty', ...children)
+}
+
+/** An empty cell, with the reason for screen readers. */
+export function noValue(why: string): HTMLElement {
+  return html('span', 'none', ariaHidden('–'), srOnly(why))
+}
+
+/** Puts a text on the clipboard; false where the browser does not allow it. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Browsers refuse the clipboard to pages that came by plain http.
+    return copyByEvent(text)
+  }
+}
+
+function copyByEvent(text: string): boolean {
+  const fill = (event: ClipboardEvent): void => {
+    event.clipboardData?.setData('text/plain', text)
+    event.preventDefault()
+  }
+  document.addEventListener('copy', fill)
+  const isCopied = document.execCommand('copy')
+  document.removeEventListener('copy', fill)
+  return isCopied
+}
+
+/** Whether the screen is a phone. */
+export function isNarrow(): boolean {
+  return narrow?.matches ?? false
 }

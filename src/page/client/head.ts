@@ -1,4 +1,4 @@
-import { pageScriptId, undrawn } from '../page-names.ts'
+import { pageScriptId, undrawn } from '../packed.ts'
 
 /**
  * Runs before anything is shown. The colours are those of the system, and what stands in the file is not shown where its address asks for

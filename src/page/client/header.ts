@@ -1,26 +1,16 @@
 import type { PageData } from '../../report/data.ts'
 import { baselineOrder } from '../../report/history/keyword-status.ts'
-import type { Presentation } from '../../report/presentation/presentation.ts'
+import type { Comment, Presentation } from '../../report/presentation/presentation.ts'
 import { comparedDays } from '../../report/summary.ts'
 import { comparisonInWords, daysInWords } from '../../report/words/period-text.ts'
-import { type SectionId, sectionIds } from './controls/address.ts'
-import { copyLink } from './controls/copy-link.ts'
-import { button, html } from './dom.ts'
+import type { SectionId } from './address.ts'
+import { button, copyText, html } from './dom.ts'
 import { filterLabels } from './filters.ts'
-import { say } from './language.ts'
-import { setRunningHead } from './paper/running-head.ts'
-import { isWithoutAnswers } from './sections/answers.ts'
-import { hasScorecards } from './sections/scorecards.ts'
+import { lengthOf, say, shortened } from './text.ts'
 import type { View } from './view.ts'
 
-/** The sections of a job without targets. */
-const withoutTargets: readonly string[] = ['overview', 'runs', 'definitions']
-
-/** The name of the job, the days, and links to the sections. */
-export function header(
-  data: PageData,
-  go: (id: SectionId) => void,
-): {
+/** The title line: whose report it is, its days, and what can be done with the whole page. */
+export function header(data: PageData): {
   readonly element: HTMLElement
   /** @param found the number of keywords, in words */
   show(view: View, found: string): void
@@ -28,28 +18,6 @@ export function header(
   const { history, presentation } = data
   const selection = html('dl', 'selection only-print')
   const days = html('p', 'days')
-  const own = history.targets.filter((one) => one.own).length
-  const rivals = history.targets.length - own
-  const isShown = (id: string): boolean =>
-    (history.targets.length > 0 || withoutTargets.includes(id)) &&
-    (presentation.audience === 'team' || id !== 'runs') &&
-    (id !== 'breakdown' || hasScorecards(data))
-  const shown = sectionIds.filter(isShown)
-  const nameOf = (id: SectionId): string =>
-    id === 'answers' && isWithoutAnswers(data) ? say.answers.titleWithoutAnswers : say.header.sections[id]
-  const size = [
-    say.counts.keywords(history.keywords.length),
-    say.counts.targets(own),
-    ...(rivals > 0 ? [say.counts.competitors(rivals)] : []),
-    say.counts.days(history.days.length),
-  ].join(' · ')
-  const links = shown.map((id) =>
-    html(
-      'li',
-      '',
-      sectionLink(id, nameOf(id), () => go(id)),
-    ),
-  )
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
   // The address of a file on this machine leads nobody else to it.
   const link = location.protocol === 'file:' ? null : copyLink()
@@ -58,8 +26,7 @@ export function header(
     'header',
     'page-header',
     html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
-    html('div', 'tools', html('p', 'size', size), link?.element, print, themeSwitch()),
-    html('nav', { 'aria-label': say.header.nav }, html('ul', '', ...links)),
+    html('div', 'tools', link?.element, print, themeSwitch()),
   )
   return {
     element,
@@ -118,10 +85,49 @@ export function comparedText({ history, statuses, compare }: View): string {
   return comparisonInWords(say, compare, days)
 }
 
+/** Milliseconds for which the button says that it did it. */
+const shownFor = 2_500
+
+/** Copies the address of what is shown. Where the browser refuses that, it shows the address, selected. */
+function copyLink(): {
+  readonly element: HTMLElement
+  /** Takes away the address, which is an old one when something else is shown. */
+  readonly close: () => void
+} {
+  const words = say.header
+  const said = html('span', { class: 'sr-only', role: 'status' })
+  const field = html('input', { class: 'link-field', readonly: true, 'aria-label': words.linkToCopy })
+  field.hidden = true
+  const copy = button('quiet copy-link', press, {}, words.copyLink)
+  return {
+    element: html('span', 'copying', copy, field, said),
+    close: () => {
+      field.hidden = true
+    },
+  }
+
+  async function press(): Promise<void> {
+    const link = location.href
+    field.hidden = await copyText(link)
+    if (field.hidden) {
+      tell(words.linkCopied, words.linkCopied)
+      setTimeout(() => tell(words.copyLink, ''), shownFor)
+    } else {
+      field.value = link
+      field.select()
+    }
+  }
+
+  function tell(name: string, spoken: string): void {
+    copy.textContent = name
+    said.textContent = spoken
+  }
+}
+
 type Theme = 'light' | 'dark'
 
 /** The button that switches between light and dark colours. Until it is pressed the page follows the system. */
-export function themeSwitch(): HTMLElement {
+function themeSwitch(): HTMLElement {
   const system = matchMedia('(prefers-color-scheme: dark)')
   let chosen: Theme | null = null
   const toggle = button('quiet', turn)
@@ -165,7 +171,38 @@ function kindLine({ client, agency }: Presentation): HTMLElement {
   )
 }
 
-/** The last line of the page; null if the job names none. */
-export function footer({ footer: text }: Presentation): HTMLElement | null {
-  return text === null ? null : html('footer', 'page-footer', html('bdi', '', text))
+/** The words of the analyst, on top of the page. */
+export function comment({ html: harmless }: Comment): HTMLElement {
+  const text = html('div', 'comment-text')
+  // The one HTML that is not made of elements here: `commentOf` has made it harmless, and the policy of the page runs nothing in it.
+  text.innerHTML = harmless
+  return html('section', { class: 'comment', 'aria-label': say.brand.comment }, text)
+}
+
+/** Characters of the running head at most: it does not break. */
+const mostCharacters = 110
+
+/**
+ * Sets the line that printed pages after the first one have at their top: whose report it is, and its days. The style sheet reads it as
+ * a text of CSS.
+ */
+function setRunningHead(client: string, title: string, days: string): void {
+  const line = runningHead(client, title, days)
+  document.documentElement.style.setProperty('--running-head', cssText(line))
+}
+
+/** Names are shortened, the days are not. */
+export function runningHead(client: string, title: string, days: string): string {
+  const room = mostCharacters - lengthOf(days)
+  const ofClient = Math.max(Math.floor(room / 2), room - lengthOf(title))
+  const shortClient = shortened(client, ofClient)
+  return [shortClient, shortened(title, room - lengthOf(shortClient)), days]
+    .filter((part) => part !== '')
+    .join(' · ')
+}
+
+/** A text as CSS has it. All but letters, digits and spaces is escaped, so that it cannot end early. */
+function cssText(text: string): string {
+  const escaped = text.replace(/[^\p{L}\p{N} ]/gu, (sign) => `\\${sign.codePointAt(0)?.toString(16)} `)
+  return `"${escaped}"`
 }

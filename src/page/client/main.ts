@@ -1,29 +1,17 @@
 import type { PageData } from '../../report/data.ts'
 import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
-import { type PackedPage, unpacked } from '../packed.ts'
-import { undrawn } from '../page-names.ts'
-import type { ReaderPlace, SectionId } from './controls/address.ts'
+import { type PackedPage, undrawn, unpacked } from '../packed.ts'
+import { navigation, type ReaderPlace, type SectionId } from './address.ts'
 import { controls } from './controls/controls.ts'
-import { listedLabel } from './controls/listed.ts'
-import { navigation } from './controls/navigation.ts'
-import { viewTabs } from './controls/saved-views.ts'
-import { drawInSteps, html } from './dom.ts'
-import { type Filters, hashOf, withUsedDay } from './filters.ts'
-import { comparedText, focusOn, footer, goTo, header, sectionLink } from './header.ts'
+import { drawInSteps, empty, html, section } from './dom.ts'
+import { type Filters, hashOf, listedLabel, withUsedDay } from './filters.ts'
+import { firstBlocks, standInsIn } from './first.ts'
+import { comment, comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
-import { say, speak } from './language.ts'
-import { answers } from './sections/answers.ts'
-import { comment } from './sections/comment.ts'
-import { competitors } from './sections/competitors.ts'
-import { definitions } from './sections/definitions.ts'
-import { overview, standInsIn } from './sections/first/overview.ts'
-import { keywordTable } from './sections/keywords.ts'
-import { pages } from './sections/pages.ts'
-import { runs } from './sections/runs.ts'
-import { scorecardSection } from './sections/scorecards.ts'
-import { empty, section } from './sections/section.ts'
-import { serpFeatures } from './sections/serp-features.ts'
+import { keywordTable } from './keywords.ts'
+import { rivals } from './rivals.ts'
+import { say, speak, withTooltip } from './text.ts'
 import { countedView, ofFirstPart, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
@@ -43,15 +31,13 @@ function draw(data: PageData, root: HTMLElement): void {
   let view = viewOf(data, filters)
   const dialog = keywordDialog((keyword) => go({ keyword }, keyword === null ? '' : 'keyword'))
   const open = (status: KeywordStatus, all: readonly KeywordStatus[]): void => dialog.open(view, status, all)
-  const tabs = viewTabs(data, choose)
   const fields = controls(data, choose)
-  const head = header(data, goToSection)
+  const head = header(data)
   const tracked = data.history.targets.map(
     (_, place) => data.history.series.filter(({ target }) => target === place).length,
   )
   const { presentation } = data
   const later = drawInSteps()
-  const scorecards = scorecardSection(data, choose)
   const main = html('main', { id: 'content' })
   const isWritten = root.childElementCount > 0
   let standIns = isWritten ? standInsIn(hashOf(filters, data) === '' ? root : null) : null
@@ -62,10 +48,8 @@ function draw(data: PageData, root: HTMLElement): void {
       : sectionLink('keywords', say.header.skipToKeywords, goToFirstKeyword, 'skip'),
     head.element,
     ...(presentation.comment === null ? [] : [comment(presentation.comment)]),
-    tabs?.element ?? '',
     fields.element,
     main,
-    footer(presentation) ?? '',
     dialog.element,
   )
   let showMovement: (() => void) | undefined
@@ -137,32 +121,52 @@ function draw(data: PageData, root: HTMLElement): void {
 
   function showFound(): void {
     const what = found(view, tracked[filters.target] ?? 0)
-    tabs?.show(filters)
     fields.show(view, what)
     head.show(view, what)
   }
 
   function drawParts(seen: View): void {
+    main.removeAttribute('data-whole')
+    const whole = () => main.setAttribute('data-whole', '')
+    const foot = footer(seen)
     if (data.history.targets.length === 0) {
-      const first = section({ id: 'overview', title: say.header.sections.overview }, empty(whyEmpty(data)))
-      main.replaceChildren(first, ...lastParts(seen))
+      main.replaceChildren(
+        section({ id: 'overview', title: say.header.sections.overview }, empty(whyEmpty(data))),
+        foot,
+      )
+      later.do([whole])
       return
     }
     const counted = countedView(seen)
-    const chart = { figure: place().chart, onFigure: (figure: string) => go({ chart: figure }) }
+    const onFigure = (figure: string): void => {
+      go({ chart: figure })
+      sites.show()
+    }
+    const chart = { figure: place().chart, onFigure }
     const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
-    const table = keywordTable(seen, open, order)
+    const table = keywordTable(seen, { open, choose, order })
     sortKeywords = table.sort
-    const first = overview(seen, counted, { open, choose, goToSection, chart }, standIns)
+    const first = firstBlocks(seen, counted, { open, choose, goToSection, chart }, standIns)
     standIns = standInsIn(null)
-    showFigure = first.showFigure
+    const room = html('div')
+    const sites = rivals(counted, room, () => place().chart)
+    showFigure = (figure) => {
+      first.showFigure(figure)
+      sites.show()
+    }
     const listing = new Text()
-    const hint = html('span', 'only-screen', ` ${say.header.selectKeyword}`)
-    const lead = html('span', '', listing, hint)
     main.replaceChildren(
-      first.element,
-      ...(scorecards === null ? [] : [scorecards.element]),
-      section({ id: 'keywords', title: say.header.sections.keywords, lead }, table.element),
+      ...first.elements,
+      room,
+      section(
+        {
+          id: 'keywords',
+          title: say.header.sections.keywords,
+          lead: html('span', '', listing, ' ', withTooltip(say.keywords.signs, signs())),
+        },
+        table.element,
+      ),
+      foot,
     )
     showMovement = () => {
       first.press(filters.movement)
@@ -170,22 +174,41 @@ function draw(data: PageData, root: HTMLElement): void {
       table.show(view.listed)
     }
     showMovement()
-    later.do([
-      ...first.steps,
-      () => scorecards?.show(seen, comparedText(seen)),
-      ...competitors(counted, main),
-      () => main.append(serpFeatures(counted)),
-      ...pages(seen, open, main),
-      () => main.append(answers(seen)),
-      () => main.append(...lastParts(seen)),
-    ])
+    later.do([...first.steps, ...sites.steps, whole])
   }
 }
 
-/** A client is not shown how the data was collected. */
-function lastParts(seen: View): readonly HTMLElement[] {
-  const { audience } = seen.data.presentation
-  return audience === 'client' ? [definitions(seen)] : [runs(seen), definitions(seen)]
+/** What the signs in front of ranks mean. */
+function signs(): readonly string[] {
+  return say.definitions.signs.map(([sign, term, meaning]) => `${sign}  ${term}: ${meaning}`)
+}
+
+/** Where clicks come from; for the team how the data was collected; and the line of the agency. */
+function footer({ data: { measure, presentation, runs } }: View): HTMLElement {
+  const { curve } = measure
+  return html(
+    'footer',
+    'page-footer',
+    html('p', '', say.blocks.clicks(curve.name, curve.version), ' ', say.definitions.lead),
+    runs.length === 0 ? null : html('p', 'only-screen', spendingOf(runs)),
+    presentation.footer === null ? null : html('p', '', html('bdi', '', presentation.footer)),
+  )
+}
+
+function spendingOf(runs: PageData['runs']): string {
+  const sum = (of: (run: PageData['runs'][number]) => number): number =>
+    runs.reduce((total, run) => total + of(run), 0)
+  const [planned, failed] = [sum(({ tasks }) => tasks.planned), sum(({ tasks }) => tasks.failed)]
+  const mismatched = sum((run) => run.mismatched ?? 0)
+  return [
+    say.runs.spent(
+      runs.length,
+      sum(({ spent }) => spent),
+      sum(({ ambiguous }) => ambiguous),
+    ),
+    ...(failed === 0 ? [] : [say.runs.failed(failed, planned)]),
+    ...(mismatched === 0 ? [] : [say.runs.mismatched(mismatched)]),
+  ].join(' ')
 }
 
 function whyEmpty({ history: { days } }: PageData): string {

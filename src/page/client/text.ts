@@ -1,44 +1,28 @@
-import type { Audience } from '../../model/settings/presentation.ts'
-import { localeText, paramTexts, valueRank } from '../../report/cells.ts'
+import type { Audience, Language } from '../../model/settings/presentation.ts'
+import { capitalised, localeText, paramTexts, valueRank } from '../../report/cells.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'
-import type { DayValue, Keyword, RankHistory } from '../../report/history/rank-history.ts'
+import type { DayValue, Keyword } from '../../report/history/rank-history.ts'
 import type { MetricDefinition, MetricOptions } from '../../report/metrics/figure.ts'
 import { type MetricName, metrics } from '../../report/metrics/index.ts'
-import { lineSample } from './chart/frame.ts'
-import { ariaHidden, breakable, type Child, html, srOnly, uniqueId } from './dom.ts'
-import { capitalised, decimal, number, percent } from './format.ts'
-import { say } from './language.ts'
+import { type Words, wordsOf } from '../../report/words/words.ts'
+import { ariaHidden, html, srOnly, uniqueId } from './dom.ts'
+
+/** The words of the page. They are chosen once, before anything is drawn. */
+export let say: Words = wordsOf('en')
+
+export function speak(language: Language): void {
+  say = wordsOf(language)
+  document.documentElement.lang = language
+}
 
 /** A value in its unit; a dash for null. */
 export function metricText(name: MetricName, value: number | null): string {
   if (value === null) return '–'
   const { unit } = metrics[name]
-  if (unit === 'share') return percent(value)
-  if (unit === 'rank' || unit === 'index') return decimal(value)
-  return number(value)
-}
-
-/**
- * A value with its change since the compared day.
- *
- * @param swing whether it is more than the value usually swings from day to day; else it is grey
- */
-export function withDelta(
-  name: MetricName,
-  value: number | null,
-  delta: number | null,
-  swing: 'more' | 'usual' | 'unknown',
-): HTMLElement {
-  const change = deltaMark(name, delta)
-  if (swing === 'usual') usualMark(change)
-  if (swing === 'unknown') change?.classList.add('usual')
-  return html('span', 'with-delta', metricText(name, value), change)
-}
-
-/** The name of a target with a piece of its line in charts. */
-export function targetName({ targets }: RankHistory, target: number, badge: Child = null): HTMLElement {
-  return html('span', 'target-name', lineSample(target), breakable(targets[target]?.label ?? ''), ' ', badge)
+  if (unit === 'share') return say.percent(value)
+  if (unit === 'rank' || unit === 'index') return say.decimal(value)
+  return say.number(value)
 }
 
 /**
@@ -54,7 +38,7 @@ export function deltaMark(
   const { unit } = metrics[name]
   const size = Math.abs(delta) * (unit === 'share' ? 100 : 1)
   const isWhole = unit === 'keywords' || unit === 'clicks a month'
-  const digits = isWhole ? number(size) : decimal(size)
+  const digits = isWhole ? say.number(size) : say.decimal(size)
   const text = unit === 'share' ? say.ranks.points(digits) : digits
   if (Math.round(size * (isWhole ? 1 : 10)) === 0)
     return html('span', 'change still', ariaHidden('='), srOnly(say.ranks.unchanged))
@@ -75,12 +59,6 @@ export function usualMark(change: HTMLElement | null): HTMLElement | null {
 
 export function metricLabel(name: MetricName): string {
   return capitalised(say.metric(name, {}).label)
-}
-
-/** The name of a metric in narrow columns. */
-export function shortMetricLabel(name: MetricName): string {
-  const { label, shortLabel = label } = say.metric(name, {})
-  return capitalised(shortLabel)
 }
 
 /** A term with its meaning, which is shown on hover and focus. */
@@ -143,8 +121,8 @@ export function changeMark(change: RankMovement, depth: number | null = null): H
   const ranks = Math.abs(change.change ?? 0)
   const group = groupOf(change)
   const text = movementLabel(group, depth)
-  if (group === 'improved') return mark('up', `▲ ${number(ranks)}`, up(ranks))
-  if (group === 'declined') return mark('down', `▼ ${number(ranks)}`, down(ranks))
+  if (group === 'improved') return mark('up', `▲ ${say.number(ranks)}`, up(ranks))
+  if (group === 'declined') return mark('down', `▼ ${say.number(ranks)}`, down(ranks))
   if (group === 'same') return mark('still', '=', unchanged)
   if (group === 'unranked') return mark('still', '–', text)
   if (group === 'unknown') return mark('still', '?', changeNotKnown)
@@ -208,4 +186,19 @@ export function askedText(keyword: Keyword, audience: Audience): string {
 /** The operation and the params of a query. */
 function requestText({ operation, params }: Keyword): string {
   return [operation, ...paramTexts(params)].join('  ')
+}
+
+/** A text, or as much of it as has room. */
+export function shortened(text: string, most: number): string {
+  return lengthOf(text) <= most
+    ? text
+    : `${[...text]
+        .slice(0, most - 1)
+        .join('')
+        .trimEnd()}…`
+}
+
+/** Its letters, whatever they are made of. */
+export function lengthOf(text: string): number {
+  return [...text].length
 }

@@ -5,9 +5,7 @@ import type { ComparisonDay } from '../../report/history/movement.ts'
 import type { ReportPeriod } from '../../report/history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../report/history/rank-history.ts'
 import { isInView, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
-import { isListed } from './controls/listed.ts'
-import { periodOf } from './controls/periods.ts'
-import type { Filters } from './filters.ts'
+import { type Filters, isListed, periodOf } from './filters.ts'
 import { localeOf } from './text.ts'
 
 /** The part of the data that the filters select. */

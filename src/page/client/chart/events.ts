@@ -1,7 +1,6 @@
 import type { ReportNote } from '../../../model/settings/presentation.ts'
 import { html, linkTo, svg, uniqueId } from '../dom.ts'
-import { mediumDay } from '../format.ts'
-import { say } from '../language.ts'
+import { say } from '../text.ts'
 import { type Plot, round } from './frame.ts'
 
 /** What is marked on days of a chart. */
@@ -68,7 +67,7 @@ export const markerRow = 24
 /** The markers of notes above the plot, each with a line down at its day, and the line of the compared day. */
 export function eventMarks(
   { notes, compared }: DayEvents,
-  { axis, top, bottom, floor }: Plot,
+  { axis, top, bottom }: Plot,
 ): readonly SVGElement[] {
   const places = notes.map(({ date }) => axis.xOf(date))
   const row = top - markerRow / 2 - 2
@@ -85,7 +84,7 @@ export function eventMarks(
       svg('text', { x: round(left + width / 2), y: row + 4, 'text-anchor': 'middle' }, text),
     )
   })
-  return [...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, floor)), ...lines, ...markers]
+  return [...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, bottom)), ...lines, ...markers]
 }
 
 /** Room for the name of the compared day, above everything else. */
@@ -157,7 +156,7 @@ export function notesList({ notes }: DayEvents): HTMLElement | null {
       html(
         'span',
         '',
-        html('b', '', mediumDay(date)),
+        html('b', '', say.mediumDay(date)),
         ' ',
         html('bdi', '', text),
         url === null ? null : linkTo(url),

@@ -1,7 +1,5 @@
-import { html, onWidth, svg } from '../dom.ts'
-import { longDay, mediumDay, month, shortDay } from '../format.ts'
-import { say } from '../language.ts'
-import { isPrinted } from '../paper/medium.ts'
+import { html, isPrinted, onWidth, svg } from '../dom.ts'
+import { say } from '../text.ts'
 import type { Scale } from './scale.ts'
 
 /** A chart over days that is as wide as its place on the page. */
@@ -25,12 +23,15 @@ export interface Frame {
   readonly about?: ((day: number) => readonly string[]) | undefined
   /** A day that has its name below the chart. */
   readonly marked?: string | null
+  /** Goes to the next line, or the one before; its name. */
+  readonly steer?: (step: 1 | -1) => string
 }
 
-export interface TipRow {
-  readonly sample: Element | null
+interface TipRow {
   readonly label: string
   readonly value: string
+  /** Whether it is what the chart is about. */
+  readonly isMain?: boolean
 }
 
 /** Where a chart draws its marks. */
@@ -38,12 +39,10 @@ export interface Plot {
   readonly axis: TimeAxis
   readonly top: number
   readonly bottom: number
-  /** The lowest place of a value: above the break of a scale that is cut. */
-  readonly floor: number
   y(value: number): number
 }
 
-export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'about' | 'marked'> {
+export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'about' | 'marked' | 'steer'> {
   readonly scale: Scale
   /** How the axis writes a value. */
   readonly format: (value: number) => string
@@ -52,41 +51,28 @@ export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'abo
   readonly top?: number
   /** Room left and right of the plot. */
   readonly gutter?: number
-  readonly endGutter?: () => number
+  readonly endGutter: (width: number) => number
   /** Room between the plot and the names of the days. */
   readonly lanes?: number
-  readonly axis?: (edges: Edges) => TimeAxis
   draw(plot: Plot): readonly SVGElement[]
 }
-
-/** Room between the values and the origin of a scale that is cut. */
-const cutRoom = 24
 
 /** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
 export function scaledChart(chart: ScaledChart): HTMLElement {
   const { days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw } = chart
-  const isCut = scale.cutFrom !== undefined
-  const isInverted = scale.top < scale.bottom
   return chartFrame({
     ...chart,
     height,
     draw: (width, height) => {
       const bottom = height - 24 - lanes
-      const [from, to] = [
-        top + (isCut && isInverted ? cutRoom : 0),
-        bottom - (isCut && !isInverted ? cutRoom : 0),
-      ]
       const y = (value: number): number =>
-        from + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (to - from)
-      const edges = { left: gutter, right: width - (chart.endGutter?.() ?? 10) }
-      const axis = chart.axis?.(edges) ?? timeAxis(days, edges)
-      const grid = scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick)))
-      const cut = isCut ? [cutMark(edges, isInverted ? [top, 1] : [bottom, -1], format(scale.cutFrom))] : []
+        top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
+      const edges = { left: gutter, right: width - chart.endGutter(width) }
+      const axis = timeAxis(days, edges)
       const marks = [
-        ...cut,
-        ...grid,
-        timeLabels(days, axis, { width, y: height - 6, marked: chart.marked ?? null }),
-        ...draw({ axis, y, top, bottom, floor: to }),
+        ...scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick))),
+        timeLabels(days, axis, { width: edges.right + 20, y: height - 6, marked: chart.marked ?? null }),
+        ...draw({ axis, y, top, bottom }),
       ]
       return { axis, marks, bottom: bottom + lanes }
     },
@@ -109,17 +95,6 @@ export function timeLabels(
   return svg('g', 'axis', ...labels)
 }
 
-/** The origin of a scale that is cut, and the sign of a break between it and the values. */
-function cutMark(
-  edges: Edges,
-  [at, inward]: readonly [at: number, inward: 1 | -1],
-  name: string,
-): SVGElement {
-  const middle = at + inward * (cutRoom / 2)
-  const zigzag = `M${edges.left - 5} ${middle - 3}l4 -4l4 8l4 -4M${edges.left - 5} ${middle + 3}l4 -4l4 8l4 -4`
-  return svg('g', 'cut', gridLine(edges, at, name), svg('path', { d: zigzag }))
-}
-
 /** A line across a chart, with its name left of it. */
 export function gridLine({ left, right }: Edges, at: number, name: string): SVGElement {
   const y = round(at)
@@ -135,7 +110,7 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
 const mostPaperHeight = 220
 
 /** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
-export function chartFrame({ label, days, height, draw, tip, about = () => [] }: Frame): HTMLElement {
+export function chartFrame({ label, days, height, draw, tip, about = () => [], steer }: Frame): HTMLElement {
   const drawing = svg('svg', { 'aria-hidden': 'true', class: 'chart' })
   const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
   const said = html('p', { class: 'sr-only', role: 'status' })
@@ -168,11 +143,16 @@ export function chartFrame({ label, days, height, draw, tip, about = () => [] }:
       event.stopPropagation()
       event.preventDefault()
     }
+    const line = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined
+    if (line !== undefined && steer !== undefined) {
+      event.preventDefault()
+      said.textContent = steer(line)
+    }
     if (step === undefined || axis === null) return
     event.preventDefault()
     show(Math.min(days.length - 1, Math.max(0, (at ?? (step < 0 ? days.length : -1)) + step)))
     const rows = tip(at as number).map((row) => `${row.label} ${row.value}`)
-    said.textContent = [longDay(days[at as number] as string), ...rows, ...about(at as number)].join(', ')
+    said.textContent = [say.longDay(days[at as number] as string), ...rows, ...about(at as number)].join(', ')
   })
   return box
 
@@ -183,7 +163,7 @@ export function chartFrame({ label, days, height, draw, tip, about = () => [] }:
     for (const end of ['x1', 'x2']) cursor.setAttribute(end, String(x))
     cursor.setAttribute('visibility', 'visible')
     tipBox.replaceChildren(
-      html('p', '', longDay(days[day] as string)),
+      html('p', '', say.longDay(days[day] as string)),
       html('dl', '', ...tip(day).map(tipRow)),
       ...about(day).map((text) => html('p', 'event', html('bdi', '', text))),
     )
@@ -200,8 +180,8 @@ export function chartFrame({ label, days, height, draw, tip, about = () => [] }:
   }
 }
 
-function tipRow({ sample, label, value }: TipRow): HTMLElement {
-  return html('div', '', html('dt', '', sample, label), html('dd', '', value))
+function tipRow({ label, value, isMain = false }: TipRow): HTMLElement {
+  return html('div', isMain ? 'main' : '', html('dt', '', label), html('dd', '', value))
 }
 
 export interface Edges {
@@ -240,49 +220,6 @@ export function round(at: number): number {
   return Math.round(at * 10) / 10
 }
 
-/** The number of lines that differ; each has a colour and a dash pattern of its own. */
-const lineStyles = 8
-const dashes = ['', '7 3', '2 3', '9 3 2 3', '4 4', '12 4', '1 4', '6 2 2 2 2 2']
-
-/** The colour of a target, by its place in the list of targets. */
-export function lineClass(target: number): string {
-  return `look-${target % lineStyles}`
-}
-
-/** Attributes of the line of a target. */
-export function lineAttributes(target: number) {
-  return { class: `line ${lineClass(target)}`, 'stroke-dasharray': dashes[target % lineStyles] || null }
-}
-
-/** A piece of the line, for legends. */
-export function lineSample(target: number): SVGElement {
-  return sample(22, 8, svg('line', { x1: 1, x2: 21, y1: 4, y2: 4, ...lineAttributes(target) }))
-}
-
-/** The colour of a band of ranks, the best ranks first, then `absent` and `unknown`. */
-export function bandSample(band: number): SVGElement {
-  return sample(
-    12,
-    12,
-    svg('rect', { x: 0.5, y: 0.5, width: 11, height: 11, rx: 2, class: `band band-${band}` }),
-  )
-}
-
-function sample(width: number, height: number, shape: SVGElement): SVGElement {
-  return svg('svg', { class: 'sample', width, height, 'aria-hidden': 'true' }, shape)
-}
-
-/** The legend of a chart: names of lines or bands with a sample of each. */
-export function legend(
-  entries: readonly { readonly sample: SVGElement; readonly label: string }[],
-): HTMLElement {
-  return html(
-    'ul',
-    'legend',
-    ...entries.map(({ sample, label }) => html('li', '', sample, html('bdi', '', label))),
-  )
-}
-
 /** A text below a chart; its middle is at this place. */
 interface DayLabel {
   readonly x: number
@@ -316,7 +253,7 @@ export function dayLabels(
 ): readonly DayLabel[] {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return []
-  const text = first.slice(0, 4) === last.slice(0, 4) ? shortDay : mediumDay
+  const text = first.slice(0, 4) === last.slice(0, 4) ? say.shortDay : say.mediumDay
   const labelOf = (at: string, name: string): DayLabel => {
     const half = widthOf(name) / 2
     return { x: Math.min(width - half, Math.max(half, axis.xOf(at))), text: name }
@@ -328,7 +265,7 @@ export function dayLabels(
   const step = widthOf(end.text) + gap
   const most = { days: room / (step + axis.right - end.x), months: room / step }
   const named =
-    marked === null || marked <= first || marked >= last ? [] : [labelOf(marked, shortDay(marked))]
+    marked === null || marked <= first || marked >= last ? [] : [labelOf(marked, say.shortDay(marked))]
   const kept = [start, end, ...named.filter((one) => isApart(one, start) && isApart(one, end))]
   const others = between(first, last, most)
     .map(({ at, text: name }) => labelOf(at, name))
@@ -355,13 +292,13 @@ function between(
   if (step !== undefined)
     return Array.from({ length: Math.floor(span / step) }, (_, index) => {
       const at = new Date(Date.parse(last) - (index + 1) * step * dayMs).toISOString().slice(0, 10)
-      return { at, text: shortDay(at) }
+      return { at, text: say.shortDay(at) }
     }).toReversed()
   const months = span / 30.4
   const by = [1, 2, 3, 6, 12].find((one) => months / one <= most.months) ?? 24
   return firstsOfMonths(first, last)
     .filter((at) => (Number(at.slice(5, 7)) - 1) % by === 0)
-    .map((at) => ({ at, text: month(at) }))
+    .map((at) => ({ at, text: say.month(at) }))
 }
 
 function firstsOfMonths(first: string, last: string): readonly string[] {

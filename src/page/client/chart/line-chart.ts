@@ -1,18 +1,10 @@
 import { svg } from '../dom.ts'
-import {
-  legend,
-  lineAttributes,
-  lineClass,
-  lineSample,
-  type Plot,
-  round,
-  type ScaledChart,
-  scaledChart,
-} from './frame.ts'
+import { shortened } from '../text.ts'
+import { type Plot, round, type ScaledChart, scaledChart } from './frame.ts'
 
 export interface ChartLine {
   readonly label: string
-  /** Place of its target in the list of targets; it decides the look of the line. */
+  /** Place of its target in the list of targets. */
   readonly target: number
   /** Null leaves a gap. */
   readonly values: readonly (number | null)[]
@@ -20,100 +12,121 @@ export interface ChartLine {
   readonly main: boolean
 }
 
-export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | 'endGutter'> {
+export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | 'endGutter' | 'steer'> {
   readonly lines: readonly ChartLine[]
   /** Writes the value of a day, if more exactly than the axis. */
   readonly exact?: (value: number, line: ChartLine, day: number) => string
   /** The text for a day without a value. */
   readonly missing: (line: ChartLine, day: number) => string
-  /** Writes the last value of a line at its end; an empty text leaves it out. */
-  readonly ends?: (value: number, line: ChartLine) => string
   /** Drawn below the lines. */
   readonly ground?: ScaledChart['draw']
   /** Drawn over the lines, and in the lanes below them. */
   readonly marks?: ScaledChart['draw']
 }
 
-/** Lines over days, the main one above the others. A day without a value is a gap in the line. */
+/** Letters of a name at the end of a line: on a chart of this width or less they are fewer. */
+const [mostLetters, fewLetters, narrowPlot] = [20, 13, 460]
+
+/**
+ * Lines over days, the main one in the accent above the others, which are grey, each with its name at its end. The line at the pointer has
+ * a colour, and that which the arrow keys chose. A day without a value is a gap.
+ */
 export function lineChart(chart: LineChart): HTMLElement {
-  const { days, lines, format, exact = format, missing, ends, ground, marks } = chart
+  const { days, format, exact = format, missing, ground, marks } = chart
+  const lines = chart.lines.toSorted((a, b) => Number(b.main) - Number(a.main))
+  let lit: number | null = null
+  let groups: readonly SVGElement[] = []
+  const nameOf = ({ label }: ChartLine, width: number): string =>
+    shortened(label, width <= narrowPlot ? fewLetters : mostLetters)
+  const gutter = (width: number): number => endGutter(lines.map((line) => nameOf(line, width)))
   return scaledChart({
     ...chart,
-    endGutter: () => endGutter(lastValues(lines, ends).map(({ text }) => text)),
+    endGutter: gutter,
     draw: (plot) => {
       const { axis } = plot
-      const roomy = (axis.right - axis.left) / days.length >= 9
-      const mainLast = lines.toSorted((a, b) => Number(a.main) - Number(b.main))
-      return [
-        ...(ground?.(plot) ?? []),
-        ...mainLast.flatMap((line) => drawn(line, plot, roomy && line.main)),
-        ...endsOf(lastValues(mainLast, ends), plot),
-        ...(marks?.(plot) ?? []),
-      ]
+      const width = axis.right + gutter(axis.right)
+      const ends = endsOf(lines, plot)
+      const isRoomy = (axis.right - axis.left) / days.length >= 9
+      groups = lines.map((line, place) =>
+        svg(
+          'g',
+          `series${line.main ? ' main' : ''}${place === lit ? ' lit' : ''}`,
+          ...drawn(line, plot, isRoomy && line.main),
+          ...(ends[place] === undefined ? [] : [endLabel(ends[place], nameOf(line, width))]),
+        ),
+      )
+      return [...(ground?.(plot) ?? []), ...groups.toReversed(), ...(marks?.(plot) ?? [])]
     },
     tip: (day) =>
-      mainFirst(lines).map((line) => {
+      lines.map((line) => {
         const value = line.values[day] ?? null
-        return {
-          sample: lineSample(line.target),
-          label: line.label,
-          value: value === null ? missing(line, day) : exact(value, line, day),
-        }
+        const text = value === null ? missing(line, day) : exact(value, line, day)
+        return { label: line.label, value: text, isMain: line.main }
       }),
+    steer: (step) => {
+      lit = ((lit ?? (step === 1 ? -1 : 0)) + step + lines.length) % lines.length
+      for (const [place, group] of groups.entries()) group.classList.toggle('lit', place === lit)
+      return lines[lit]?.label ?? ''
+    },
   })
 }
 
-interface LastValue {
-  readonly line: ChartLine
-  readonly day: number
-  readonly value: number
-  readonly text: string
+interface LineEnd {
+  readonly x: number
+  readonly y: number
+  /** Where its name stands. */
+  readonly nameX: number
+  readonly nameY: number
 }
 
-/** The last value of each line that has a text at its end. */
-function lastValues(lines: readonly ChartLine[], ends: LineChart['ends']): readonly LastValue[] {
-  return lines.flatMap((line) => {
-    const day = line.values.findLastIndex((value) => value !== null)
-    const value = line.values[day] ?? null
-    const text = value === null ? '' : (ends?.(value, line) ?? '')
-    return value === null || text === '' ? [] : [{ line, day, value, text }]
+/** Pixels from one name to the next. */
+const nameHeight = 15
+
+/** The end of each line that has one, with a place for its name. A line that ended earlier has its name there. */
+function endsOf(
+  lines: readonly ChartLine[],
+  { axis, y, top, bottom }: Plot,
+): readonly (LineEnd | undefined)[] {
+  const ends = lines.map(({ values }) => {
+    const day = values.findLastIndex((value) => value !== null)
+    return day === -1 ? undefined : { x: axis.x(day), y: y(values[day] as number) }
+  })
+  const last = Math.max(...ends.map((end) => end?.x ?? 0))
+  const atEnd = ends.filter((end) => end !== undefined && end.x === last) as { x: number; y: number }[]
+  const places = spread(
+    atEnd.map((end) => end.y),
+    { from: top, to: bottom, gap: nameHeight },
+  )
+  return ends.map((end) => {
+    if (end === undefined) return undefined
+    const place = atEnd.indexOf(end)
+    return place === -1
+      ? { ...end, nameX: end.x + 6, nameY: end.y - 8 }
+      : { ...end, nameX: last + 14, nameY: places[place] ?? end.y }
   })
 }
 
-function endsOf(last: readonly LastValue[], { axis, y, top, bottom }: Plot): readonly SVGElement[] {
-  const ends = last.map(({ line: { target, main }, day, value, text }) => ({
-    target,
-    main,
-    text,
-    x: axis.x(day),
-    y: y(value),
-  }))
-  return endLabels(ends, { right: axis.right, top, bottom })
+function endLabel({ x, y, nameX, nameY }: LineEnd, name: string): SVGElement {
+  const [cx, cy] = [round(x), round(y)]
+  return svg(
+    'g',
+    'end',
+    svg('path', { class: 'leader', d: `M${cx} ${cy}L${round(nameX - 4)} ${round(nameY)}` }),
+    svg('circle', { class: 'dot', cx, cy, r: 3 }),
+    svg('text', { x: round(nameX), y: round(nameY + 4) }, name),
+  )
 }
 
-export function lineLegend(lines: readonly ChartLine[]): HTMLElement {
-  return legend(mainFirst(lines).map(({ label, target }) => ({ label, sample: lineSample(target) })))
-}
-
-function mainFirst(lines: readonly ChartLine[]): readonly ChartLine[] {
-  return lines.toSorted((a, b) => Number(b.main) - Number(a.main))
-}
-
-function drawn(
-  { values, target, main }: ChartLine,
-  { axis: { x }, y }: Plot,
-  dots: boolean,
-): readonly SVGElement[] {
-  const look = lineAttributes(target)
+function drawn({ values }: ChartLine, { axis: { x }, y }: Plot, dots: boolean): readonly SVGElement[] {
   const d = pathOf(values, x, y)
-  const path = svg('path', { ...look, class: `${look.class}${main ? ' main' : ''}`, d })
   const points = values.flatMap((value, day) => {
     if (value === null) return []
-    const alone = (values[day - 1] ?? null) === null && (values[day + 1] ?? null) === null
-    if (!dots && !alone) return []
-    return [svg('circle', { class: `dot ${look.class}`, cx: round(x(day)), cy: round(y(value)), r: 2.2 })]
+    const isAlone = (values[day - 1] ?? null) === null && (values[day + 1] ?? null) === null
+    if (!dots && !isAlone) return []
+    return [svg('circle', { class: 'dot', cx: round(x(day)), cy: round(y(value)), r: 2 })]
   })
-  return [path, ...points]
+  // The wide one is for the pointer.
+  return [svg('path', { class: 'reach', d }), svg('path', { class: 'line', d }), ...points]
 }
 
 /** A path that is interrupted at each gap. */
@@ -131,28 +144,17 @@ export function pathOf(
   return path
 }
 
-/** Room right of a plot for labels with these texts. */
-export function endGutter(texts: readonly string[]): number {
-  const longest = Math.max(0, ...texts.map(({ length }) => length))
-  return longest === 0 ? 10 : Math.max(58, longest * letter)
-}
-
 /** Pixels of a letter, about. */
-const letter = 8.5
-/** Pixels from one label to the next. */
-const lineHeight = 13
+const letter = 7.3
 
-/** The last value of a line. */
-interface LineEnd {
-  readonly target: number
-  readonly x: number
-  readonly y: number
-  readonly text: string
-  readonly main: boolean
+/** Room right of a plot for these names. */
+export function endGutter(names: readonly string[]): number {
+  const longest = Math.max(0, ...names.map(({ length }) => length))
+  return longest === 0 ? 10 : 20 + longest * letter
 }
 
 /**
- * Places for labels, none closer to another than the gap: as near as possible to where they are wanted, in the same order. If
+ * Places for names, none closer to another than the gap: as near as possible to where they are wanted, in the same order. If
  * there is no room for all, they are closer.
  */
 export function spread(
@@ -175,32 +177,51 @@ export function spread(
   return places
 }
 
-/** The last value of each line at its end, joined with it by a short line. One that ended earlier has its value there. */
-function endLabels(
-  ends: readonly LineEnd[],
-  { right, top, bottom }: { readonly right: number; readonly top: number; readonly bottom: number },
-): readonly SVGElement[] {
-  const last = Math.max(...ends.map(({ x }) => x))
-  const atEnd = ends.filter(({ x }) => x === last)
-  const places = spread(
-    atEnd.map(({ y }) => y),
-    { from: top, to: bottom, gap: lineHeight },
+const edge = 3
+
+/** A small line of ranks over days, the best rank at the top, with a dot on the last rank. */
+export function spark(ranks: readonly (number | null)[]): SVGElement {
+  const [width, height] = [96, 24]
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` }
+  const line = svg('svg', { class: 'spark', ...size, 'aria-hidden': 'true' })
+  const known = ranks.filter((rank) => rank !== null)
+  if (known.length === 0) return line
+  const [best, worst] = [Math.min(...known), Math.max(...known)]
+  // The height is at least five ranks, so that a change of one rank looks small.
+  const range = Math.max(5, worst - best)
+  const middle = (best + worst) / 2
+  const y = (rank: number): number => height / 2 + ((rank - middle) / range) * (height - 2 * edge)
+  const x = (day: number): number =>
+    ranks.length < 2 ? width - edge : edge + (day / (ranks.length - 1)) * (width - 2 * edge)
+  const last = ranks.findLastIndex((rank) => rank !== null)
+  line.append(
+    svg('path', { d: pathOf(ranks, x, y) }),
+    svg('circle', { cx: round(x(last)), cy: round(y(ranks[last] as number)), r: 2 }),
   )
-  const x = Math.min(right, last) + 14
-  return ends.map((end) => {
-    const place = atEnd.indexOf(end)
-    return place === -1 ? mark(end, end.x + 6, end.y - 8) : mark(end, x, places[place] ?? end.y)
-  })
+  return line
 }
 
-function mark({ target, main, x: fromX, y: fromY, text }: LineEnd, x: number, y: number): SVGElement {
-  const look = lineClass(target)
-  const [cx, cy] = [round(fromX), round(fromY)]
-  return svg(
-    'g',
-    `end${main ? ' main' : ''}`,
-    svg('path', { class: `leader ${look}`, d: `M${cx} ${cy}L${round(x - 3)} ${round(y)}` }),
-    svg('circle', { class: `dot ${look}`, cx, cy, r: main ? 3.4 : 2.4 }),
-    svg('text', { x: round(x), y: round(y + 4) }, text),
-  )
+/** Of the largest value; a smaller change fills less than the height. */
+const leastRange = 0.25
+
+/** The trend of a figure, as wide as its place, with a dot on the last value; inverted if lower values are better. */
+export function trendLine(values: readonly (number | null)[], isInverted = false): SVGElement {
+  const [width, height] = [200, 32]
+  const stretch = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' }
+  const line = svg('svg', { class: 'trend-line', ...stretch, 'aria-hidden': 'true' })
+  const known = values.filter((value) => value !== null)
+  if (known.length < 2) return line
+  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const range = Math.max(most - least, Math.abs(most) * leastRange) || 1
+  const middle = (least + most) / 2
+  const y = (value: number): number => {
+    const rise = ((value - middle) / range) * (height - 2 * edge)
+    return height / 2 + (isInverted ? rise : -rise)
+  }
+  const x = (day: number): number => (day / (values.length - 1)) * width
+  const last = values.findLastIndex((value) => value !== null)
+  // A line without length has round ends: a dot that does not stretch with the drawing.
+  const dot = `M${round(x(last))} ${round(y(values[last] as number))}h0`
+  line.append(svg('path', { d: pathOf(values, x, y) }), svg('path', { class: 'last', d: dot }))
+  return line
 }

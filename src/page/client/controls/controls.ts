@@ -1,13 +1,11 @@
 import type { PageData } from '../../../report/data.ts'
 import { partKey, partLabel, partsOf } from '../../../report/history/filter-history.ts'
-import { savedView, targetsOfView } from '../../../report/presentation/presentation.ts'
+import { hasTab, savedView, targetsOfView } from '../../../report/presentation/presentation.ts'
 import { button, html } from '../dom.ts'
-import { countSet, type FilterKey, type Filters, noFilters } from '../filters.ts'
-import { say } from '../language.ts'
-import { localeOf } from '../text.ts'
+import { countSet, type FilterKey, type Filters, noFilters, setLabels } from '../filters.ts'
+import { localeOf, say } from '../text.ts'
 import type { View } from '../view.ts'
-import { field, inputField, type Option, type SelectField } from './field.ts'
-import { periodFields } from './period-fields.ts'
+import { field, inputField, type Option, periodFields } from './period-fields.ts'
 import { tagPicker } from './tag-picker.ts'
 
 /** Milliseconds; long enough that typing does not wait for drawing. */
@@ -15,7 +13,7 @@ const typingPause = 120
 
 type Select = Exclude<FilterKey, 'text' | 'view' | 'movement' | 'period' | 'compare'>
 
-/** The fields of the filters. */
+/** One line that says what is shown. It opens the fields that choose it. */
 export function controls(data: PageData, choose: (change: Partial<Filters>) => void) {
   const { targets, keywords } = data.history
   const words = say.filters
@@ -37,7 +35,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     pause = setTimeout(() => choose({ text: text.input.value.trim() }), typingPause)
   })
   const tags = tagPicker(data, choose)
-  const selects: Readonly<Record<Select, SelectField>> = {
+  const selects: Readonly<Record<Select, ReturnType<typeof field>>> = {
     operation: field('operation', words.engine, any(distinct(keywords.map((one) => one.operation)))),
     locale: field('locale', words.locale, any(distinct(keywords.map(localeOf)))),
     part: field('part', words.figuresOf, [
@@ -48,6 +46,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   for (const [key, { select }] of Object.entries(selects))
     select.addEventListener('change', () => choose({ [key]: select.value }))
   const period = periodFields(data, choose)
+  const tabs = viewTabs(data, choose)
   let view = noFilters.view
   const found = html('p', { class: 'found', role: 'status' })
   const reset = button(
@@ -56,27 +55,30 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     {},
     words.reset,
   )
-  const more = button('quiet more', toggle, { 'aria-expanded': 'false', 'aria-controls': 'filters' })
+  const shown = html('bdi')
+  const line = button('shown', toggle, { 'aria-expanded': 'false', 'aria-controls': 'filters' }, shown)
   const useful = [tags, ...Object.values(selects)].filter((one) => one.useful)
-  const bar = html(
+  const fields = html(
     'div',
-    { class: 'filters', id: 'filters' },
+    { class: 'filters', id: 'filters', hidden: true },
     text.element,
     ...useful.map(({ element }) => element),
+    ...(targets.length > 1 ? [target.element] : []),
     ...period.elements,
   )
   const attributes = { class: 'controls', role: 'search', 'aria-label': words.label }
   const outcome = html('div', 'outcome', found, reset)
-  const form = html('form', attributes, target.element, more, bar, outcome, tags.chips)
+  const form = html('form', attributes, tabs?.element, line, outcome, fields, tags.chips)
   form.addEventListener('submit', (event) => event.preventDefault())
   return {
     element: form,
     /** Shows the filters in the fields, and how many keywords match. */
     show: ({ filters, parts }: View, what: string): void => {
       view = filters.view
-      const shown = targetsOfView(data.history, savedView(data, view))
+      tabs?.show(filters)
+      const offered = targetsOfView(data.history, savedView(data, view))
       for (const [place, option] of [...target.select.options].entries())
-        option.hidden = option.disabled = !shown.includes(place)
+        option.hidden = option.disabled = !offered.includes(place)
       target.select.value = String(filters.target)
       if (text.input.value.trim() !== filters.text) text.input.value = filters.text
       text.element.classList.toggle('set', filters.text !== '')
@@ -88,20 +90,45 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
         element.classList.toggle('set', select.value !== '')
       }
       period.show(filters)
-      const set = countSet(filters)
-      // It keeps its space, so that nothing next to it moves.
-      reset.classList.toggle('away', set === 0)
-      more.textContent = words.set(set)
+      reset.hidden = countSet(filters) === 0
+      const set = setLabels(filters, data)
+      shown.textContent = [
+        ...(set.length === 0 ? [words.allKeywords] : set),
+        ...(data.history.days.length === 0 ? [] : [period.nameOf(filters)]),
+      ].join(' · ')
       found.textContent = what
     },
   }
 
   function toggle(): void {
-    const open = more.getAttribute('aria-expanded') !== 'true'
-    more.setAttribute('aria-expanded', String(open))
-    bar.classList.toggle('open', open)
-    // The bar may have its place above the window.
-    if (open) form.scrollIntoView({ block: 'nearest' })
+    fields.hidden = line.getAttribute('aria-expanded') === 'true'
+    line.setAttribute('aria-expanded', String(!fields.hidden))
+    // The line may have its place above the window.
+    if (!fields.hidden) form.scrollIntoView({ block: 'nearest' })
+  }
+}
+
+/** Tabs of the saved views of the job, all keywords first; null if there are none. */
+function viewTabs(data: PageData, choose: (change: Partial<Filters>) => void) {
+  const views = data.presentation.views.filter((view) => hasTab(view, data.history))
+  if (views.length === 0 || data.history.targets.length === 0) return null
+  let period: Pick<Filters, 'period' | 'compare'> = noFilters
+  const tabs = ['', ...views.map(({ name }) => name)].map((name) => {
+    const [target = 0] = targetsOfView(data.history, savedView(data, name))
+    const open = (): void => choose({ ...noFilters, ...period, view: name, target })
+    const text = name === '' ? say.filters.allKeywords : name
+    return { name, tab: button('tab', open, {}, html('bdi', '', text)) }
+  })
+  return {
+    element: html(
+      'div',
+      { class: 'views', role: 'group', 'aria-label': say.filters.views },
+      ...tabs.map(({ tab }) => tab),
+    ),
+    show: ({ view, period: days, compare }: Filters): void => {
+      period = { period: days, compare }
+      for (const { name, tab } of tabs) tab.setAttribute('aria-pressed', String(name === view))
+    },
   }
 }
 

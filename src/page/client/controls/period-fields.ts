@@ -2,10 +2,17 @@ import { isDay, lengthIn, rangeIn, usualPeriod } from '../../../model/settings/p
 import { offeredComparisons, type PageData } from '../../../report/data.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../../report/history/period.ts'
 import { daysInWords } from '../../../report/words/period-text.ts'
-import type { Filters } from '../filters.ts'
-import { say } from '../language.ts'
-import { field, inputField, type Option, optionsOf } from './field.ts'
-import { isComparable, lastBefore, periodOf, periodsIn, rangeOf, rangeText } from './periods.ts'
+import { type Attributes, html } from '../dom.ts'
+import {
+  type Filters,
+  isComparable,
+  lastBefore,
+  periodOf,
+  periodsIn,
+  rangeOf,
+  rangeText,
+} from '../filters.ts'
+import { say } from '../text.ts'
 
 /** The choice in a list that shows the fields of free days. */
 const free = 'free'
@@ -48,6 +55,9 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
   })
   onDay(day.input, (one) => choose({ compare: one }))
   return {
+    /** The period in words. */
+    nameOf: ({ period: chosen }: Filters): string =>
+      chosen === '' ? nameOfOwn(data) : periodName(chosen, data),
     elements: days.length < 2 ? [] : [period, from, until, compare, day].map(({ element }) => element),
     show: (filters: Filters): void => {
       shown = periodOf(data, filters)
@@ -85,11 +95,6 @@ export function periodFields(data: PageData, choose: (change: Partial<Filters>) 
   function reveal(): void {
     for (const one of [from, until]) one.element.hidden = !isFreePeriod
     day.element.hidden = !isFreeDay
-    // Chromium does not read a style again that counts the fields that are not hidden.
-    const bar = day.element.parentElement
-    const fields = [...(bar?.children ?? [])].filter((one) => !(one as HTMLElement).hidden).length
-    bar?.classList.toggle('in-columns', fields > 7)
-    bar?.classList.toggle('in-five', fields > 8)
   }
 }
 
@@ -186,4 +191,36 @@ function onDay(input: HTMLInputElement, react: (day: string) => void): void {
 function setDay(input: HTMLInputElement, day: string): void {
   if (input.value !== day) input.value = day
   if (input.defaultValue !== day) input.defaultValue = day
+}
+
+export type Option = readonly [value: string, text: string]
+
+export interface SelectField {
+  readonly element: HTMLElement
+  readonly select: HTMLSelectElement
+  /** Whether there is anything to choose. */
+  readonly useful: boolean
+}
+
+/** A select with its name above it. */
+export function field(name: string, label: string, options: readonly Option[]): SelectField {
+  const id = `choose-${name}`
+  const select = html('select', { id }, ...optionsOf(options))
+  const element = html('div', `field choose-${name}`, html('label', { for: id }, label), select)
+  return { element, select, useful: options.length > 2 }
+}
+
+export function optionsOf(options: readonly Option[]): readonly HTMLOptionElement[] {
+  return options.map(([value, text]) => html('option', { value }, text))
+}
+
+/** An input with its name above it. */
+export function inputField(
+  name: string,
+  label: string,
+  attributes: Attributes,
+): { readonly element: HTMLElement; readonly input: HTMLInputElement } {
+  const id = `choose-${name}`
+  const input = html('input', { id, ...attributes })
+  return { element: html('div', `field choose-${name}`, html('label', { for: id }, label), input), input }
 }

@@ -3,9 +3,7 @@ import type { Keyword } from '../../../report/history/rank-history.ts'
 import { isInView, savedView } from '../../../report/presentation/presentation.ts'
 import { ariaHidden, button, html } from '../dom.ts'
 import { type Filters, noFilters } from '../filters.ts'
-import { number } from '../format.ts'
-import { say } from '../language.ts'
-import { tagName } from '../text.ts'
+import { say, tagName } from '../text.ts'
 
 /** Tags from which on the list can be searched. */
 const searchable = 9
@@ -172,6 +170,6 @@ function entriesOf(counts: ReadonlyMap<string, number>): readonly TagEntry[] {
 function entryOf(tag: string, count: number): TagEntry {
   const name = tagName(tag)
   const box = html('input', { type: 'checkbox', value: tag })
-  const label = html('label', '', box, html('bdi', '', name), html('span', 'count', number(count)))
+  const label = html('label', '', box, html('bdi', '', name), html('span', 'count', say.number(count)))
   return { tag, name, box, item: html('li', '', label) }
 }

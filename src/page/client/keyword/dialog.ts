@@ -4,11 +4,8 @@ import { type FeatureState, featureIn, featureStates } from '../../../report/his
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
 import { bestRank } from '../../../report/metrics/positions.ts'
 import { chartFrame, gridLine, round, timeAxis, timeLabels } from '../chart/frame.ts'
-import { button, type Child, html, linkTo, svg } from '../dom.ts'
-import { mediumDay, number } from '../format.ts'
-import { say } from '../language.ts'
-import { figure } from '../sections/section.ts'
-import { askedText, rankMark, statusChange } from '../text.ts'
+import { button, type Child, figure, html, linkTo, svg } from '../dom.ts'
+import { askedText, rankMark, say, statusChange } from '../text.ts'
 import { hasCompared, type View } from '../view.ts'
 import { historyChart } from './history-chart.ts'
 import { firstTen } from './top-ten.ts'
@@ -43,7 +40,7 @@ function facts(view: View, status: KeywordStatus): HTMLElement {
   const intended = intendedPage(view, status)
   const best = bestRank(series.cells)
   const first = series.cells.findIndex((cell) => cell !== null)
-  const dayText = (day: number): string => mediumDay(days[day] as string)
+  const dayText = (day: number): string => say.mediumDay(days[day] as string)
   const words = say.keyword
   const since =
     baseline === null
@@ -56,8 +53,8 @@ function facts(view: View, status: KeywordStatus): HTMLElement {
     fact(words.change, days.length < 2 || hasCompared(view) ? statusChange(status) : '–', ...since),
     best === null
       ? fact(words.best, '–', words.neverRanked)
-      : fact(words.best, number(best.rank), dayText(best.day)),
-    keyword.volume === null ? null : fact(words.volume, number(keyword.volume), words.searches),
+      : fact(words.best, say.number(best.rank), dayText(best.day)),
+    keyword.volume === null ? null : fact(words.volume, say.number(keyword.volume), words.searches),
     fact(words.firstChecked, html('span', 'small', first === -1 ? '–' : dayText(first))),
     intended === null
       ? null
@@ -178,7 +175,6 @@ function featuresOverTime({ history, data }: View, { series }: KeywordStatus): r
     },
     tip: (day) =>
       told.map((feature) => ({
-        sample: null,
         label: words.names[feature],
         value: stateText(on(feature, day)),
       })),

@@ -4,13 +4,10 @@ import { bestRank } from '../../../report/metrics/positions.ts'
 import { notesAbout } from '../../../report/presentation/presentation.ts'
 import { eventMarks, eventsWithin, eventTexts, markerRow, notesList } from '../chart/events.ts'
 import { gridLine, type Plot, round, type TimeAxis } from '../chart/frame.ts'
-import { type ChartLine, lineChart, lineLegend } from '../chart/line-chart.ts'
+import { type ChartLine, lineChart } from '../chart/line-chart.ts'
 import { scaleOfRanks } from '../chart/scale.ts'
-import { html, svg } from '../dom.ts'
-import { number } from '../format.ts'
-import { say } from '../language.ts'
-import { figure } from '../sections/section.ts'
-import { rankText } from '../text.ts'
+import { figure, html, svg } from '../dom.ts'
+import { rankText, say } from '../text.ts'
 import type { View } from '../view.ts'
 
 /** Height of each of the two rows below the plot. */
@@ -43,7 +40,7 @@ export function historyChart(
     days,
     lines,
     scale: scaleOfRanks(lines.flatMap((line) => line.values)),
-    format: number,
+    format: (value) => say.number(value),
     missing: (line, day) => {
       const series = seriesOf(line)
       const value = series === undefined ? null : valueOn(series, day)
@@ -62,7 +59,7 @@ export function historyChart(
     about: (day) => eventTexts(days, day, events),
     marked: compared,
   })
-  return figure(chart, lineLegend(lines), html('p', 'key', say.charts.historyKey), notesList(events))
+  return figure(chart, html('p', 'key', say.charts.historyKey), notesList(events))
 }
 
 function bestMark({ series }: KeywordStatus, { axis, y }: Plot): readonly SVGElement[] {

@@ -1,13 +1,11 @@
+import { readable } from '../../../report/cells.ts'
 import type { PageData, PageSerp, SerpResult } from '../../../report/data.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
 import { type ComparedObservation, compare } from '../../../report/history/movement.ts'
 import { pagesOf } from '../../../report/metrics/pages.ts'
 import { firstResults, serpPairs } from '../../../report/metrics/serps.ts'
-import { html, linkTo, srOnly } from '../dom.ts'
-import { longDay, mediumDay, readable } from '../format.ts'
-import { say } from '../language.ts'
-import { empty, note } from '../sections/section.ts'
-import { changeMark } from '../text.ts'
+import { empty, html, linkTo, note, srOnly } from '../dom.ts'
+import { changeMark, say } from '../text.ts'
 import type { View } from '../view.ts'
 
 /**
@@ -24,7 +22,7 @@ export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLE
   const current = own.find(({ day }) => day === last)
   if (current === undefined) return empty(whyNoResults(view, own))
   const earlier = own.filter(({ day }) => day < last)
-  const dayOf = (day: number): string => mediumDay(history.days[day] as string)
+  const dayOf = (day: number): string => say.mediumDay(history.days[day] as string)
   const [now, before] = [html('section'), html('section')]
   const usual = serpPairs(history, own, compare)[0]?.compared ?? null
   show(usual)
@@ -73,20 +71,20 @@ function whyNoResults(view: View, own: readonly PageSerp[]): string {
   const last = history.days.at(-1)
   if (last === undefined) return say.serps.noEarlier
   const isDayThere = data.serps.some(({ day }) => day === history.days.length - 1)
-  if (isDayThere) return say.serps.notChecked(longDay(last))
+  if (isDayThere) return say.serps.notChecked(say.longDay(last))
   return notIncluded(view, own)
 }
 
 /** Says that the report is without the results of the last day, though they are known. */
 export function notIncluded(view: View, own: readonly PageSerp[]): string {
-  const last = longDay(view.history.days.at(-1) as string)
+  const last = say.longDay(view.history.days.at(-1) as string)
   return [say.serps.notIncluded(last), daysIncluded(view, own)].filter((part) => part !== '').join(' ')
 }
 
 /** Names the days whose results there are. */
 function daysIncluded({ history, data }: View, own: readonly PageSerp[]): string {
   const { included, moreDays } = say.serps
-  const days = own.map(({ day }) => mediumDay(history.days[day] as string)).reverse()
+  const days = own.map(({ day }) => say.mediumDay(history.days[day] as string)).reverse()
   const more = data.presentation.audience === 'client' ? '' : moreDays
   return [days.length === 0 ? '' : included(say.list(days)), more].filter((part) => part !== '').join(' ')
 }

@@ -2,10 +2,8 @@ import { pageAddress } from '../../../model/url.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
 import { pagesIn, rankingLinks } from '../../../report/metrics/pages.ts'
 import { chartFrame, round, timeAxis } from '../chart/frame.ts'
-import { html, linkTo, svg, twoLines } from '../dom.ts'
-import { mediumDay, shortDay } from '../format.ts'
-import { say } from '../language.ts'
-import { note } from '../sections/section.ts'
+import { html, linkTo, note, svg, twoLines } from '../dom.ts'
+import { say } from '../text.ts'
 import type { View } from '../view.ts'
 import { historyGutter } from './history-chart.ts'
 
@@ -54,7 +52,7 @@ export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
         )
       : null,
     html('ul', 'url-list', ...items),
-    also.length === 0 ? null : note(say.keyword.further(mediumDay(days[last] as string)), ...further),
+    also.length === 0 ? null : note(say.keyword.further(say.mediumDay(days[last] as string)), ...further),
     intention(intended, texts),
   )
 }
@@ -67,8 +65,8 @@ export function intendedPage({ target }: View, { keyword }: KeywordStatus): stri
 function span(days: readonly string[], on: readonly number[]): string {
   const [first, last] = [days[on[0] ?? 0] as string, days[on.at(-1) ?? 0] as string]
   return first === last
-    ? say.keyword.on(mediumDay(first))
-    : say.keyword.span(shortDay(first), mediumDay(last))
+    ? say.keyword.on(say.mediumDay(first))
+    : say.keyword.span(say.shortDay(first), say.mediumDay(last))
 }
 
 function isIntended(link: string, url: string | null): boolean {
@@ -122,7 +120,7 @@ function strip(
     tip: (day) => {
       const link = ranking[day] ?? null
       const value = link === null ? say.keyword.none : letterOf(order.indexOf(link))
-      return [{ sample: null, label: say.keyword.page, value }]
+      return [{ label: say.keyword.page, value }]
     },
   })
 }

@@ -1,6 +1,5 @@
-import { button, html, onResize } from '../dom.ts'
-import { say } from '../language.ts'
-import { isPrinted, narrow, onMedium } from '../paper/medium.ts'
+import { button, html, isNarrow, isPrinted, onMedium, onResize } from '../dom.ts'
+import { say } from '../text.ts'
 import { type GridColumn, type SortOrder, sortable, sorted, tableRow } from './simple-table.ts'
 import { type TakenColumn, tableTools } from './take-away.ts'
 
@@ -12,8 +11,6 @@ export interface Grid<Row> {
   readonly onOrder?: (order: SortOrder) => void
   /** Called by the button in the first cell; without it rows have no button. */
   readonly open?: (row: Row, rows: readonly Row[]) => void
-  /** Whether a row is chosen, if a click chooses it; without it a click opens a dialog. */
-  readonly isPressed?: (row: Row) => boolean
   /** The text in place of rows if there are none. */
   readonly empty: string
   /** Which rows are printed if not all are; without it the first ones. */
@@ -55,7 +52,6 @@ export function grid<Row>({
   order: first,
   onOrder,
   open,
-  isPressed,
   empty,
   choice = firstRows,
   taken,
@@ -110,7 +106,7 @@ export function grid<Row>({
     element,
     show: (next) => {
       given = next
-      if (isPressed === undefined) goToTop()
+      goToTop()
       arrange()
     },
     sort: (next) => {
@@ -155,6 +151,7 @@ export function grid<Row>({
 
   function draw(): void {
     const printed = isPrinted()
+    // On a phone a table that scrolls would catch the finger that scrolls the page.
     const whole = printed || isNarrow()
     const top = whole ? 0 : Math.floor(scrolled / rowHeight)
     const from = Math.max(0, top - margin)
@@ -187,17 +184,12 @@ export function grid<Row>({
 
   function line(row: Row, index: number): HTMLElement {
     const tabindex = index === active ? 0 : -1
-    const pressed = isPressed?.(row)
-    const does = pressed === undefined ? { 'aria-haspopup': 'dialog' } : { 'aria-pressed': String(pressed) }
     const attributes = {
-      class: pressed === true ? 'pressed' : null,
       'aria-rowindex': index + 2,
       'data-index': index,
     }
     return tableRow(columns, row, attributes, (first) =>
-      open === undefined
-        ? first
-        : html('button', { type: 'button', class: 'row-button', tabindex, ...does }, first),
+      open === undefined ? first : html('button', { type: 'button', class: 'row-button', tabindex }, first),
     )
   }
 
@@ -210,8 +202,6 @@ export function grid<Row>({
     reach(index)
     const row = rows[index]
     if (row !== undefined) open?.(row, rows)
-    // The page is drawn anew around a table that chooses, which takes the focus away from it.
-    if (isPressed !== undefined) buttonAt(index)?.focus({ preventScroll: true })
   }
 
   function steer(event: KeyboardEvent): void {
@@ -259,11 +249,6 @@ export function grid<Row>({
 
 function firstRows<Row>(all: readonly Row[], most: number): ReturnType<PaperChoice<Row>> {
   return { chosen: all.slice(0, most), lead: say.tables.printed(most, all.length) }
-}
-
-/** Whether tables show all their rows: on a phone a table that scrolls would catch the finger that scrolls the page. */
-function isNarrow(): boolean {
-  return narrow.matches
 }
 
 function spacer(): HTMLElement {

@@ -1,5 +1,5 @@
 import { type Attributes, ariaHidden, breakable, button, type Child, html } from '../dom.ts'
-import { say } from '../language.ts'
+import { say } from '../text.ts'
 
 export interface SimpleColumn<Row> {
   readonly title: string
@@ -19,15 +19,6 @@ export interface GridColumn<Row> extends SimpleColumn<Row> {
 /** A column of numbers. */
 export function figures<Row>(title: string, cell: (row: Row) => Child, more = ''): SimpleColumn<Row> {
   return { title, class: `figure${more}`, cell }
-}
-
-/** A column of numbers out of others. */
-export function parts<Row>(
-  title: string,
-  of: (row: Row) => readonly [part: number, whole: number],
-  more = '',
-): SimpleColumn<Row> {
-  return figures(title, (row) => say.answers.of(...of(row)), more)
 }
 
 /** A table of few rows. */

@@ -1,8 +1,6 @@
-import { copyText } from '../clipboard.ts'
-import { button, html } from '../dom.ts'
-import { decimal } from '../format.ts'
-import { say } from '../language.ts'
-import { csvOf, type DecimalSign, type TakenValue, tabbedOf } from './delimited.ts'
+import { withoutFormula } from '../../../model/text.ts'
+import { button, copyText, html } from '../dom.ts'
+import { say } from '../text.ts'
 
 /** A column of what is copied or written to a file. */
 export interface TakenColumn<Row> {
@@ -10,7 +8,7 @@ export interface TakenColumn<Row> {
   readonly of: (row: Row) => TakenValue
 }
 
-export interface Taking<Row> {
+interface Taking<Row> {
   /** The name of the table. */
   readonly label: string
   readonly columns: readonly TakenColumn<Row>[]
@@ -46,7 +44,7 @@ export function tableTools<Row>({ label, columns, rows }: Taking<Row>): HTMLElem
 }
 
 function decimalSign(): DecimalSign {
-  return decimal(0.5).includes(',') ? ',' : '.'
+  return say.decimal(0.5).includes(',') ? ',' : '.'
 }
 
 function fileName(text: string): string {
@@ -59,4 +57,38 @@ function saveAs(name: string, content: Blob): void {
   html('a', { href, download: name }).click()
   // The browser reads the file after the click.
   setTimeout(() => URL.revokeObjectURL(href), 10_000)
+}
+/** A cell of a table that is taken out of the page. */
+export type TakenValue = string | number | null
+
+/** How spreadsheets of a language write numbers and part columns: where decimals follow a comma, columns end with a semicolon. */
+type DecimalSign = '.' | ','
+
+/** Rows as CSV for spreadsheets, with the mark that makes them read it as UTF-8. */
+export function csvOf(rows: Iterable<readonly TakenValue[]>, decimal: DecimalSign): string {
+  const separator = decimal === ',' ? ';' : ','
+  return `\ufeff${linesOf(rows, (cell) => quoted(cellText(cell, decimal), separator), separator)}`
+}
+
+/** Rows as text that spreadsheets paste into cells. A cell is one line. */
+export function tabbedOf(rows: Iterable<readonly TakenValue[]>, decimal: DecimalSign): string {
+  const inOneLine = (cell: TakenValue): string => cellText(cell, decimal).replace(/[\t\r\n]+/g, ' ')
+  return linesOf(rows, (cell) => quoted(inOneLine(cell), '\t'), '\t')
+}
+
+function linesOf(
+  rows: Iterable<readonly TakenValue[]>,
+  write: (cell: TakenValue) => string,
+  separator: string,
+): string {
+  return Array.from(rows, (row) => `${row.map(write).join(separator)}\r\n`).join('')
+}
+
+function cellText(cell: TakenValue, decimal: DecimalSign): string {
+  if (cell === null) return ''
+  return typeof cell === 'number' ? String(cell).replace('.', decimal) : withoutFormula(cell)
+}
+
+function quoted(text: string, separator: string): string {
+  return /["\r\n]/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text
 }

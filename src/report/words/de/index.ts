@@ -4,14 +4,13 @@ import { counts, definitions, engineOfKind, formats, kinds, runs } from './figur
 import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
 import {
-  answers,
+  blocks,
   charts,
   competitors,
   filters,
   header,
   keyword,
   keywords,
-  pages,
   period,
   scorecards,
   serps,
@@ -23,7 +22,7 @@ import { story } from './story.ts'
 export const german: Words = {
   language: 'de',
   ...formats,
-  answers,
+  blocks,
   brand,
   charts,
   competitors,
@@ -40,7 +39,6 @@ export const german: Words = {
   keywords,
   kinds,
   metric,
-  pages,
   period,
   portfolio,
   ranks,

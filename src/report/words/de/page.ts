@@ -4,18 +4,7 @@ import { counted, counts, formats } from './figures.ts'
 const searchTerms = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
 
 export const header: Words['header'] = {
-  sections: {
-    overview: 'Überblick',
-    breakdown: 'Aufschlüsselung',
-    keywords: 'Suchbegriffe',
-    competitors: 'Wettbewerber',
-    features: 'SERP-Features',
-    pages: 'Seiten',
-    answers: 'KI-Antworten',
-    runs: 'Läufe',
-    definitions: 'Erklärungen',
-  },
-  nav: 'Teile des Berichts',
+  sections: { overview: 'Überblick', keywords: 'Keywords' },
   skipToFigures: 'Zu den Zahlen springen',
   skipToKeywords: 'Zu den Suchbegriffen springen',
   print: 'Drucken',
@@ -167,8 +156,10 @@ export const tables: Words['tables'] = {
 }
 
 export const keywords: Words['keywords'] = {
-  label: 'Suchbegriffe',
-  keyword: 'Suchbegriff',
+  label: 'Keywords',
+  show: 'Keywords einzeln oder in Gruppen',
+  signs: 'Was die Zeichen bedeuten',
+  keyword: 'Keyword',
   locale: 'Land und Sprache',
   operation: 'Suchmaschine',
   tags: 'Gruppen',
@@ -243,6 +234,9 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von
 
 export const competitors: Words['competitors'] = {
   title: 'Wettbewerber',
+  now: 'Jetzt',
+  before: 'Vorher',
+  trend: 'Verlauf',
   lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, und die Websites mit dem größten Anteil an den Klicks auf die Top 10.',
   figures: 'Websites im Vergleich',
   figuresLabel: 'Zahlen aller beobachteten Websites',
@@ -282,44 +276,6 @@ export const competitors: Words['competitors'] = {
   copied: 'Kopiert.',
   copyAgain: 'Zeile kopieren',
   notCopied: 'Der Browser erlaubt das Kopieren nicht: Bitte die Zeile markieren und kopieren.',
-}
-
-export const pages: Words['pages'] = {
-  title: 'Seiten',
-  lead: ['Welche Seiten von ', ' platziert sind.'],
-  target: 'Zielseiten',
-  states: {
-    right: (value) =>
-      ` ${value === 1 ? 'Suchbegriff mit seiner' : 'Suchbegriffe mit ihrer'} Zielseite platziert`,
-    'wrong page': () => ' mit einer anderen Seite platziert',
-    'not ranked': () => ' nicht platziert',
-    'none intended': () => ' ohne festgelegte Zielseite',
-    unknown: () => ' nicht bekannt',
-  },
-  noTargetPage: 'Keine Zielseite festgelegt.',
-  nameTargetPage: 'Die Job-Datei kann mit „url“ je Suchbegriff eine nennen.',
-  noTargetPageHere: 'Für die gewählten Suchbegriffe ist keine Zielseite festgelegt.',
-  wrongLabel: 'Suchbegriffe, bei denen eine andere Seite platziert ist',
-  wrong: 'Andere Seite platziert bei',
-  page: 'Seite',
-  noLink: 'ohne Adresse',
-  rank: 'Position',
-  rival: 'Suchbegriffe mit mehreren Seiten',
-  rivalCount: (value) => ` von ${counted(value, 'Suchbegriff', 'Suchbegriffen')} mit mehreren Seiten`,
-  rivalLabel: 'Suchbegriffe mit mehreren Seiten',
-  noRival: 'Kein Suchbegriff hat mehr als eine Seite.',
-  keyword: 'Suchbegriff',
-  pages: 'Seiten',
-  swaps: 'Seitenwechsel',
-  together: 'Tage mit mehreren',
-  most: 'Platzierte Seiten',
-  noneRanks: 'Keine Seite ist platziert.',
-  notKnown: 'Welche Seiten platziert sind, ist nicht bekannt: Ihre Adressen liegen nicht vor.',
-  keywords: 'Suchbegriffe',
-  best: 'Beste Position heute',
-  volume: 'Suchvolumen',
-  noVolume: 'kein Suchvolumen angegeben',
-  firstOf: (shown, all) => `Die ersten ${formats.number(shown)} von ${formats.number(all)}.`,
 }
 
 export const serps: Words['serps'] = {
@@ -366,28 +322,11 @@ export const serps: Words['serps'] = {
   },
 }
 
-export const answers: Words['answers'] = {
-  title: 'KI-Antworten und Arten von Ergebnissen',
-  titleWithoutAnswers: 'Arten von Ergebnissen',
-  cited: 'In KI-Antworten zitiert',
-  byKind: 'Die ersten zehn Ergebnisse nach Art',
-  byKindLabel: 'Anteil der gewählten Website an jeder Art von Ergebnissen',
-  kind: 'Art',
-  ranked: 'Platziert',
-  topTen: 'In den Top 10',
-  share: 'Anteil an Ergebnissen',
-  of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
-  notAsked: 'Für die gewählten Suchbegriffe werden keine KI-Antworten abgefragt.',
-  notChecked: 'Am letzten gewählten Tag wurde keine KI-Antwort geprüft.',
-  citedLabel: 'Zitate nach Website',
-  site: 'Website',
-  answers: 'Antworten',
-  answerShare: 'Anteil',
-  ofReferences: 'Anteil an den Quellen',
-  firstPlace: 'Erste Nennung',
-  note: (part, day) =>
-    `${part} Antworten am ${day} geprüft; Änderungen von denen, die an beiden Tagen geprüft wurden. Erste Nennung: der durchschnittliche Platz der ersten Quelle einer Website, ab 1 gezählt.`,
-  chart: 'Anteil der KI-Antworten, die eine Website zitieren.',
-  noAnswer: 'keine Antwort',
-  leftOut: (part, whole) => `ausgelassen, ${part} von ${whole} Antworten`,
+export const blocks: Words['blocks'] = {
+  moved: 'Was sich bewegt hat',
+  moves: { all: 'Alle', winners: 'Gestiegen', losers: 'Gefallen', entered: 'Neu', left: 'Heraus' },
+  nothingMoved: 'Kein Keyword hat sich bewegt.',
+  ofAll: (part, all) => `${formats.number(part)} von ${formats.number(all)}`,
+  clicks: (curve, source) =>
+    `Klicks sind Schätzungen nach der Klickkurve ${curve} (${source}), gemessen vor der Zeit der KI-Antworten.`,
 }

@@ -3,14 +3,13 @@ import { counts, definitions, engineOfKind, formats, kinds, runs } from './figur
 import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
 import {
-  answers,
+  blocks,
   charts,
   competitors,
   filters,
   header,
   keyword,
   keywords,
-  pages,
   period,
   scorecards,
   serps,
@@ -22,7 +21,7 @@ import { story } from './story.ts'
 export const english = {
   language: 'en' as string,
   ...formats,
-  answers,
+  blocks,
   brand,
   charts,
   competitors,
@@ -39,7 +38,6 @@ export const english = {
   keywords,
   kinds,
   metric,
-  pages,
   period,
   portfolio,
   ranks,

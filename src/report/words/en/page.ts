@@ -2,18 +2,7 @@ import { counted, counts, formats } from './figures.ts'
 
 /** The head of a page, the names of its parts, and what it says of all of them. */
 export const header = {
-  sections: {
-    overview: 'Overview',
-    breakdown: 'Breakdown',
-    keywords: 'Keywords',
-    competitors: 'Competitors',
-    features: 'SERP features',
-    pages: 'Pages',
-    answers: 'AI answers',
-    runs: 'Runs',
-    definitions: 'Definitions',
-  },
-  nav: 'Parts of the report',
+  sections: { overview: 'Overview', keywords: 'Keywords' },
   skipToFigures: 'Skip to figures',
   skipToKeywords: 'Skip to keywords',
   print: 'Print',
@@ -179,6 +168,8 @@ export const tables = {
 /** The table of all keywords. */
 export const keywords = {
   label: 'Keywords',
+  show: 'Keywords one by one, or in groups',
+  signs: 'What the signs mean',
   keyword: 'Keyword',
   locale: 'Country and language',
   operation: 'Engine',
@@ -257,7 +248,10 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of 
 
 /** The section on competitors. */
 export const competitors = {
-  title: 'Competitors',
+  title: 'Rivals',
+  now: 'Now',
+  before: 'Before',
+  trend: 'Trend',
   lead: 'All tracked sites on the same keywords, and the sites with the largest share of the clicks on the top 10.',
   figures: 'Sites compared',
   figuresLabel: 'Figures of all tracked sites',
@@ -297,48 +291,6 @@ export const competitors = {
   copied: 'Copied.',
   copyAgain: 'Copy the line',
   notCopied: 'The browser does not allow copying: select the line and copy it.',
-}
-
-/** The section on pages. */
-export const pages = {
-  title: 'Pages',
-  /** The name of the site stands between the two. */
-  lead: ['Which pages of ', ' rank.'] as readonly [string, string],
-  target: 'Target pages',
-  states: {
-    right: (value: number): string =>
-      value === 1 ? ' keyword ranks with its target page' : ' keywords rank with their target page',
-    'wrong page': (value: number): string =>
-      value === 1 ? ' ranks with another page' : ' rank with another page',
-    'not ranked': (value: number): string => (value === 1 ? ' does not rank' : ' do not rank'),
-    'none intended': (value: number): string =>
-      value === 1 ? ' has no target page set' : ' have no target page set',
-    unknown: (_: number): string => ' not known',
-  },
-  noTargetPage: 'No target page set.',
-  nameTargetPage: 'The job file can name one for each keyword, with “url”.',
-  noTargetPageHere: 'No target page set for the selected keywords.',
-  wrongLabel: 'Keywords for which another page ranks',
-  wrong: 'Another page ranks for',
-  page: 'Page',
-  noLink: 'no link',
-  rank: 'Rank',
-  rival: 'Keywords with several pages',
-  rivalCount: (value: number) => ` of ${counted(value, 'keyword')} with several pages`,
-  rivalLabel: 'Keywords with several pages',
-  noRival: 'No keyword has more than one page.',
-  keyword: 'Keyword',
-  pages: 'Pages',
-  swaps: 'Page swaps',
-  together: 'Days with several',
-  most: 'Ranking pages',
-  noneRanks: 'No page ranks.',
-  notKnown: 'Which pages rank is not known: their addresses are not at hand.',
-  keywords: 'Keywords',
-  best: 'Best rank now',
-  volume: 'Volume',
-  noVolume: 'no volume given',
-  firstOf: (shown: number, all: number) => `The first ${formats.number(shown)} of ${formats.number(all)}.`,
 }
 
 /** The first ten results, and what stands beside them on the result page. */
@@ -386,29 +338,13 @@ export const serps = {
   },
 }
 
-/** The section on AI answers and kinds of results. */
-export const answers = {
-  title: 'AI answers and kinds of results',
-  titleWithoutAnswers: 'Kinds of results',
-  cited: 'Cited in AI answers',
-  byKind: 'First ten results by kind',
-  byKindLabel: 'Share of the chosen site in each kind of results',
-  kind: 'Kind',
-  ranked: 'Ranked',
-  topTen: 'In top 10',
-  share: 'Share of results',
-  of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
-  notAsked: 'No AI answers are tracked for the selected keywords.',
-  notChecked: 'No AI answer was checked on the last selected day.',
-  citedLabel: 'Citations by site',
-  site: 'Site',
-  answers: 'Answers',
-  answerShare: 'Share',
-  ofReferences: 'Share of references',
-  firstPlace: 'First place',
-  note: (part: string, day: string) =>
-    `${part} answers checked on ${day}; changes are of those checked on both days. First place: the average position of the first reference to a site, counted from 1.`,
-  chart: 'Share of AI answers that cite each site.',
-  noAnswer: 'no answer',
-  leftOut: (part: number, whole: number) => `left out, ${part} of ${whole} answers`,
+/** What moved, and what stands at the foot of the page. */
+export const blocks = {
+  moved: 'What moved',
+  moves: { all: 'All', winners: 'Up', losers: 'Down', entered: 'New', left: 'Out' },
+  nothingMoved: 'No keyword moved.',
+  ofAll: (part: number, all: number) => `${number(part)} of ${number(all)}`,
+  /** @param curve its name and its version */
+  clicks: (curve: string, source: string) =>
+    `Clicks are estimates by the click-through curve ${curve} (${source}), which was measured before AI answers.`,
 }

@@ -1,55 +1,77 @@
-import { daysBetween } from '../../../model/time.ts'
-import { paramsApart, valueRank } from '../../../report/cells.ts'
-import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
-import { groupOf } from '../../../report/history/movement.ts'
-import type { DayValue, Keyword, RankSeries } from '../../../report/history/rank-history.ts'
-import type { CtrCurve } from '../../../report/metrics/figure.ts'
-import { byWorthOfMovement } from '../../../report/metrics/movements.ts'
-import { rankingLink } from '../../../report/metrics/pages.ts'
-import { bestRank, clicksOf } from '../../../report/metrics/positions.ts'
-import { comparedDays } from '../../../report/summary.ts'
-import { spark } from '../chart/sparkline.ts'
-import { html, twoLines } from '../dom.ts'
-import { month, number, pathOf, shortDay } from '../format.ts'
-import { say } from '../language.ts'
-import type { TakenValue } from '../table/delimited.ts'
-import { type GridView, grid, type PaperChoice } from '../table/grid.ts'
-import type { GridColumn, SortOrder } from '../table/simple-table.ts'
-import type { TakenColumn } from '../table/take-away.ts'
-import { localeOf, movementLabel, rankMark, shortStatusChange } from '../text.ts'
-import { hasCompared, type View } from '../view.ts'
-import { noMatch, noValue } from './section.ts'
+import { paramsApart, pathOf, valueRank } from '../../report/cells.ts'
+import type { KeywordStatus } from '../../report/history/keyword-status.ts'
+import { groupOf } from '../../report/history/movement.ts'
+import type { DayValue, Keyword, RankSeries } from '../../report/history/rank-history.ts'
+import type { CtrCurve } from '../../report/metrics/figure.ts'
+import { byWorthOfMovement } from '../../report/metrics/movements.ts'
+import { rankingLink } from '../../report/metrics/pages.ts'
+import { bestRank, clicksOf } from '../../report/metrics/positions.ts'
+import { spark } from './chart/line-chart.ts'
+import { html, noValue, twoLines } from './dom.ts'
+import type { Filters } from './filters.ts'
+import { groupings, groupTable } from './groups.ts'
+import { switchOf } from './main-chart.ts'
+import { grid, type PaperChoice } from './table/grid.ts'
+import type { GridColumn, SortOrder } from './table/simple-table.ts'
+import type { TakenColumn, TakenValue } from './table/take-away.ts'
+import { localeOf, movementLabel, rankMark, say, shortStatusChange } from './text.ts'
+import { hasCompared, type View } from './view.ts'
 
 export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
 
-export interface KeywordOrder {
+interface KeywordOrder {
   /** As it stands in the address: a column, with a minus for the greatest first; empty for the usual order. */
   readonly sort: string
   readonly onSort: (sort: string) => void
 }
 
-/** Every keyword of the chosen target. */
+/** Every keyword of the chosen target, or in its place the groups of keywords. */
 export function keywordTable(
   view: View,
-  open: OpenKeyword,
-  { sort, onSort }: KeywordOrder,
-): Omit<GridView<KeywordStatus>, 'sort'> & { readonly sort: (sort: string) => void } {
+  {
+    open,
+    choose,
+    order: { sort, onSort },
+  }: {
+    readonly open: OpenKeyword
+    readonly choose: (change: Partial<Filters>) => void
+    readonly order: KeywordOrder
+  },
+) {
   const columns = columnsOf(view)
+  // Clients have the figures in what is sent to them.
+  const isTaken = view.data.presentation.audience === 'team'
   const taken = columns.flatMap(({ title, taken }) =>
     typeof taken === 'function' ? [{ title, of: taken }] : taken,
   )
   const table = grid<KeywordStatus>({
     label: say.keywords.label,
     columns,
-    taken,
+    ...(isTaken ? { taken } : {}),
     open,
-    empty: noMatch(),
+    empty: say.ranks.noMatch,
     choice: mostChanged(view.data.measure.curve),
     order: orderIn(sort, columns),
     onOrder: ({ by, descending }) =>
       onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),
   })
-  return { ...table, sort: (next) => table.sort(orderIn(next, columns)) }
+  const body = html('div', '', table.element)
+  const ways = groupings(view.data)
+  const options = ways.map((by) => [by, say.scorecards.by[by]] as const)
+  const element = html(
+    'div',
+    '',
+    switchOf(say.keywords.show, 'rows', [['', say.keywords.label] as const, ...options], '', (chosen) => {
+      const by = ways.find((way) => way === chosen)
+      body.replaceChildren(by === undefined ? table.element : groupTable(view, by, choose))
+    }),
+    body,
+  )
+  return {
+    element,
+    show: table.show,
+    sort: (next: string): void => table.sort(orderIn(next, columns)),
+  }
 }
 
 function orderIn(sort: string, columns: readonly GridColumn<KeywordStatus>[]): SortOrder {
@@ -105,9 +127,14 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       descends: true,
       value: changeOrder,
       cell: shortStatusChange,
-      taken: ({ change }) => change.change ?? movementLabel(groupOf(change)),
+      taken: [
+        { title: words.change, of: ({ change }) => change.change ?? movementLabel(groupOf(change)) },
+        { title: words.before, of: ({ baseline }) => (baseline === null ? null : takenRank(baseline.value)) },
+        { title: words.comparedDay, of: ({ baseline }) => dayAt(days, baseline?.day) },
+        { title: words.best, of: ({ series }) => bestRank(series.cells)?.rank ?? null },
+        { title: words.bestDay, of: ({ series }) => dayAt(days, bestRank(series.cells)?.day) },
+      ],
     },
-    beforeColumn(view),
     {
       key: 'trend',
       title: words.trend,
@@ -120,21 +147,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
         ),
       taken: [],
     },
-    {
-      key: 'best',
-      title: words.best,
-      class: 'figure dated wide',
-      value: ({ series }) => bestRank(series.cells)?.rank ?? null,
-      cell: ({ series }) => {
-        const best = bestRank(series.cells)
-        if (best === null) return noValue(words.neverRanked)
-        return twoLines(html('span', '', number(best.rank)), nearDay(days[best.day] as string, days))
-      },
-      taken: [
-        { title: words.best, of: ({ series }) => bestRank(series.cells)?.rank ?? null },
-        { title: words.bestDay, of: ({ series }) => dayAt(days, bestRank(series.cells)?.day) },
-      ],
-    },
+    ...rivalColumns(view),
     ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
     pageColumn(view),
   ]
@@ -145,18 +158,13 @@ function columnsOf(view: View): readonly KeywordColumn[] {
   return columns.filter(({ key }) => !empty.includes(key))
 }
 
-/** A day of the last ten months, or the month and year of an earlier one. */
-function nearDay(day: string, days: readonly string[]): string {
-  return daysBetween(day, days.at(-1) as string) < 300 ? shortDay(day) : month(day)
-}
-
 /** Columns in which nothing can stand without a compared day, and on the first day of a job. */
-const ofTwoDays = ['change', 'before']
-const ofSeveralDays = [...ofTwoDays, 'trend', 'best']
+const ofTwoDays = ['change']
+const ofSeveralDays = [...ofTwoDays, 'trend']
 /** Columns in which nothing can stand if no keyword ever ranked. */
 const ofRanks = [...ofSeveralDays, 'clicks', 'page']
 
-export function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
+function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
   return cells.some((cell) => cell !== null && cell > 0)
 }
 
@@ -180,7 +188,7 @@ function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
 }
 
 /** The text of a keyword, and in columns of their own what tells those of the same text apart. */
-export function takenKeyword<Row>(
+function takenKeyword<Row>(
   keywords: readonly Keyword[],
   keywordOf: (row: Row) => Keyword,
 ): readonly TakenColumn<Row>[] {
@@ -207,26 +215,43 @@ function differ(keywords: readonly Keyword[], of: (keyword: Keyword) => string):
   return new Set(keywords.map(of)).size > 1
 }
 
-/** The compared day is the head of the column; below each rank where keywords have several. */
-function beforeColumn({ history, statuses }: View): KeywordColumn {
-  const words = say.keywords
-  const [day, ...others] = comparedDays(history, statuses)
-  const isOneDay = day !== undefined && others.length === 0
-  return {
-    key: 'before',
-    title: isOneDay ? words.on(shortDay(day)) : words.before,
-    class: `figure wide mid ${isOneDay ? 'before' : 'dated'}`,
-    value: ({ baseline }) => baseline?.value.rank ?? null,
-    cell: ({ baseline }) => {
-      if (baseline === null) return noValue(words.notCompared)
-      const rank = rankMark(baseline.value)
-      return isOneDay ? rank : twoLines(rank, shortDay(history.days[baseline.day] as string))
-    },
-    taken: [
-      { title: words.before, of: ({ baseline }) => (baseline === null ? null : takenRank(baseline.value)) },
-      { title: words.comparedDay, of: ({ baseline }) => dayAt(history.days, baseline?.day) },
-    ],
+/** Rivals with a column at most: the dialog of a keyword has all. */
+const mostRivals = 5
+
+/** The rank of each other target, in the order of the targets. */
+function rivalColumns(view: View): readonly KeywordColumn[] {
+  const { history, filters } = view
+  const byTarget = new Map<number, Map<number, KeywordStatus>>()
+  for (const status of view.allTargets()) {
+    const { target, keyword } = status.series
+    if (target === filters.target) continue
+    const known = byTarget.get(target) ?? new Map<number, KeywordStatus>()
+    byTarget.set(target, known.set(keyword, status))
   }
+  return [...byTarget]
+    .sort(([a], [b]) => a - b)
+    .slice(0, mostRivals)
+    .map(([target, statuses]): KeywordColumn => {
+      const title = history.targets[target]?.label ?? ''
+      const of = ({ series }: KeywordStatus) => statuses.get(series.keyword)
+      return {
+        key: `rival_${target}`,
+        title,
+        class: 'figure rival wide',
+        value: (status) => of(status)?.current.rank ?? null,
+        cell: (status) => {
+          const theirs = of(status)
+          if (theirs === undefined) return noValue(say.charts.notChecked)
+          const { rank } = theirs.current
+          const isAhead = rank !== null && rank < (status.current.rank ?? Number.POSITIVE_INFINITY)
+          return html('span', isAhead ? 'ahead' : '', rankMark(theirs.current))
+        },
+        taken: (status) => {
+          const theirs = of(status)
+          return theirs === undefined ? null : takenRank(theirs.current)
+        },
+      }
+    })
 }
 
 function volumeColumn(): KeywordColumn {
@@ -234,10 +259,10 @@ function volumeColumn(): KeywordColumn {
   return {
     key: 'volume',
     title: words.volume,
-    class: 'figure wide mid volume',
+    class: 'figure wide volume',
     descends: true,
     value: ({ keyword }) => keyword.volume,
-    cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : number(keyword.volume)),
+    cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : say.number(keyword.volume)),
     taken: ({ keyword }) => keyword.volume,
   }
 }
@@ -250,12 +275,12 @@ function clicksColumn({ data: { measure } }: View): KeywordColumn {
   return {
     key: 'clicks',
     title: words.clicks,
-    class: 'figure wide mid',
+    class: 'figure wide',
     descends: true,
     value: clicks,
     cell: (status) => {
       const own = clicks(status)
-      return own === null ? noValue(words.noClicks) : number(own)
+      return own === null ? noValue(words.noClicks) : say.number(own)
     },
     taken: (status) => {
       const own = clicks(status)

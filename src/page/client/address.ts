@@ -1,19 +1,9 @@
-import type { PageData } from '../../../report/data.ts'
-import type { Keyword } from '../../../report/history/rank-history.ts'
-import { type Filters, filtersIn, hashOf } from '../filters.ts'
+import type { PageData } from '../../report/data.ts'
+import type { Keyword } from '../../report/history/rank-history.ts'
+import { type Filters, filtersIn, hashOf } from './filters.ts'
 
 /** Sections of the page, in their order. */
-export const sectionIds = [
-  'overview',
-  'breakdown',
-  'keywords',
-  'competitors',
-  'features',
-  'pages',
-  'answers',
-  'runs',
-  'definitions',
-] as const
+export const sectionIds = ['overview', 'moved', 'next', 'competitors', 'keywords'] as const
 
 export type SectionId = (typeof sectionIds)[number]
 
@@ -72,4 +62,39 @@ function keywordIn(given: URLSearchParams, keywords: readonly Keyword[]): number
 /** Places of the keywords with this text. */
 function namesakes(text: string, keywords: readonly Keyword[]): readonly number[] {
   return keywords.flatMap(({ query }, place) => (query === text ? [place] : []))
+}
+
+/**
+ * Keeps the address of the page: each step of the reader is one entry in the history of the browser, so that Back undoes it.
+ *
+ * @param restore shows another place, after Back, Forward or a changed address
+ */
+export function navigation(data: PageData, restore: (next: ReaderPlace, before: ReaderPlace) => void) {
+  let place = placeIn(location.hash, data)
+  let lastStep = ''
+  window.addEventListener('hashchange', () => {
+    const before = place
+    place = placeIn(location.hash, data)
+    lastStep = ''
+    restore(place, before)
+  })
+  return {
+    place: (): ReaderPlace => place,
+    /**
+     * Takes a step.
+     *
+     * @param step equal steps after each other, such as the letters of a word, are one entry; each is one if it is not named
+     */
+    go: (change: Partial<ReaderPlace>, step = ''): void => {
+      const next = { ...place, ...change }
+      const hash = addressOf(next, data)
+      const isNew = hash !== addressOf(place, data)
+      place = next
+      if (!isNew) return
+      const address = `${location.href.split('#')[0]}${hash === '' ? '' : `#${hash}`}`
+      if (step !== '' && step === lastStep) history.replaceState(null, '', address)
+      else history.pushState(null, '', address)
+      lastStep = step
+    },
+  }
 }

@@ -1,0 +1,267 @@
+import { type DailyFigures, daily } from '../../report/daily.ts'
+import { spanOf } from '../../report/findings/facts.ts'
+import { firstNeeded } from '../../report/findings/spread.ts'
+import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
+import { top } from '../../report/metrics/positions.ts'
+import {
+  type DayEvents,
+  eventMarks,
+  eventsWithin,
+  eventTexts,
+  hatchedDays,
+  markerRow,
+  nameHeight,
+  notesList,
+} from './chart/events.ts'
+import { type ChartLine, lineChart } from './chart/line-chart.ts'
+import { type Scale, scaleFromZero, scaleOfRanks } from './chart/scale.ts'
+import { empty, html, isNarrow } from './dom.ts'
+import { metricLabel, metricTooltip, say, withTooltip } from './text.ts'
+import type { View } from './view.ts'
+
+/** A figure that the main chart and the table of rivals can show. */
+export interface TrendFigure {
+  readonly name: keyof typeof say.charts.figures
+  readonly metric: MetricName
+  /** The value of a day, even of one that is incomplete. */
+  value(day: DailyFigures): number | null
+  scale(values: readonly (number | null)[]): Scale
+  /** How the axis writes a value. */
+  axisText(value: number, step: number): string
+  text(value: number): string
+  /** The value of a day with what it is of. */
+  fullText(value: number, day: DailyFigures): string
+}
+
+const share = {
+  scale: (values: readonly (number | null)[]) => scaleFromZero(values),
+  axisText: (value: number, step: number) => say.percent(value, step < 0.01 ? 1 : 0),
+  text: (value: number) => say.percent(value),
+} as const
+
+/** In the order of the switch; the first one that has values is shown first. */
+const trendFigures: readonly TrendFigure[] = [
+  {
+    ...headlineFigure('clicks'),
+    scale: (values) => scaleFromZero(values, { whole: true }),
+    axisText: (value) => say.number(value),
+    text: (value) => say.number(Number(value.toPrecision(3))),
+    fullText: (value, { coverage, asked }) => {
+      const text = say.number(Number(value.toPrecision(3)))
+      return coverage.observed < asked ? say.charts.ofChecked(text, coverage.observed, asked) : text
+    },
+  },
+  { ...headlineFigure('visibility'), ...share, fullText: (value) => say.percent(value) },
+  {
+    ...share,
+    name: 'top_10',
+    metric: 'top_ranks',
+    // A share of the checked keywords, so that a day with fewer of them is not a loss.
+    value: ({ distribution, coverage: { observed } }) =>
+      observed === 0 ? null : top(distribution, 10) / observed,
+    fullText: (value, { distribution, coverage: { observed } }) =>
+      say.charts.withCount(say.percent(value), top(distribution, 10), observed),
+  },
+  {
+    ...headlineFigure('average_position'),
+    scale: scaleOfRanks,
+    axisText: (value) => say.number(value),
+    text: (value) => say.decimal(value),
+    fullText: (value) => say.decimal(value),
+  },
+]
+
+function headlineFigure<Name extends HeadlineName & TrendFigure['name']>(name: Name) {
+  return { name, metric: name, value: (day: DailyFigures) => day.figures[name].value }
+}
+
+/** The values of a line; an incomplete day is a gap. */
+export function lineValues(
+  days: readonly DailyFigures[],
+  { value }: TrendFigure,
+): readonly (number | null)[] {
+  return days.map((day) => (day.isPartial ? null : value(day)))
+}
+
+/** The figure of this name, or the usual one; none where nothing has a value. */
+export function chosenFigure(days: readonly DailyFigures[], name: string): TrendFigure | undefined {
+  const figures = figuresOf(days)
+  return figures.find((one) => one.name === name) ?? figures[0]
+}
+
+/** The figures that have values on these days. */
+function figuresOf(days: readonly DailyFigures[]): readonly TrendFigure[] {
+  return trendFigures.filter((one) => lineValues(days, one).some((value) => value !== null))
+}
+
+/** The name of the figure that is shown first, and what is told of each that the reader chooses. */
+export interface FigureChoice {
+  readonly figure: string
+  readonly onFigure: (figure: string) => void
+}
+
+/** If there are more values of all targets, the lines of other targets are drawn after the page is shown. */
+const mostAtOnce = 100_000
+
+/** The place of the first day of the charts: that of the period, or the compared day if it is right before the period. */
+export function firstDrawn({ shown: { start }, history: { days }, statuses }: View): number {
+  const compared = spanOf(statuses, days)?.day
+  return compared !== undefined && days.indexOf(compared) < start ? days.indexOf(compared) : start
+}
+
+/** The place of the first day of daily figures: they are of the days that are drawn, and enough to know what is usual. */
+export function firstKnown(view: View): number {
+  return firstNeeded(view.history.days.length, firstDrawn(view))
+}
+
+export interface MainChart {
+  readonly element: HTMLElement
+  /** What is still to be drawn when the browser has time. */
+  readonly steps: readonly (() => void)[]
+  /** Shows the figure of this name; the usual one for an empty text. */
+  readonly showFigure: (figure: string) => void
+}
+
+/**
+ * One figure of every target day by day, chosen by the reader: the chosen target in the accent, the others in grey.
+ *
+ * @param own the figures of the chosen target, from {@link firstDrawn} on
+ */
+export function mainChart(view: View, own: readonly DailyFigures[], choice: FigureChoice): MainChart {
+  const { history, filters, data } = view
+  const from = firstDrawn(view)
+  const days = history.days.slice(from)
+  const compared = spanOf(view.statuses, history.days)?.day ?? null
+  const byTarget = new Map([[filters.target, own]])
+  const others = [...new Set(history.series.map(({ target }) => target))].filter(
+    (target) => target !== filters.target,
+  )
+  const add = (target: number) => byTarget.set(target, daily(history, target, data.measure, from))
+  const isLater = history.series.length * days.length > mostAtOnce
+  if (!isLater) others.forEach(add)
+  const figures = figuresOf(own)
+  const events = eventsWithin(days, { notes: data.presentation.notes, compared })
+  let wanted = choice.figure
+  const title = html('figcaption')
+  const body = html('div', 'main-plot')
+  const below = html('div', 'chart-words')
+  const element = html('figure', 'main-chart', html('div', 'chart-head', title, chartSwitch()), body, below)
+  draw()
+  // A line needs a second day.
+  element.hidden = days.length < 2
+  return {
+    element,
+    steps: isLater ? [...others.map((target) => () => void add(target)), draw] : [],
+    showFigure: (figure) => {
+      wanted = figure
+      for (const field of element.querySelectorAll('input')) field.checked = field.value === chosen()?.name
+      draw()
+    },
+  }
+
+  function chosen(): TrendFigure | undefined {
+    return figures.find(({ name }) => name === wanted) ?? figures[0]
+  }
+
+  function draw(): void {
+    const shown = chosen()
+    if (shown === undefined) {
+      body.replaceChildren(empty(say.charts.nothingChecked))
+      return
+    }
+    const label = shown.name === 'top_10' ? say.charts.topTitle(10) : metricLabel(shown.metric)
+    title.replaceChildren(withTooltip(label, metricTooltip(shown.metric, data.measure)))
+    body.replaceChildren(chartOf({ shown, lines: linesOf(shown), label, days, events, byTarget }))
+    const incomplete = own.filter(({ isPartial }) => isPartial).length
+    const list = notesList(events)
+    below.replaceChildren(
+      ...(incomplete === 0 ? [] : [html('p', 'key', say.charts.striped(incomplete))]),
+      ...(list === null ? [] : [list]),
+    )
+  }
+
+  function linesOf(shown: TrendFigure): readonly ChartLine[] {
+    return [filters.target, ...others].flatMap((target) => {
+      const values = lineValues(byTarget.get(target) ?? [], shown)
+      if (values.every((value) => value === null)) return []
+      return [
+        { label: history.targets[target]?.label ?? '', target, values, main: target === filters.target },
+      ]
+    })
+  }
+
+  function chartSwitch(): HTMLElement | null {
+    const options = figures.map(({ name }) => [name, say.charts.figures[name]] as const)
+    return switchOf(say.charts.choose, 'chart', options, chosen()?.name ?? '', (name) => {
+      wanted = name
+      draw()
+      choice.onFigure(name === figures[0]?.name ? '' : name)
+    })
+  }
+}
+
+/** One of a few things to choose; nothing where there is only one. */
+export function switchOf(
+  label: string,
+  group: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string,
+  choose: (value: string) => void,
+): HTMLElement | null {
+  if (options.length < 2) return null
+  const fields = options.map(([value, text]) =>
+    html(
+      'label',
+      '',
+      html('input', {
+        type: 'radio',
+        name: group,
+        value,
+        checked: value === chosen,
+        on: { change: () => choose(value) },
+      }),
+      html('span', '', text),
+    ),
+  )
+  return html('fieldset', 'switch', html('legend', 'sr-only', label), ...fields)
+}
+
+interface Drawing {
+  readonly shown: TrendFigure
+  readonly lines: readonly ChartLine[]
+  readonly label: string
+  readonly days: readonly string[]
+  readonly events: DayEvents
+  readonly byTarget: ReadonlyMap<number, readonly DailyFigures[]>
+}
+
+function chartOf({ shown, lines, label, days, events, byTarget }: Drawing): HTMLElement {
+  const scale = shown.scale(lines.flatMap(({ values }) => values))
+  const [first = 0, second = 1] = scale.ticks.slice(-2)
+  const own = byTarget.get(lines[0]?.target ?? 0) ?? []
+  const incomplete = own.flatMap((day, place) => (day.isPartial ? [place] : []))
+  const dayOf = ({ target }: ChartLine, day: number) => byTarget.get(target)?.[day]
+  return lineChart({
+    label: say.charts.ofEachTarget(label),
+    days,
+    lines,
+    scale,
+    height: isNarrow() ? 190 : 260,
+    top: nameHeight + (events.notes.length === 0 ? 4 : markerRow),
+    gutter: 48,
+    format: (value) => shown.axisText(value, second - first),
+    exact: (value, line, day) => {
+      const figures = dayOf(line, day)
+      return figures === undefined ? shown.text(value) : shown.fullText(value, figures)
+    },
+    missing: (line, day) => {
+      const { coverage, asked = 0 } = dayOf(line, day) ?? {}
+      const observed = coverage?.observed ?? 0
+      return observed === 0 ? say.charts.notChecked : say.charts.leftOut(observed, asked)
+    },
+    ground: (plot) => hatchedDays(incomplete, plot, days.length),
+    marks: (plot) => eventMarks(events, plot),
+    about: (day) => eventTexts(days, day, events),
+    marked: events.compared,
+  })
+}

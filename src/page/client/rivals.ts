@@ -1,0 +1,193 @@
+import { type DailyFigures, daily } from '../../report/daily.ts'
+import { isSwing } from '../../report/findings/swing.ts'
+import { headline } from '../../report/headline.ts'
+import type { KeywordStatus } from '../../report/history/keyword-status.ts'
+import { metrics } from '../../report/metrics/index.ts'
+import { serpPairs } from '../../report/metrics/serps.ts'
+import { discoverCompetitors, type HeadToHead, headToHead, isGaining } from '../../report/metrics/shares.ts'
+import { statusesByTarget } from '../../report/summary.ts'
+import { trendLine } from './chart/line-chart.ts'
+import { breakable, empty, html, noValue, section } from './dom.ts'
+import { chosenFigure, lineValues, type TrendFigure } from './main-chart.ts'
+import { figures, type SimpleColumn, simpleTable } from './table/simple-table.ts'
+import { deltaMark, metricText, metricTooltip, say, usualMark, withTooltip } from './text.ts'
+import type { View } from './view.ts'
+
+/** Months with a column, and sites in the list of those that gain, at most. */
+const [mostMonths, mostGaining] = [6, 6]
+
+/** A target with its figures day by day, from the first month with a column on. */
+interface Site {
+  readonly target: number
+  readonly statuses: readonly KeywordStatus[]
+  readonly days: readonly DailyFigures[]
+  /** Against the chosen target; null for itself. */
+  readonly rivalry: HeadToHead | null
+}
+
+/**
+ * The figure of the main chart for every target: now, its change, and the average of each month; beside it sites that gain and are not
+ * tracked. Drawn in steps: each takes a while where there are many keywords.
+ *
+ * @param figure the one that the main chart shows
+ */
+export function rivals(view: View, place: HTMLElement, figure: () => string) {
+  const { history, data, filters } = view
+  const [first, body] = [firstDay(history.days), html('div')]
+  const sites: Site[] = []
+  let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
+  const tracked = [...new Set(history.series.map(({ target }) => target))].sort((a, b) => a - b)
+  const chosenFirst = [filters.target, ...tracked.filter((target) => target !== filters.target)]
+  return {
+    /** Shows the figure that the main chart shows now. */
+    show: draw,
+    steps:
+      history.series.length === 0
+        ? []
+        : [
+            () => {
+              byTarget = statusesByTarget(view.allTargets())
+            },
+            ...chosenFirst.map((target) => () => {
+              const statuses = byTarget.get(target) ?? []
+              const rivalry =
+                target === filters.target ? null : headToHead(statuses, byTarget.get(filters.target) ?? [])
+              sites.push({ target, statuses, days: daily(history, target, data.measure, first), rivalry })
+            }),
+            () => {
+              draw()
+              place.replaceWith(
+                section(
+                  { id: 'competitors', title: say.competitors.title },
+                  html('div', 'pair', body, gaining(view)),
+                ),
+              )
+            },
+          ],
+  }
+
+  function draw(): void {
+    const chosen = chosenFigure(sites[0]?.days ?? [], figure())
+    if (chosen === undefined) body.replaceChildren(empty(say.charts.nothingChecked))
+    else
+      body.replaceChildren(
+        html('h3', '', say.charts.figures[chosen.name]),
+        simpleTable(say.competitors.figuresLabel, sites, columnsOf(view, sites, chosen, first)),
+      )
+  }
+}
+
+/** The place of the first day of the first month that has a column. */
+function firstDay(days: readonly string[]): number {
+  const months = [...new Set(days.map(monthOf))].slice(-mostMonths)
+  return Math.max(
+    0,
+    days.findIndex((day) => monthOf(day) === months[0]),
+  )
+}
+
+function monthOf(day: string): string {
+  return day.slice(0, 7)
+}
+
+function columnsOf(
+  { history, data, filters, shown }: View,
+  sites: readonly Site[],
+  figure: TrendFigure,
+  first: number,
+): readonly SimpleColumn<Site>[] {
+  const words = say.competitors
+  const { targets } = history
+  const own = targets[filters.target]
+  const days = history.days.slice(first)
+  const valuesOf = ({ days: all }: Site) => lineValues(all, figure)
+  const months = [...new Set(days.map(monthOf))].map((month) =>
+    figures<Site>(
+      say.month(`${month}-01`),
+      (site) => textOf(averageOf(valuesOf(site).filter((_, day) => monthOf(days[day] as string) === month))),
+      ' month',
+    ),
+  )
+  return [
+    {
+      title: words.site,
+      cell: ({ target }) =>
+        html(
+          'span',
+          target === filters.target ? 'site-name mine' : 'site-name',
+          breakable(targets[target]?.label ?? ''),
+        ),
+    },
+    ...months,
+    figures(words.now, (site) => {
+      const last = valuesOf(site).at(-1) ?? null
+      return html('span', 'with-delta', textOf(last), changeOf(site))
+    }),
+    {
+      title: words.trend,
+      class: 'spark-cell',
+      cell: (site) =>
+        trendLine(
+          valuesOf(site).slice(Math.max(0, shown.start - first)),
+          metrics[figure.metric].better === 'lower',
+        ),
+    },
+    ...(sites.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
+      ? [
+          figures<Site>(
+            own?.own ? words.beatsYou : words.beats(own?.label ?? ''),
+            ({ rivalry }) => {
+              if (rivalry === null) return noValue(words.itself)
+              const { won, lost, tied, neither, undecided } = rivalry
+              const title = words.beatsNote(tied, neither, undecided)
+              return html('span', { title }, words.ofKeywords(won, won + lost))
+            },
+            ' wide',
+          ),
+        ]
+      : []),
+  ]
+
+  function textOf(value: number | null): string {
+    return value === null ? '–' : figure.text(value)
+  }
+
+  /** Since the compared day, of the keywords that were checked on both. */
+  function changeOf({ statuses, days: all }: Site): HTMLElement | null {
+    const { name } = figure
+    if (name !== 'visibility' && name !== 'clicks' && name !== 'average_position') return null
+    const found = headline(statuses, data.measure)[name]
+    const change = deltaMark(name, found.cohort?.delta ?? null)
+    return isSwing(name, found, all) ? usualMark(change) : change
+  }
+}
+
+function averageOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0) / known.length
+}
+
+/** Sites that gain among the first ten results and are not tracked; nothing where no day can be compared. */
+function gaining({ history, data, compare }: View): HTMLElement | null {
+  const words = say.competitors
+  const pairs = serpPairs(history, data.serps, compare).filter(({ compared }) => compared !== null)
+  const { sites } = discoverCompetitors(pairs, { history, curve: data.measure.curve })
+  const found = sites.filter((one) => one.targets.length === 0 && isGaining(one)).slice(0, mostGaining)
+  if (found.length === 0) return null
+  return html(
+    'div',
+    '',
+    html('h3', '', withTooltip(words.gaining, metricTooltip('site_share'))),
+    simpleTable(words.gaining, found, [
+      {
+        title: words.site,
+        cell: ({ site }) => html('span', 'site-name', breakable(data.sites[site] ?? '')),
+      },
+      figures(words.before, ({ share, change }) =>
+        metricText('site_share', share === null ? null : share - (change ?? 0)),
+      ),
+      figures(words.now, ({ share }) => metricText('site_share', share)),
+      figures(words.inTopTen, ({ appearances }) => say.number(appearances)),
+    ]),
+  )
+}
