@@ -3,6 +3,7 @@ import { spanOf } from '../../report/findings/facts.ts'
 import { firstNeeded } from '../../report/findings/spread.ts'
 import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
+import { notesAbout } from '../../report/presentation/presentation.ts'
 import {
   type DayEvents,
   eventMarks,
@@ -140,7 +141,9 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
   const isLater = history.series.length * days.length > mostAtOnce
   if (!isLater) others.forEach(add)
   const figures = figuresOf(own)
-  const events = eventsWithin(days, { notes: data.presentation.notes, compared })
+  const selected = new Set(history.series.map(({ keyword }) => keyword))
+  const keywords = history.keywords.filter((_, place) => selected.has(place))
+  const events = eventsWithin(days, { notes: notesAbout(data.presentation, keywords), compared })
   let wanted = choice.figure
   const title = html('figcaption')
   const body = html('div', 'main-plot')
