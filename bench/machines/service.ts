@@ -1,6 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { openAccount, usageRecord } from '../../src/sandbox/account.ts'
-import { slidingWindows } from '../../src/sandbox/ledger.ts'
+import { openAccount, slidingWindows, usageRecord } from '../../src/sandbox/state.ts'
 import { quickAnswers } from '../throughput/answers.ts'
 import type { Seen, Service } from './seen.ts'
 

@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openAccount, usageRecord } from '../../src/sandbox/account.ts'
-import { slidingWindows } from '../../src/sandbox/ledger.ts'
+import { openAccount, slidingWindows, usageRecord } from '../../src/sandbox/state.ts'
 import { mix, unit } from '../../src/sandbox/world/hash.ts'
 import type { Judged, Judging } from './judging.ts'
 

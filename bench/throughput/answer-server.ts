@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { openAccount, usageRecord } from '../../src/sandbox/account.ts'
+import { openAccount, usageRecord } from '../../src/sandbox/state.ts'
 import { quickAnswers } from './answers.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
+import type { Cells, ColumnType, RowOptions } from './formats/format.ts'
 
 /** A sheet; its rows are read one by one. */
 export interface Sheet {
@@ -186,7 +187,7 @@ export type SheetCell = string | number | null
 type SheetCells = readonly SheetCell[]
 
 /** The limits of Excel: rows of a sheet, and characters in a cell. */
-export const maxRows = 1_048_576
+const maxRows = 1_048_576
 const maxCharacters = 32_767
 
 /** The style of each kind, by its number in `styles`. */
@@ -201,13 +202,13 @@ const styleOf: Readonly<Record<CellKind, number>> = {
 const headerStyle = 1
 
 /** The styles of every workbook: plain, bold, day, instant, percent, two decimals. */
-export const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 
 /** Characters of a chunk, about. */
 const chunkLength = 32_768
 
 /** A sheet as XML, of at most `limit` rows with its header; returns the number of its rows. */
-export async function* sheetXml(
+async function* sheetXml(
   columns: readonly SheetColumn[],
   rows: { next(): IteratorResult<SheetCells> | Promise<IteratorResult<SheetCells>> },
   limit: number,
@@ -293,7 +294,21 @@ function escaped(text: string): string {
 }
 
 /** The name of a column, from 0: `A` to `Z`, `AA` and so on. */
-export function columnName(index: number): string {
+function columnName(index: number): string {
   const last = String.fromCharCode(65 + (index % 26))
   return index < 26 ? last : columnName(Math.floor(index / 26) - 1) + last
+}
+
+const cellKinds = {
+  text: { kind: 'text', width: 30 },
+  integer: { kind: 'number', width: 10 },
+  long: { kind: 'number', width: 10 },
+  instant: { kind: 'datetime', width: 20 },
+  json: { kind: 'text', width: 30 },
+} as const satisfies Record<ColumnType, unknown>
+
+/** Rows as a workbook of one sheet. */
+export function writeXlsx(rows: Iterable<Cells>, { name, columns }: RowOptions): AsyncIterable<Uint8Array> {
+  const sheetColumns = columns.map((column) => ({ header: column.name, ...cellKinds[column.type] }))
+  return workbook([{ name, columns: sheetColumns, rows }])
 }

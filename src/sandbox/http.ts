@@ -1,4 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { operations } from '../catalog/index.ts'
+import { checkParam, type Operation, type Param, type ParamValue, type Style } from '../catalog/operation.ts'
+import { percentDecoded } from '../model/url.ts'
 
 /** Bodies above this many bytes are refused with 413. */
 const largestBody = 1_000_000
@@ -88,4 +91,130 @@ export function errorReply(status: number, message = messages[status] ?? 'Error'
 /** 400 with the reason after the documented message. */
 export function badRequest(reason: string): Reply {
   return errorReply(400, `Bad Request: ${reason}`)
+}
+
+/** The operation of a request, its style, and the values in its path. */
+export interface Route {
+  readonly operation: Operation
+  readonly style: Style
+  readonly inPath: Readonly<Record<string, string>>
+  /** The older form of a lookup, which may have its params in a JSON body. */
+  readonly older?: true
+}
+
+/** Finds the route of a method and a path, or undefined. */
+type Router = (method: string, path: string) => Route | undefined
+
+/** The routes of the whole catalog: GET paths below `basePath`, paths under `/api` at the root of the host. */
+export function createRouter(basePath: string): Router {
+  const fixed = new Map<string, Route>()
+  const templates: { readonly pattern: RegExp; readonly operation: Operation }[] = []
+  for (const operation of operations) {
+    const { path } = operation
+    if (path.includes('{')) templates.push({ pattern: patternOf(basePath + path), operation })
+    else fixed.set(`GET ${basePath}${path}`, { operation, style: 'get', inPath: {} })
+    if (operation.billable && operation.postPath !== undefined)
+      fixed.set(`POST ${operation.postPath}`, { operation, style: 'post', inPath: {} })
+    if (path.startsWith('/v1/finder/'))
+      fixed.set(`GET /api${path}`, { operation, style: 'get', inPath: {}, older: true })
+  }
+  return (method, path) => {
+    const route = fixed.get(`${method} ${path}`)
+    if (route !== undefined || method !== 'GET') return route
+    for (const { pattern, operation } of templates) {
+      const inPath = path.match(pattern)?.groups
+      if (inPath !== undefined) return { operation, style: 'get', inPath: decoded(inPath) }
+    }
+    return undefined
+  }
+}
+
+function patternOf(path: string): RegExp {
+  const escaped = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+}
+
+function decoded(inPath: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(inPath).map(([name, text]) => [name, percentDecoded(text)]))
+}
+
+/** A checked call of an operation. */
+export interface CheckedRequest {
+  readonly style: Style
+  /** Empty for operations without a query. */
+  readonly query: string
+  /** Without query, page and async. */
+  readonly params: Readonly<Record<string, ParamValue>>
+  /** As sent: a page number in GET, the number of results to skip in POST. */
+  readonly page: number | null
+  readonly isAsync: boolean
+}
+
+const query: Param = { type: 'string', meaning: 'search text', required: true }
+
+/**
+ * Checks the params of a request against the catalog: texts of a query string, or values of a JSON body. A `problem` is refused with
+ * 400.
+ */
+export function validate(
+  operation: Operation,
+  style: Style,
+  sent: Readonly<Record<string, unknown>>,
+): CheckedRequest | { readonly problem: string } {
+  const known = paramsOf(operation, style)
+  const values: Record<string, ParamValue> = {}
+  for (const [name, value] of Object.entries(sent)) {
+    const param = known[name]
+    if (param === undefined) return { problem: `unknown parameter ${name}` }
+    const checked = checkValue(param, value, style)
+    if (typeof checked === 'string') return { problem: `${name} ${checked}` }
+    values[name] = checked.value
+  }
+  const problem = missing(known, values) ?? clash(operation, values)
+  return problem === null ? asked(operation, style, values) : { problem }
+}
+
+function paramsOf(operation: Operation, style: Style): Record<string, Param> {
+  const own = Object.entries(operation.params).filter(([, { styles }]) => styles?.includes(style) ?? true)
+  if (!operation.billable) return Object.fromEntries(own)
+  const { paging, asyncParam } = operation
+  const known: Record<string, Param> = { query, ...Object.fromEntries(own) }
+  if (paging !== null) known.page = pageParam(style, paging.firstPageSent?.includes(style) === true)
+  if (asyncParam !== undefined)
+    known[asyncParam] = { type: 'string', meaning: 'as a job', values: ['true', 'false'] }
+  return known
+}
+
+function pageParam(style: Style, required: boolean): Param {
+  const page: Param = { type: 'integer', meaning: 'page', min: style === 'post' ? 0 : 1 }
+  return required ? { ...page, required } : page
+}
+
+/** The value, or the problem with it. */
+function checkValue(param: Param, value: unknown, style: Style): { value: ParamValue } | string {
+  if (style === 'get' && typeof value !== 'string') return 'is given twice'
+  const type = param.type === 'string' ? 'string' : 'number'
+  if (style === 'post' && typeof value !== type) return `must be a ${type}`
+  const read = checkParam(param, String(value))
+  return 'value' in read ? read : `${read.message}; ${read.fix}`
+}
+
+function missing(known: Record<string, Param>, values: Record<string, ParamValue>): string | null {
+  const names = Object.keys(known).filter((name) => known[name]?.required && !(name in values))
+  return names.length === 0 ? null : `${names[0]} is required`
+}
+
+function clash(operation: Operation, values: Record<string, ParamValue>): string | null {
+  const group = operation.exclusive?.find((names) => names.filter((name) => name in values).length > 1)
+  return group === undefined ? null : `${group.join(' and ')} cannot be combined`
+}
+
+function asked(operation: Operation, style: Style, values: Record<string, ParamValue>): CheckedRequest {
+  if (!operation.billable)
+    return { style, query: String(values.query ?? ''), params: values, page: null, isAsync: false }
+  const { query, page, ...params } = values
+  const { asyncParam } = operation
+  const isAsync = asyncParam !== undefined && params[asyncParam] === 'true'
+  if (asyncParam !== undefined) delete params[asyncParam]
+  return { style, query: String(query), params, page: typeof page === 'number' ? page : null, isAsync }
 }

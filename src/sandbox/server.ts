@@ -1,27 +1,36 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { countryCodes } from '../catalog/codes.ts'
 import { billableOperations } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Operation } from '../catalog/operation.ts'
 import { UsageError } from '../model/errors.ts'
-import { release, reserve, usageRecord } from './account.ts'
-import { applyChange, controlPrefix, serveControl } from './control.ts'
 import {
   badRequest,
+  type CheckedRequest,
   errorReply,
   hasBody,
   jsonObject,
   type Reply,
   type RequestTarget,
+  type Route,
   rateMessage,
   readBody,
   readTarget,
+  validate,
 } from './http.ts'
-import type { OpenEntry } from './ledger.ts'
 import type { ControlChange, Fault, SandboxOptions } from './options.ts'
-import { respond, send } from './respond.ts'
-import { type CheckedRequest, type Route, validate } from './routes.ts'
-import { charge, createState, type SandboxState } from './state.ts'
+import {
+  charge,
+  createState,
+  type OpenEntry,
+  release,
+  reserve,
+  type SandboxState,
+  topUp,
+  usageRecord,
+} from './state.ts'
 
 /** The running service on this machine. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
@@ -303,4 +312,232 @@ function finder(
 function healthOf(successRate: number): 'operational' | 'degraded' | 'down' {
   if (successRate >= 90) return 'operational'
   return successRate >= 50 ? 'degraded' : 'down'
+}
+
+/** A call that passed every check and has no answer yet. */
+interface Call {
+  readonly state: SandboxState
+  readonly response: ServerResponse
+  readonly entry: OpenEntry
+  /** Charges the call, once, and gives its answer. */
+  readonly settle: () => Reply
+  readonly release: () => void
+}
+
+const json = 'application/json; charset=utf-8'
+
+function send(response: ServerResponse, entry: OpenEntry | null, { status, body }: Reply): void {
+  sendText(response, entry, status, JSON.stringify(body), { 'content-type': json })
+}
+
+/** Answers a call, with its fault if it has one. */
+function respond(call: Call, fault: Fault | null): void {
+  const { response, entry } = call
+  entry.fault = fault === null ? null : kindOf(fault)
+  if (fault === null || 'latency' in fault || 'job' in fault || 'answerAs' in fault)
+    send(response, entry, call.settle())
+  else if ('status' in fault) fail(call, fault)
+  else if ('refuse' in fault) refuse(call, fault.refuse)
+  else if ('redirect' in fault) redirect(call, fault.redirect)
+  else if ('hangUp' in fault || 'stall' in fault) hang(call, fault)
+  else if ('garble' in fault) sendGarbled(call)
+  else if ('cut' in fault) sendHalf(call)
+  else if ('oversize' in fault) sendOversized(call, fault.oversize)
+  else send(response, entry, { ...call.settle(), body: fault.body })
+}
+
+// A fault with a status may have a body as well; the first name in this order is its kind.
+const kinds = 'status refuse redirect hangUp stall garble cut oversize job latency answerAs body'.split(' ')
+
+/** The name of a kind of fault; null for anything else. */
+function kindOf(fault: object): string | null {
+  return kinds.find((kind) => kind in fault) ?? null
+}
+
+function fail(
+  { state, response, entry, settle, release }: Call,
+  fault: Extract<Fault, { status: number }>,
+): void {
+  if (fault.status === 404 && state.account.settings.chargeFor404) settle()
+  else release()
+  const { status, headers } = fault
+  const html = fault.html ? `<html><body><h1>${status}</h1></body></html>` : undefined
+  const text = fault.empty ? '' : (fault.body ?? html ?? JSON.stringify(errorReply(status).body))
+  sendText(response, entry, status, text, { 'content-type': fault.html ? 'text/html' : json, ...headers })
+}
+
+function refuse({ state, response, entry, release }: Call, why: 'rate' | 'key'): void {
+  release()
+  if (why === 'rate') {
+    state.windows.withdraw(entry.at)
+    state.log.refuse(entry)
+  }
+  send(response, entry, errorReply(401, why === 'rate' ? rateMessage : undefined))
+}
+
+function redirect({ response, entry, release }: Call, location: string): void {
+  release()
+  sendText(response, entry, 302, '', { location })
+}
+
+function hang({ response, settle, release }: Call, fault: { hangUp: string } | { stall: string }): void {
+  const when = 'hangUp' in fault ? fault.hangUp : fault.stall
+  if (when === 'after') settle()
+  else release()
+  if ('hangUp' in fault) response.socket?.destroy()
+}
+
+function sendGarbled({ response, entry, settle }: Call): void {
+  const { status, body } = settle()
+  const text = JSON.stringify(body)
+  sendText(response, entry, status, `${text.slice(0, text.length / 2)}<!-- garbled`, { 'content-type': json })
+}
+
+function sendHalf({ response, entry, settle }: Call): void {
+  const { status, body } = settle()
+  const bytes = Buffer.from(JSON.stringify(body))
+  entry.status = status
+  response.writeHead(status, { 'content-type': json, 'content-length': bytes.length })
+  response.write(bytes.subarray(0, bytes.length / 2), () => response.socket?.destroy())
+}
+
+function sendOversized({ response, entry, settle }: Call, size: number): void {
+  const { status } = settle()
+  entry.status = status
+  response.writeHead(status, { 'content-type': json })
+  pipeline(Readable.from(filler(size)), response).catch(() => response.destroy())
+}
+
+function* filler(size: number): Generator<Buffer> {
+  const [head, tail] = [Buffer.from('{"padding":"'), Buffer.from('"}')]
+  yield head
+  const chunk = Buffer.alloc(65_536, 'x')
+  for (let rest = size - head.length - tail.length; rest > 0; rest -= chunk.length)
+    yield chunk.subarray(0, Math.min(rest, chunk.length))
+  yield tail
+}
+
+function sendText(
+  response: ServerResponse,
+  entry: OpenEntry | null,
+  status: number,
+  text: string,
+  headers: Record<string, string>,
+): void {
+  if (entry !== null) entry.status = status
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text)
+}
+
+/** Other processes control the sandbox and read its ledger here: without a key, a charge or a ledger entry. */
+const controlPrefix = '/_sandbox/'
+
+/** Answers a request below the control prefix. */
+async function serveControl(
+  state: SandboxState,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readBody(request)
+  if (body === undefined) return
+  const { path, params } = readTarget(request.url ?? '')
+  const route = `${request.method} ${path.slice(controlPrefix.length)}`
+  if (route === 'POST control')
+    return send(response, null, body === null ? errorReply(413) : changed(state, body))
+  if (route === 'GET ledger')
+    return send(response, null, { status: 200, body: ledgerOf(state, 'summary' in params) })
+  send(response, null, errorReply(404))
+}
+
+function changed(state: SandboxState, body: Buffer): Reply {
+  const change = jsonObject(body)
+  if (change === undefined) return badRequest('the body is no JSON object')
+  try {
+    applyChange(state, change)
+  } catch (error) {
+    if (error instanceof UsageError) return badRequest(error.message)
+    throw error
+  }
+  return { status: 200, body: { now: new Date(state.worldClock.now()).toISOString() } }
+}
+
+function ledgerOf(state: SandboxState, summaryOnly: boolean): object {
+  const { ledger } = state.log
+  const summary = ledger.summary()
+  return summaryOnly ? summary : { ...summary, requests: ledger.requests }
+}
+
+type ValueCheck = (value: unknown) => boolean
+
+const isNumber: ValueCheck = (value) => typeof value === 'number' && Number.isFinite(value)
+const isObject: ValueCheck = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isOneOf =
+  (...values: readonly unknown[]): ValueCheck =>
+  (value) =>
+    values.includes(value)
+
+const checks: Readonly<Record<keyof ControlChange, ValueCheck>> = {
+  date: (value) => typeof value === 'string' && noonOf(value) !== null,
+  now: (value) => value === null || isNumber(value),
+  dateHeader: (value) => value === null || typeof value === 'string',
+  advanceDays: isNumber,
+  rules: areRules,
+  addRules: areRules,
+  topUp: isObject,
+  account: isObject,
+  latencyMs: (value) =>
+    Array.isArray(value) ? value.length === 2 && value.every(isNumber) : isNumber(value),
+  asyncMs: isNumber,
+  pages: isOneOf('even', 'short', 'overlap'),
+  positions: isOneOf('restart', 'continue'),
+  stats: (value) => isObject(value) && Object.values(value as object).every(isObject),
+}
+
+const ruleKeys = ['operation', 'query', 'after', 'times', 'probability', 'do']
+
+/** Changes a running sandbox, all or nothing; throws a UsageError that names a wrong field. */
+function applyChange(state: SandboxState, change: ControlChange): void {
+  for (const [name, value] of Object.entries(change)) {
+    const check = checks[name as keyof ControlChange]
+    if (check === undefined)
+      throw new UsageError(`sandbox: nothing is called '${name}'; use ${Object.keys(checks).join(', ')}`)
+    if (!check(value)) throw new UsageError(`sandbox: '${name}' cannot be ${JSON.stringify(value)}`)
+  }
+  applyTime(state, change)
+  if (change.rules !== undefined) state.faults.replace(change.rules)
+  if (change.addRules !== undefined) state.faults.add(change.addRules)
+  if (change.topUp !== undefined) topUp(state.account, change.topUp, state.worldClock.now())
+  if (change.account !== undefined) {
+    const { settings } = state.account
+    const quotas = { ...settings.quotas, ...change.account.quotas }
+    state.account.settings = { ...settings, ...change.account, quotas }
+  }
+  const { settings } = state
+  settings.latencyMs = change.latencyMs ?? settings.latencyMs
+  settings.asyncMs = change.asyncMs ?? settings.asyncMs
+  settings.pages = change.pages ?? settings.pages
+  settings.positions = change.positions ?? settings.positions
+  if (change.dateHeader !== undefined) settings.dateHeader = change.dateHeader
+  settings.stats = { ...settings.stats, ...change.stats }
+}
+
+function applyTime({ worldClock }: SandboxState, { date, now, advanceDays }: ControlChange): void {
+  if (date !== undefined) worldClock.stopAt(noonOf(date))
+  if (now !== undefined) worldClock.stopAt(now)
+  if (advanceDays !== undefined) worldClock.advance(advanceDays)
+}
+
+function noonOf(date: string): number | null {
+  const noon = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T12:00:00Z`) : Number.NaN
+  return Number.isNaN(noon) ? null : noon
+}
+
+function areRules(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isRule)
+}
+
+function isRule(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const rule = value as Record<string, unknown>
+  const known = Object.keys(rule).every((name) => ruleKeys.includes(name))
+  return known && isObject(rule.do) && kindOf(rule.do as object) !== null
 }

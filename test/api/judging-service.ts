@@ -1,6 +1,6 @@
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import type { RateLimits } from '../../src/model/call.ts'
-import { slidingWindows } from '../../src/sandbox/ledger.ts'
+import { slidingWindows } from '../../src/sandbox/state.ts'
 import type { FakeTime } from './fake-time.ts'
 
 /** A service at the end of a way, that judges requests by its own clock as they arrive. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mostInWindow, slidingWindows } from '../../src/sandbox/ledger.ts'
+import { mostInWindow, slidingWindows } from '../../src/sandbox/state.ts'
 import { testTable } from '../support/test-table.ts'
 
 test('a place in the window is free again one window after it was taken', () => {

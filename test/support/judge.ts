@@ -1,5 +1,5 @@
-import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
+import type { LedgerEntry } from '../../src/sandbox/state.ts'
 import type { KilledRun } from './killed-run.ts'
 import { differences, type Memory, memoryOf } from './memory.ts'
 import type { Workspace } from './rankline.ts'

@@ -1,5 +1,5 @@
 import { groupedBy } from '../../src/model/maps.ts'
-import type { LedgerEntry } from '../../src/sandbox/ledger.ts'
+import type { LedgerEntry } from '../../src/sandbox/state.ts'
 import type { GoEnd, Story } from './fault-run.ts'
 import { groups } from './groups.ts'
 import { type CallRow, callRows } from './stored-rows.ts'

@@ -3,14 +3,17 @@ import type { WriteRows } from './format.ts'
 /** Every format of rows by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
 export const rowFormats = {
   csv: { extensions: ['.csv'], load: async () => (await import('./csv.ts')).writeCsv },
-  jsonl: { extensions: ['.jsonl', '.ndjson'], load: async () => (await import('./json.ts')).writeJsonLines },
-  json: { extensions: ['.json'], load: async () => (await import('./json.ts')).writeJson },
+  jsonl: {
+    extensions: ['.jsonl', '.ndjson'],
+    load: async () => (await import('./format.ts')).writeJsonLines,
+  },
+  json: { extensions: ['.json'], load: async () => (await import('./format.ts')).writeJson },
   parquet: {
     extensions: ['.parquet'],
     binary: true,
     load: async () => (await import('./parquet.ts')).writeParquet,
   },
-  xlsx: { extensions: ['.xlsx'], binary: true, load: async () => (await import('./xlsx.ts')).writeXlsx },
+  xlsx: { extensions: ['.xlsx'], binary: true, load: async () => (await import('../xlsx.ts')).writeXlsx },
 } as const satisfies Record<
   string,
   {

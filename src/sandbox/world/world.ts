@@ -1,7 +1,7 @@
 import type { BillableOperation } from '../../catalog/operation.ts'
 import { remembered } from '../../model/maps.ts'
+import type { CheckedRequest } from '../http.ts'
 import type { PageShape, Positions } from '../options.ts'
-import type { CheckedRequest } from '../routes.ts'
 import {
   candidatesFor,
   capital,

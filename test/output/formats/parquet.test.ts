@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
 import { describe, expect, test } from 'vitest'
-import { exportKinds } from '../../../src/export/kinds.ts'
+import { exportKinds } from '../../../src/export/export.ts'
 import type { Cells, Column } from '../../../src/output/formats/format.ts'
 import { groupRows, writeParquet } from '../../../src/output/formats/parquet.ts'
 import { anyText } from '../../api/any-text.ts'

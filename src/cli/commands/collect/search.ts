@@ -1,6 +1,6 @@
 import { operations } from '../../../catalog/index.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
-import { exportKinds } from '../../../export/kinds.ts'
+import { exportKinds } from '../../../export/export.ts'
 import { readOneQuery } from '../../../jobfile/queries.ts'
 import { formatProblem } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'

@@ -1,7 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { cursorText, labelled, numbersOf, readCursor } from '../../../export/export.ts'
-import { type ExportKind, exportKinds, tableKey } from '../../../export/kinds.ts'
-import { exportTarget } from '../../../export/target.ts'
+import {
+  cursorText,
+  type ExportKind,
+  exportKinds,
+  exportTarget,
+  labelled,
+  numbersOf,
+  readCursor,
+  tableKey,
+} from '../../../export/export.ts'
 import type { Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
