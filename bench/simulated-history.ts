@@ -1,6 +1,6 @@
 import { billableOperation } from '../src/catalog/index.ts'
 import type { Day } from '../src/plan/backtest.ts'
-import type { Page } from '../src/rank/ranks.ts'
+import type { Page } from '../src/rank/paging.ts'
 import type { PageShape } from '../src/sandbox/options.ts'
 import { createWorld, type World } from '../src/sandbox/world/world.ts'
 import { aTarget } from '../test/plan/build.ts'

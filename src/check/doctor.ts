@@ -1,10 +1,10 @@
 import { unreadLines } from '../collect/account.ts'
-import { shareQueue } from '../ledger/shares.ts'
 import type { OthersSpending } from '../ledger/verify.ts'
 import type { Account } from '../model/call.ts'
 import { count, grouped, size } from '../model/text.ts'
 import { dayMs, utcBetween } from '../model/time.ts'
 import { agreeingMs, clockOff } from '../model/trusted-time.ts'
+import { shareQueue } from '../store/sqlite/ledger/sums.ts'
 import { leastBytes, lowBytes } from '../unattended/status.ts'
 
 /** How a check ended. `skipped` says that another one has to be mended first. */

@@ -1,12 +1,12 @@
 import type { Progress } from '../collect/collect.ts'
 import type { RunDocument } from '../collect/finish.ts'
-import { shareQueue } from '../ledger/shares.ts'
 import { areTooLong, coverageOf, type Run, suspicionText } from '../model/run.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { type Clock, systemClock, utcBetween } from '../model/time.ts'
 import { isScreen, liveEveryMs, note, sanitize, statusLine, type Terminal } from '../output/terminal.ts'
 import type { JobRead, PlanEvents } from '../run/job-files.ts'
 import type { FailureCause, RunStore } from '../store/runs.ts'
+import { shareQueue } from '../store/sqlite/ledger/sums.ts'
 
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000

@@ -1,25 +1,45 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { billableOperation } from '../catalog/index.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
+import { conditionOf } from '../model/condition.ts'
 import type { JobOptions, JobSettings, Problem } from '../model/job.ts'
 import { groupedBy } from '../model/maps.ts'
 import type { JobQuery } from '../model/query.ts'
-import { type InvalidValue, quoted } from '../model/values.ts'
+import { hasMarks } from '../model/spelling.ts'
+import type { Target } from '../model/target.ts'
+import { count } from '../model/text.ts'
+import { type InvalidValue, queryText, quoted } from '../model/values.ts'
+import { type ColumnMap, headerLook, type ReadRow, readColumns, rowReader } from './columns.ts'
+import type { ByteSource, TableHead } from './csv.ts'
 import {
   fileMistake,
   fromJobFile,
   isYamlMap,
   type JobText,
   tableExtensions,
+  unreadable,
   yamlText,
   yamlTextMistake,
 } from './files.ts'
-import { queryExpander } from './params.ts'
+import { readMap, readValue } from './issues.ts'
+import { depthAndPages, type Expand, queryExpander, type RowToExpand } from './params.ts'
 import { readNotes } from './presentation.ts'
-import { mayHaveTargets, operationsOfEntries, type QueryReading, readQueries } from './queries.ts'
-import { type JobPlan, readSettings } from './settings.ts'
-import { inFileOrder, type Notice, type Report, type Source } from './source.ts'
-import { isWorkspaceFile, readWorkspace } from './workspace.ts'
+import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
+import { type JobPlan, optionPosition, readSettings } from './settings.ts'
+import {
+  inFileOrder,
+  isMap,
+  type Notice,
+  type Path,
+  partAt,
+  type Report,
+  type Source,
+  type Tree,
+} from './source.ts'
+import { inFile, readTargets } from './targets.ts'
+import { isWorkspaceFile, noDefaults, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
 /** A job file whose settings were checked. */
@@ -173,4 +193,307 @@ async function unchanged(job: FileOrText, bytes: Buffer, report: Report): Promis
   const message = 'the file changed while it was being read'
   report({ where: job, line: null, column: null, message, fix: 'run the command again' })
   return now ?? Buffer.alloc(0)
+}
+
+/** What the queries of a job are read from and with. */
+interface QueryReading {
+  /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
+  readonly file: string
+  /** The CSV, where the job is one. */
+  readonly table: ByteSource
+  /** The YAML; null for a CSV. */
+  readonly source: Source | null
+  readonly plan: JobPlan
+  readonly expand: Expand
+  readonly report: Report
+  readonly notice: (notice: Notice) => void
+}
+
+/** Reads all queries once; `whole` says that the settings are right, so that missing targets and queries can be reported, too. */
+async function* readQueries(
+  { report, ...given }: QueryReading,
+  seen: (chunk: Buffer) => void,
+  whole: boolean,
+): AsyncGenerator<JobQuery, void> {
+  /** What the end says of the whole. */
+  const tally = { queries: 0, problems: 0, withTarget: 0, withoutTarget: 0 }
+  const reading: QueryReading = {
+    ...given,
+    report: (problem) => {
+      tally.problems++
+      report(problem)
+    },
+  }
+  const conditions = reading.plan.conditions.map(({ text, at }) => ({
+    at,
+    ...conditionOf('where', text, 'store'),
+  }))
+  const batches =
+    reading.source === null
+      ? readTable(reading, { file: reading.file, source: reading.table, map: reading.plan.columns }, seen)
+      : readEntries(reading, reading.source, seen)
+  for await (const batch of batches)
+    for (const query of batch) {
+      tally.queries++
+      if (query.targets.length > 0) tally.withTarget++
+      else tally.withoutTarget++
+      for (const { isMet } of conditions) isMet(query)
+      yield query
+    }
+  if (!whole) return
+  // The row that has what a condition names may be one with a mistake.
+  if (tally.problems === 0)
+    for (const { at, unknownName } of conditions) {
+      const mistake = unknownName()
+      if (mistake !== null) reading.report({ ...at, ...mistake })
+    }
+  reportWhole(reading, tally)
+}
+
+async function* readEntries(
+  reading: QueryReading,
+  source: Source,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<readonly JobQuery[]> {
+  const { plan, expand, report } = reading
+  const { take, release } = inFileOrder(report)
+  for (const index of entriesOf(source).keys()) {
+    const entry = readEntry(plan, source, index, take)
+    const queries = entry !== null && 'row' in entry ? expand(entry.row, take) : []
+    const good = release() === 0
+    if (good && queries.length > 0) yield queries
+    if (entry === null || 'row' in entry) continue
+    const file = fromJobFile(reading.file, entry.file)
+    const mistake = await fileMistake(file, tableExtensions)
+    const map = { ...entry.columns, ...plan.columns }
+    if (mistake === null) yield* readTable(reading, { file, source: file, map }, seen)
+    else {
+      const message = `${file} cannot be read: ${mistake.message}`
+      report({ ...source.at(['queries', index, 'file']), message, fix: mistake.fix })
+    }
+  }
+}
+
+interface WrittenTable {
+  /** What problems call it. */
+  readonly file: string
+  readonly source: ByteSource
+  /** What its columns are called. */
+  readonly map: ColumnMap
+}
+
+async function* readTable(
+  reading: QueryReading,
+  table: WrittenTable,
+  seen: (chunk: Buffer) => void,
+): AsyncGenerator<readonly JobQuery[]> {
+  const { file, source, map } = table
+  let isEmpty = true
+  let read: ReadRow | null = null
+  // What reads a job without its queries needs no parser of tables.
+  const { readCsv } = await import('./csv.ts')
+  const batches = readCsv(source, seen, {
+    score: headerLook(map),
+    mayBeList: /\.txt$/i.test(file),
+    textsAreMapped: map.query !== undefined,
+  })
+  for (;;) {
+    // The file can vanish or break while it is read, after it was checked.
+    const next = await batches.next().catch((error: NodeJS.ErrnoException) => error)
+    if (next instanceof Error) {
+      if (next.code === undefined) throw next
+      reading.report({ where: file, line: null, column: null, ...unreadable(next) })
+      return
+    }
+    if (next.done) break
+    const queries: JobQuery[] = []
+    for (const item of next.value) {
+      isEmpty = false
+      if ('mistake' in item) reading.report({ where: file, line: item.line, column: null, ...item.mistake })
+      else if ('head' in item) {
+        read = openRows(reading, table, item.head)
+        if (read === null) return
+      } else if (read !== null) readRow(reading, read, item, queries)
+    }
+    if (queries.length > 0) yield queries
+  }
+  if (!isEmpty) return
+  const fix = "write a first line with a column 'query'"
+  reading.report({ where: file, line: null, column: null, message: 'the file is empty', fix })
+}
+
+/** The reader of the rows below a header; null where none can be read. */
+function openRows(
+  { plan, source, report, notice }: QueryReading,
+  { file, map }: WrittenTable,
+  head: TableHead,
+): ReadRow | null {
+  const columns = readColumns(head, {
+    map,
+    operations: plan.operations,
+    inYaml: source !== null,
+    report: (mistake) => report({ where: file, line: head.line, column: null, ...mistake }),
+    notice: (message, inRuns) => notice({ text: `${file}: ${message}`, inRuns }),
+  })
+  return columns === null ? null : rowReader(columns, plan, file)
+}
+
+function readRow(
+  { expand, report }: QueryReading,
+  read: ReadRow,
+  { cells, line }: { readonly cells: readonly string[]; readonly line: number },
+  into: JobQuery[],
+): void {
+  const made = read(cells, line, report)
+  if (made === null) return
+  for (const query of expand(made.row, report)) if (made.good) into.push(query)
+}
+
+function reportWhole(
+  { file, plan, report }: QueryReading,
+  tally: Readonly<Record<'queries' | 'problems' | 'withTarget' | 'withoutTarget', number>>,
+): void {
+  const { settings, pagingPosition } = plan
+  if (tally.queries === 0 && tally.problems === 0) {
+    const message = 'there is no query'
+    report({ where: file, line: null, column: null, message, fix: 'write at least one' })
+  }
+  const waited = settings.targets.some((target) => target.own || settings.until === 'all')
+  if (settings.paging === 'all' || waited || tally.withoutTarget === 0) return
+  const none = tally.withTarget === 0
+  report({
+    ...pagingPosition,
+    message: `paging ${settings.paging} has no target to find${none ? '' : ` for ${count(tally.withoutTarget, 'query', 'queries')}`}`,
+    fix: "name your site under 'targets:', or write 'paging: all'",
+  })
+}
+
+const noLabels: RowToExpand['labels'] = Object.freeze(Object.create(null))
+
+/** The entries below `queries:`; empty where there is no such list. */
+export function entriesOf({ tree }: Source): readonly Tree[] {
+  return Array.isArray(tree.queries) ? tree.queries : []
+}
+
+/** The operations that entries name themselves; names that are wrong are left out. */
+function operationsOfEntries(source: Source): readonly BillableOperation[] {
+  const names = new Set<string>()
+  for (const entry of entriesOf(source))
+    if (isMap(entry) && entry.operation != null)
+      for (const name of [entry.operation].flat()) names.add(String(name))
+  return [...names].filter((name) => 'value' in operationName(name)).map(billableOperation)
+}
+
+/** Whether entries name targets of their own, or files whose rows may. */
+function mayHaveTargets(source: Source): boolean {
+  return entriesOf(source).some((entry) => isMap(entry) && ('target' in entry || 'file' in entry))
+}
+
+/** What an entry is: a query, or the name of a CSV file. */
+type QueryEntry = { readonly row: RowToExpand } | { readonly file: string; readonly columns: ColumnMap }
+
+/** Reads one entry below `queries:`; null where it holds nothing to look at. Every mistake is reported. */
+function readEntry(plan: JobPlan, source: Source, index: number, report: Report): QueryEntry | null {
+  const path: Path = ['queries', index]
+  const entry = entriesOf(source)[index]
+  if (!isMap(entry)) {
+    const query = readValue(textSchema, source, path, report)
+    return query === undefined ? null : { row: rowOf({ query }, plan, source, path, report) }
+  }
+  if ('file' in entry && !('query' in entry)) {
+    const { data } = readMap(fileSchema, source, path, report)
+    return data.file === undefined ? null : { file: data.file, columns: data.columns ?? {} }
+  }
+  const { data, failed } = readMap(querySchema, source, path, report)
+  if (data.depth !== undefined && data.pages !== undefined)
+    report({ ...source.at([...path, 'pages'], 'key'), ...depthAndPages })
+  const row = rowOf(data, plan, source, path, report)
+  // Without its operation nothing can be said about its params.
+  return { row: failed.has('operation') ? { ...row, operations: [] } : row }
+}
+
+function rowOf(
+  data: Partial<WrittenQuery>,
+  plan: JobPlan,
+  source: Source,
+  path: Path,
+  report: Report,
+): RowToExpand {
+  const { where, line } = source.at(path)
+  const entry = partAt(source.tree, path)
+  const counted = data.depth !== undefined || data.pages !== undefined
+  const operations = data.operation === undefined ? null : [...new Set([data.operation].flat())]
+  return {
+    text: data.query ?? '',
+    operations: operations?.map(billableOperation) ?? plan.operations,
+    depth: counted ? (data.depth ?? null) : plan.depth,
+    pages: counted ? (data.pages ?? null) : plan.pages,
+    tags: [...new Set(data.tags)].filter((tag) => tag !== ''),
+    targets: targetsOf(data.target, plan, source, [...path, 'target'], report),
+    priority: data.priority ?? 0,
+    volume: data.volume ?? null,
+    url: data.url ?? null,
+    every: data.every ?? null,
+    labels: noLabels,
+    own: Object.entries(data.params ?? {}),
+    at: (name, part) => source.at([...path, 'params', name], part),
+    marksLeftOut: hasMarks(String((isMap(entry) ? entry.query : entry) ?? '')),
+    source: { file: where, line: line ?? 1 },
+  }
+}
+
+function targetsOf(
+  written: WrittenQuery['target'],
+  plan: JobPlan,
+  source: Source,
+  path: Path,
+  report: Report,
+): readonly Target[] {
+  if (written === undefined) return []
+  const list = [written].flat()
+  const at = (index: number) => source.at(Array.isArray(written) ? [...path, index] : path)
+  return readTargets([{ written: list, own: true, at, hints: inFile }], plan.match, report)
+}
+
+/** Checks a single query as if a job asked for it; null after a mistake, each of which is reported. */
+export function readOneQuery(
+  {
+    operation,
+    query,
+    param = [],
+    style,
+  }: {
+    readonly operation: string
+    readonly query: string
+    /** `key=value` each. */
+    readonly param?: readonly string[] | undefined
+    readonly style?: string | undefined
+  },
+  name: string,
+  report: Report,
+): { readonly query: JobQuery; readonly settings: JobSettings } | null {
+  const options = { operation: [operation], param, ...(style === undefined ? {} : { style }) }
+  let mistakes = 0
+  const complain: Report = (problem) => {
+    mistakes += 1
+    // Operation and query are no options here.
+    report({ ...problem, where: problem.where.replace(/^--/, '') })
+  }
+  const origin = {
+    path: name,
+    where: name,
+    source: null,
+    defaults: noDefaults,
+    channels: [],
+    hasOtherTargets: true,
+  }
+  const plan = readSettings(origin, options, [], complain)
+  const text = queryText(query)
+  if (!('value' in text))
+    complain({ ...optionPosition(['query']), ...text, message: `the query ${text.message}` })
+  if (mistakes > 0 || !('value' in text)) return null
+  const source: Source = { tree: {}, at: () => ({ where: name, line: null, column: null }) }
+  const row = rowOf({ query: text.value }, plan, source, [], complain)
+  const [single] = queryExpander(plan.shared)(row, complain)
+  return single === undefined ? null : { query: single, settings: plan.settings }
 }

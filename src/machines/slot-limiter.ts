@@ -2,7 +2,325 @@ import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts
 import type { SharedRates } from '../store/shared/rates.ts'
 import { whenReachable } from '../store/shared/waiting.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import { firstState, type LimiterEffect, type LimiterEvent, slotsToLease, stepOf } from './slot-states.ts'
+
+/*
+ * How calls come to slots, as a machine: an event changes the state, and the effects follow from both. Nothing here waits or asks; instants
+ * are monotonic milliseconds.
+ *
+ * A call is in one of these states:
+ *
+ *   waiting   it has asked, and is not written yet
+ *   writing   it was let through, and its row is being written
+ *   ready     it is written, and leaves in the next slot
+ *   left      it is no longer here
+ *
+ *   state     goes on                            given up       the database fails
+ *   waiting   writing, shortly before its slot   left           waiting
+ *   writing   ready, when it is written          left           writing
+ *   ready     left, in the next slot             -              left, rejected
+ *
+ * Without a limit a waiting call skips the other states: it is let through and may leave when it is written.
+ *
+ *   event       what it changes                                                           then
+ *   asked       the call waits; urgent calls stand before the others                      calls go on
+ *   aborted     a waiting call is gone                                                    -
+ *   written     a writing call is ready; how long that took is learned                    calls go on
+ *   cancelled   a writing call is gone: the next call takes its slot                      calls go on
+ *   throttled   calls are refused from now on; the slots at hand would be refused, too    it is noted in the database
+ *   passed      a call that left after the refusal: calls are refused no longer           it is noted in the database
+ *   leased      there are more slots; or no limit; or another process met a refusal       calls go on
+ *   limits      what is known of the limit is forgotten                                   calls go on
+ *   failed      ready calls are rejected: no slot will come                               -
+ *   woken       nothing                                                                   calls go on
+ *
+ * `calls go on` lets calls leave whose slot has come, lets others through, leases slots where some are missing, and says when to wake it.
+ */
+
+export interface QueuedCall {
+  readonly id: number
+  /** A free lookup: it goes before all others. */
+  readonly urgent: boolean
+}
+
+export interface LimiterState {
+  readonly waiting: readonly QueuedCall[]
+  readonly ready: readonly QueuedCall[]
+  /** How many calls are writing or ready: each takes one of the next slots. */
+  readonly underWay: number
+  /** The slots at hand, the next one first. */
+  readonly slots: readonly number[]
+  /** How many of the next slots stay unused: the second ones of cold requests. */
+  readonly unused: number
+  /** How many requests are still cold: they take two slots each. */
+  readonly coldLeft: number
+  /** Until then there is no limit. */
+  readonly unlimitedUntil: number
+  /** The slot of the call that probes after a refusal: before it no slot is asked for. */
+  readonly probeAt: number
+  readonly isLeasing: boolean
+  /** How long before its slot a call is let through, so that it can be written. */
+  readonly leadMs: number
+  /** Since when the service refuses calls; null while it lets them pass. */
+  readonly refusedSince: number | null
+  /** The last refusal: a call that left before it says nothing of whether others pass now. */
+  readonly refusedAt: number
+  /** Whether a paid call was refused: a free lookup that passes does not mean that paid calls pass. */
+  readonly paidRefused: boolean
+}
+
+export type LimiterEvent =
+  | { readonly kind: 'asked' | 'aborted'; readonly call: QueuedCall }
+  | { readonly kind: 'written'; readonly call: QueuedCall; readonly tookMs: number }
+  | { readonly kind: 'cancelled'; readonly wasWriting: boolean }
+  | {
+      readonly kind: 'throttled'
+      readonly free: boolean
+      readonly slotAt: number
+      readonly namedMs: number | null
+    }
+  | {
+      readonly kind: 'passed'
+      readonly free: boolean
+      readonly slotAt: number
+      readonly leftAt: number
+    }
+  | {
+      readonly kind: 'leased'
+      /** Null where there is no limit. */
+      readonly slots: readonly number[] | null
+      /** Calls are refused, here or by another process: the one slot is for a call that probes. */
+      readonly isProbe: boolean
+      /** `refusedAt` when the slots were asked for: what was refused since would be refused in these slots, too. */
+      readonly refusedBefore: number
+    }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly wasLeasing: boolean }
+  | { readonly kind: 'limits' | 'woken' }
+
+export type LimiterEffect =
+  | { readonly kind: 'let-through'; readonly id: number; readonly needsSlot: boolean }
+  /** The call leaves in its slot; null without a limit. */
+  | { readonly kind: 'leave'; readonly id: number; readonly slot: number | null }
+  | { readonly kind: 'reject'; readonly id: number; readonly error: unknown }
+  /** Takes the place of an earlier one; null: no wake is needed. */
+  | { readonly kind: 'wake'; readonly inMs: number | null }
+  | { readonly kind: 'lease' }
+  /** `slotAt` is the slot of the call by the clock of the database. */
+  | { readonly kind: 'note-refusal'; readonly slotAt: number; readonly namedMs: number | null }
+  | { readonly kind: 'note-pass'; readonly slotAt: number }
+
+/** Slots that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
+const slotsAtOnce = 5
+/** More slots are leased while those at hand last for less than this many times as long as writing a call takes. */
+const leadsAhead = 3
+/**
+ * A slot is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much
+ * is left unused that calls may be late by 75 ms before a second has one too many.
+ */
+const graceMs = 20
+/** Without a limit it is asked so often whether there is one, or a refusal. */
+const unlimitedForMs = 500
+/** What writing a call takes at first; then the longest time lately, which decays by 2 % per call. */
+const firstLeadMs = 4
+const longestLeadMs = 200
+const decay = 0.02
+
+const never = Number.NEGATIVE_INFINITY
+
+export function firstState(coldRequests: number): LimiterState {
+  return {
+    waiting: [],
+    ready: [],
+    underWay: 0,
+    slots: [],
+    unused: 0,
+    coldLeft: coldRequests,
+    unlimitedUntil: never,
+    probeAt: never,
+    isLeasing: false,
+    leadMs: firstLeadMs,
+    refusedSince: null,
+    refusedAt: never,
+    paidRefused: false,
+  }
+}
+
+interface Step {
+  readonly state: LimiterState
+  /** In the order in which they are done. */
+  readonly effects: readonly LimiterEffect[]
+}
+
+/** What an event at `now` makes of a state. */
+export function stepOf(state: LimiterState, event: LimiterEvent, now: number): Step {
+  switch (event.kind) {
+    case 'asked':
+      return goOn({ ...state, waiting: queued(state.waiting, event.call) }, now)
+    case 'aborted': {
+      const waiting = state.waiting.filter(({ id }) => id !== event.call.id)
+      const isIdle = waiting.length + state.ready.length === 0
+      return { state: { ...state, waiting }, effects: isIdle ? [{ kind: 'wake', inMs: null }] : [] }
+    }
+    case 'written': {
+      const leadMs = learned(state.leadMs, event.tookMs)
+      return goOn({ ...state, leadMs, ready: queued(state.ready, event.call) }, now)
+    }
+    case 'cancelled':
+      return goOn({ ...state, underWay: state.underWay - (event.wasWriting ? 1 : 0) }, now)
+    case 'throttled':
+      return {
+        state: {
+          ...state,
+          slots: [],
+          probeAt: never,
+          unlimitedUntil: never,
+          refusedAt: now,
+          refusedSince: state.refusedSince ?? now,
+          paidRefused: state.paidRefused || !event.free,
+        },
+        effects: [{ kind: 'note-refusal', slotAt: event.slotAt, namedMs: event.namedMs }],
+      }
+    case 'passed': {
+      const saysNothing =
+        state.refusedSince === null || event.leftAt <= state.refusedAt || (event.free && state.paidRefused)
+      if (saysNothing) return { state, effects: [] }
+      return {
+        state: { ...state, refusedSince: null, paidRefused: false, probeAt: never },
+        effects: [{ kind: 'note-pass', slotAt: event.slotAt }],
+      }
+    }
+    case 'leased':
+      return goOn({ ...withLease(state, event, now), isLeasing: false }, now)
+    case 'failed':
+      return {
+        state: {
+          ...state,
+          ready: [],
+          underWay: state.underWay - state.ready.length,
+          isLeasing: state.isLeasing && !event.wasLeasing,
+        },
+        effects: state.ready.map(({ id }) => ({ kind: 'reject', id, error: event.error })),
+      }
+    case 'limits':
+      return goOn({ ...state, unlimitedUntil: never }, now)
+    case 'woken':
+      return goOn(state, now)
+  }
+}
+
+/** How many slots are leased for the calls of a state. */
+export function slotsToLease(state: LimiterState): number {
+  return Math.min(slotsAtOnce, Math.max(1, missingSlots(state)))
+}
+
+/** Lets calls leave and lets others through, as far as the slots at hand allow at `now`. */
+function goOn(state: LimiterState, now: number): Step {
+  const effects: LimiterEffect[] = []
+  if (now < state.unlimitedUntil) {
+    for (const { id } of state.ready) effects.push({ kind: 'leave', id, slot: null })
+    for (const { id } of state.waiting) effects.push({ kind: 'let-through', id, needsSlot: false })
+    effects.push({ kind: 'wake', inMs: null })
+    const underWay = state.underWay - state.ready.length
+    return { state: { ...state, underWay, ready: [], waiting: [] }, effects }
+  }
+  let next = withoutOverSlots(state, now)
+  for (;;) {
+    const [call] = next.ready
+    const [slot] = next.slots
+    if (call === undefined || slot === undefined || slot > now) break
+    effects.push({ kind: 'leave', id: call.id, slot })
+    const isCold = next.coldLeft > 0
+    next = withoutOverSlots(
+      {
+        ...next,
+        ready: next.ready.slice(1),
+        slots: next.slots.slice(1),
+        underWay: next.underWay - 1,
+        coldLeft: next.coldLeft - (isCold ? 1 : 0),
+        unused: next.unused + (isCold ? 1 : 0),
+      },
+      now,
+    )
+  }
+  for (;;) {
+    const [call] = next.waiting
+    const slot = next.slots[next.underWay]
+    if (call === undefined || slot === undefined || slot - next.leadMs > now) break
+    effects.push({ kind: 'let-through', id: call.id, needsSlot: true })
+    next = { ...next, waiting: next.waiting.slice(1), underWay: next.underWay + 1 }
+  }
+  effects.push({ kind: 'wake', inMs: untilNext(next, now) })
+  if (next.isLeasing || !lacksSlots(next, now)) return { state: next, effects }
+  effects.push({ kind: 'lease' })
+  return { state: { ...next, isLeasing: true }, effects }
+}
+
+/** Drops slots that are over, and those that stay unused. */
+function withoutOverSlots(state: LimiterState, now: number): LimiterState {
+  let { slots, unused } = state
+  while (slots.length > 0 && (unused > 0 || (slots[0] as number) < now - graceMs)) {
+    slots = slots.slice(1)
+    unused = Math.max(0, unused - 1)
+  }
+  return { ...state, slots, unused }
+}
+
+/**
+ * Milliseconds until the next call may leave or be let through, or until slots may be asked for again after a probe; null where no call
+ * waits for an instant.
+ */
+function untilNext(state: LimiterState, now: number): number | null {
+  const { waiting, ready, slots, underWay, leadMs, probeAt } = state
+  const leaves = (ready.length > 0 ? slots[0] : undefined) ?? Number.POSITIVE_INFINITY
+  const isLetThrough = (waiting.length > 0 ? slots[underWay] : undefined) ?? Number.POSITIVE_INFINITY
+  const probed = missingSlots(state) > 0 && now < probeAt ? probeAt : Number.POSITIVE_INFINITY
+  const wakeAt = Math.min(leaves, isLetThrough - leadMs, probed)
+  return wakeAt < Number.POSITIVE_INFINITY ? Math.max(1, Math.ceil(wakeAt - now)) : null
+}
+
+function lacksSlots(state: LimiterState, now: number): boolean {
+  const { slots, probeAt, leadMs } = state
+  if (missingSlots(state) <= 0 || now < probeAt) return false
+  return slots.length < slotsAtOnce || (slots.at(-1) as number) < now + leadsAhead * leadMs
+}
+
+function missingSlots({ waiting, underWay, unused, slots }: LimiterState): number {
+  return waiting.length + underWay + unused - slots.length
+}
+
+function withLease(
+  state: LimiterState,
+  { slots, isProbe, refusedBefore }: Extract<LimiterEvent, { kind: 'leased' }>,
+  now: number,
+): LimiterState {
+  if (state.refusedAt !== refusedBefore) return state
+  const standing = withStanding(state, isProbe, now)
+  if (slots === null) return { ...standing, unlimitedUntil: now + unlimitedForMs }
+  return {
+    ...standing,
+    unlimitedUntil: never,
+    slots: [...state.slots, ...slots].sort((a, b) => a - b),
+    probeAt: isProbe ? (slots[0] as number) : state.probeAt,
+  }
+}
+
+/** The service refuses calls of another process, or lets them pass again. */
+function withStanding(state: LimiterState, isRefused: boolean, now: number): LimiterState {
+  if (isRefused === (state.refusedSince !== null)) return state
+  return isRefused
+    ? { ...state, refusedSince: now, refusedAt: now, paidRefused: true }
+    : { ...state, refusedSince: null, paidRefused: false }
+}
+
+/** The time that writing takes by the last call: longer at once, shorter bit by bit. */
+function learned(leadMs: number, tookMs: number): number {
+  return Math.min(longestLeadMs, Math.max(tookMs, leadMs + (tookMs - leadMs) * decay))
+}
+
+/** Urgent ones stand before all others. */
+function queued(calls: readonly QueuedCall[], call: QueuedCall): readonly QueuedCall[] {
+  const firstPatient = call.urgent ? calls.findIndex(({ urgent }) => !urgent) : -1
+  return firstPatient < 0 ? [...calls, call] : calls.toSpliced(firstPatient, 0, call)
+}
 
 export interface SlotLimiterOptions {
   readonly rates: Pick<SharedRates, 'lease' | 'refused' | 'passed' | 'setLimits'>

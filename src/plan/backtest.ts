@@ -1,13 +1,14 @@
 import type { JobSettings, PagingPolicy } from '../model/job.ts'
 import type { Observation } from '../model/result.ts'
 import {
+  distinctResults,
   nextPage,
   type PagingRules,
   type QueryState,
   scoreQuery,
   type TargetHistory,
+  unbrokenPages,
 } from '../rank/paging.ts'
-import { distinctResults, unbrokenPages } from '../rank/ranks.ts'
 
 /** One query on one day of its history. */
 export interface Day {

@@ -1,6 +1,5 @@
 import type { SerpFeature } from '../model/result.ts'
 import type { Run, RunQuality } from '../model/run.ts'
-import type { BrowserPlaces } from '../output/browser.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
 import type { TrackingStore } from '../store/reports.ts'
 import type { Citation, PageData } from './data.ts'
@@ -162,4 +161,18 @@ export function wholeReport(source: ReportSource): WholeReport {
     presentation,
     runs: shownRuns(source),
   }
+}
+
+/** Where a browser may be, as the environment says. */
+export interface BrowserPlaces {
+  /** What `CHROME_PATH` names; null if it is not set. */
+  readonly named: string | null
+  readonly platform: NodeJS.Platform
+  /** Folders of programs that are started by their name. */
+  readonly path: readonly string[]
+  /** Folders in which Windows installs programs. */
+  readonly programs: readonly string[]
+  readonly home: string
+  /** The environment that a browser is started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>
 }

@@ -7,7 +7,7 @@ import { folderOfFile, isFolder, shownPath, upwardFrom, workspaceFile } from '..
 import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
-import type { BrowserPlaces } from '../output/browser.ts'
+import type { BrowserPlaces } from '../report/report.ts'
 import { postgresAddress, unencryptedNote } from './postgres-address.ts'
 
 /** Where and how a command is to work, as far as it was told; environment and `.env` say the rest. */

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { countryCodes } from '../catalog/codes.ts'
-import { billableOperations } from '../catalog/index.ts'
+import { billableOperations, countryCodes } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Operation } from '../catalog/operation.ts'
 import { UsageError } from '../model/errors.ts'
 import {

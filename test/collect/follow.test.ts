@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import type { PagingPolicy } from '../../src/model/job.ts'
 import {
   advanceQuery,
+  type Page,
   type PageFailure,
   type PageOutcome,
   type QueryState,
   type QueryUpdate,
   scoreQuery,
 } from '../../src/rank/paging.ts'
-import type { Page } from '../../src/rank/ranks.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
 import { webPage } from '../store/answers.ts'

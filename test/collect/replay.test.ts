@@ -9,8 +9,7 @@ import {
   type SeenTargets,
   targetHistoryOf,
 } from '../../src/plan/backtest.ts'
-import { scoreQuery } from '../../src/rank/paging.ts'
-import type { Page } from '../../src/rank/ranks.ts'
+import { type Page, scoreQuery } from '../../src/rank/paging.ts'
 import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
 import { neverSeen, services } from '../rank/looking.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type SharedSum, splitSums } from '../../src/ledger/shares.ts'
+import { type SharedSum, splitSums } from '../../src/store/sqlite/ledger/sums.ts'
 
 const sum = (group: string, parts: number, credits: number, creditsAmbiguous = 0): SharedSum => ({
   ...{ group, parts, credits, creditsAmbiguous },

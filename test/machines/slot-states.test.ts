@@ -8,7 +8,7 @@ import {
   type QueuedCall,
   slotsToLease,
   stepOf,
-} from '../../src/machines/slot-states.ts'
+} from '../../src/machines/slot-limiter.ts'
 import { testTable } from '../support/test-table.ts'
 
 const calm = firstState(0)

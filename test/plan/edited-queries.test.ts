@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Continues } from '../../src/model/job.ts'
-import { editLines } from '../../src/plan/edited-queries.ts'
+import { editLines } from '../../src/run/plan-jobs.ts'
 import type { EditedQueries } from '../../src/store/runs.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
 import type { FinishReason, Run } from '../../src/model/run.ts'
-import { decideResume } from '../../src/plan/resume.ts'
+import { decideResume } from '../../src/run/plan-jobs.ts'
 import { noon } from '../store/build.ts'
 import { aRun } from '../support/tasks.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,4 +1,4 @@
-import type { Page, PageState } from '../../src/rank/ranks.ts'
+import type { Page, PageState } from '../../src/rank/paging.ts'
 
 /** Links of results by one letter; a space is a result without a link; `$` at the end says that no page follows. */
 export function donePage(page: number, text: string): Page {

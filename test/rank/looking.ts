@@ -3,12 +3,12 @@ import type { Observation } from '../../src/model/result.ts'
 import {
   type EndKind,
   nextPage,
+  type Page,
   type PagingRules,
   type QueryState,
   scoreQuery,
   type TargetHistory,
 } from '../../src/rank/paging.ts'
-import type { Page } from '../../src/rank/ranks.ts'
 import { aTarget } from '../plan/build.ts'
 import { donePage } from './build.ts'
 

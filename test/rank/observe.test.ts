@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../src/model/result.ts'
-import { distinctResults, observe, type Page, rankPages, unbrokenPages } from '../../src/rank/ranks.ts'
+import { distinctResults, observe, type Page, rankPages, unbrokenPages } from '../../src/rank/paging.ts'
 import { pagesOf } from './build.ts'
 
 /** Is the target the site of this letter? */

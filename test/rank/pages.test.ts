@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { distinctResults, type Page, rankPages, repeats } from '../../src/rank/ranks.ts'
+import { distinctResults, type Page, rankPages, repeats } from '../../src/rank/paging.ts'
 import { testTable } from '../support/test-table.ts'
 import { donePage, pagesOf } from './build.ts'
 

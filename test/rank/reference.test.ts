@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Observation } from '../../src/model/result.ts'
 import { matcherOf } from '../../src/rank/match.ts'
-import { observe, type Page, type PageState } from '../../src/rank/ranks.ts'
+import { observe, type Page, type PageState } from '../../src/rank/paging.ts'
 
 /** A page as it was written down by hand: its links, null for a result without one, or what became of it. */
 type Written = readonly (string | null)[] | Exclude<PageState, 'done'>

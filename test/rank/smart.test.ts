@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isDormant, smartPage, type WantedTarget } from '../../src/rank/paging.ts'
-import type { Page } from '../../src/rank/ranks.ts'
+import { isDormant, type Page, smartPage, type WantedTarget } from '../../src/rank/paging.ts'
 import { donePage, pagesOf } from './build.ts'
 import { look, neverSeen } from './looking.ts'
 

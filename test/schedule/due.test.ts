@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { QueryHistory } from '../../src/model/query.ts'
-import { earliestBegin, every, everyOf, everyOfQuery, isDue } from '../../src/schedule/due.ts'
+import { earliestBegin, every, everyOf, everyOfQuery, isDue } from '../../src/schedule/slots.ts'
 import { testTable } from '../support/test-table.ts'
 
 const never: QueryHistory = { answeredAt: null, failures: [] }

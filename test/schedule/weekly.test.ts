@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { weekly } from '../../src/schedule/due.ts'
+import { weekly } from '../../src/schedule/slots.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable([

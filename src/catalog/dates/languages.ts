@@ -1,3 +1,6 @@
+import { memoized } from '../../model/maps.ts'
+import type { Precision } from '../../model/result.ts'
+
 /** The words for dates that Intl does not know. */
 type WordField =
   /** Locales whose words the language uses; by default the language itself. */
@@ -16,7 +19,7 @@ type WordField =
   /** Words without a meaning in calendar dates, such as `de` or `den`, that Intl does not write. */
   | 'fillers'
 
-export const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
+const units = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
 type Unit = (typeof units)[number]
 
 const rows = `
@@ -204,4 +207,245 @@ function latin(digit: string): string {
   const code = digit.charCodeAt(0)
   const zero = zeros.find((start) => code >= start && code < start + 10)
   return zero === undefined ? digit : String(code - zero)
+}
+
+/** A time ago, for instance 3 days. */
+interface Age {
+  readonly unit: Precision
+  readonly amount: number
+}
+
+/** The meaning of a phrase; the amount is null if the text has a number in place of `#`. */
+interface AgeMeaning {
+  readonly unit: Precision
+  readonly amount: number | null
+}
+
+type Phrases = ReadonlyMap<string, AgeMeaning>
+
+const styles = ['long', 'short', 'narrow'] as const
+
+/** Scripts without spaces between words; a space between their letters has no meaning. */
+const unspaced = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}]'
+const idleSpace = new RegExp(` ?# ?|(?<=${unspaced}) | (?=${unspaced})`, 'gu')
+
+/** A single `m` may mean minutes, months or years; `h` means days in Indonesian. */
+const loneLetter = /(?<![\p{L}\p{M}])([mмμh])(?![\p{L}\p{M}])/u
+
+/** The age in a folded text of a language, or null. */
+export function ageOf(text: string, language: string): Age | null {
+  return exactAge(text, language) ?? aboutAge(text, language)
+}
+
+/** The age in a text with a word such as `about`; its precision is the unit. */
+function aboutAge(text: string, language: string): Age | null {
+  for (const word of aboutWords(language)) {
+    if (!word.test(text)) continue
+    const rest = text.replace(word, '').replace(/ {2,}/g, ' ').trim()
+    const age = exactAge(rest, language)
+    if (age !== null) return age
+    // A number one that is left out changes the case of the unit: `около часа назад`.
+    if (wordsOf(language, 'bare one') && !/\d/.test(rest)) return exactAge(`1 ${rest}`, language)
+  }
+  return null
+}
+
+const aboutWords = memoized((language) => wordsOf(language, 'about')?.map((word) => aWord(fold(word))) ?? [])
+
+/** Finds the word; a word of an unspaced script, or one that ends in a hyphen, may touch the number. */
+function aWord(word: string): RegExp {
+  const end = new RegExp(`(?:${unspaced}|-)$`, 'u').test(word) ? '' : '(?![\\p{L}\\p{M}])'
+  return new RegExp(`(?<![\\p{L}\\p{M}])${word}${end}`, 'u')
+}
+
+function exactAge(text: string, language: string): Age | null {
+  const phrases = phrasesOf(language)
+  const amount = text.match(/\d+/)?.[0]
+  if (amount === undefined) return fixed(phrases.get(keyOf(text))) ?? oneOf(text, language)
+  const age = phrases.get(keyOf(text.replace(amount, '#')))
+  return age?.amount === null ? { unit: age.unit, amount: Number(amount) } : null
+}
+
+function fixed(meaning: AgeMeaning | undefined): Age | null {
+  return meaning === undefined || meaning.amount === null
+    ? null
+    : { unit: meaning.unit, amount: meaning.amount }
+}
+
+/** The age in a text with a word for one, such as `an hour ago`. */
+function oneOf(text: string, language: string): Age | null {
+  const words = text.replace(/(?<=\p{L}')(?=\p{L})/u, ' ').split(' ')
+  const ones = wordsOf(language, 'ones')?.map(fold) ?? []
+  const at = words.findIndex((word) => ones.includes(word))
+  if (at < 0) return null
+  const age = phrasesOf(language).get(keyOf(words.with(at, '#').join(' ')))
+  return age?.amount === null ? { unit: age.unit, amount: 1 } : null
+}
+
+const phrasesOf = memoized(agePhrases)
+
+function keyOf(phrase: string): string {
+  return phrase.replace(idleSpace, (found) => (found.includes('#') ? '#' : ''))
+}
+
+/** All phrases of a language, without those that have another meaning as well or may be the future. */
+function agePhrases(language: string): Phrases {
+  const phrases = new Map<string, AgeMeaning | 'ambiguous'>()
+  const add = (text: string, age: AgeMeaning | 'ambiguous'): void => {
+    const phrase = keyOf(fold(text))
+    const known = phrases.get(phrase)
+    if (known === undefined) phrases.set(phrase, age)
+    else if (known === 'ambiguous' || age === 'ambiguous' || !isSame(known, age))
+      phrases.set(phrase, 'ambiguous')
+  }
+  for (const locale of localesOf(language))
+    addLocale(locale, wordsOf(language, 'bare one') !== undefined, add)
+  for (const unit of units)
+    for (const phrase of wordsOf(language, unit) ?? [])
+      add(phrase, { unit, amount: phrase.includes('#') ? null : 1 })
+  for (const phrase of wordsOf(language, 'now') ?? []) add(phrase, { unit: 'minute', amount: 0 })
+  const variants = (wordsOf(language, 'variants') ?? []).map((variant) => {
+    const [from = '', to = ''] = variant.split(' > ')
+    return [new RegExp(from), to] as const
+  })
+  for (const [phrase, age] of [...phrases])
+    for (const [from, to] of variants) if (from.test(phrase)) add(phrase.replace(from, to), age)
+  return new Map([...phrases].filter((entry): entry is [string, AgeMeaning] => entry[1] !== 'ambiguous'))
+}
+
+type Add = (text: string, age: AgeMeaning | 'ambiguous') => void
+
+function addLocale(locale: string, bareOne: boolean, add: Add): void {
+  const amounts = amountsOf(locale)
+  for (const style of styles) {
+    const always = new Intl.RelativeTimeFormat(locale, { style, numeric: 'always' })
+    const auto = new Intl.RelativeTimeFormat(locale, { style, numeric: 'auto' })
+    for (const unit of units) {
+      for (const amount of amounts) addAmount(always, auto, amount, unit, add)
+      if (bareOne && style === 'long') add(bare(always.formatToParts(-1, unit)), { unit, amount: 1 })
+    }
+    add(auto.format(0, 'day'), { unit: 'day', amount: 0 })
+  }
+}
+
+function addAmount(
+  always: Intl.RelativeTimeFormat,
+  auto: Intl.RelativeTimeFormat,
+  amount: number,
+  unit: Precision,
+  add: Add,
+): void {
+  for (const format of [always, auto]) {
+    const past = format.formatToParts(-amount, unit)
+    const phrase = templateOf(past)
+    const hasNumber = past.some(({ type }) => type === 'integer')
+    if (isClear(fold(phrase), unit)) add(phrase, { unit, amount: hasNumber ? null : amount })
+    // Hebrew has a word for two and adds the number in brackets.
+    if (phrase.includes(' (#)')) add(phrase.replace(' (#)', ''), { unit, amount })
+    add(templateOf(format.formatToParts(amount, unit)), 'ambiguous')
+  }
+}
+
+/** Amounts that produce every plural form, and the words of languages for one and two of a unit. */
+function amountsOf(locale: string): readonly number[] {
+  const rules = new Intl.PluralRules(locale)
+  const samples = new Map(
+    Array.from({ length: 101 }, (_, index) => [rules.select(index + 1), index + 1] as const),
+  )
+  return [...new Set([1, 2, 3, ...samples.values()])]
+}
+
+function templateOf(parts: readonly Intl.RelativeTimeFormatPart[]): string {
+  return parts.map(({ type, value }) => (type === 'integer' ? '#' : value)).join('')
+}
+
+function bare(parts: readonly Intl.RelativeTimeFormatPart[]): string {
+  return parts.map(({ type, value }) => (type === 'integer' ? '' : value)).join('')
+}
+
+/** Whether a phrase of Intl names its unit and the past; `-3 h` does not. */
+function isClear(phrase: string, unit: Precision): boolean {
+  const letter = phrase.match(loneLetter)?.[1]
+  return !phrase.startsWith('-') && (letter === undefined || (letter === 'h' && unit === 'hour'))
+}
+
+function isSame(one: AgeMeaning, other: AgeMeaning): boolean {
+  return one.unit === other.unit && one.amount === other.amount
+}
+
+/** Words before a time that Intl does not write, folded, of all languages. The rest of the text must be a whole day. */
+const before: readonly string[] = (
+  'at|@|um|a|a las|a la|a les|alle|alle ore|ore|as|om|kl|klockan|klo|o|godz|o godz|v|ve|в|о|об|у|saat|στις|la|ora|la ora|' +
+  'pukul|jam|luc'
+).split('|')
+
+/** Words after a time, and time zones: the zone does not change the written day. */
+const after: readonly string[] =
+  'uhr|uur|u|h|hs|hrs|ч|น|wib|z|utc|gmt|est|edt|cst|cdt|mst|mdt|pst|pdt|bst|cet|cest|eet|eest|msk|ist|jst|kst|aest|aedt'.split(
+    '|',
+  )
+
+const halves: readonly string[] = 'am|pm|a m|p m|上午|下午|凌晨|早上|中午|晚上|午前|午後|오전|오후'.split('|')
+
+const hour = '(?:[01]?\\d|2[0-3])'
+/** `8時00分` and `8시 00분`. */
+const marked = `${hour} ?(?:[時时点點]|시)(?: ?[0-5]?\\d ?[分분])?`
+
+const formsOf = memoized(timeForms)
+
+/** A folded text without the time of day at its end or beginning; null if it has none. */
+export function withoutTime(text: string, language: string): string | null {
+  const forms = formsOf(language)
+  const { date } = (text.match(forms.atEnd) ?? text.match(forms.atStart))?.groups ?? {}
+  return date ?? null
+}
+
+function timeForms(language: string) {
+  const own = intlWordsOf(language)
+  const half = anyOf([...halves, ...own.halves])
+  const tail = anyOf([...after, ...own.after])
+  const leads = anyOf([...before, ...own.before])
+  const sign = `[:${own.separators}]`
+  const minutes = `[0-5]\\d(?:${sign}[0-5]\\d(?:\\.\\d{1,9})?)?`
+  const digits = `${hour}(?:${sign}| ?h ?)${minutes}|${hour} ?h(?: ?[0-5]\\d ?min(?: ?[0-5]\\d ?s)?)?`
+  const time = `(?:(?:${half}) ?)?(?:${digits}|${marked})(?: ?(?:${half}))?|${hour} ?(?:${half})`
+  const whole = `(?:${time})(?: ?(?:${tail}))?`
+  const lead = `(?:(?:, ?| )(?:(?:${leads}) )?|(?<=\\d)t(?=\\d)|(?<=[日일號号]))`
+  return {
+    atEnd: new RegExp(`^(?<date>.*\\d.*?)${lead}${whole}$`, 'u'),
+    atStart: new RegExp(`^(?:(?:${leads}) )?${whole},? (?<date>.*\\d.*)$`, 'u'),
+  }
+}
+
+/** The words of Intl around a time next to a date. */
+function intlWordsOf(language: string) {
+  const befores = new Set<string>()
+  const afters = new Set<string>()
+  const own = new Set<string>()
+  const separators = new Set<string>()
+  for (const locale of localesOf(language))
+    for (const dateStyle of ['medium', 'long', 'full'] as const) {
+      const format = new Intl.DateTimeFormat(locale, { dateStyle, timeStyle: 'short', timeZone: 'UTC' })
+      for (let hours = 0; hours < 24; hours++) {
+        const parts = format.formatToParts(Date.UTC(2025, 0, 5, hours))
+        const at = parts.findIndex(({ type }) => type === 'hour' || type === 'dayPeriod')
+        befores.add(wordOf(parts[at - 1]?.value))
+        afters.add(wordOf(parts.at(-1)?.type === 'literal' ? parts.at(-1)?.value : ''))
+        for (const { type, value } of parts) if (type === 'dayPeriod') own.add(fold(value))
+        const between = parts[parts.findIndex(({ type }) => type === 'minute') - 1]?.value ?? ':'
+        if (/^[:.]$/.test(between)) separators.add(between)
+      }
+    }
+  return { before: [...befores], after: [...afters], halves: [...own], separators: [...separators].join('') }
+}
+
+function wordOf(literal = ''): string {
+  return fold(literal)
+    .replace(/^[.,،、 ]+|[,،、]$/g, '')
+    .trim()
+}
+
+function anyOf(words: readonly string[]): string {
+  const known = [...new Set(words)].filter((word) => word !== '').sort((a, b) => b.length - a.length)
+  return known.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
 }

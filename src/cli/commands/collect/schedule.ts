@@ -33,7 +33,6 @@ import {
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { outgoing } from '../../../run/outgoing.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
-import { commentedValue, type ServicePlan, serviceFiles } from '../../../schedule/service-files.ts'
 import { localTime } from '../../../schedule/slots.ts'
 import { leftOutTeller } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
@@ -51,7 +50,14 @@ import {
   runScheduler,
   type ScheduledJobState,
 } from '../../../unattended/scheduler/scheduler.ts'
-import { healthDocument, serveHealth, serviceManager } from '../../../unattended/scheduler/supervision.ts'
+import {
+  commentedValue,
+  healthDocument,
+  type ServicePlan,
+  serveHealth,
+  serviceFiles,
+  serviceManager,
+} from '../../../unattended/scheduler/supervision.ts'
 import { dayOrInstant } from '../../arguments.ts'
 import {
   type Command,

@@ -1,7 +1,7 @@
 import { operations } from '../../../catalog/index.ts'
 import { exitCodeOf } from '../../../collect/finish.ts'
 import { exportKinds } from '../../../export/export.ts'
-import { readOneQuery } from '../../../jobfile/queries.ts'
+import { readOneQuery } from '../../../jobfile/open.ts'
 import { formatProblem } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
 import { RanklineError } from '../../../model/errors.ts'

@@ -2,8 +2,15 @@ import type { Database } from 'better-sqlite3'
 import { groupedBy } from '../../../model/maps.ts'
 import type { QueryPaging } from '../../../model/query.ts'
 import type { Target } from '../../../model/target.ts'
-import type { EndKind, QueryState, QueryUpdate, TargetHistory, WatchedTarget } from '../../../rank/paging.ts'
-import type { Page, PageState } from '../../../rank/ranks.ts'
+import type {
+  EndKind,
+  Page,
+  PageState,
+  QueryState,
+  QueryUpdate,
+  TargetHistory,
+  WatchedTarget,
+} from '../../../rank/paging.ts'
 import type { ResultRecorder } from '../../journal.ts'
 import type { AnswerRecord, TaskCountChange } from '../../results.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commentedValue, type ServicePlan, serviceFiles } from '../../src/schedule/service-files.ts'
+import { commentedValue, type ServicePlan, serviceFiles } from '../../src/unattended/scheduler/supervision.ts'
 import { workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -2,7 +2,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type BrowserPlaces, browserCandidates, findBrowser, printPdf } from '../../src/output/browser.ts'
+import { browserCandidates, findBrowser, printPdf } from '../../src/page/paper.ts'
+import type { BrowserPlaces } from '../../src/report/report.ts'
 import { testTable } from '../support/test-table.ts'
 
 const nowhere: BrowserPlaces = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type JobMetrics, metricsText, workerMetricsText } from '../../src/output/metrics-file.ts'
+import { type JobMetrics, metricsText, workerMetricsText } from '../../src/unattended/after-run.ts'
 import { hasPromtool, parseMetrics, promtoolSays } from '../support/prometheus.ts'
 
 const acme: JobMetrics = {
