@@ -1,8 +1,10 @@
 /** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
-import { cp, readdir, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
+import v8 from 'node:v8'
 import { Script } from 'node:vm'
 import { build, transform } from 'esbuild'
 
@@ -42,6 +44,8 @@ const forBrowsers = {
   logLevel: 'warning',
 }
 const page = 'src/page/client'
+/** The address of a file of the program that asks for it. */
+const here = `const __here = require('node:url').pathToFileURL(__filename).href`
 /** What the words of each language are called. */
 const words = { en: 'english', de: 'german' }
 
@@ -53,10 +57,19 @@ if (process.argv.includes('--bench')) {
     outbase: 'bench',
     outdir: 'dist/bench',
   })
+  await writeFile('dist/bench/package.json', '{ "type": "module" }\n')
   await copyMigrations('dist/bench/migrations')
 } else {
   await rm('dist', { recursive: true, force: true })
-  await build({ ...forNode, entryPoints: { cli: 'src/cli/start.ts' }, outdir: 'dist' })
+  // What a start loads is no module: these take longer to begin.
+  await build({
+    ...forNode,
+    entryPoints: { cli: 'src/cli/start.ts' },
+    outdir: 'dist',
+    format: 'cjs',
+    define: { 'import.meta.filename': '__filename' },
+  })
+  await writeFile('dist/package.json', '{ "type": "commonjs" }\n')
   await buildProgram()
   await build({
     entryPoints: [
@@ -79,6 +92,7 @@ if (process.argv.includes('--bench')) {
       plugins: [wordsOnly(language)],
     })
   await copyMigrations('dist/migrations')
+  await keepCompiled()
 }
 
 /**
@@ -104,20 +118,51 @@ async function buildProgram() {
       target: forNode.target,
       supported: { 'dynamic-import': false },
       define: { 'import.meta.url': '__here' },
-      banner: [...sources, `const __here = require('node:url').pathToFileURL(__filename).href`].join('\n'),
+      banner: [...sources, ...(text.includes('import.meta.url') ? [here] : [])].join('\n'),
     })
     await writeFile(path, code)
-    await writeFile(`${path}.compiled`, compiled(code, basename(path)))
   }
 }
 
-/** What V8 of this Node makes of a script as `src/cli/compiled.ts` runs it, with all its functions. */
-function compiled(code, filename) {
-  setFlagsFromString('--no-lazy')
-  const script = new Script(`(function (exports, require, module, __filename) {${code}\n})`, { filename })
-  // What V8 made under other flags it refuses.
-  setFlagsFromString('--lazy')
-  return script.createCachedData()
+/**
+ * Has the program do what starts it most, in an empty folder, and keeps what V8 compiled meanwhile: with all functions of a package, most
+ * of which are never called, a start takes longer. Files that are not loaded by that are compiled whole.
+ */
+async function keepCompiled() {
+  // What V8 made under other flags than those of a start it refuses.
+  const { setFlagsFromString } = v8
+  v8.setFlagsFromString = () => {}
+  syncBuiltinESMExports()
+  const { asFunction, compiledLoader } = await sourceModule('src/cli/compiled.ts')
+  const folder = resolve('dist')
+  const loaded = new Map()
+  const load = compiledLoader(join(folder, 'cli.js'), (file, script) => loaded.set(file, script))
+  const { main } = load('./main.cjs')
+  const { openTerminal } = load('./terminal.cjs')
+  const silent = {
+    ...openTerminal(),
+    write: async () => {},
+    log: () => {},
+    ask: null,
+    askText: null,
+    status: null,
+  }
+  // No service answers there.
+  Object.assign(process.env, { RANKLINE_BASE_URL: 'http://127.0.0.1:1', RANKLINE_API_KEY: 'of-no-account' })
+  const workspace = await mkdtemp(join(tmpdir(), 'rankline-build-'))
+  process.chdir(workspace)
+  for (const words of [['--help'], ['init', '.', '--yes'], ['runs'], ['status'], ['doctor']])
+    await main(words, silent)
+  process.chdir(folder)
+  await rm(workspace, { recursive: true })
+  for (const file of (await readdir('.')).filter((file) => file.endsWith('.cjs'))) {
+    setFlagsFromString('--no-lazy')
+    const script = loaded.get(resolve(file)) ?? new Script(asFunction(await readFile(file, 'utf8')))
+    setFlagsFromString('--lazy')
+    await writeFile(`${file}.compiled`, script.createCachedData())
+  }
+  // Whatever the program still waits for.
+  process.exit()
 }
 
 /** A file of the source and what it imports, as a module of this script. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 
 type Load = (file: string) => unknown
@@ -10,9 +10,13 @@ type Wrapped = (exports: unknown, require: Load, module: { exports: unknown }, f
  * Loads files of the program, and what they require, with what the build compiled of them: Node 20 would compile them at every start.
  * Where it was another Node that built, V8 refuses that, and compiles.
  *
- * @param beside address of a file of the program
+ * @param beside a file of the program
+ * @param keep called with each file and its script
  */
-export function compiledLoader(beside: string): Load {
+export function compiledLoader(
+  beside: string,
+  keep: (file: string, script: Script) => void = () => {},
+): Load {
   const requirePackage = createRequire(beside)
   const loaded = new Map<string, { exports: unknown }>()
   const load: Load = (name) => {
@@ -21,13 +25,19 @@ export function compiledLoader(beside: string): Load {
     if (known !== undefined) return known.exports
     const module = { exports: {} }
     loaded.set(name, module)
-    const file = fileURLToPath(new URL(name, beside))
+    const file = join(dirname(beside), name)
     const compiled = `${file}.compiled`
     const cachedData = existsSync(compiled) ? readFileSync(compiled) : undefined
-    const text = `(function (exports, require, module, __filename) {${readFileSync(file, 'utf8')}\n})`
-    const run = new Script(text, { filename: file, cachedData }).runInThisContext() as Wrapped
+    const script = new Script(asFunction(readFileSync(file, 'utf8')), { filename: file, cachedData })
+    keep(file, script)
+    const run = script.runInThisContext() as Wrapped
     run(module.exports, load, module, file)
     return module.exports
   }
   return load
+}
+
+/** A script that answers a function which runs a file of the program. */
+export function asFunction(text: string): string {
+  return `(function (exports, require, module, __filename) {${text}\n})`
 }

@@ -1,6 +1,5 @@
 import module from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compiledLoader } from '../../src/cli/compiled.ts'
 import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
@@ -147,7 +146,7 @@ test('what another Node compiled is compiled again, and a file is run once', asy
   await place.file('one.cjs', `module.exports = [require('./two.cjs'), require('./two.cjs')]`)
   await place.file('two.cjs', `exports.name = require('node:path').basename(__filename)`)
   await place.file('two.cjs.compiled', 'by another')
-  const load = compiledLoader(pathToFileURL(join(place.folder, 'cli.js')).href)
+  const load = compiledLoader(join(place.folder, 'cli.js'))
   const [first, second] = load('./one.cjs') as readonly unknown[]
   expect(first).toEqual({ name: 'two.cjs' })
   expect(second).toBe(first)

@@ -70,7 +70,8 @@ function whyUnusable(
 function installedIn(here: string): string {
   const [, project] = here.match(/^(.*)[\\/]node_modules[\\/]rankline[\\/]/) ?? []
   if (project !== undefined && existsSync(join(project, 'package.json'))) return project
-  let folder = dirname(here)
+  // The built program has one of its own, which says that it is no module.
+  let folder = dirname(dirname(here))
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
   return folder
 }
