@@ -113,7 +113,7 @@ test('as mail a digest is the report of the job, and says what the week came to'
   expect(headers.has('x-unsent')).toBe(false)
   const { text, html } = partsOf(raw)
   expect(text).toMatch(/^Desks\nfor Acme Inc\./)
-  expect(text).toContain('You and your competitors')
+  expect(text).toContain('In short')
   expect(text).toMatch(
     /The week\n-+\n\n- Runs: 2\n- Coverage: 100.0% \(\d+ of \d+ tasks\)\n- Spent: \d+ credits/,
   )

@@ -1,149 +1,101 @@
+import { type Mark, pngOf } from '../../../output/png.ts'
 import { sanitizeLine } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
-import { citationsIn } from '../../build-data.ts'
-import { capitalised, placesOf } from '../../cells.ts'
-import type { DailyFigures } from '../../daily.ts'
-import type { TopRankCount } from '../../digest.ts'
-import { conclusions } from '../../findings/conclusions.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { reasonsOf, untoldClicks } from '../../findings/next-actions/say.ts'
-import { sentenceOf } from '../../findings/say.ts'
-import { isSwing } from '../../findings/swing.ts'
-import type { ComparedFigure } from '../../headline.ts'
-import { partLabel } from '../../history/filter-history.ts'
-import type { DayValue, Keyword, RankHistory } from '../../history/rank-history.ts'
-import { type HeadlineName, metrics } from '../../metrics/index.ts'
-import type { Mover } from '../../metrics/movements.ts'
-import { builtHistory, type ReportSource } from '../../report.ts'
-import type { TargetSummary } from '../../summary.ts'
+import { reportPageData } from '../../build-data.ts'
+import type { PageData } from '../../data.ts'
+import { historyOfParts, partLabel, partsOf } from '../../history/filter-history.ts'
+import { keywordStatuses } from '../../history/keyword-status.ts'
+import type { ReportSource } from '../../report.ts'
+import { shownMoves, story } from '../../story/story.ts'
+import { summarise } from '../../summary.ts'
+import { minus } from '../../words/formats.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { Words } from '../../words/words.ts'
-import { type OwnFigures, ownFigures, type TrendDay } from '../figures-json.ts'
 
 /** What the message says, in words; both of its parts are written from it. */
-export interface EmailContent {
-  /** For whom it is: the client, else the title, else the job. */
-  readonly name: string
-  readonly subject: string
-  readonly period: string
-  readonly compared: string
-  readonly sentences: readonly string[]
-  /** Site of the figures; null where there is one own target only. */
-  readonly site: string | null
-  readonly figures: readonly EmailFigure[]
-  readonly trend: EmailTrend | null
-  readonly sites: readonly EmailSite[]
-  readonly winners: EmailMovers
-  readonly losers: EmailMovers
-  readonly actions: readonly EmailAction[]
-  /** What the runs of the week came to; null where that is not told. */
-  readonly week: DigestSection | null
-  /** How many keywords it is of, as of which day; null where nothing was checked. */
-  readonly asOf: string | null
-  /** The last day of the report, YYYY-MM-DD. */
-  readonly day: string | null
-}
+export type EmailContent = ReturnType<typeof emailContent>
 
-export interface EmailFigure {
-  readonly label: string
-  readonly value: string
-  readonly change: WrittenChange | null
-}
-
-/** Visibility over the period. */
-export interface EmailTrend {
-  readonly text: string
-  readonly range: string
-  /** The days that are shown. */
-  readonly columns: readonly TrendDay[]
-}
-
-export interface EmailSite {
-  readonly label: string
-  readonly isOwn: boolean
-  /** From 0 to 1. */
-  readonly share: number
-  readonly value: string
-  readonly change: WrittenChange | null
-}
-
-export interface EmailMovers {
-  readonly lines: readonly EmailMover[]
-  /** How many more there are. */
-  readonly more: number
-}
-
-interface EmailMover {
-  readonly keyword: string
-  readonly ranks: string
-  /** The gain in clicks a month, with its sign; null where the volume is not known. */
-  readonly clicks: string | null
-  /** The gain beside the greatest of all shown, from 0 to 1. */
-  readonly share: number
-}
-
-export interface EmailAction {
-  readonly keyword: string
-  readonly reason: string
-  /** Clicks a month at stake; null where they are not known, or the reason says them. */
-  readonly clicks: number | null
-  readonly page: string | null
-}
-
-/** Winners and losers that are shown. */
-const mostMovers = 5
-/** Keywords that something should be done about. */
-const mostActions = 5
-/** Sites that are compared, own ones included. */
-const mostSites = 6
-
-/** Reads what the message is made of. */
-export function emailContent(source: ReportSource, say: Words, week: DigestSection | null): EmailContent {
-  const { job, presentation } = source
-  const { history } = builtHistory(source)
+/** Reads what the message is made of: the story of the first own target, as every form of a report tells it. */
+export function emailContent(source: ReportSource, say: Words, week: DigestSection | null) {
+  const { job, presentation, ranked } = source
+  const data = reportPageData(source)
+  const { history } = data
   const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
-  const figures = ownFigures(source, mostMovers)
-  const { sentences, actions } = conclusionsOf(source, figures, say)
-  const subject = say.email.subject(name, (sentences[0] ?? '').replace(/\.$/, ''))
-  const about = { name, sentences, subject, week: week === null ? null : harmlessSection(week) }
-  if (figures === null)
-    return {
-      ...about,
-      period: '',
-      compared: '',
-      site: null,
-      figures: [],
-      trend: null,
-      sites: [],
-      actions,
-      winners: noMovers,
-      losers: noMovers,
-      asOf: null,
-      day: history.days.at(-1) ?? null,
-    }
-  const { summary, own, from, until } = figures
-  const owns = summary.targets.filter(({ target }) => target.own).length
+  const statuses = keywordStatuses(history, data.compare)
+  const told = (target: number) => story(data, { target, say, mark: sanitizeLine, statuses })
+  const own = history.targets.findIndex((target) => target.own)
+  const { sentences, limits, cards, moves, steps, nothing } = told(Math.max(0, own))
+  const first = sentences[0]?.text ?? ''
+  const until = history.days.at(-1) ?? null
+  const { compared } = summarise(historyOfParts(history, partsOf(history, data.measure.kind).slice(0, 1)), {
+    ...data.measure,
+    compare: data.compare,
+  })
   return {
-    ...about,
-    period: daysInWords(say, { from, until }),
-    compared: comparisonInWords(say, source.ranked.compare, summary.compared),
-    site: owns > 1 ? sanitizeLine(own.target.label) : null,
-    figures: figuresOf(figures, say),
-    trend: trendOf(figures, say),
-    sites: sitesOf(figures, say),
-    ...moversOf(own, keywordNames(history), say),
-    actions,
-    asOf: asOfText(figures, say),
+    /** For whom it is: the client, else the title, else the job. */
+    name,
+    subject: say.email.subject(name, first.replace(/\.$/, '')),
+    period: until === null ? '' : daysInWords(say, { from: ranked.period?.from ?? until, until }),
+    compared: until === null ? '' : comparisonInWords(say, ranked.compare, compared),
+    sentences: sentences.map(({ text }) => text),
+    /** What the figures leave out. */
+    limits,
+    /** Site of the figures; null where there is one own target only. */
+    site:
+      history.targets.filter((target) => target.own).length > 1
+        ? sanitizeLine(history.targets[own]?.label ?? '')
+        : null,
+    cards,
+    chart: chartOf(data, own, told, say),
+    moves: moves.slice(0, shownMoves).map(({ name: keyword, way, from, to, clicks, passed }) => ({
+      keyword,
+      isUp: way === 'up' || way === 'entered',
+      ranks: say.email.fromTo(from, to),
+      /** Clicks a month won or lost, with their sign; null where they are not known. */
+      clicks:
+        clicks === null
+          ? null
+          : `${clicks < 0 ? minus : '+'}${say.figure(Math.abs(clicks), 'clicks a month')}`,
+      passed,
+    })),
+    moreMoves: Math.max(0, moves.length - shownMoves),
+    steps: steps.map(({ what, reason, clicks, page }) => ({
+      what,
+      reason,
+      stake: clicks === null ? null : say.story.stake(clicks),
+      page: page === null ? null : sanitizeLine(page),
+    })),
+    /** Why there is nothing to do; told in place of steps. */
+    nothing: cards.length === 0 ? null : nothing,
+    /** What the runs of the week came to; null where that is not told. */
+    week: week === null ? null : harmlessSection(week),
+    asOf:
+      until === null || cards.length === 0
+        ? null
+        : asOfText(
+            data,
+            until,
+            say,
+            cards.some(({ metric }) => metric === 'clicks'),
+          ),
+    /** The last day of the report, YYYY-MM-DD. */
     day: until,
   }
 }
 
 /** How many keywords there are and of which day; and what the figures are of, if the job asks for several kinds or engines. */
-function asOfText({ summary, until, parts: [told, ...others] }: OwnFigures, say: Words): string {
-  const text = say.email.asOf(say.email.keywords(summary.keywords), until)
-  if (told === undefined || others.length === 0) return text
+function asOfText({ history, measure }: PageData, until: string, say: Words, hasClicks: boolean): string {
+  const [first, ...others] = partsOf(history, measure.kind)
+  const all = first === undefined ? history : historyOfParts(history, [first])
+  const keywords = new Set(all.series.map(({ keyword }) => keyword)).size
   const names = others.map((one) => partLabel(one, say))
-  return `${text} ${say.overview.figuresOf(partLabel(told, say), names)}`
+  return [
+    say.email.asOf(say.email.keywords(keywords), until),
+    ...(first === undefined || names.length === 0
+      ? []
+      : [say.overview.figuresOf(partLabel(first, say), names)]),
+    ...(hasClicks ? [say.email.estimated] : []),
+  ].join(' ')
 }
 
 /** Texts of alerts have queries and addresses of strangers in them. */
@@ -151,184 +103,113 @@ function harmlessSection({ title, lines }: DigestSection): DigestSection {
   return { title, lines: lines.map((line) => ({ ...line, value: sanitizeLine(line.value) })) }
 }
 
-/** The headline, and what to do next. */
-function conclusionsOf(source: ReportSource, figures: OwnFigures | null, say: Words) {
-  const { measure, ranked } = source
-  const { history } = builtHistory(source)
-  const all = conclusions(history, { measure, compare: ranked.compare, citations: citationsIn(source) })
-  const own = all.find(({ target }) => target === figures?.own.target) ?? all[0]
-  const found: readonly Finding[] = own?.findings ?? [{ kind: 'not run' }]
-  const nameOf = keywordNames(history)
-  return {
-    sentences: found.map((finding) => sentenceOf(finding, say, sanitizeLine)),
-    actions: (own?.actions ?? []).slice(0, mostActions).map((action) => ({
-      keyword: nameOf(action.status.keyword),
-      reason: reasonsOf(action, say, sanitizeLine),
-      clicks: untoldClicks(action),
-      page: action.page === null ? null : sanitizeLine(action.page),
-    })),
-  }
-}
+/** Competitors that are drawn, those with the most. */
+const mostRivals = 5
+/** Known days that make a line. */
+const leastDays = 3
 
-const noMovers: EmailMovers = { lines: [], more: 0 }
-
-function figuresOf({ own, topTen, topThree, daysOf }: OwnFigures, say: Words): readonly EmailFigure[] {
-  const { labels, ofChecked } = say.email
-  const { figures, target } = own
-  const days = daysOf(target)
-  const headline = figureOrder.flatMap((name): readonly EmailFigure[] => {
-    const figure = figures[name]
-    if (figure.value === null) return []
-    return [
-      {
-        label: capitalised(say.metric(name, {}).label),
-        value: figureText(name, figure.value, say),
-        change: changeText(name, figure, days, say),
-      },
-    ]
-  })
-  const counted = (label: string, { now, observed, change }: TopRankCount): EmailFigure => ({
-    label,
-    value: ofChecked(now, observed),
-    change: change === null ? null : countChange(change, say),
-  })
-  return [...headline, counted(labels.top_10, topTen), counted(labels.top_3, topThree)]
-}
-
-/** The most telling figure first. */
-const figureOrder = ['visibility', 'clicks', 'average_position', 'share_of_voice'] as const
-
-function countChange(change: number, say: Words): WrittenChange {
-  const { up, down, unchanged } = say.email
-  if (change === 0) return { text: unchanged, way: 'same' }
-  const size = say.number(Math.abs(change))
-  return change > 0 ? { text: up(size), way: 'better' } : { text: down(size), way: 'worse' }
-}
-
-/** Columns that fit. */
-const mostColumns = 31
-
-function trendOf({ own, trend }: OwnFigures, say: Words): EmailTrend | null {
-  const step = Math.ceil(trend.length / mostColumns)
-  // Counted from the end: the last day is shown.
-  const columns = trend.filter((_, index) => (trend.length - 1 - index) % step === 0)
-  const known = columns.filter((one): one is { day: string; value: number } => one.value !== null)
-  const [first, last] = [known[0], known.at(-1)]
-  if (first === undefined || last === undefined || known.length < 3) return null
-  const values = known.map(({ value }) => value)
-  // Columns of one height say nothing that the figure does not.
-  if (new Set(values).size < 2) return null
-  return {
-    text: say.email.trendText(sanitizeLine(own.target.label), first.day, first.value, last.day, last.value),
-    range: say.email.trendRange(Math.min(...values), Math.max(...values)),
-    columns,
-  }
-}
-
-function sitesOf({ summary, daysOf }: OwnFigures, say: Words): readonly EmailSite[] {
-  const sites = summary.targets.flatMap(({ target, figures }): readonly EmailSite[] => {
-    const { visibility } = figures
-    const { value } = visibility
-    if (value === null) return []
-    return [
-      {
-        label: sanitizeLine(target.label),
-        isOwn: target.own,
-        share: value,
-        value: figureText('visibility', value, say),
-        change: changeText('visibility', visibility, daysOf(target), say),
-      },
-    ]
-  })
-  if (sites.length < 2) return []
-  return [...sites].sort((a, b) => b.share - a.share).filter((site, place) => site.isOwn || place < mostSites)
-}
-
-/** A query that is asked in several places or languages is told apart by them. */
-function keywordNames({ keywords }: RankHistory): (keyword: Keyword) => string {
-  const kinds = [...new Set(keywords.map(({ kind }) => kind))]
-  const byKind = new Map(
-    kinds.map((kind) => [
-      kind,
-      placesOf(
-        keywords.filter((one) => one.kind === kind),
-        ', ',
-      ),
-    ]),
-  )
-  return (keyword) => {
-    const place = byKind.get(keyword.kind)?.(keyword) ?? ''
-    return sanitizeLine(place === '' ? keyword.query : `${keyword.query} (${place})`)
-  }
-}
-
-function moversOf(
-  { winners, losers, movements }: TargetSummary,
-  nameOf: (keyword: Keyword) => string,
+/** The first figure of the own target day by day, from the compared day on, beside its competitors; null where there is no line. */
+function chartOf(
+  data: PageData,
+  own: number,
+  told: (target: number) => ReturnType<typeof story>,
   say: Words,
 ) {
-  const gains = [...winners, ...losers].map(({ gain }) => Math.abs(gain ?? 0))
-  const most = Math.max(...gains, 1)
-  const lines = (movers: readonly Mover[]) =>
-    movers.map(({ status, gain }) => ({
-      keyword: nameOf(status.keyword),
-      ranks: say.email.fromTo(
-        status.baseline === null ? say.ranks.notKnown : rankOf(status.baseline.value, say),
-        rankOf(status.current, say),
-      ),
-      clicks: gain === null ? null : say.email.movers.gain(gain),
-      share: Math.abs(gain ?? 0) / most,
-    }))
+  const { targets, days } = data.history
+  const [main] = own === -1 ? [] : told(own).cards
+  if (main === undefined || known(main.trend).length < leastDays) return null
+  const rivals = targets
+    .flatMap((target, place) => {
+      const [card] = target.own ? [] : told(place).cards
+      return card?.metric === main.metric && known(card.trend).length > 1
+        ? [{ label: sanitizeLine(target.label), card, last: known(card.trend).at(-1) ?? 0 }]
+        : []
+    })
+    .toSorted((a, b) => b.last - a.last)
+    .slice(0, mostRivals)
+  const top = ceiling(
+    Math.max(...[main, ...rivals.map(({ card }) => card)].flatMap(({ trend }) => known(trend))),
+  )
+  if (top === 0) return null
+  const written = (value: number): string => {
+    const isShare = main.metric === 'visibility' || main.metric === 'share_of_voice'
+    return say.figure(value, isShare ? 'share' : main.metric === 'clicks' ? 'clicks a month' : 'keywords')
+  }
+  const [from = '', until = ''] = [days.at(-main.trend.length), days.at(-1)]
+  const [first = 0, last = 0] = [known(main.trend)[0], known(main.trend).at(-1)]
+  const name = sanitizeLine(targets[own]?.label ?? '')
   return {
-    winners: { lines: lines(winners), more: movements.improved + movements.entered - winners.length },
-    losers: { lines: lines(losers), more: movements.declined + movements.left - losers.length },
+    label: main.label,
+    /** What the picture shows, in a sentence. */
+    text: say.email.trendText(name, written(first), from, written(last), until),
+    top: written(top),
+    from: say.shortDay(from),
+    until: say.shortDay(until),
+    name,
+    value: main.value,
+    rivals: rivals.map(({ label, card }) => ({ label, value: card.value })),
+    picture: pictureOf(
+      main.trend,
+      rivals.map(({ card }) => card.trend),
+      top,
+      data.presentation.accent?.light ?? chartColours.own,
+    ),
   }
 }
 
-function rankOf({ state, rank, exactness, absentDepth }: DayValue, say: Words): string {
-  const { notInTop, estimated, notKnown } = say.ranks
-  if (state === 'unknown') return notKnown
-  const text = rank === null ? notInTop(absentDepth ?? 0) : say.number(rank)
-  return exactness === 'estimated' ? estimated(text) : text
+type DailyValues = readonly (number | null)[]
+
+function known(trend: DailyValues): readonly number[] {
+  return trend.filter((value) => value !== null)
 }
 
-/** A change in words, and whether it is good for the site. `same`: none, or no more than the figure usually swings. */
-export interface WrittenChange {
-  readonly text: string
-  readonly way: 'better' | 'worse' | 'same'
+/** The end of the axis, which begins at zero: a round number that is not less than the greatest value. */
+function ceiling(most: number): number {
+  if (most <= 0) return 0
+  const power = 10 ** Math.floor(Math.log10(most))
+  return ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= most) ?? 10) * power
 }
 
-/** A value as a reader knows it. */
-function figureText(name: HeadlineName, value: number, say: Words): string {
-  const { unit } = metrics[name]
-  if (unit === 'share') return say.percent(value)
-  return unit === 'rank' ? say.decimal(value) : say.number(Math.round(value))
+/** Of middle brightness: mail programs show it on light and on dark grounds. */
+export const chartColours = { own: '#3d8fd1', rival: '#8b95a3' } as const
+
+/** In pixels of the page; the picture has twice as many each way. */
+export const chartSize = { width: 536, height: 168 } as const
+
+function pictureOf(own: DailyValues, rivals: readonly DailyValues[], top: number, accent: string): Buffer {
+  const [width, height] = [chartSize.width * 2, chartSize.height * 2]
+  const edge = 12
+  const y = (value: number): number => height - edge - (value / top) * (height - 2 * edge)
+  const marks = (trend: DailyValues, look: Pick<Mark, 'colour' | 'draw' | 'opacity'>): readonly Mark[] => {
+    const x = (day: number): number => edge + (day / Math.max(1, trend.length - 1)) * (width - 2 * edge)
+    return stretches(trend).map((stretch) => ({
+      ...look,
+      points: stretch.map(([day, value]) => [x(day), y(value)] as const),
+    }))
+  }
+  const grid = [0, 0.5, 1].map((part): Mark => {
+    const at = Math.round(y(part * top)) + 0.5
+    const points = [[edge, at] as const, [width - edge, at] as const]
+    return { points, colour: chartColours.rival, draw: { width: 1.5 }, opacity: part === 0 ? 0.6 : 0.25 }
+  })
+  const line = marks(own, { colour: accent, draw: { width: 6 }, opacity: 1 })
+  const end = line.at(-1)?.points.at(-1)
+  return pngOf({ width, height }, [
+    ...grid,
+    ...marks(own, { colour: accent, draw: { floor: height - edge }, opacity: 0.1 }),
+    ...rivals.flatMap((trend) =>
+      marks(trend, { colour: chartColours.rival, draw: { width: 3 }, opacity: 0.8 }),
+    ),
+    ...line,
+    ...(end === undefined ? [] : [{ points: [end], colour: accent, draw: { width: 16 }, opacity: 1 }]),
+  ])
 }
 
-/**
- * How a figure changed since the compared day; null where that is not known.
- *
- * @param days say how much it usually swings
- */
-function changeText(
-  name: HeadlineName,
-  figure: ComparedFigure,
-  days: readonly DailyFigures[],
-  say: Words,
-): WrittenChange | null {
-  const { cohort } = figure
-  if (cohort === null || cohort.delta === null) return null
-  const { unit, better } = metrics[name]
-  const { points, up, down, unchanged, better: isBetter, worse } = say.email
-  const size = Math.abs(cohort.delta) * (unit === 'share' ? 100 : 1)
-  const digits = unit === 'share' || unit === 'rank' ? 1 : 0
-  if (Number(size.toFixed(digits)) === 0) return { text: unchanged, way: 'same' }
-  const rises = cohort.delta > 0
-  const isGood = rises === (better === 'higher')
-  const way = isSwing(name, figure, days) ? 'same' : isGood ? 'better' : 'worse'
-  if (unit === 'share') return { text: rises ? up(points(size)) : down(points(size)), way }
-  const number = say.decimal(size, digits)
-  // A position that goes up is a number that goes down.
-  if (better === 'lower') return { text: isGood ? isBetter(number) : worse(number), way }
-  return { text: rises ? up(number) : down(number), way }
+/** The stretches of days that are known, each day with its place. */
+function stretches(trend: DailyValues): readonly (readonly (readonly [day: number, value: number])[])[] {
+  const all: (readonly [number, number])[][] = [[]]
+  for (const [day, value] of trend.entries())
+    if (value === null) all.push([])
+    else all.at(-1)?.push([day, value])
+  return all.filter((one) => one.length > 0)
 }

@@ -4,13 +4,7 @@ import { sanitizeLine, textWidth } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/outbox.ts'
 import type { ReportFormat, ReportSource } from '../../report.ts'
 import { type Words, wordsOf } from '../../words/words.ts'
-import {
-  type EmailAction,
-  type EmailContent,
-  type EmailMovers,
-  emailContent,
-  type WrittenChange,
-} from './content.ts'
+import { type EmailContent, emailContent } from './content.ts'
 import { emailHtml } from './html.ts'
 
 /** The report as a message that is ready to be sent. */
@@ -29,15 +23,18 @@ export function reportMail(source: ReportSource, week: DigestSection | null): Ma
   const presentation = harmlessIn(source.presentation)
   const say = wordsOf(presentation.language)
   const content = emailContent({ ...source, presentation }, say, week)
-  const pictures = logoOf(presentation.logo)
-  const logo = pictures[0]?.cid ?? null
+  const logo = logoOf(presentation.logo)
+  const { chart } = content
   return {
     subject: content.subject,
     // A job without a run has no day; the first of all days is the same on every machine.
     day: content.day ?? '1970-01-01',
     text: emailText(content, { presentation, say }),
-    html: emailHtml(content, { presentation, say, logo }),
-    pictures,
+    html: emailHtml(content, { presentation, say, logo: logo[0]?.cid ?? null }),
+    pictures: [
+      ...logo,
+      ...(chart === null ? [] : [{ cid: 'chart', type: 'image/png' as const, bytes: chart.picture }]),
+    ],
   }
 }
 
@@ -86,11 +83,10 @@ function emailText(
     readonly say: Words
   },
 ): string {
-  const { email } = say
-  const { name, period, compared, sentences, site, figures, trend, sites, winners, losers, actions, week } =
-    content
+  const { email, story } = say
+  const { name, period, compared, sentences, limits, site, cards, chart, moves, moreMoves } = content
+  const { steps, nothing, week, asOf } = content
   const { title, client, agency, comment, footer } = presentation
-  const nothing = content.asOf === null
   const reader = title !== null && client !== null ? say.brand.for(client) : ''
   const blocks: readonly (readonly string[])[] = [
     [title ?? email.heading(name), [reader, period, compared].filter((text) => text !== '').join(', ')]
@@ -101,23 +97,36 @@ function emailText(
       email.inShort,
       sentences.flatMap((sentence) => item(sentence)),
     ),
-    block(
-      site === null ? email.figures : email.figuresOf(site),
-      figures.flatMap(({ label, value, change }) => item(`${label}: ${value}${inBrackets(change)}`)),
-    ),
-    block(email.trend, trend === null ? [] : paragraph(`${trend.text}; ${trend.range}.`)),
-    nothing ? [] : block(email.winners, moverLines(winners, email.movers.noWinners, say)),
-    nothing ? [] : block(email.losers, moverLines(losers, email.movers.noLosers, say)),
-    block(
-      say.nextActions.title,
-      actions.flatMap((action, place) => actionLines(action, place, say)),
-    ),
-    block(
-      `${email.sites} (${email.sitesNote})`,
-      sites.flatMap(({ label, isOwn, value, change }) =>
-        item(`${label}${isOwn ? ` (${email.you})` : ''}: ${value}${inBrackets(change)}`),
+    block(site === null ? email.figures : email.figuresOf(site), [
+      ...cards.flatMap(({ label, value, change }) =>
+        item(`${label}: ${value}${change === null ? '' : ` (${change.text})`}`),
       ),
-    ),
+      ...(chart === null ? [] : item(`${chart.text}.`)),
+      ...limits.flatMap((line) => paragraph(line)),
+    ]),
+    block(story.blocks.moved, [
+      ...moves.flatMap(({ keyword, isUp, ranks, clicks, passed }) =>
+        item(
+          [
+            `${keyword}: ${ranks}`,
+            ...(clicks === null ? [] : [clicks]),
+            ...(passed === null ? [] : [passed]),
+          ].join(', '),
+          isUp ? '▲ ' : '▼ ',
+        ),
+      ),
+      ...(moreMoves > 0 ? [email.more(moreMoves)] : []),
+    ]),
+    block(story.blocks.next, [
+      ...(steps.length === 0 && nothing !== null ? paragraph(nothing) : []),
+      ...steps.flatMap(({ what, reason, stake, page }, place) => {
+        const mark = `${place + 1}. `
+        return [
+          ...item(`${what}: ${reason}${stake === null ? '' : ` (${stake})`}`, mark),
+          ...(page === null ? [] : paragraph(page, ' '.repeat(mark.length))),
+        ]
+      }),
+    ]),
     week === null
       ? []
       : block(
@@ -127,7 +136,7 @@ function emailText(
           ),
         ),
     [
-      ...(content.asOf === null ? [] : paragraph(`${content.asOf} ${email.movers.estimated}`)),
+      ...(asOf === null ? [] : paragraph(asOf)),
       ...(agency === null ? [] : paragraph(email.madeBy(agency))),
       ...(footer === null ? [] : paragraph(footer)),
     ],
@@ -162,34 +171,6 @@ function lines(text: string, room: number, indent: string): readonly string[] {
 function item(text: string, mark = '- '): readonly string[] {
   const [first = '', ...others] = paragraph(text, ' '.repeat(mark.length))
   return [mark + first.trimStart(), ...others]
-}
-
-function inBrackets(change: WrittenChange | null): string {
-  return change === null ? '' : ` (${change.text})`
-}
-
-function moverLines({ lines, more }: EmailMovers, none: string, say: Words): readonly string[] {
-  if (lines.length === 0) return [none]
-  const { more: moreText } = say.email.movers
-  return [
-    ...lines.flatMap(({ keyword, ranks, clicks }) =>
-      item(`${keyword}: ${ranks}${clicks === null ? '' : ` (${clicks})`}`),
-    ),
-    ...(more > 0 ? item(moreText(more)) : []),
-  ]
-}
-
-function actionLines(
-  { keyword, reason, clicks, page }: EmailAction,
-  place: number,
-  say: Words,
-): readonly string[] {
-  const mark = `${place + 1}. `
-  const stake = clicks === null ? '' : ` (${say.email.nextClicks(clicks)})`
-  return [
-    ...item(`${keyword}: ${reason}${stake}`, mark),
-    ...(page === null ? [] : paragraph(page, ' '.repeat(mark.length))),
-  ]
 }
 
 /** Markdown is made to be read as it is written. */

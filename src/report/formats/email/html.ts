@@ -4,15 +4,7 @@ import { shortLink } from '../../cells.ts'
 import type { Accent } from '../../presentation/accent.ts'
 import type { ReportSource } from '../../report.ts'
 import type { Words } from '../../words/words.ts'
-import type {
-  EmailAction,
-  EmailContent,
-  EmailFigure,
-  EmailMovers,
-  EmailSite,
-  EmailTrend,
-  WrittenChange,
-} from './content.ts'
+import { chartColours, chartSize, type EmailContent } from './content.ts'
 
 interface HtmlContext {
   readonly presentation: ReportSource['presentation']
@@ -23,20 +15,18 @@ interface HtmlContext {
 
 /** The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network. */
 export function emailHtml(content: EmailContent, { presentation, say, logo }: HtmlContext): string {
-  const { email } = say
-  const { name, subject, sentences, site, figures, trend, sites, winners, losers, actions, week } = content
+  const { email, story } = say
+  const { name, subject, sentences, limits, site, cards, chart, week } = content
   const parts = [
     head(content, { presentation, say, logo }),
     presentation.comment === null
       ? null
       : section(email.comment, prose(commentHtml(presentation.comment.html))),
-    section(email.inShort, sentences.length === 0 ? null : listOf(sentences)),
-    section(site === null ? email.figures : email.figuresOf(site), figureGrid(figures)),
-    section(email.trend, trend === null ? null : trendChart(trend)),
-    section(email.winners, content.asOf === null ? null : moverTable(winners, 'better', say)),
-    section(email.losers, content.asOf === null ? null : moverTable(losers, 'worse', say)),
-    section(say.nextActions.title, actionList(actions, say)),
-    section(email.sites, siteTable(sites, say)),
+    section(null, sentences.length === 0 ? null : saidIn(sentences)),
+    chart === null ? null : section(chart.label, trendChart(chart, presentation.accent)),
+    section(site, figureGrid(cards, limits)),
+    section(story.blocks.moved, moveTable(content, say)),
+    section(story.blocks.next, stepList(content)),
     week === null ? null : section(week.title, weekTable(week)),
     foot(content, { presentation, say }),
   ]
@@ -64,7 +54,7 @@ ${parts}</table>
 
 function head({ name, period, compared }: EmailContent, { presentation, say, logo }: HtmlContext): Markup {
   const { agency, title } = presentation
-  const top = presentation.accent?.light ?? fills.plain
+  const top = presentation.accent?.light ?? chartColours.own
   const sender =
     logo === null
       ? agency === null
@@ -76,8 +66,8 @@ function head({ name, period, compared }: EmailContent, { presentation, say, log
   const under = [reader, period, compared].filter((text) => text !== '').join(', ')
   return html`<tr><td class="side" style="border-top:4px solid ${top};padding:24px 32px 0 32px">
 ${sender === null ? null : html`<div style="margin:0 0 14px 0">${sender}</div>`}
-<h1 class="ink" style="margin:0;${font};font-size:22px;line-height:28px;font-weight:600;color:${colour('ink')}">${title ?? say.email.heading(name)}</h1>
-${under === '' ? null : html`<p class="muted" style="margin:4px 0 0 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${under}</p>`}
+<h1 class="muted" style="margin:0;${font};font-size:15px;line-height:21px;font-weight:600;color:${colour('muted')}">${title ?? say.email.heading(name)}</h1>
+${under === '' ? null : html`<p class="muted" style="margin:2px 0 0 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${under}</p>`}
 </td></tr>
 `
 }
@@ -96,99 +86,82 @@ function commentHtml(comment: string): Markup {
   )
 }
 
-function listOf(sentences: readonly string[]): Markup {
-  return layout(
-    sentences.map(
-      (sentence) =>
-        html`<tr><td valign="top" class="accent" style="width:16px;padding:3px 0;${font};font-size:15px;line-height:22px;color:${fills.plain}">&#8226;</td><td class="ink" style="padding:3px 0;${font};font-size:15px;line-height:22px;color:${colour('ink')}">${sentence}</td></tr>`,
-    ),
+/** The first sentence says what happened, the others why. */
+function saidIn([first = '', ...others]: readonly string[]): Markup {
+  const more = others.map(
+    (sentence) =>
+      html`<p class="ink" style="margin:10px 0 0 0;${font};font-size:16px;line-height:24px;color:${colour('ink')}">${sentence}</p>`,
   )
+  return html`<p class="ink" style="margin:0;${font};font-size:22px;line-height:30px;font-weight:600;color:${colour('ink')}">${first}</p>${more}`
 }
 
-function changed(change: WrittenChange | null): Markup | null {
-  if (change === null) return null
-  const { text, way } = change
-  return way === 'same' ? toned('muted', text) : toned(way, `${way === 'better' ? '▲' : '▼'} ${text}`)
-}
-
-/** What a competitor gains is neither good nor bad to tell. */
-function plain(change: WrittenChange | null): Markup | null {
-  return change === null ? null : toned('muted', change.text)
-}
-
-/** Two figures in a line. */
-function figureGrid(figures: readonly EmailFigure[]): Markup | null {
-  if (figures.length === 0) return null
-  const cell = (figure: EmailFigure | undefined): Markup => {
-    const edge = `border-top:1px solid ${colour('line')};padding:10px 12px 10px 0`
-    if (figure === undefined) return html`<td width="50%" class="line" style="width:50%;${edge}">&nbsp;</td>`
-    const { label, value, change } = figure
-    return html`<td width="50%" valign="top" class="line" style="width:50%;${edge};${font}">${toned('muted', label, 'font-size:13px;line-height:18px')}<br>${toned('ink', value, 'font-size:22px;line-height:30px;font-weight:600')}<br><span style="font-size:13px;line-height:18px">${changed(change) ?? html`&nbsp;`}</span></td>`
+/** Two figures in a line, and what they leave out. */
+function figureGrid(cards: EmailContent['cards'], limits: readonly string[]): Markup | null {
+  if (cards.length === 0) return null
+  const cell = (card: EmailContent['cards'][number] | undefined): Markup => {
+    const edge = `border-top:1px solid ${colour('line')};padding:12px 12px 12px 0`
+    if (card === undefined) return html`<td width="50%" class="line" style="width:50%;${edge}">&nbsp;</td>`
+    const { label, value, change } = card
+    const changed =
+      change === null ? html`&nbsp;` : toned(change.way === 'same' ? 'muted' : change.way, change.text)
+    return html`<td width="50%" valign="top" class="line" style="width:50%;${edge};${font}">${toned('muted', label, 'font-size:13px;line-height:18px')}<br>${toned('ink', value, 'font-size:28px;line-height:36px;font-weight:600')}<br><span style="font-size:14px;line-height:20px">${changed}</span></td>`
   }
-  const rows = figures.flatMap((_, place) =>
-    place % 2 === 0 ? [html`<tr>${cell(figures[place])}${cell(figures[place + 1])}</tr>`] : [],
+  const rows = cards.flatMap((_, place) =>
+    place % 2 === 0 ? [html`<tr>${cell(cards[place])}${cell(cards[place + 1])}</tr>`] : [],
   )
-  return layout(rows)
+  const without = limits.map((line) => small(line))
+  return html`${layout(rows)}${without}`
 }
 
-function trendChart({ text, range, columns }: EmailTrend): Markup {
-  return html`${columnChart(columns.map(({ value }) => value))}
-<p class="muted" style="margin:8px 0 0 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${text}; ${range}.</p>`
+function small(text: string | Markup): Markup {
+  return html`<p class="muted" style="margin:6px 0 0 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${text}</p>`
 }
 
-/** A name with a bar under it, and what it comes to at the right: of the same width in all tables. */
-function barRow(left: { readonly name: Markup; readonly bar: Markup | null }, right: Markup): Markup {
-  const cell = `border-top:1px solid ${colour('line')};${font};font-size:14px;line-height:19px`
-  return html`<tr><td class="ink line" style="padding:7px 12px 7px 0;${cell};color:${colour('ink')};word-break:break-word">${left.name}${left.bar}</td><td class="line" width="140" align="right" valign="top" style="width:140px;padding:7px 0;${cell};text-align:right">${right}</td></tr>
+/** The picture between the ends of its axes, and the names of its lines: the own one in the accent, all others grey. */
+function trendChart(chart: NonNullable<EmailContent['chart']>, accent: Accent | null): Markup {
+  const { text, top, from, until, name, value, rivals } = chart
+  const tick = `${font};font-size:12px;line-height:16px;color:${colour('muted')}`
+  const dot = (fill: string): Markup => html`<span style="color:${fill}">&#9679;</span>`
+  const others =
+    rivals.length === 0
+      ? null
+      : html` &nbsp; ${dot(chartColours.rival)} ${rivals.map(({ label, value }) => `${label} ${value}`).join(' · ')}`
+  return html`<div class="muted" style="${tick}">${top}</div>
+<img src="cid:chart" alt="${text}" width="${chartSize.width}" style="display:block;width:100%;max-width:${chartSize.width}px;height:auto;border:0">
+${layout(html`<tr><td class="muted" style="${tick}">${from}</td><td class="muted" align="right" style="${tick};text-align:right">${until}</td></tr>`)}
+${small(html`${dot(accent?.light ?? chartColours.own)} ${toned('ink', `${name} ${value}`, 'font-weight:600')}${others}`)}`
+}
+
+/** What moved, the most clicks first. */
+function moveTable({ moves, moreMoves }: EmailContent, say: Words): Markup | null {
+  if (moves.length === 0) return null
+  const cell = `border-top:1px solid ${colour('line')};${font};font-size:15px;line-height:21px`
+  const rows = moves.map(({ keyword, isUp, ranks, clicks, passed }) => {
+    const way = isUp ? ('better' as const) : ('worse' as const)
+    const under = passed === null ? null : html`<br>${toned('muted', passed, 'font-size:13px')}`
+    return html`<tr><td valign="top" class="line" width="20" style="width:20px;padding:8px 0;${cell}">${toned(way, isUp ? '▲' : '▼')}</td><td class="ink line" valign="top" style="padding:8px 12px 8px 0;${cell};color:${colour('ink')};word-break:break-word">${keyword}${under}</td><td class="line" width="120" align="right" valign="top" style="width:120px;padding:8px 0;${cell};text-align:right">${toned('ink', ranks)}${clicks === null ? null : html`<br>${toned(way, clicks, 'font-size:13px')}`}</td></tr>
 `
+  })
+  const about = moves.some(({ clicks }) => clicks !== null) ? [say.email.byClicks] : []
+  const more = moreMoves > 0 ? [say.email.more(moreMoves)] : []
+  const rest = [...more, ...about].join(' · ')
+  return html`${layout(rows)}${rest === '' ? null : small(rest)}`
 }
 
-function moverTable({ lines, more }: EmailMovers, way: 'better' | 'worse', say: Words): Markup {
-  const { noWinners, noLosers, more: moreText } = say.email.movers
-  if (lines.length === 0)
-    return prose(toned('muted', way === 'better' ? noWinners : noLosers, 'font-size:14px'))
-  const rows = lines.map(({ keyword, ranks, clicks, share }) =>
-    barRow(
-      { name: html`${keyword}`, bar: clicks === null ? null : bar(share, fills[way]) },
-      clicks === null
-        ? toned('muted', ranks)
-        : html`${toned(way, clicks, 'font-weight:600')}<br>${toned('muted', ranks, 'font-size:13px')}`,
-    ),
-  )
-  const rest =
-    more > 0
-      ? html`<tr><td colspan="2" style="padding:6px 0 0 0;${font};font-size:13px">${toned('muted', moreText(more))}</td></tr>`
-      : null
-  return layout(html`${rows}${rest}`)
-}
-
-function actionList(actions: readonly EmailAction[], say: Words): Markup | null {
-  if (actions.length === 0) return null
-  const rows = actions.map(({ keyword, reason, clicks, page }, place) => {
-    const stake =
-      clicks === null ? null : html`<br>${toned('muted', say.email.nextClicks(clicks), 'font-size:13px')}`
-    const where =
-      page === null
+function stepList({ steps, nothing }: EmailContent): Markup | null {
+  if (steps.length === 0) return nothing === null ? null : prose(html`${nothing}`)
+  const rows = steps.map(({ what, reason, stake, page }, place) => {
+    const known = [
+      ...(stake === null ? [] : [html`${stake}`]),
+      ...(page === null ? [] : [html`<span style="word-break:break-all">${linkTo(page)}</span>`]),
+    ]
+    const under =
+      known.length === 0
         ? null
-        : html`<br><span style="font-size:13px;word-break:break-all">${linkTo(page)}</span>`
-    return html`<tr><td valign="top" class="muted" style="width:24px;padding:6px 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${place + 1}.</td><td class="ink" style="padding:6px 0;${font};font-size:14px;line-height:20px;color:${colour('ink')}"><strong>${keyword}</strong>: ${reason}${stake}${where}</td></tr>`
+        : html`<br><span class="muted" style="font-size:13px;color:${colour('muted')}">${known.flatMap((one, index) => (index === 0 ? [one] : [' · ', one]))}</span>`
+    return html`<tr><td valign="top" class="muted" style="width:24px;padding:6px 0;${font};font-size:15px;line-height:21px;color:${colour('muted')}">${place + 1}.</td><td class="ink" style="padding:6px 0;${font};font-size:15px;line-height:21px;color:${colour('ink')}"><strong>${what}</strong>: ${reason}${under}</td></tr>`
   })
   return layout(rows)
-}
-
-function siteTable(sites: readonly EmailSite[], say: Words): Markup | null {
-  if (sites.length === 0) return null
-  const most = Math.max(...sites.map(({ share }) => share), Number.MIN_VALUE)
-  const rows = sites.map(({ label, isOwn, share, value, change }) => {
-    const name = isOwn
-      ? html`<strong>${label}</strong> ${toned('muted', `(${say.email.you})`)}`
-      : html`${label}`
-    return barRow(
-      { name, bar: bar(share / most, isOwn ? fills.plain : fills.other) },
-      html`${toned('ink', value, 'font-weight:600')}<br><span style="font-size:13px">${isOwn ? changed(change) : plain(change)}</span>`,
-    )
-  })
-  return html`<p class="muted" style="margin:-4px 0 8px 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${say.email.sitesNote}</p>${layout(rows)}`
 }
 
 function weekTable({ lines }: DigestSection): Markup {
@@ -204,7 +177,7 @@ function weekTable({ lines }: DigestSection): Markup {
 function foot({ asOf }: EmailContent, { presentation, say }: Omit<HtmlContext, 'logo'>): Markup {
   const { agency, footer } = presentation
   const lines = [
-    ...(asOf === null ? [] : [html`${asOf} ${say.email.movers.estimated}`]),
+    ...(asOf === null ? [] : [html`${asOf}`]),
     ...(agency === null ? [] : [html`${say.email.madeBy(agency)}`]),
     ...(footer === null ? [] : [linked(footer)]),
   ]
@@ -236,7 +209,7 @@ function anchor(address: string, text: string): Markup {
   return html`<a href="${address}" style="text-decoration:underline">${text}</a>`
 }
 
-// Mail programs read styles in attributes, and few rules of a style sheet. Colours are neither white nor black, and bars are of
+// Mail programs read styles in attributes, and few rules of a style sheet. Colours are neither white nor black, and lines are of
 // a middle brightness: programs that turn colours round for dark mode leave them readable.
 
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
@@ -249,7 +222,6 @@ const light = {
   line: '#e2e3de',
   better: '#00704f',
   worse: '#b23c00',
-  track: '#e9eae6',
 } as const
 
 const dark: typeof light | Record<keyof typeof light, string> = {
@@ -260,13 +232,9 @@ const dark: typeof light | Record<keyof typeof light, string> = {
   line: '#343a43',
   better: '#46c79b',
   worse: '#ff9560',
-  track: '#2b3038',
 }
 
 type Tone = 'ink' | 'muted' | 'better' | 'worse'
-
-/** Fills of bars, the same in both modes. */
-const fills = { plain: '#3d8fd1', better: '#23946f', worse: '#d0672f', other: '#8b95a3' } as const
 
 /** Rules for programs that know dark mode and narrow screens; without them all reads as well. */
 function styleSheet(accent: Accent | null): Markup {
@@ -275,7 +243,6 @@ function styleSheet(accent: Accent | null): Markup {
       `.ground{background:${colours.ground}!important}`,
       `.surface{background:${colours.surface}!important}`,
       `.line{border-color:${colours.line}!important}`,
-      `.track{background:${colours.track}!important}`,
       ...(['ink', 'muted', 'better', 'worse'] as const).map(
         (tone) => `.${tone}{color:${colours[tone]}!important}`,
       ),
@@ -284,7 +251,7 @@ function styleSheet(accent: Accent | null): Markup {
   return html`<style>
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 a{color:${accent?.light ?? '#0b5cad'}}
-.accent{color:${accent?.light ?? fills.plain}!important}
+.accent{color:${accent?.light ?? chartColours.own}!important}
 @media (prefers-color-scheme:dark){${rules(dark, accent?.dark ?? '#7ab8f5')}}
 @media (max-width:480px){.side{padding-left:18px!important;padding-right:18px!important}.outer{padding:0!important}}
 </style>`
@@ -299,11 +266,11 @@ function toned(tone: Tone, text: string | Markup, style = ''): Markup {
   return html`<span class="${tone}" style="color:${light[tone]};${style}">${text}</span>`
 }
 
-/** A part of the message under a heading; empty without content. */
-function section(heading: string, content: Markup | null): Markup | null {
+/** A part of the message, under a heading if it has one; empty without content. */
+function section(heading: string | null, content: Markup | null): Markup | null {
   if (content === null) return null
-  return html`<tr><td class="side" style="padding:22px 32px 0 32px">
-<h2 class="ink" style="margin:0 0 8px 0;${font};font-size:16px;line-height:22px;font-weight:600;color:${light.ink}">${heading}</h2>
+  return html`<tr><td class="side" style="padding:24px 32px 0 32px">
+${heading === null ? null : html`<h2 class="ink" style="margin:0 0 8px 0;${font};font-size:17px;line-height:24px;font-weight:600;color:${light.ink}">${heading}</h2>`}
 ${content}
 </td></tr>
 `
@@ -312,31 +279,4 @@ ${content}
 /** A table for the eye only: screen readers read its cells as text. */
 function layout(rows: readonly Markup[] | Markup, style = ''): Markup {
   return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;border-collapse:collapse;${style}">${rows}</table>`
-}
-
-/** A bar of a table cell; its width is a part of the room. */
-function bar(share: number, fill: string): Markup {
-  const percent = Math.max(1, Math.min(100, Math.round(share * 100)))
-  const rest =
-    percent === 100
-      ? null
-      : html`<td class="track" style="background:${light.track};font-size:0;line-height:0;height:6px">&nbsp;</td>`
-  return html`<table role="presentation" aria-hidden="true" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;border-collapse:collapse;margin-top:4px"><tr><td width="${percent}%" bgcolor="${fill}" style="width:${percent}%;background:${fill};font-size:0;line-height:0;height:6px">&nbsp;</td>${rest}</tr></table>`
-}
-
-/** Height of the column chart in pixels. */
-const room = 72
-/** The least column: a day with little is seen. */
-const least = 2
-
-/** Columns of table cells, from zero, so that their heights compare as the values do; null is a day that is not known. */
-function columnChart(values: readonly (number | null)[]): Markup {
-  const high = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE)
-  const width = `${Math.floor(10_000 / values.length) / 100}%`
-  const cells = values.map((value) => {
-    const height = Math.max(least, Math.round((room * (value ?? 0)) / high))
-    const fill = value === null ? light.line : fills.plain
-    return html`<td width="${width}" valign="bottom" style="width:${width};height:${room}px;padding:0 1px;vertical-align:bottom"><table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%"><tr><td height="${height}" bgcolor="${fill}" style="height:${height}px;background:${fill};font-size:0;line-height:0">&nbsp;</td></tr></table></td>`
-  })
-  return html`<table role="presentation" aria-hidden="true" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;table-layout:fixed;border-collapse:collapse"><tr>${cells}</tr></table>`
 }

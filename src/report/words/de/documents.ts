@@ -1,5 +1,4 @@
 import type { Words } from '../en/index.ts'
-import { minus } from '../formats.ts'
 import { counted, formats } from './figures.ts'
 
 const { decimal, longDay, mediumDay, number, percent } = formats
@@ -10,38 +9,12 @@ export const email: Words['email'] = {
   inShort: 'Auf einen Blick',
   figures: 'Kennzahlen',
   figuresOf: (site) => `Kennzahlen von ${site}`,
-  labels: {
-    top_3: 'In den Top 3',
-    top_10: 'In den Top 10',
-  },
-  ofChecked: (value, checked) => `${number(value)} von ${number(checked)}`,
-  points: (value) => `${decimal(value)} Prozentpunkte`,
-  up: (size) => `${size} mehr`,
-  down: (size) => `${size} weniger`,
-  better: (size) => `${size} besser`,
-  worse: (size) => `${size} schlechter`,
-  unchanged: 'unverändert',
-  trend: 'Sichtbarkeit Tag für Tag',
-  trendText: (site, from, first, until, last) =>
-    `${site}: ${percent(first)} am ${mediumDay(from)}, ${percent(last)} am ${mediumDay(until)}`,
-  trendRange: (least, most) => `niedrigster Wert ${percent(least)}, höchster ${percent(most)}`,
-  sites: 'Sie und Ihre Wettbewerber',
-  sitesNote: 'Sichtbarkeit und ihre Veränderung',
-  you: 'Sie',
-  winners: 'Gewinner',
-  losers: 'Verlierer',
-  movers: {
-    gain: (value) => {
-      const size = Math.round(Math.abs(value))
-      return `${size === 0 ? '' : value < 0 ? minus : '+'}${counted(size, 'Klick', 'Klicks')}`
-    },
-    noWinners: 'Kein Suchbegriff ist gestiegen.',
-    noLosers: 'Kein Suchbegriff ist gefallen.',
-    more: (value) => `und ${number(value)} weitere`,
-    estimated: 'Die Klicks sind aus Suchvolumen und Position geschätzt.',
-  },
+  trendText: (site, first, from, last, until) =>
+    `${site}: ${first} am ${mediumDay(from)}, ${last} am ${mediumDay(until)}`,
+  more: (value) => `und ${number(value)} weitere`,
+  byClicks: 'nach Klicks im Monat',
+  estimated: 'Die Klicks sind aus Suchvolumen und Position geschätzt.',
   fromTo: (before, now) => `${before} → ${now}`,
-  nextClicks: (value) => `Es geht um ${counted(Math.round(value), 'Klick', 'Klicks')} im Monat`,
   comment: 'Kommentar',
   keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
   asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,

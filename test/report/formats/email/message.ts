@@ -1,3 +1,4 @@
+import { crc32, inflateSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { defaultCurve } from '../../../../src/report/ctr.ts'
 import { emailFormat } from '../../../../src/report/formats/email/email.ts'
@@ -51,6 +52,7 @@ export interface MimePart {
   readonly headers: ReadonlyMap<string, string>
   readonly type: string
   readonly text: string
+  readonly bytes: Buffer
   readonly parts: readonly MimePart[]
 }
 
@@ -76,11 +78,11 @@ export function parsed(message: string): MimePart {
     const [, ...rest] = body.split(`--${boundary}`)
     expect(rest.at(-1)?.trim()).toBe('--')
     const parts = rest.slice(0, -1).map((part) => parsed(part.replace(/^\r\n/, '')))
-    return { headers, type, text: '', parts }
+    return { headers, type, text: '', bytes: Buffer.alloc(0), parts }
   }
   const encoding = headers.get('content-transfer-encoding')
   const bytes = encoding === 'base64' ? Buffer.from(body, 'base64') : Buffer.from(unquoted(body), 'latin1')
-  return { headers, type, text: bytes.toString('utf8').replaceAll('\r\n', '\n'), parts: [] }
+  return { headers, type, text: bytes.toString('utf8').replaceAll('\r\n', '\n'), bytes, parts: [] }
 }
 
 function unquoted(text: string): string {
@@ -102,10 +104,41 @@ export function decoded(header: string): string {
     .replace(/[\u0080-\u00ff]+/g, (bytes) => Buffer.from(bytes, 'latin1').toString('utf8'))
 }
 
+export function leavesOf(part: MimePart): readonly MimePart[] {
+  return part.parts.length === 0 ? [part] : part.parts.flatMap(leavesOf)
+}
+
 export function partsOf(message: string): { readonly text: string; readonly html: string } {
-  const leaves = (part: MimePart): readonly MimePart[] =>
-    part.parts.length === 0 ? [part] : part.parts.flatMap(leaves)
-  const all = leaves(parsed(message))
+  const all = leavesOf(parsed(message))
   const of = (type: string) => all.find((part) => part.type.startsWith(type))?.text ?? ''
   return { text: of('text/plain'), html: of('text/html') }
+}
+
+/** What HTML says, without its elements. */
+export function plainText(html: string): string {
+  return html
+    .replace(/<(style|title)>[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, '')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replaceAll('&nbsp;', ' ')
+    .replace(/\s+/g, ' ')
+}
+
+/** A PNG of eight bits a channel whose rows are not filtered. */
+export function pixelsOf(png: Buffer) {
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
+  const data: Buffer[] = []
+  for (let at = 8; at < png.length; ) {
+    const length = png.readUInt32BE(at)
+    const body = png.subarray(at + 4, at + 8 + length)
+    expect(crc32(body)).toBe(png.readUInt32BE(at + 8 + length))
+    if (body.toString('latin1', 0, 4) === 'IDAT') data.push(body.subarray(4))
+    at += 12 + length
+  }
+  const bytes = inflateSync(Buffer.concat(data))
+  expect(bytes.length).toBe((width * 4 + 1) * height)
+  const colourAt = (x: number, y: number) => [
+    ...bytes.subarray(y * (width * 4 + 1) + 1 + x * 4, y * (width * 4 + 1) + 5 + x * 4),
+  ]
+  return { width, height, colourAt }
 }
