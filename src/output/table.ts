@@ -193,8 +193,12 @@ export function asciiSigns(text: string): string {
 
 /** The table with a bold head, green gains and red losses. */
 export function colored(table: string): string {
-  return table
-    .replace(/^.*$/m, (head) => styleText('bold', head, { validateStream: false }))
+  return boldHead(table)
     .replace(/▲ [\d.,]*\d/g, (up) => styleText('green', up, { validateStream: false }))
     .replace(/▼ [\d.,]*\d/g, (down) => styleText('red', down, { validateStream: false }))
+}
+
+/** A table of which only the head stands out: where changes are within what is usual, or it is not known what is. */
+export function boldHead(table: string): string {
+  return table.replace(/^.*$/m, (head) => styleText('bold', head, { validateStream: false }))
 }

@@ -27,14 +27,18 @@ export function valueRank({ state, rank, exactness, absentDepth }: DayValue): st
   return state === 'absent' ? `${about}>${absentDepth}` : '?'
 }
 
-export function changeText({ movement, change, state }: Row): string {
+/** @param words the words of another language */
+export function changeText(
+  { movement, change, state }: Row,
+  words: Pick<typeof ranks, 'group'> = ranks,
+): string {
   if (movement === 'improved') return `▲ ${change}`
   if (movement === 'declined') return `▼ ${-Number(change)}`
   if (movement === 'same') return '='
   if (movement === 'unknown') return '?'
   // A first observation without a rank is not reported as new.
   if (movement === 'new' && state !== 'ranked') return ''
-  return ranks.group(movement as MovementGroup, null)
+  return words.group(movement as MovementGroup, null)
 }
 
 /** A day, or the first and the last of several; empty where there are none. */
@@ -209,9 +213,6 @@ const heights = [
   [50, '▂'],
   [Number.POSITIVE_INFINITY, '▁'],
 ] as const
-
-export const trendLegend =
-  'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: not found, ?: not known, blank: not asked.'
 
 /** Days that a trend shows at most. */
 const trendDays = 30

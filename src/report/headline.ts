@@ -87,6 +87,25 @@ function cohortOf(now: Figure, before: Figure) {
   return { now, before, delta }
 }
 
+/** A figure in a table for people: its value and its change; of an average position also how many keywords were not found. */
+export function figureText(
+  metric: HeadlineMetric,
+  figure: ComparedFigure,
+  say: Pick<typeof formats, 'figure' | 'changeOf'> & {
+    readonly ranks: { readonly missing: (keywords: number) => string }
+  },
+): string {
+  const { value, coverage } = figure
+  const missing = metric.unit === 'rank' && value !== null ? coverage.observed - coverage.ranked : 0
+  return [
+    say.figure(value, metric.unit),
+    ...(missing === 0 ? [] : [say.ranks.missing(missing)]),
+    deltaText(metric, figure, say),
+  ]
+    .join(' ')
+    .trim()
+}
+
 /** The definition of a metric under these options. */
 export function definitionOf(name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricDefinition {
   const metric: MetricDefinition & Partial<HeadlineMetric> = metrics[name]
@@ -117,6 +136,10 @@ export function valueText(value: number | null, { unit }: Pick<MetricDefinition,
  * How much better or worse a figure is than before: `▲ 1.3`, `▼ 0.4` or `=`, shares in percentage points. Empty if nothing
  * can be compared.
  */
-export function deltaText({ unit, better }: MetricDefinition, { cohort }: ComparedFigure): string {
-  return cohort === null || cohort.delta === null ? '' : formats.changeOf(cohort.delta, unit, { better }).text
+export function deltaText(
+  { unit, better }: MetricDefinition,
+  { cohort }: ComparedFigure,
+  say: Pick<typeof formats, 'changeOf'> = formats,
+): string {
+  return cohort === null || cohort.delta === null ? '' : say.changeOf(cohort.delta, unit, { better }).text
 }

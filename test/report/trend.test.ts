@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { asciiSigns } from '../../src/output/table.ts'
-import { trend, trendLegend } from '../../src/report/cells.ts'
+import { trend } from '../../src/report/cells.ts'
 import type { DayCell } from '../../src/report/history/rank-history.ts'
+import { wordsOf } from '../../src/report/words/words.ts'
+
+const { trendLegend } = wordsOf('en').ranks
 
 describe('a trend', () => {
   test.each<[string, readonly DayCell[], string]>([

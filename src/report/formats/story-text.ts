@@ -4,8 +4,8 @@ import { asciiSigns, formatTable, wrap } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
 import { shortUrl } from '../cells.ts'
-import { builtHistory, type ReportFormat, type ReportSource, type TextLayout } from '../report.ts'
-import { type Story, shownMoves, story } from '../story/story.ts'
+import type { ReportFormat, ReportSource, TextLayout } from '../report.ts'
+import { type Story, shownMoves, storiesOf } from '../story/story.ts'
 import type { FigureChange } from '../words/formats.ts'
 import { wordsOf } from '../words/words.ts'
 
@@ -21,22 +21,10 @@ export const storyFormat: ReportFormat = {
 /** What a terminal shows first; of each own target if there are several. */
 export function storyText(source: ReportSource): string {
   const { layout } = source
-  const text = storiesOf(source)
+  const text = storiesOf(reportPageData(source), { say, mark: sanitize })
     .map(({ label, ...one }) => [...(label === null ? [] : [`${label}:`]), ...blocks(one, layout)].join('\n'))
     .join('\n\n')
   return text === '' ? '' : `${layout.ascii ? asciiSigns(text) : text}\n`
-}
-
-function storiesOf(source: ReportSource): readonly (Story & { readonly label: string | null })[] {
-  const { history } = builtHistory(source)
-  if (history.days.length === 0) return []
-  const data = reportPageData(source)
-  const own = history.targets.flatMap((target, place) => (target.own ? [place] : []))
-  return (own.length === 0 ? [0] : own).map((target) => {
-    const { sentences, limits, cards, moves, steps, nothing } = story(data, { target, say, mark: sanitize })
-    const label = own.length > 1 ? sanitize(history.targets[target]?.label ?? '') : null
-    return { label, sentences, limits, cards, moves, steps, nothing }
-  })
 }
 
 const colors = { better: 'green', worse: 'red', same: 'gray' } as const

@@ -1,18 +1,17 @@
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
-import { asciiSigns, colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
-import { sanitize, textWidth } from '../../output/terminal.ts'
 import {
-  between,
-  changeText,
-  daysText,
-  localeText,
-  paramsApart,
-  shortUrl,
-  trend,
-  trendLegend,
-} from '../cells.ts'
+  asciiSigns,
+  boldHead,
+  colored,
+  formatTable,
+  shownColumns,
+  type TableColumn,
+  wrap,
+} from '../../output/table.ts'
+import { sanitize, textWidth } from '../../output/terminal.ts'
+import { between, changeText, daysText, localeText, paramsApart, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
@@ -107,7 +106,7 @@ function columnsOf({ rows, statuses }: RankReport): readonly RankColumn[] {
     },
     { title: 'target', shrinks: true, least: 18, cell: ({ target }) => sanitize(String(target)) },
     { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, statuses[place] as KeywordStatus) },
-    { title: 'change', align: 'right', cell: changeText },
+    { title: 'change', align: 'right', cell: (row) => changeText(row) },
     ...(baselines(rows).length > 1 ? [sinceColumn] : []),
     ...(hasTrend(statuses) ? [{ ...trendColumn, cell: trendOf(statuses) }] : []),
     { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
@@ -180,7 +179,7 @@ function footer(
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}.${rankSigns(report)}`,
     ...suspectLines(rows),
     ...(period === null && compared.length === 0 ? [] : [periodSentence(say, period, compared)]),
-    ...(shown.some(({ title }) => title === trendColumn.title) ? [trendLegend] : []),
+    ...(shown.some(({ title }) => title === trendColumn.title) ? [say.ranks.trendLegend] : []),
     ...omission(leftOut),
   ]
 }
@@ -222,7 +221,7 @@ export function summaryText(summary: Summary, { width, color }: TextLayout): str
     denominators(summary, shown),
     notes(summary),
   ]
-  return `${color ? colored(table) : table}${below.flatMap((line) => (line === '' ? [] : wrap(line, width))).join('\n')}\n`
+  return `${color ? boldHead(table) : table}${below.flatMap((line) => (line === '' ? [] : wrap(line, width))).join('\n')}\n`
 }
 
 /** Sums are left out of a narrow terminal: they follow from ratios that are there. */
@@ -341,5 +340,5 @@ export function tagsText(
     ...(parts.length > 1 ? [parts[0]?.engine ?? ''] : []),
   ].join(', ')
   const more = left > 0 ? `And ${count(left, 'more tag')}: --format md or --format xlsx has them all.\n` : ''
-  return `\nBy tag${whose === '' ? '' : ` for ${whose}`}:\n${color ? colored(table) : table}${more}`
+  return `\nBy tag${whose === '' ? '' : ` for ${whose}`}:\n${color ? boldHead(table) : table}${more}`
 }

@@ -37,7 +37,7 @@ export interface StoryOptions {
   readonly target?: number | undefined
   readonly say: Words
   /** Makes a name from outside, such as a query, harmless or sets it apart; unchanged by default. */
-  readonly mark?: ((name: string) => string) | undefined
+  readonly mark?: (name: string) => string
   /** The statuses of every target of the whole history, where they are known already. */
   readonly statuses?: readonly KeywordStatus[] | undefined
 }
@@ -95,6 +95,20 @@ export function story(
       return nothingToDo(facts())
     },
   }
+}
+
+/** The stories of all own targets, of the first target where none is one's own; each with its name where there are several. */
+export function storiesOf(
+  data: StoryData,
+  { say, mark }: Required<Pick<StoryOptions, 'say' | 'mark'>>,
+): readonly (Story & { readonly label: string | null })[] {
+  const { days, targets } = data.history
+  if (days.length === 0) return []
+  const own = targets.flatMap((target, place) => (target.own ? [place] : []))
+  return (own.length === 0 ? [0] : own).map((target) => {
+    const label = own.length > 1 ? mark(targets[target]?.label ?? '') : null
+    return Object.assign(story(data, { target, say, mark }), { label })
+  })
 }
 
 function firstOwn({ history: { targets } }: StoryData): number {

@@ -1,74 +1,60 @@
 import type { Row } from '../../../model/result.ts'
-import { count, grouped } from '../../../model/text.ts'
+import type { RunQuality } from '../../../model/run.ts'
 import { asStream } from '../../../output/formats/format.ts'
-import { citationsIn } from '../../build-data.ts'
-import { changeText, shortUrl, trend, trendLegend } from '../../cells.ts'
-import { type Conclusions, conclusions } from '../../findings/conclusions.ts'
-import type { NextAction } from '../../findings/next-actions/action.ts'
-import { reasonsOf } from '../../findings/next-actions/say.ts'
-import { sentenceOf } from '../../findings/say.ts'
-import { definitionOf, valueText } from '../../headline.ts'
-import { filterHistory } from '../../history/filter-history.ts'
+import { reportPageData } from '../../build-data.ts'
+import { changeText, localeText, paramsApart, shortUrl, trend } from '../../cells.ts'
+import { columnMetrics, figureText, type Headline } from '../../headline.ts'
+import { type Part, partLabel } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
-import type { RankHistory, TrackedTarget } from '../../history/rank-history.ts'
+import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
 import type { CtrCurve } from '../../metrics/figure.ts'
-import { headlineMetrics, type MetricName } from '../../metrics/index.ts'
+import { headlineMetrics } from '../../metrics/index.ts'
+import { top } from '../../metrics/positions.ts'
 import type { Presentation } from '../../presentation/presentation.ts'
-import { type ReportFormat, type ReportWithCitations, type WholeReport, wholeReport } from '../../report.ts'
+import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
-import { segments } from '../../segments.ts'
-import { type Summary, summarise } from '../../summary.ts'
+import { type Segment, segments } from '../../segments.ts'
+import { type Story, shownMoves, storiesOf } from '../../story/story.ts'
+import { linesOf, type PartOfTarget, type Summary, summarise } from '../../summary.ts'
+import { minus } from '../../words/formats.ts'
 import { periodSentence } from '../../words/period-text.ts'
-import { wordsOf } from '../../words/words.ts'
-import {
-  countsSection,
-  headlineSection,
-  headToHeadSection,
-  keywordColumns,
-  landingSection,
-  type MdColumn,
-  mdLink,
-  mdTable,
-  mdText,
-  moversSection,
-  runsSection,
-  tagSection,
-  targetName,
-  toTheRight,
-  urlSwapsSection,
-} from './sections.ts'
+import { type Words, wordsOf } from '../../words/words.ts'
+import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
 export const markdownFormat: ReportFormat = {
-  chunks: (source) => asStream(markdown({ ...wholeReport(source), citations: citationsIn(source) })),
+  chunks: (source) => {
+    const serps = reportPageData(source)
+    return asStream(markdown({ ...wholeReport(source), citations: serps.citations, serps }))
+  },
   document: true,
   commented: true,
-  english: true,
   measured: true,
   sorted: true,
 }
 
-export function markdown(whole: ReportWithCitations): string {
-  const { job, report, history, compare, period, measure, runs, citations } = whole
+export function markdown(whole: ReportWithSerps): string {
+  const { job, report, history, compare, period, measure, runs } = whole
+  const say = wordsOf(whole.presentation.language)
   const summary = summarise(history, { ...measure, compare })
-  const said = conclusions(history, { compare, measure, citations })
+  const { compared, keywords, targets, added, removed } = summary
   const parts =
     report.rows.length === 0
-      ? ['There are no ranks to report.', ...runsSection(runs)]
+      ? [say.markdown.nothing, ...runsSection(runs, say)]
       : [
-          ...findingsSection(said),
-          comparison(summary, whole),
-          ...headlineSection(summary, measure),
-          ...nextActionsSection(said, history),
-          ...tagSection(segments(history, { ...measure, compare }), history, summary),
-          ...countsSection(summary),
-          ...moversSection(summary, history),
-          ...headToHeadSection(summary),
-          ...landingSection(whole),
-          ...urlSwapsSection(period === null ? history : filterHistory(history, { from: period.from })),
-          ...keywordsSection(whole),
-          ...runsSection(runs),
-          ...definitionsSection(whole, summary),
+          ...storiesOf(
+            { ...whole, serps: whole.serps.serps, sites: whole.serps.sites },
+            { say, mark: mdText },
+          ).flatMap((one) => storySection(one, say)),
+          [
+            periodSentence(say, period, compared),
+            say.markdown.asked(keywords, targets.length, added, removed),
+          ].join(' '),
+          ...sitesSection(summary, say),
+          ...tagSection(segments(history, { ...measure, compare }), history, summary, say),
+          ...keywordsSection(whole, say),
+          ...runsSection(runs, say),
+          ...definitionsSection(whole, summary, say),
         ]
   return `${[...headLines(job, summary.date, whole.presentation), ...parts].join('\n\n')}\n`
 }
@@ -77,10 +63,10 @@ export function markdown(whole: ReportWithCitations): string {
 function headLines(
   job: string,
   date: string | null,
-  { title, client, agency, comment }: Presentation,
+  { title, client, agency, comment, language }: Presentation,
 ): readonly string[] {
-  const { brand } = wordsOf('en')
-  const name = title === null ? `Ranks of ${mdText(job)}` : mdText(title)
+  const { brand, markdown: words } = wordsOf(language)
+  const name = title === null ? words.title(mdText(job)) : mdText(title)
   const names = [
     client === null ? [] : brand.for(mdText(client)),
     agency === null ? [] : brand.by(mdText(agency)),
@@ -93,15 +79,156 @@ function headLines(
   ]
 }
 
-function comparison(
-  { compared, keywords, added, removed, targets }: Summary,
-  { period }: WholeReport,
-): string {
+/** What happened, in sentences and figures; what moved, and what to do next. */
+function storySection(
+  { label, sentences, limits, cards, moves, steps, nothing }: Story & { readonly label: string | null },
+  say: Words,
+): readonly string[] {
+  const { columns } = say.markdown
+  const whose = label === null ? '' : `, ${label}`
+  const moved = moves.slice(0, shownMoves)
   return [
-    periodSentence(wordsOf('en'), period, compared),
-    `${count(keywords, 'keyword')}, ${count(targets.length, 'target')};`,
-    `${count(added, 'keyword')} added, ${removed} removed.`,
-  ].join(' ')
+    ...(label === null ? [] : [`**${label}**`]),
+    sentences.map(({ text }) => `- ${text}`).join('\n'),
+    ...(cards.length === 0
+      ? []
+      : [
+          mdTable(
+            [
+              { title: columns.figure, cell: (card) => card.label },
+              toTheRight<Story['cards'][number]>(columns.value, ({ value }) => value),
+              toTheRight<Story['cards'][number]>(columns.change, ({ change }) => change?.text ?? ''),
+              { title: columns.of, cell: ({ about }) => about },
+            ],
+            cards,
+          ),
+        ]),
+    ...(limits.length === 0 ? [] : [limits.join(' ')]),
+    ...(moved.length === 0
+      ? []
+      : [
+          `## ${say.story.blocks.moved}${whose}`,
+          mdTable(
+            [
+              { title: '', cell: ({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼') },
+              { title: columns.keyword, cell: ({ name }) => name },
+              toTheRight<Story['moves'][number]>(columns.before, ({ from }) => from),
+              toTheRight<Story['moves'][number]>(columns.now, ({ to }) => to),
+              toTheRight<Story['moves'][number]>(columns.clicks, ({ clicks }) =>
+                clicks === null ? '-' : `${clicks < 0 ? minus : '+'}${say.figure(clicks, 'clicks a month')}`,
+              ),
+              { title: columns.rival, cell: ({ passed }) => passed ?? '' },
+            ],
+            moved,
+          ),
+        ]),
+    `## ${say.story.blocks.next}${whose}`,
+    steps.length === 0
+      ? nothing
+      : mdTable(
+          [
+            { title: columns.step, cell: ({ what }) => what },
+            { title: columns.why, cell: ({ reason }) => reason },
+            toTheRight<Story['steps'][number]>(columns.clicks, ({ clicks }) =>
+              say.figure(clicks, 'clicks a month'),
+            ),
+            { title: columns.page, cell: ({ page }) => pageLink(page) },
+          ],
+          steps,
+        ),
+  ]
+}
+
+function pageLink(link: string | null): string {
+  return link === null ? '' : mdLink(shortUrl(link), link)
+}
+
+/** The name of a target; own targets are bold. */
+function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>): string {
+  return own ? `**${mdText(label)}**` : mdText(label)
+}
+
+/** The target; the kind of results and the engine if there are several. */
+function nameColumns(parts: readonly Part[], say: Words): readonly MdColumn<PartOfTarget>[] {
+  const { columns } = say.markdown
+  const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
+  const target: MdColumn<PartOfTarget> = { title: columns.site, cell: (part) => targetName(part.target) }
+  if (!several((part) => partLabel(part, say))) return [target]
+  const isOneKind = !several(({ kind }) => kind)
+  // For clients engines are named by their kinds of results.
+  const cell = (part: PartOfTarget): string => (isOneKind ? part.engine : partLabel(part, say))
+  return [target, { title: isOneKind ? columns.engine : columns.results, cell }]
+}
+
+function headlineColumns<T extends { readonly figures: Headline }>(
+  lines: readonly T[],
+  say: Words,
+): readonly MdColumn<T>[] {
+  return columnMetrics(lines).map((metric) =>
+    toTheRight(say.metric(metric.name, {}).label, ({ figures }) =>
+      figureText(metric, figures[metric.name], say),
+    ),
+  )
+}
+
+/** The figures of every site, with their coverage. */
+function sitesSection(summary: Summary, say: Words): readonly string[] {
+  const { targets, parts, otherParts } = summary
+  const { columns, bothDays, own } = say.markdown
+  const of = (some: readonly Part[]) => {
+    const lines = linesOf(summary, some)
+    return mdTable(
+      [
+        ...nameColumns(some, say),
+        toTheRight<PartOfTarget>(columns.ranked, ({ coverage: { ranked, observed } }) =>
+          say.story.ofChecked(ranked, observed),
+        ),
+        toTheRight<PartOfTarget>(columns.unknown, ({ coverage: { observed, expected } }) =>
+          say.number(expected - observed),
+        ),
+        toTheRight<PartOfTarget>(columns.topTen, ({ distribution }) => say.number(top(distribution, 10))),
+        ...headlineColumns(lines, say),
+      ],
+      lines,
+    )
+  }
+  const both = targets[0]?.parts[0]?.knownOnBothDays ?? 0
+  return [
+    `## ${say.story.blocks.rivals}`,
+    of(parts),
+    [...(both === 0 ? [] : [bothDays(both)]), own].join(' '),
+    ...(otherParts.length === 0 ? [] : [`## ${say.markdown.otherKinds}`, of(otherParts)]),
+  ]
+}
+
+/** The figures of own targets per tag; nothing if no keyword has a tag. */
+function tagSection(
+  all: readonly Segment[],
+  { targets }: RankHistory,
+  { parts }: Summary,
+  say: Words,
+): readonly string[] {
+  if (all.every(({ tag }) => tag === null)) return []
+  const lines = all.flatMap(({ tag, keywords, targets: some }) =>
+    some.flatMap(([place, partOfTarget]) => {
+      const target = targets[place] as TrackedTarget
+      if (!target.own) return []
+      return linesOf({ targets: [{ target, parts: partOfTarget }] }, parts).map((line) => ({
+        ...line,
+        tag,
+        keywords,
+      }))
+    }),
+  )
+  const { columns, byTag } = say.markdown
+  const shown: readonly MdColumn<(typeof lines)[number]>[] = [
+    { title: columns.tag, cell: ({ tag }) => (tag === null ? `*${say.scorecards.noTag}*` : mdText(tag)) },
+    ...nameColumns(parts, say),
+    toTheRight(columns.keywords, ({ keywords }) => say.number(keywords)),
+    ...headlineColumns(lines, say),
+    toTheRight(columns.topTen, ({ distribution }) => say.number(top(distribution, 10))),
+  ]
+  return lines.length === 0 ? [] : [`## ${byTag}`, mdTable(shown, lines)]
 }
 
 interface KeywordLine {
@@ -109,28 +236,49 @@ interface KeywordLine {
   readonly status: KeywordStatus
 }
 
-function keywordsSection({ report, history }: WholeReport): readonly string[] {
+/** The query; the engine and the locale if there are several. */
+function keywordColumns({ keywords, series }: RankHistory, say: Words): readonly MdColumn<KeywordLine>[] {
+  const { columns } = say.markdown
+  const asked = [...new Set(series.map(({ keyword }) => keyword))].map((place) => keywords[place] as Keyword)
+  const several = (of: (keyword: Keyword) => string) => new Set(asked.map(of)).size > 1
+  const operation = (keyword: Keyword) => keyword.operation
+  const apart = paramsApart(keywords)
+  const locale = (keyword: Keyword) =>
+    [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
+  const column = (title: string, of: (keyword: Keyword) => string): MdColumn<KeywordLine> => ({
+    title,
+    cell: ({ status }) => mdText(of(status.keyword)),
+  })
+  return [
+    column(columns.keyword, ({ query }) => query),
+    ...(several(operation) ? [column(columns.engine, operation)] : []),
+    ...(several(locale) ? [column(columns.locale, locale)] : []),
+  ]
+}
+
+function keywordsSection({ report, history }: WholeReport, say: Words): readonly string[] {
   const { rows, statuses } = report
+  const { columns, signs } = say.markdown
   const lines = statuses.map((status, place): KeywordLine => ({ status, row: rows[place] as Row }))
   const hasTrend = history.days.length > 1
-  const columns: readonly MdColumn<KeywordLine>[] = [
-    ...keywordColumns<KeywordLine>(history, ({ status }) => status.keyword),
+  const shown: readonly MdColumn<KeywordLine>[] = [
+    ...keywordColumns(history, say),
     {
-      title: 'target',
+      title: columns.site,
       cell: ({ status }) => targetName(history.targets[status.series.target] as TrackedTarget),
     },
-    toTheRight('rank', ({ row, status }) => rankCell(row, status)),
-    toTheRight('change', ({ row }) => changeText(row)),
+    toTheRight(columns.rank, ({ row, status }) => rankCell(row, status)),
+    toTheRight(columns.change, ({ row }) => changeText(row, say.ranks)),
     ...(hasTrend
-      ? [{ title: 'trend', cell: ({ status }: KeywordLine) => trendCell(status.series.cells) }]
+      ? [{ title: columns.trend, cell: ({ status }: KeywordLine) => trendCell(status.series.cells) }]
       : []),
-    toTheRight('best', ({ row }) => String(row.best_rank ?? '')),
-    { title: 'page', cell: ({ row }) => (row.url == null ? '' : mdLink(shortUrl(row.url), String(row.url))) },
+    toTheRight(columns.best, ({ row }) => String(row.best_rank ?? '')),
+    { title: columns.page, cell: ({ row }) => pageLink(row.url == null ? null : String(row.url)) },
   ]
   return [
-    '## All keywords',
-    mdTable(columns, lines),
-    `Rank >n: not among the first n results; ~: estimated; ?: not known.${hasTrend ? ` ${trendLegend}` : ''}`,
+    `## ${say.story.blocks.keywords}`,
+    mdTable(shown, lines),
+    hasTrend ? `${signs} ${say.ranks.trendLegend}` : signs,
     ...suspectLines(rows),
   ]
 }
@@ -140,84 +288,55 @@ function trendCell(cells: Parameters<typeof trend>[0]): string {
   return trend(cells).replaceAll(' ', '\u2007')
 }
 
-const defined: readonly MetricName[] = [
-  ...headlineMetrics.map(({ name }) => name),
-  'distribution',
-  'movements',
-  'gain',
-  'head_to_head',
-  'landing_page',
-  'cannibalisation',
-  'best_rank',
-]
+const mostRuns = 10
 
-/** The definition of every figure, with its source. */
-function definitionsSection({ measure }: WholeReport, { curve }: Summary): readonly string[] {
-  const all = defined.map((name) => definitionOf(name, measure))
+/** How the last runs ended and what they cost. */
+function runsSection(runs: readonly RunQuality[], { runs: words, number }: Words): readonly string[] {
+  if (runs.length === 0) return []
+  const { columns } = words
+  const count = (title: string, of: (run: RunQuality) => number) =>
+    toTheRight<RunQuality>(title, (run) => number(of(run)))
   return [
-    '## Definitions',
+    `## ${words.title}`,
     mdTable(
       [
-        { title: 'figure', cell: ({ label }) => label },
-        { title: 'is', cell: ({ definition }) => mdText(definition) },
-        { title: 'formula', cell: ({ formula }) => mdText(formula) },
-        { title: 'not found and not known', cell: ({ missing }) => mdText(missing) },
-        { title: 'from', cell: ({ source }) => mdText(source) },
+        { title: columns.day, cell: ({ date }) => date },
+        {
+          title: columns.ended,
+          cell: ({ finishReason }) => (finishReason === null ? words.running : words.ends[finishReason]),
+        },
+        toTheRight<RunQuality>(columns.done, ({ tasks }) => words.done(tasks.done, tasks.planned)),
+        count(columns.failed, ({ tasks }) => tasks.failed),
+        count(columns.credits, ({ spent }) => spent),
+        count(columns.ambiguous, ({ ambiguous }) => ambiguous),
+      ],
+      runs.slice(-mostRuns),
+    ),
+  ]
+}
+
+/** What the figures are, and where the clicks come from. */
+function definitionsSection({ measure }: WholeReport, { curve }: Summary, say: Words): readonly string[] {
+  const { columns } = say.markdown
+  const all = headlineMetrics.map(({ name }) => say.metric(name, measure))
+  return [
+    `## ${say.definitions.title}`,
+    mdTable(
+      [
+        { title: columns.figure, cell: ({ label }) => label },
+        { title: columns.is, cell: ({ definition }) => mdText(definition) },
+        { title: columns.formula, cell: ({ formula }) => mdText(formula) },
+        { title: columns.from, cell: ({ source }) => mdText(source) },
       ],
       all,
     ),
-    ...curveSection(curve),
+    curveText(curve, say),
   ]
 }
 
-const shownRates = 20
+const shownRates = 10
 
-function curveSection({ name, version, source, rates }: CtrCurve): readonly string[] {
-  const shown = rates.slice(0, shownRates)
-  return [
-    `CTR curve: ${mdText(name)}, ${mdText(version)}. ${mdText(source)}.`,
-    mdTable(
-      [
-        { title: 'rank', cell: () => 'CTR' },
-        ...shown.map((rate, place) =>
-          toTheRight<null>(String(place + 1), () => valueText(rate, { unit: 'share' })),
-        ),
-      ],
-      [null],
-    ),
-    rates.length > shown.length
-      ? `And so on to rank ${rates.length}; none behind it.`
-      : `None behind rank ${rates.length}.`,
-  ]
-}
-
-/** How things stand, in sentences; for each own target. */
-function findingsSection(all: readonly Conclusions[]): readonly string[] {
-  const say = wordsOf('en')
-  return all.flatMap(({ target, findings }) => [
-    ...(all.length > 1 ? [`**${mdText(target?.label ?? '')}**`] : []),
-    findings.map((one) => `- ${sentenceOf(one, say, mdText)}`).join('\n'),
-  ])
-}
-
-/** What to do next, the most clicks at stake first; for each own target. */
-function nextActionsSection(all: readonly Conclusions[], history: RankHistory): readonly string[] {
-  const say = wordsOf('en')
-  const { title, reason, clicks, page } = say.nextActions
-  const columns: readonly MdColumn<NextAction>[] = [
-    ...keywordColumns<NextAction>(history, ({ status }) => status.keyword),
-    { title: reason.toLowerCase(), cell: (action) => reasonsOf(action, say, mdText) },
-    toTheRight(clicks.toLowerCase(), (action) =>
-      action.clicks === null ? '-' : grouped(Math.round(action.clicks)),
-    ),
-    {
-      title: page.toLowerCase(),
-      cell: (action) => (action.page === null ? '' : mdLink(shortUrl(action.page), action.page)),
-    },
-  ]
-  return all.flatMap(({ target, actions }) => {
-    if (actions.length === 0) return []
-    const whose = all.length > 1 ? `, ${mdText(target?.label ?? '')}` : ''
-    return [`## ${title}${whose}`, mdTable(columns, actions)]
-  })
+function curveText({ name, version, source, rates }: CtrCurve, say: Words): string {
+  const { rates: title, byRank, curveSource } = say.definitions
+  return `${title}: ${mdText(name)}, ${mdText(version)}. ${mdText(curveSource(source))}. ${byRank(rates.slice(0, shownRates))}`
 }

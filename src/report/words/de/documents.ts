@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { counted, formats } from './figures.ts'
+import { counted, counts, formats } from './figures.ts'
 
 const { decimal, longDay, mediumDay, number, percent } = formats
 
@@ -16,7 +16,7 @@ export const email: Words['email'] = {
   estimated: 'Die Klicks sind aus Suchvolumen und Position geschätzt.',
   fromTo: (before, now) => `${before} → ${now}`,
   comment: 'Kommentar',
-  keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
+  keywords: (value) => counted(value, 'Keyword', 'Keywords'),
   asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,
   madeBy: (agency) => `Bericht von ${agency}`,
   week: {
@@ -85,7 +85,7 @@ export const portfolio: Words['portfolio'] = {
     report: 'Bericht',
   },
   ofChecked: (value, checked) => `${number(value)} von ${number(checked)}`,
-  keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
+  keywords: (value) => counted(value, 'Keyword', 'Keywords'),
   up: (size) => `▲ ${size}`,
   down: (size) => `▼ ${size}`,
   same: '=',
@@ -99,4 +99,45 @@ export const portfolio: Words['portfolio'] = {
   none: 'noch nichts',
   estimated:
     'Veränderungen gelten für den Zeitraum jedes Kunden. Klicks sind aus Suchvolumen und Position geschätzt. Ein Name öffnet den Bericht des Kunden.',
+}
+
+export const markdown: Words['markdown'] = {
+  title: (job) => `Rankings von ${job}`,
+  nothing: 'Es gibt keine Rankings zu berichten.',
+  asked: (keywords, targets, added, removed) =>
+    `${counts.keywords(keywords)}, ${counts.targets(targets)}; ${counts.keywords(added)} neu, ${number(removed)} entfernt.`,
+  bothDays: (both) => `▲ ▼: über ${counts.keywords(both)}, die an beiden Tagen bekannt sind.`,
+  own: '**Fett**: eigene.',
+  otherKinds: 'Andere Arten von Ergebnissen',
+  byTag: 'Nach Tag',
+  signs: 'Position >n: nicht unter den ersten n Ergebnissen; ~: geschätzt; ?: nicht bekannt.',
+  columns: {
+    figure: 'Kennzahl',
+    value: 'Wert',
+    change: 'Veränderung',
+    of: 'Grundlage',
+    keyword: 'Keyword',
+    before: 'vorher',
+    now: 'jetzt',
+    clicks: 'Klicks im Monat',
+    rival: 'Wettbewerber',
+    step: 'Was',
+    why: 'Warum',
+    page: 'Seite',
+    site: 'Website',
+    engine: 'Suchmaschine',
+    results: 'Ergebnisse',
+    ranked: 'rankend',
+    unknown: 'nicht bekannt',
+    topTen: 'Top 10',
+    tag: 'Tag',
+    keywords: 'Keywords',
+    locale: 'Markt',
+    rank: 'Position',
+    trend: 'Verlauf',
+    best: 'beste',
+    is: 'ist',
+    formula: 'Formel',
+    from: 'Quelle',
+  },
 }

@@ -3,13 +3,13 @@ import { formatsOf } from '../formats.ts'
 
 export const formats = formatsOf('de-DE')
 
-/** `1 Suchbegriff`, `1.200 Suchbegriffe`. */
+/** `1 Keyword`, `1.200 Keywords`. */
 export function counted(value: number, noun: string, plural: string): string {
   return `${formats.number(value)} ${value === 1 ? noun : plural}`
 }
 
 export const counts: Words['counts'] = {
-  keywords: (value) => counted(value, 'Suchbegriff', 'Suchbegriffe'),
+  keywords: (value) => counted(value, 'Keyword', 'Keywords'),
   targets: (value) => counted(value, 'Website', 'Websites'),
   competitors: (value) => counted(value, 'Wettbewerber', 'Wettbewerber'),
   days: (value) => counted(value, 'Tag', 'Tage'),
@@ -67,7 +67,7 @@ export const runs: Words['runs'] = {
 
 export const definitions: Words['definitions'] = {
   title: 'Erklärungen',
-  lead: 'Suchbegriffe, die nicht geprüft werden konnten, gehen in keine Kennzahl ein.',
+  lead: 'Keywords, die nicht geprüft werden konnten, gehen in keine Kennzahl ein.',
   signs: [
     [
       '7',
@@ -94,7 +94,7 @@ export const definitions: Words['definitions'] = {
   source: (text) => `Quelle: ${text}.`,
   curveSource: (text) =>
     text.startsWith('Sistrix, Why')
-      ? 'Sistrix, „Why (almost) everything you knew about Google CTR is no longer valid“, Juli 2020: Mittel der mobilen Google-Suchen nach über 80 Millionen Suchbegriffen; nennt die Plätze 1 bis 10, und weniger als 1 % für jeden danach'
+      ? 'Sistrix, „Why (almost) everything you knew about Google CTR is no longer valid“, Juli 2020: Mittel der mobilen Google-Suchen nach über 80 Millionen Keywords; nennt die Plätze 1 bis 10, und weniger als 1 % für jeden danach'
       : text,
   rates: 'Klickraten (CTR)',
   byRank: (rates) =>

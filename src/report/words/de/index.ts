@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { brand, email, portfolio } from './documents.ts'
+import { brand, email, markdown, portfolio } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
 import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
@@ -38,6 +38,7 @@ export const german: Words = {
   keyword,
   keywords,
   kinds,
+  markdown,
   metric,
   period,
   portfolio,

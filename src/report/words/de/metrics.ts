@@ -26,11 +26,14 @@ export const ranks: Words['ranks'] = {
   notInTop: (depth) => `nicht in den Top ${number(depth)}`,
   estimated: (text) => `${text} (geschätzt)`,
   notKnown: 'nicht bekannt',
-  noMatch: 'Kein Suchbegriff passt zu den Filtern.',
+  noMatch: 'Kein Keyword passt zu den Filtern.',
   up: (places) => `um ${number(places)} gestiegen`,
   down: (places) => `um ${number(places)} gefallen`,
   unchanged: 'unverändert',
   usual: 'nicht mehr als die übliche Schwankung',
+  trendLegend:
+    'Verlauf: die letzten Tage mit einem Lauf, von █ Platz 1, ▇ bis 3, ▆ bis 6, ▅ bis 10, ▄ bis 20, ▃ bis 30, ▂ bis 50, zu ▁ dahinter; ·: nicht gefunden, ?: nicht bekannt, leer: nicht abgefragt.',
+  missing: (keywords) => `(${number(keywords)} nicht gefunden)`,
   changeNotKnown: 'Veränderung nicht bekannt',
   group: (group, depth) => groups[group](depth),
   shortGroup: (group) => shortGroups[group] ?? groups[group](null),
@@ -45,14 +48,14 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   visibility: {
     label: 'Sichtbarkeit',
     definition:
-      'Der Anteil aller möglichen Klicks, den die Positionen bringen; 100 % ist Position 1 bei jedem Suchbegriff.',
-    formula: 'Summe CTR(Position) / (CTR(1) x geprüfte Suchbegriffe)',
+      'Der Anteil aller möglichen Klicks, den die Positionen bringen; 100 % ist Position 1 bei jedem Keyword.',
+    formula: 'Summe CTR(Position) / (CTR(1) x geprüfte Keywords)',
     source: 'die nach Klicks gewichtete Sichtbarkeit der Ranking-Werkzeuge; Position 1 bei allen ist 100 %',
   },
   share_of_voice: {
     label: 'Share of Voice',
     definition:
-      'Der Anteil der Suchen nach den Suchbegriffen, die nach der Klickkurve mit einem Klick auf die Website enden.',
+      'Der Anteil der Suchen nach den Keywords, die nach der Klickkurve mit einem Klick auf die Website enden.',
     formula: 'Summe Suchvolumen x CTR(Position) aller Treffer der Website / Summe der Suchvolumen',
     source: 'STAT, Hilfeseite „Share of voice“',
   },
@@ -73,20 +76,20 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   distribution: {
     label: 'Verteilung der Positionen',
     definition:
-      'Die Suchbegriffe auf Position 1, 2–3, 4–10, 11–20, 21–50, 51–100 oder tiefer, die nicht gefundenen und die nicht bekannten.',
-    formula: 'Suchbegriffe je Bereich',
+      'Die Keywords auf Position 1, 2–3, 4–10, 11–20, 21–50, 51–100 oder tiefer, die nicht gefundenen und die nicht bekannten.',
+    formula: 'Keywords je Bereich',
     source: 'die Bereiche der Ranking-Werkzeuge, ohne Überschneidung',
   },
   top_ranks: {
     label: 'Top 3 und Top 10',
-    definition: 'Die Suchbegriffe auf Position 3 oder besser und die auf Position 10 oder besser.',
-    formula: 'Suchbegriffe auf Position 1 bis 3; Suchbegriffe auf Position 1 bis 10',
+    definition: 'Die Keywords auf Position 3 oder besser und die auf Position 10 oder besser.',
+    formula: 'Keywords auf Position 1 bis 3; Keywords auf Position 1 bis 10',
     source: 'die Verteilung der Positionen, zusammengezählt',
   },
   movements: {
     label: 'Bewegungen',
     definition:
-      'Die Suchbegriffe, die besser, schlechter oder gleich stehen, dazukamen, herausfielen, neu sind oder sich nicht vergleichen lassen.',
+      'Die Keywords, die besser, schlechter oder gleich stehen, dazukamen, herausfielen, neu sind oder sich nicht vergleichen lassen.',
     formula: 'Position vorher - Position jetzt, so tief wie an beiden Tagen geprüft wurde',
     source: own,
   },
@@ -110,22 +113,22 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
   },
   cannibalisation: {
     label: 'Seitenwechsel',
-    definition: 'Wie oft bei einem Suchbegriff wieder eine Seite platziert war, die es früher schon war.',
+    definition: 'Wie oft bei einem Keyword wieder eine Seite platziert war, die es früher schon war.',
     formula: 'Wechsel zurück zu einer früheren Seite',
     source: own,
   },
   landing_page: {
     label: 'Zielseite',
     definition:
-      'Die Suchbegriffe, bei denen die Zielseite platziert ist, und die, bei denen es eine andere Seite ist.',
+      'Die Keywords, bei denen die Zielseite platziert ist, und die, bei denen es eine andere Seite ist.',
     formula: 'beste platzierte Seite = Zielseite, ohne Sprungmarke',
     source: 'eigene Definition; Adressen sind gleich, wie der URL-Standard der WHATWG sie liest',
   },
   head_to_head: {
     label: 'vor einer anderen Website',
     definition:
-      'Die Suchbegriffe, bei denen eine Website vor einer anderen steht oder als einzige von beiden platziert ist.',
-    formula: 'Suchbegriffe mit Position < Position der anderen Website',
+      'Die Keywords, bei denen eine Website vor einer anderen steht oder als einzige von beiden platziert ist.',
+    formula: 'Keywords mit Position < Position der anderen Website',
     source: own,
   },
   site_share: {
@@ -166,14 +169,14 @@ export const metric: Words['metric'] = (name, { absent = 'depth' }) =>
   name === 'average_position' ? averagePosition(absent) : words[name]
 
 function averagePosition(absent: AbsentAs): MetricWords {
-  const counted = absent === 'left out' ? 'Suchbegriffe mit Position' : 'geprüfte Suchbegriffe'
+  const counted = absent === 'left out' ? 'Keywords mit Position' : 'geprüfte Keywords'
   return {
     label: 'Durchschnittsposition',
     shortLabel: 'Ø Position',
     definition:
       absent === 'left out'
-        ? 'Die mittlere Position der Suchbegriffe, die eine haben.'
-        : `Die mittlere Position der geprüften Suchbegriffe; ein nicht gefundener zählt wie ${placeOf(absent)}.`,
+        ? 'Die mittlere Position der Keywords, die eine haben.'
+        : `Die mittlere Position der geprüften Keywords; ein nicht gefundenes zählt wie ${placeOf(absent)}.`,
     formula: `Summe der Positionen / ${counted}`,
     source: 'Advanced Web Ranking, Hilfeseite „Average Rank (AWR metric)“',
   }

@@ -104,3 +104,45 @@ export const portfolio = {
   estimated:
     'Changes are over the period of each client. Clicks are estimated from search volume and position. A name opens the report of the client.',
 }
+
+/** The report as Markdown. */
+export const markdown = {
+  title: (job: string) => `Ranks of ${job}`,
+  nothing: 'There are no ranks to report.',
+  asked: (keywords: number, targets: number, added: number, removed: number) =>
+    `${counted(keywords, 'keyword')}, ${counted(targets, 'target')}; ${counted(added, 'keyword')} added, ${number(removed)} removed.`,
+  bothDays: (both: number) => `▲ ▼: of ${counted(both, 'keyword')} known on both days.`,
+  own: '**Bold**: own.',
+  otherKinds: 'Other kinds of results',
+  byTag: 'By tag',
+  signs: 'Rank >n: not among the first n results; ~: estimated; ?: not known.',
+  columns: {
+    figure: 'figure',
+    value: 'value',
+    change: 'change',
+    of: 'of',
+    keyword: 'keyword',
+    before: 'before',
+    now: 'now',
+    clicks: 'clicks a month',
+    rival: 'competitor',
+    step: 'what',
+    why: 'why',
+    page: 'page',
+    site: 'target',
+    engine: 'engine',
+    results: 'results',
+    ranked: 'ranked',
+    unknown: 'not known',
+    topTen: 'top 10',
+    tag: 'tag',
+    keywords: 'keywords',
+    locale: 'locale',
+    rank: 'rank',
+    trend: 'trend',
+    best: 'best',
+    is: 'is',
+    formula: 'formula',
+    from: 'from',
+  },
+}

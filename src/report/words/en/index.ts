@@ -1,4 +1,4 @@
-import { brand, email, portfolio } from './documents.ts'
+import { brand, email, markdown, portfolio } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
 import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
@@ -37,6 +37,7 @@ export const english = {
   keyword,
   keywords,
   kinds,
+  markdown,
   metric,
   period,
   portfolio,

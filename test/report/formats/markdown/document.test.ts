@@ -2,6 +2,7 @@ import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { markdown } from '../../../../src/report/formats/markdown/document.ts'
+import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
 import { aRanking } from '../../build.ts'
 import { aRun, smallRankings, wholeReport } from '../../whole.ts'
 
@@ -24,34 +25,25 @@ describe('a report as Markdown', () => {
     )
   })
 
-  test('names pages that rank in place of the intended one', () => {
-    const intended = { intended_url: 'https://acme.com/desks' }
-    const rows = [
-      aRanking(intended),
-      aRanking({ query: 'lamp', ...intended, url: 'https://acme.com/desks#top' }),
-    ]
-    const text = markdown(wholeReport(rows))
-    const [, section = ''] = text.split(/^## Other pages than the target page\n\n/m)
-    expect(section.split('\n\n')[0]?.split('\n').slice(2)).toEqual([
-      '| standing desk | acme.com | 3 | [acme.com/](https://acme.com/) | [acme.com/desks](https://acme.com/desks) |  |',
-    ])
-  })
-
-  test('says how many more compete than it lists', () => {
-    const days = ['2026-03-01', '2026-03-02', '2026-03-03']
-    const flips = Array.from({ length: 23 }, (_, place) =>
-      days.map((date, day) => aRanking({ query: `desk ${place}`, date, url: `https://acme.com/${day % 2}` })),
-    )
-    expect(markdown(wholeReport(flips.flat()))).toContain('\n\nAnd 3 more keywords.\n')
-  })
-
   test('says how absent is counted', () => {
     const { measure } = wholeReport([])
     const text = markdown(wholeReport(smallRankings, { measure: { ...measure, absent: 'left out' } }))
-    expect(text).toContain('average position: divided by ranked keywords.')
     expect(text).toContain(
       '| average position | The mean rank of the ranked keywords. | sum of ranks / ranked keywords |',
     )
+  })
+
+  test('is in the language of the report', () => {
+    const presentation = { ...plainPresentation, language: 'de' as const }
+    const text = markdown(wholeReport(smallRankings, { presentation, runs: [aRun] }))
+    for (const said of [
+      '# Rankings von acme',
+      '## Nächste Schritte',
+      '| rankend |',
+      'Verlauf: die letzten Tage',
+    ])
+      expect(text).toContain(said)
+    expect(text).not.toMatch(/\b(rank|keyword|checked|what to do|the day before)\b/)
   })
 
   test('is one table per section, however hostile the texts', () => {
