@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { queryKey } from '../src/model/query.ts'
 import { openStore } from '../src/store/sqlite/open.ts'
-import { aJob, aTarget } from '../test/plan/build.ts'
+import { aJob, aTarget } from '../test/run/build.ts'
 
 /** A rank-tracking job of so many keywords and days, and results a day and keyword. */
 export interface LargeJob {

@@ -1,4 +1,4 @@
-import { backtest, type PolicyOutcome } from '../src/plan/backtest.ts'
+import { backtest, type PolicyOutcome } from '../src/run/backtest.ts'
 import { grouped, print } from './print.ts'
 import { simulatedHistory } from './simulated-history.ts'
 

@@ -1,9 +1,9 @@
 import { billableOperation } from '../src/catalog/index.ts'
-import type { Day } from '../src/plan/backtest.ts'
 import type { Page } from '../src/rank/paging.ts'
+import type { Day } from '../src/run/backtest.ts'
 import type { PageShape } from '../src/sandbox/options.ts'
 import { createWorld, type World } from '../src/sandbox/world/world.ts'
-import { aTarget } from '../test/plan/build.ts'
+import { aTarget } from '../test/run/build.ts'
 
 /** A history as a store would hold it, made of the sandbox's world without a call. */
 export interface Simulation {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { openPostgres, type Statements } from '../src/machines/postgres/connection.ts'
 import { openJournal } from '../src/machines/postgres/open.ts'
-import { planQuery } from '../src/plan/plan-query.ts'
+import { planQuery } from '../src/run/job-files.ts'
 import type { NewSharedCall } from '../src/store/shared/calls.ts'
 import type { ChunkQuery, SharedRun } from '../src/store/shared/plans.ts'
-import { aJob, aJobQuery } from '../test/plan/build.ts'
+import { aJob, aJobQuery } from '../test/run/build.ts'
 import { testPostgres } from '../test/support/postgres.ts'
 import { grouped, machine, median, print } from './print.ts'
 

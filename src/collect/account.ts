@@ -5,7 +5,6 @@ import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
-import { clockDifference, isPossible } from '../model/trusted-time.ts'
 import type { LedgerStore } from '../store/ledger.ts'
 import { throttledTooLong, UsageUnavailable } from './stop.ts'
 
@@ -140,7 +139,7 @@ function addressHint(outcome: Outcome, baseUrl: string): string {
 }
 
 /** Why the service would pass no call of this account, whatever its balance. */
-export type Obstacle = 'key-inactive' | 'key-expired' | 'no-calls-per-second' | 'no-calls-per-minute'
+type Obstacle = 'key-inactive' | 'key-expired' | 'no-calls-per-second' | 'no-calls-per-minute'
 
 /** What blocks every call at `now` (epoch ms), or null. */
 export function obstacleTo(account: Account, now: number): Obstacle | null {
@@ -256,4 +255,32 @@ function noCalls(window: string): StopCause {
 export function accountStop(account: Account, now: number): StopCause | null {
   const obstacle = obstacleTo(account, now)
   return obstacle === null ? null : obstacles[obstacle](account)
+}
+
+/**
+ * How far the clock of the service is ahead of ours. The Date header names whole seconds, and an instant between question and
+ * answer: what this can explain is no difference.
+ */
+export function clockDifference(
+  theirs: number,
+  {
+    before,
+    after,
+  }: {
+    readonly before: number
+    readonly after: number
+  },
+): number {
+  if (theirs > after) return theirs - after
+  const latest = theirs + 999
+  return latest < before ? latest - before : 0
+}
+
+/** The program did not exist before. A clock that shows an earlier time was never set. */
+const earliestTime = Date.UTC(2024, 0, 1)
+const latestTime = Date.UTC(2100, 0, 1)
+
+/** Whether a date from the service is plausible. A proxy that answers in its place, or a machine without a clock, may send any date. */
+export function isPossible(theirs: number): boolean {
+  return theirs >= earliestTime && theirs < latestTime
 }

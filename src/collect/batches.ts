@@ -2,20 +2,18 @@ import type { ApiClient } from '../api/client.ts'
 import {
   type BudgetStanding,
   type CreditBudget,
+  exhaustedQuota,
   limitKey,
   limitName,
   limitWarning,
-  reachedMessage,
-  type SpendingLimit,
-} from '../ledger/budget.ts'
-import {
-  exhaustedQuota,
   type QuotaUsage,
   quotaLeft,
   quotaMessage,
   quotaName,
   quotaUsage,
-} from '../ledger/quotas.ts'
+  reachedMessage,
+  type SpendingLimit,
+} from '../ledger/budget.ts'
 import type { Account, RateLimits } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import { eachOnce } from '../model/text.ts'

@@ -1,7 +1,8 @@
 import { type Account, settlingMs } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import { count, grouped } from '../model/text.ts'
-import { type Clock, localDay } from '../model/time.ts'
+import { type Clock, dayMs, localDay, type TimeSpan } from '../model/time.ts'
+import { latestCounted } from '../model/trusted-time.ts'
 import { type CountedLimit, type PeriodLimits, periodLimits } from './period-limits.ts'
 
 /** What keeps a run from buying more; the names are finish reasons. */
@@ -288,4 +289,159 @@ export function limitWarning(standing: BudgetStanding): string | null {
 /** Names a limit and its period: it is reported once. */
 export function limitKey(standing: BudgetStanding): string {
   return JSON.stringify([limitName(standing), beginsAnew(standing)])
+}
+
+/** What one run may spend, in credits. */
+
+/** What there is to spend. */
+export interface FitFunds {
+  /** What each run may spend, in credits. */
+  readonly runs: ReadonlyMap<
+    number | string,
+    {
+      /** What its own budget allows. */
+      readonly budget: number
+      /** What must be left of the balance after each of its tasks. */
+      readonly keep: number
+    }
+  >
+  /** Credits that the balance covers. */
+  readonly credits: number
+  /** Calls that the quotas of the key allow. */
+  readonly calls: number
+}
+
+/** A query with all pages that it may yet need. */
+export interface FitQuery {
+  /** Its run, or its job where it has none yet. */
+  readonly run: number | string
+  /** What is asked: the same in every run, and bought once; null where it is new. */
+  readonly query: number | string | null
+  readonly calls: number
+  readonly credits: number
+}
+
+/**
+ * Decides for one query after the other, the most valuable first, whether it is bought: where everything that it may
+ * need is covered beside all that was taken before.
+ */
+export function fitToBalance({ runs, credits, calls }: FitFunds): (query: FitQuery) => boolean {
+  let balance = credits
+  let callsLeft = calls
+  /** The most that any run with a taken query keeps: any of them may be sent last. */
+  let kept = 0
+  const budgets = new Map([...runs].map(([run, { budget }]) => [run, budget]))
+  /** Credits and calls of queries that another run takes already. */
+  const taken = new Map<number | string, FitQuery>()
+  return (asked) => {
+    // Each run pays for itself where the other's call fails.
+    const query = beyond(asked, asked.query === null ? undefined : taken.get(asked.query))
+    const budget = budgets.get(query.run) ?? 0
+    const keep = Math.max(kept, runs.get(query.run)?.keep ?? 0)
+    const covered = asked.credits <= budget && query.credits <= balance - keep && query.calls <= callsLeft
+    if (asked.credits > 0 && !covered) return false
+    if (query.credits > 0) kept = keep
+    balance -= query.credits
+    callsLeft -= query.calls
+    budgets.set(query.run, budget - asked.credits)
+    if (asked.query !== null && query.calls > 0) taken.set(asked.query, asked)
+    return true
+  }
+}
+
+/** What a query costs on top of an equal one that is bought. */
+function beyond(query: FitQuery, same: FitQuery | undefined): FitQuery {
+  if (same === undefined) return query
+  return {
+    ...query,
+    calls: Math.max(0, query.calls - same.calls),
+    credits: Math.max(0, query.credits - same.credits),
+  }
+}
+
+/** Queries that do not fit, and the most credits that they could have cost. */
+export interface SkippedTotal {
+  readonly queries: number
+  readonly credits: number
+}
+
+type QuotaPeriod = keyof Account['quotas']
+
+/** One quota of the key: what it allows, and what is known to have been used of it. In calls that cost. */
+export interface QuotaUsage {
+  readonly period: QuotaPeriod
+  readonly limit: number
+  /** By calls in our ledger, those counted that may have been billed. */
+  readonly ours: number
+  /** By all users of the key, at most: what the service counted since before the period began. */
+  readonly atMost: number
+}
+
+/**
+ * When the periods that hold an instant began, epoch ms. Where the service draws its lines is not documented; they
+ * are taken as UTC days, weeks from Monday and calendar months.
+ */
+export function periodStarts(now: number): Readonly<Record<QuotaPeriod, number>> {
+  const day = new Date(now).setUTCHours(0, 0, 0, 0)
+  const date = new Date(day)
+  return {
+    total: 0,
+    daily: day,
+    weekly: day - ((date.getUTCDay() + 6) % 7) * 86_400_000,
+    monthly: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()),
+  }
+}
+
+/** The quotas of a key that has any, compared with the ledger. */
+export async function quotaUsage(
+  store: {
+    chargedCalls(keyHash: string, span: TimeSpan): Promise<number>
+    lastUsage(keyHash: string, before?: number): Promise<{ readonly totalUsed: number | null } | null>
+  },
+  keyHash: string,
+  { quotas, totalUsed }: Pick<Account, 'quotas' | 'totalUsed'>,
+  now: number,
+): Promise<readonly QuotaUsage[]> {
+  const starts = periodStarts(now)
+  // The same all day, so that the store can keep what it counted.
+  const latest = latestCounted(starts.daily + dayMs)
+  const limited = (Object.keys(quotas) as QuotaPeriod[]).flatMap((period) => {
+    const limit = quotas[period]
+    return limit === null ? [] : [{ period, limit }]
+  })
+  return await Promise.all(
+    limited.map(async ({ period, limit }) => {
+      const since = starts[period]
+      const before = (await store.lastUsage(keyHash, since))?.totalUsed ?? 0
+      // The count starts again from 0 with a billing period.
+      const atMost =
+        totalUsed === null ? Number.POSITIVE_INFINITY : totalUsed - (before > totalUsed ? 0 : before)
+      // A quota of all calls counts them whatever they are dated.
+      const until = period === 'total' ? Number.MAX_SAFE_INTEGER : latest
+      return { period, limit, ours: await store.chargedCalls(keyHash, { from: since, until }), atMost }
+    }),
+  )
+}
+
+/** Calls that the quotas still allow, infinite without any. */
+export function quotaLeft(uses: readonly QuotaUsage[]): number {
+  return Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...uses.map(({ limit, ours }) => limit - ours)))
+}
+
+/** The quota that may be why the service throttles every call, or null where none can be. */
+export function exhaustedQuota(uses: readonly QuotaUsage[]): QuotaUsage | null {
+  return uses.find(({ limit, atMost, ours }) => Math.max(atMost, ours) >= limit) ?? null
+}
+
+/** `daily quota of 500 calls`. */
+export function quotaName({ period, limit }: QuotaUsage): string {
+  return `${period} quota of ${grouped(limit)} ${limit === 1 ? 'call' : 'calls'}`
+}
+
+/** The message where our own calls have used up a quota. */
+export function quotaMessage(uses: readonly QuotaUsage[]): string {
+  const [least] = [...uses].sort((a, b) => a.limit - a.ours - (b.limit - b.ours))
+  return least === undefined
+    ? ''
+    : `The ${quotaName(least)} of the key is used up by the calls in the ledger. Run the same command again when it starts anew or is raised.`
 }

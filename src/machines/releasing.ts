@@ -8,6 +8,9 @@ import {
   limitKey,
   limitName,
   limitWarning,
+  quotaLeft,
+  quotaMessage,
+  quotaUsage,
   reachedMessage,
   type SpendingLimit,
 } from '../ledger/budget.ts'
@@ -18,7 +21,6 @@ import {
   type PeriodLimits,
   periodLimits,
 } from '../ledger/period-limits.ts'
-import { quotaLeft, quotaMessage, quotaUsage } from '../ledger/quotas.ts'
 import type { Run, StopCause, Task } from '../model/run.ts'
 import { freshSpan } from '../model/trusted-time.ts'
 import type { SkippedQueries } from '../store/journal.ts'

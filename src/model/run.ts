@@ -195,24 +195,6 @@ export const exitCodes = {
 /** Exit codes of what a signal stopped. */
 export const signalCodes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 143 } as const
 
-/** For several runs of one command: the first of these reasons decides the exit code. */
-const worst: readonly FinishReason[] = [
-  'crashed',
-  'interrupted',
-  'auth',
-  'unavailable',
-  'quota',
-  'balance',
-  'budget',
-  'completed_with_failures',
-  'completed',
-]
-
-/** The reason that decides the exit code. */
-export function worstReason(reasons: readonly FinishReason[]): FinishReason {
-  return worst.find((reason) => reasons.includes(reason)) ?? 'completed'
-}
-
 /** A run compared with the observations of its queries and targets just before it. */
 interface RunComparison {
   /** Observations that ranked before, and of which the run knows whether they still do. */

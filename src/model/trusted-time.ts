@@ -33,25 +33,6 @@ export function countsAsDone(instant: number, now: number): boolean {
 }
 
 /**
- * How far the clock of the service is ahead of ours. The Date header names whole seconds, and an instant between question and
- * answer: what this can explain is no difference.
- */
-export function clockDifference(
-  theirs: number,
-  {
-    before,
-    after,
-  }: {
-    readonly before: number
-    readonly after: number
-  },
-): number {
-  if (theirs > after) return theirs - after
-  const latest = theirs + 999
-  return latest < before ? latest - before : 0
-}
-
-/**
  * The time from which ages of what is removed count, where nothing confirms the clock. A clock that is more than a day ahead of the last
  * known time is not believed: ages then count from that time, and what is newer is kept.
  *
@@ -66,15 +47,6 @@ export function clockOff(aheadMs: number): string {
   const days = Math.round(Math.abs(aheadMs) / dayMs)
   const off = days < 2 ? duration(Math.round(Math.abs(aheadMs) / 1000)) : count(days, 'day')
   return `The clock of this machine is ${off} ${aheadMs > 0 ? 'behind' : 'ahead of'} that of the service`
-}
-
-/** The program did not exist before. A clock that shows an earlier time was never set. */
-export const earliestTime = Date.UTC(2024, 0, 1)
-const latestTime = Date.UTC(2100, 0, 1)
-
-/** Whether a date from the service is plausible. A proxy that answers in its place, or a machine without a clock, may send any date. */
-export function isPossible(theirs: number): boolean {
-  return theirs >= earliestTime && theirs < latestTime
 }
 
 /** Two time zones never name days that are further apart. */

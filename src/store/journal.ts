@@ -1,4 +1,4 @@
-import type { SkippedTotal } from '../ledger/fit.ts'
+import type { SkippedTotal } from '../ledger/budget.ts'
 import type { SharedLimit } from '../ledger/period-limits.ts'
 import type { NewCall, Outcome, Settlement } from '../model/call.ts'
 import type { Task } from '../model/run.ts'

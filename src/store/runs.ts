@@ -1,4 +1,4 @@
-import type { FitFunds, SkippedTotal } from '../ledger/fit.ts'
+import type { FitFunds, SkippedTotal } from '../ledger/budget.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { JobQuery, PlannedQuery, QuerySource } from '../model/query.ts'
 import type { FinishReason, PlanSummary, Run, RunTotals, Task } from '../model/run.ts'

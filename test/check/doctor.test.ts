@@ -8,7 +8,7 @@ import {
   type InstallationFacts,
 } from '../../src/check/doctor.ts'
 import { spentByOthersLately } from '../../src/check/examine.ts'
-import { clockDifference } from '../../src/model/trusted-time.ts'
+import { clockDifference } from '../../src/collect/account.ts'
 import { testTable } from '../support/test-table.ts'
 
 const now = Date.UTC(2026, 10, 23, 6)

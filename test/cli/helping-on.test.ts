@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nextCommands } from '../../src/cli/progress.ts'
 import { databaseLock, tryLock } from '../../src/store/sqlite/connection/lock.ts'
-import { aJob, aTarget } from '../plan/build.ts'
+import { aJob, aTarget } from '../run/build.ts'
 import { queriesCsv } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
 

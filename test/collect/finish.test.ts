@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { worstReason } from '../../src/cli/commands/collect/collect-runs.ts'
 import { finishRuns } from '../../src/collect/finish.ts'
 import type { SpendingLimit } from '../../src/ledger/budget.ts'
-import {
-  exitCodes,
-  type FinishReason,
-  type RunTotals,
-  type StopCause,
-  worstReason,
-} from '../../src/model/run.ts'
+import { exitCodes, type FinishReason, type RunTotals, type StopCause } from '../../src/model/run.ts'
 import type { Store } from '../../src/store/store.ts'
 import { noon } from '../store/build.ts'
 import { aRun } from '../support/tasks.ts'

@@ -9,8 +9,8 @@ import {
   type QueryUpdate,
   scoreQuery,
 } from '../../src/rank/paging.ts'
-import { aTarget } from '../plan/build.ts'
 import { pagesOf } from '../rank/build.ts'
+import { aTarget } from '../run/build.ts'
 import { webPage } from '../store/answers.ts'
 import { testTable } from '../support/test-table.ts'
 

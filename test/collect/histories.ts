@@ -1,8 +1,8 @@
 import type { PagingPolicy } from '../../src/model/job.ts'
-import type { Day } from '../../src/plan/backtest.ts'
 import type { PagingRules, QueryState } from '../../src/rank/paging.ts'
-import { aTarget } from '../plan/build.ts'
+import type { Day } from '../../src/run/backtest.ts'
 import { pagesOf } from '../rank/build.ts'
+import { aTarget } from '../run/build.ts'
 
 export const day = 86_400_000
 

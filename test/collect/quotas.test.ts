@@ -7,7 +7,7 @@ import {
   quotaLeft,
   quotaMessage,
   quotaName,
-} from '../../src/ledger/quotas.ts'
+} from '../../src/ledger/budget.ts'
 import { testTable } from '../support/test-table.ts'
 
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`)

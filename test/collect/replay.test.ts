@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PagingPolicy } from '../../src/model/job.ts'
 import type { Observation } from '../../src/model/result.ts'
+import { type Page, scoreQuery } from '../../src/rank/paging.ts'
 import {
   afterSearch,
   isFullyStored,
   replay,
   type SeenTargets,
   targetHistoryOf,
-} from '../../src/plan/backtest.ts'
-import { type Page, scoreQuery } from '../../src/rank/paging.ts'
-import { aTarget } from '../plan/build.ts'
+} from '../../src/run/backtest.ts'
 import { pagesOf } from '../rank/build.ts'
 import { neverSeen, services } from '../rank/looking.ts'
+import { aTarget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { day, rules, storedQuery } from './histories.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { jobFileJsonSchema } from '../../src/jobfile/json-schema.ts'
-import { noBudget } from '../plan/build.ts'
+import { noBudget } from '../run/build.ts'
 import { readJob } from './reading.ts'
 
 const example = `name: acme-us                      # default: the file's name

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobOptions } from '../../src/model/job.ts'
 import { type JobQuery, queryKey } from '../../src/model/query.ts'
 import { schedule } from '../../src/schedule/slots.ts'
-import { noBudget } from '../plan/build.ts'
+import { noBudget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { csvProblems, readJob, yamlProblems } from './reading.ts'
 

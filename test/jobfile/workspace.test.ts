@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { formatProblem } from '../../src/jobfile/source.ts'
 import { readWorkspace } from '../../src/jobfile/workspace.ts'
 import type { JobOptions } from '../../src/model/job.ts'
-import { noBudget } from '../plan/build.ts'
+import { noBudget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 

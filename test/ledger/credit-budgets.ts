@@ -2,7 +2,7 @@ import { highestPrice } from '../../src/catalog/index.ts'
 import { creditBudget } from '../../src/ledger/budget.ts'
 import type { Account } from '../../src/model/call.ts'
 import type { Run } from '../../src/model/run.ts'
-import { aJob, noBudget } from '../plan/build.ts'
+import { aJob, noBudget } from '../run/build.ts'
 import { aRun } from '../support/tasks.ts'
 
 export const budgeted = (id: number, maxCredits: number | null = null, keep: number | null = null): Run =>

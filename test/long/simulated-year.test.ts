@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { simulatedHistory } from '../../bench/simulated-history.ts'
-import { backtest } from '../../src/plan/backtest.ts'
+import { backtest } from '../../src/run/backtest.ts'
 
 const week = 7 * 86_400_000
 

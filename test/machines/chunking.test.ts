@@ -4,7 +4,7 @@ import { type ChunkingOptions, chunkSize, chunksOf, planParts } from '../../src/
 import type { PlannedQuery } from '../../src/model/query.ts'
 import type { PlannedRow } from '../../src/store/runs.ts'
 import type { NewChunk } from '../../src/store/shared/plans.ts'
-import { aJob } from '../plan/build.ts'
+import { aJob } from '../run/build.ts'
 import { aQuery, aStore, plan } from '../store/build.ts'
 import { aRun } from '../support/tasks.ts'
 import { testTable } from '../support/test-table.ts'

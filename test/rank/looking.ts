@@ -9,7 +9,7 @@ import {
   scoreQuery,
   type TargetHistory,
 } from '../../src/rank/paging.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { donePage } from './build.ts'
 
 export const neverSeen: TargetHistory = {

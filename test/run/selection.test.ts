@@ -6,7 +6,7 @@ import { withKeywordsOfViews } from '../../src/report/requests/presentation.ts'
 import { filterReport } from '../../src/report/requests/rank-report.ts'
 import { selectionOf } from '../../src/run/selection.ts'
 import { watchedBy } from '../../src/unattended/alerts/judgement.ts'
-import { aJobQuery } from '../plan/build.ts'
+import { aJobQuery } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { aRule, aWatchedQuery } from '../unattended/build.ts'
 

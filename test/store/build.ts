@@ -8,12 +8,12 @@ import type { JobSettings } from '../../src/model/job.ts'
 import type { JobQuery, PlannedQuery } from '../../src/model/query.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import type { TimeSpan } from '../../src/model/time.ts'
-import { planQuery } from '../../src/plan/plan-query.ts'
+import { planQuery } from '../../src/run/job-files.ts'
 import type { Funds, LeaseRequest } from '../../src/store/journal.ts'
 import type { PlannedJob } from '../../src/store/runs.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aJob, aJobQuery } from '../plan/build.ts'
+import { aJob, aJobQuery } from '../run/build.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)
 

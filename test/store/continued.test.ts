@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobQuery } from '../../src/model/query.ts'
-import { aTarget, noBudget } from '../plan/build.ts'
+import { aTarget, noBudget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { answer, fail, keep, read, webPage, work } from './answers.ts'
 import { aQuery, aStore, firstTask, lease, noon, plan, plannedJob, tasksOf, text } from './build.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { noFile } from '../../src/model/job.ts'
-import { aJob } from '../plan/build.ts'
+import { aJob } from '../run/build.ts'
 import { answer, webPage } from './answers.ts'
 import { aStore, firstTask, noon, plan, type TempStore, text } from './build.ts'
 

@@ -4,7 +4,7 @@ import { queryKey } from '../../src/model/query.ts'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { webPage, work } from './answers.ts'
 import { aQuery, aStore, hour, noon, plan, plannedJob, since, type TempFile, tasksOf } from './build.ts'
 import { resultsOfBefore } from './results-of-before.ts'

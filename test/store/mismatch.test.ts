@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { renormalise } from '../../src/run/derive.ts'
-import { aJob, aTarget } from '../plan/build.ts'
+import { aJob, aTarget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { everythingPublic, workBodies } from './bodies.ts'
 import { aQuery, aStore, lease, meansOf, noon, plan, planJobs, plannedJob, since, text } from './build.ts'

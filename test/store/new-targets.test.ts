@@ -5,7 +5,7 @@ import type { JobSettings } from '../../src/model/job.ts'
 import type { Target } from '../../src/model/target.ts'
 import { backfillTargets } from '../../src/run/derive.ts'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { answer, fail, webPage, work } from './answers.ts'
 import { aStore, hour, lease, noon, plan, type TempStore, tasksOf } from './build.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aResult } from '../catalog/results.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { answer, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan } from './build.ts'

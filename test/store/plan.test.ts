@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobQuery } from '../../src/model/query.ts'
-import { aJob } from '../plan/build.ts'
+import { aJob } from '../run/build.ts'
 import { aRun } from '../support/tasks.ts'
 import { answer, webPage, work } from './answers.ts'
 import {

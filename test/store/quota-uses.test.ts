@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { quotaUsage } from '../../src/ledger/budget.ts'
 import { countLimits, limitsOf } from '../../src/ledger/period-limits.ts'
-import { quotaUsage } from '../../src/ledger/quotas.ts'
 import type { Account } from '../../src/model/call.ts'
 import { recentSpending } from '../../src/unattended/status.ts'
 import { settlement } from './answers.ts'

@@ -3,7 +3,7 @@ import type { JobQuery } from '../../src/model/query.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import type { PlannedJob } from '../../src/store/runs.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aJob } from '../plan/build.ts'
+import { aJob } from '../run/build.ts'
 import { answer, fail, malformed, webPage } from './answers.ts'
 import { aQuery, hour, lease, meansOf, noon, plannedJob, since } from './build.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { testTable } from '../support/test-table.ts'
 import { fail, webPage, work } from './answers.ts'
 import { aStore, lease, noon, plan } from './build.ts'

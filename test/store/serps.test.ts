@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { answer, malformed, webPage, work } from './answers.ts'
 import { aStore, firstTask, hour, noon, plan } from './build.ts'
 

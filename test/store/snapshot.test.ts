@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { webPage, work } from './answers.ts'
 import { aStore, plan } from './build.ts'
 

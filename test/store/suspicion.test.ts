@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { webBody, workBodies } from './bodies.ts'
 import { aStore, hour, noon, plan } from './build.ts'
 

@@ -1,4 +1,4 @@
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import { aStore, lease, plan } from './build.ts'
 
 /** A run of three queries, of which the third costs 3 credits, all let through. */

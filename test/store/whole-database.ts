@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/store.ts'
 import { aResult } from '../catalog/results.ts'
-import { aTarget } from '../plan/build.ts'
+import { aTarget } from '../run/build.ts'
 import {
   aLookup,
   begin,

@@ -1,5 +1,5 @@
 import type { Run, Task } from '../../src/model/run.ts'
-import { aJob } from '../plan/build.ts'
+import { aJob } from '../run/build.ts'
 import { noon } from '../store/build.ts'
 
 /** A run under way, of which only what matters is named. */

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChannelContext } from '../../src/unattended/channels/channel.ts'
-import { mailOf } from '../../src/unattended/channels/email.ts'
-import { openChannel } from '../../src/unattended/channels/index.ts'
+import { type ChannelContext, mailOf, openChannel } from '../../src/unattended/channels/index.ts'
 import { testTable } from '../support/test-table.ts'
 import { aMailServer, aMessage, anAlert, around, hostile } from './receivers.ts'
 

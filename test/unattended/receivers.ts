@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import { addressMistake, poster } from '../../src/api/post.ts'
 import type { AlertMessage, AlertNews } from '../../src/model/settings/alert.ts'
-import type { ChannelContext, ChannelMessage } from '../../src/unattended/channels/channel.ts'
+import type { ChannelContext, ChannelMessage } from '../../src/unattended/channels/index.ts'
 
 export interface Received {
   readonly path: string

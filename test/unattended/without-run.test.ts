@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sendWithoutRun } from '../../src/unattended/messages/digest.ts'
-import { aJob } from '../plan/build.ts'
+import { aJob } from '../run/build.ts'
 import { aStore, hour, noon, plan, text } from '../store/build.ts'
 import { anAlert, around } from './receivers.ts'
 

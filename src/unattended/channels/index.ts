@@ -1,21 +1,276 @@
 import { spawn } from 'node:child_process'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { NodemailerError } from 'nodemailer'
 import type { Channel } from '../../model/settings/workspace.ts'
-import {
-  type ChannelContext,
-  type ChannelMessage,
-  documentOf,
-  failed,
-  notSet,
-  type OpenChannel,
-  type OpenedChannel,
-  postingTo,
-  type Sent,
-  sent,
-} from './channel.ts'
-import { openEmail } from './email.ts'
+import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
+import type { Outgoing } from '../../run/outgoing.ts'
+import type { MessageContent, ReportMessage } from '../../store/outbox.ts'
 import { cut, fitParts, type Letter, type LetterPart, letterOf, oneLine } from './letter.ts'
+
+/** A message as channels send it. */
+export interface ChannelMessage {
+  /** The same on every try, so that receivers can tell a repetition. */
+  readonly id: string
+  /** When it was put into the outbox, epoch ms. */
+  readonly createdAt: number
+  readonly content: MessageContent
+}
+
+/** How a try ended. */
+export type Sent =
+  | {
+      readonly ok: true
+      /** What must be said all the same, as a clause; null where all went well. */
+      readonly remark: string | null
+    }
+  | {
+      readonly ok: false
+      /** A clause for people; without any part of an address or of a secret. */
+      readonly reason: string
+      /** How long the receiver asks to be left alone; null where it does not say. */
+      readonly retryAfterMs: number | null
+      /** No later try will do better. */
+      readonly isFinal: boolean
+    }
+
+/** Sends a message once; never rejected. */
+export type Send = (message: ChannelMessage, timeoutMs: number) => Promise<Sent>
+
+/** What channels need of the world. */
+export interface ChannelContext extends Outgoing {
+  /** The folder of the workspace file: paths and commands are relative to it. */
+  readonly folder: string
+  /** Epoch ms. */
+  readonly now: () => number
+}
+
+/** A channel that is ready to send, or a sentence that says what is missing. */
+type OpenedChannel = { readonly send: Send } | { readonly missing: string }
+
+/** One type of channel: how it is opened with what the workspace file says of it. */
+type OpenChannel<Settings> = (settings: Settings, around: ChannelContext) => OpenedChannel
+
+/** A try that went well. */
+export const sent: Sent = { ok: true, remark: null }
+
+/** A try that failed. */
+export function failed(
+  reason: string,
+  more: { readonly retryAfterMs?: number | null; readonly isFinal?: boolean } = {},
+): Sent {
+  return { ok: false, reason, retryAfterMs: null, isFinal: false, ...more }
+}
+
+/** The message as programs read it: the body of webhooks, a line of files, the standard input of commands. */
+function documentOf({ createdAt, content }: Omit<ChannelMessage, 'id'>) {
+  return {
+    type: `rankline.${content.kind}`,
+    timestamp: new Date(createdAt).toISOString(),
+    data: content.message,
+  }
+}
+
+/** What to do about variables that a channel needs and that are not set. */
+function notSet(variables: readonly string[]): string {
+  return variables.length === 1
+    ? `${variables[0]} is not set. Set it in the environment or in .env`
+    : `${variables.join(' and ')} are not set. Set them in the environment or in .env`
+}
+
+/** The address that a variable holds, or a sentence that says why there is none. */
+export function addressIn(
+  variable: string,
+  { secret, addressMistake }: Pick<ChannelContext, 'secret' | 'addressMistake'>,
+): { readonly url: string } | { readonly missing: string } {
+  const url = secret(variable)
+  if (url === undefined) return { missing: notSet([variable]) }
+  const mistake = addressMistake(url)
+  return mistake === null ? { url } : { missing: `The address in ${variable} ${mistake}` }
+}
+
+/** A channel that POSTs JSON to the address in a variable. */
+function postingTo(
+  variable: string,
+  around: ChannelContext,
+  request: (message: ChannelMessage) => Promise<{
+    readonly body: string
+    readonly headers?: Readonly<Record<string, string>>
+  }>,
+): OpenedChannel {
+  const address = addressIn(variable, around)
+  if ('missing' in address) return address
+  return {
+    send: async (message, timeoutMs) => {
+      const { body, headers = {} } = await request(message)
+      const result = await around.post({
+        url: address.url,
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+        timeoutMs,
+      })
+      if ('error' in result) return failed(result.error)
+      const { status, retryAfterMs, start } = result
+      if (status >= 200 && status < 300) return sent
+      if (status >= 300 && status < 400)
+        return failed(
+          `HTTP ${status}, a redirect, which is not followed: put the address that it leads to into ${variable}`,
+        )
+      return failed(`HTTP ${status}${knownWord(start)}`, { retryAfterMs, isFinal: status === 410 })
+    },
+  }
+}
+
+/** Slack and others answer a word such as `no_service`; a page or a document may hold anything. */
+function knownWord(start: string): string {
+  const word = start.trim()
+  return /^[a-z][a-z_]{2,40}$/.test(word) ? ` (${word})` : ''
+}
+
+/** Mail through the server in SMTP_URL, from the address in SMTP_FROM. */
+const openEmail: OpenChannel<Channel & { readonly type: 'email' }> = ({ to }, around) => {
+  const unset = ['SMTP_URL', 'SMTP_FROM'].filter((variable) => around.secret(variable) === undefined)
+  if (unset.length === 2)
+    return { missing: `${notSet(unset)}, as in smtps://user:password@host and alerts@acme.com` }
+  const server = serverIn(around)
+  if ('missing' in server) return server
+  const from = around.secret('SMTP_FROM')
+  if (from === undefined) return { missing: `${notSet(['SMTP_FROM'])}, as in alerts@acme.com` }
+  const domain = from.match(/^[^\r\n]*@([a-z0-9.-]+)>?$/i)?.[1]
+  if (domain === undefined)
+    return {
+      missing: 'SMTP_FROM is not a mail address. Write it like alerts@acme.com or Acme <alerts@acme.com>',
+    }
+  return {
+    send: async (message, timeoutMs) => {
+      const { createTransport } = await import('nodemailer')
+      const transport = createTransport({
+        url: server.url,
+        // A password goes out encrypted, or not at all.
+        ...(server.mustEncrypt ? { requireTLS: true } : {}),
+        connectionTimeout: timeoutMs,
+        greetingTimeout: timeoutMs,
+        dnsTimeout: timeoutMs,
+        socketTimeout: timeoutMs,
+        socketCloseTimeout: 500,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      })
+      let late: NodeJS.Timeout | undefined
+      const deadline = new Promise<never>((_, reject) => {
+        late = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+      })
+      const sending = transport.sendMail({
+        from,
+        to: [...to],
+        messageId: `<${message.id}@${domain}>`,
+        date: new Date(around.now()),
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        ...mailOf(message),
+      })
+      try {
+        const { rejected } = await Promise.race([sending, deadline])
+        return rejected.length === 0
+          ? sent
+          : { ok: true, remark: `the server refused ${rejected.map(oneLine).join(', ')}` }
+      } catch (error) {
+        // What is told of too late is not waited for.
+        sending.catch(() => {})
+        return failed(explain(error as NodemailerError, server.secrets))
+      } finally {
+        clearTimeout(late)
+        transport.close()
+      }
+    },
+  }
+}
+
+type Server =
+  | { readonly url: string; readonly mustEncrypt: boolean; readonly secrets: readonly string[] }
+  | { readonly missing: string }
+
+function serverIn({ secret, allowHttp }: ChannelContext): Server {
+  const written = secret('SMTP_URL')
+  if (written === undefined)
+    return {
+      missing: `${notSet(['SMTP_URL'])}, as in smtps://user:password@host`,
+    }
+  const url = parseUrl(written)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
+    return {
+      missing: 'SMTP_URL is not the address of a mail server. Write it like smtps://user:password@host',
+    }
+  const { protocol, hostname, username, password } = url
+  return {
+    url: written,
+    mustEncrypt: protocol === 'smtp:' && username !== '' && !isLoopback(hostname) && !allowHttp,
+    secrets: [username, password].flatMap((one) => [one, percentDecoded(one)]).filter((one) => one !== ''),
+  }
+}
+
+/** Lines that a mail has at most. */
+const mostLines = 500
+
+/** Subject, text and HTML of a message. A report is a whole mail already. */
+export function mailOf({ content }: Pick<ChannelMessage, 'content'>) {
+  if (content.kind === 'report') return reportMail(content.message)
+  const letter = letterOf(content)
+  const parts = fitParts(letter, mostLines, () => 1)
+  return {
+    subject: `[rankline] ${letter.subject}`,
+    text: `${parts.map(asText).join('\n')}\n`,
+    html: `<!doctype html><html><body style="font-family:sans-serif">${parts.map(asHtml).join('\n')}</body></html>\n`,
+    attachments: [],
+  }
+}
+
+function reportMail({ subject, text, html, pictures }: ReportMessage) {
+  const attachments = Object.entries(pictures).map(([cid, base64]) => ({
+    cid,
+    filename: `${cid}.png`,
+    contentType: 'image/png',
+    contentDisposition: 'inline' as const,
+    content: Buffer.from(base64, 'base64'),
+  }))
+  return { subject: oneLine(subject), text, html, attachments }
+}
+
+function asText({ is, text }: LetterPart): string {
+  if (is === 'title') return `${text}\n`
+  return is === 'heading' ? `\n${text}` : is === 'line' ? `- ${text}` : text
+}
+
+function asHtml({ is, text }: LetterPart): string {
+  const safe = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+  if (is === 'title') return `<h2>${safe}</h2>`
+  return is === 'heading' ? `<h3>${safe}</h3>` : `<p style="margin:0.3em 0">${safe}</p>`
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EAUTH: 'the mail server refused user name or password',
+  ETLS: 'the mail server offers no encryption, without which no password is sent',
+  EDNS: 'the host name of the mail server is not known',
+  ESOCKET: 'the connection to the mail server failed',
+  ECONNECTION: 'the connection to the mail server failed',
+  ETIMEDOUT: 'the mail server did not answer in time',
+}
+
+/** What the server answered helps most, but it may repeat what it was told. */
+function explain(error: NodemailerError, secrets: readonly string[]): string {
+  const { code = '', response, message } = error
+  const said =
+    typeof response === 'string'
+      ? response
+      : reasons[code] === undefined || code === 'ESOCKET' || code === 'ECONNECTION'
+        ? message
+        : ''
+  const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), oneLine(said).slice(0, 200))
+  return [reasons[code], safe].filter((part) => part !== undefined && part !== '').join(': ')
+}
 
 /** An incoming webhook of Slack. */
 const openSlack: OpenChannel<Channel & { readonly type: 'slack' }> = ({ urlEnv }, around) =>

@@ -11,7 +11,7 @@ import { workspaceOf, workspacePath } from '../../run/job-files.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
 import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
 import type { RunStore } from '../../store/runs.ts'
-import type { ChannelMessage, Send, Sent } from '../channels/channel.ts'
+import type { ChannelMessage, Send, Sent } from '../channels/index.ts'
 
 interface Delivery {
   readonly store: OutboxStore & Pick<RunStore, 'jobFile'>

@@ -9,7 +9,7 @@ import type { ChunkLease, NewSharedCall, StoredAnswer } from '../../../src/store
 import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
 import type { SharedJournal } from '../../../src/store/shared/journal.ts'
 import type { ChunkQuery, NewChunk, SharedRun } from '../../../src/store/shared/plans.ts'
-import { aJob } from '../../plan/build.ts'
+import { aJob } from '../../run/build.ts'
 import { aQuery, noon } from '../../store/build.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../../src/report/diff/serp-diff.ts'
 import { byChange, diffSummary, diffTable, diffText } from '../../../src/report/diff/text.ts'
 import type { PageRecord, ResultRecord, SerpRecord } from '../../../src/store/reports.ts'
-import { aTarget } from '../../plan/build.ts'
+import { aTarget } from '../../run/build.ts'
 import { noPage } from '../build-record.ts'
 
 type Sent = Partial<ResultRecord> & { readonly letter?: string }

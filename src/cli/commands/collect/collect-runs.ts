@@ -12,7 +12,7 @@ import {
   switchOption,
   textOption,
 } from '../../../model/option.ts'
-import { exitCodes, type FinishReason, isComplete, type StopCause, worstReason } from '../../../model/run.ts'
+import { exitCodes, type FinishReason, isComplete, type StopCause } from '../../../model/run.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { numberOption } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
@@ -342,4 +342,22 @@ export function readCollectFlags(flags: CollectFlags): CollectSettings {
     fitBalance: flags.fitBalance === true,
     metricsFile: metricsFileToWrite(flags.metricsFile),
   }
+}
+
+/** For several runs of one command: the first of these reasons decides the exit code. */
+const worst: readonly FinishReason[] = [
+  'crashed',
+  'interrupted',
+  'auth',
+  'unavailable',
+  'quota',
+  'balance',
+  'budget',
+  'completed_with_failures',
+  'completed',
+]
+
+/** The reason that decides the exit code. */
+export function worstReason(reasons: readonly FinishReason[]): FinishReason {
+  return worst.find((reason) => reasons.includes(reason)) ?? 'completed'
 }

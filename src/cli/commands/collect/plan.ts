@@ -8,8 +8,11 @@ import {
   limitKey,
   limitLine,
   limitWarning,
+  type QuotaUsage,
+  quotaLeft,
+  quotaName,
+  quotaUsage,
 } from '../../../ledger/budget.ts'
-import { type QuotaUsage, quotaLeft, quotaName, quotaUsage } from '../../../ledger/quotas.ts'
 import type { Account } from '../../../model/call.ts'
 import type { JobSettings } from '../../../model/job.ts'
 import { type OptionSpecs, switchOption } from '../../../model/option.ts'
@@ -19,14 +22,22 @@ import { count, duration, firstNames, grouped } from '../../../model/text.ts'
 import { quoted } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../plan/backtest.ts'
-import { mayNotCall, type PlanDocument, planDocuments } from '../../../plan/document.ts'
 import type { QueryState } from '../../../rank/paging.ts'
 import { connectFreely, judgeClock } from '../../../run/app.ts'
+import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
 import { dueQueries } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import { accountOf, decideJobs, editedJobs, pausedJobs, unfit } from '../../../run/plan-jobs.ts'
+import {
+  accountOf,
+  decideJobs,
+  editedJobs,
+  mayNotCall,
+  type PlanDocument,
+  pausedJobs,
+  planDocuments,
+  unfit,
+} from '../../../run/plan-jobs.ts'
 import { onlySelected, selectedQueries, wantedOf } from '../../../run/selection.ts'
 import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { AskedQuery } from '../../../store/results.ts'

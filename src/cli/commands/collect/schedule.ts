@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
-import { quotaLeft, quotaUsage } from '../../../ledger/quotas.ts'
+import { quotaLeft, quotaUsage } from '../../../ledger/budget.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import {
   type OptionSpec,

@@ -1,4 +1,4 @@
-import { printedLayout } from '../../../machines/postgres/schema.ts'
+import { printedLayout } from '../../../machines/postgres/open.ts'
 import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../machines/queue.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, shortKey } from '../../../model/text.ts'

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { type FitQuery, fitToBalance } from '../../../ledger/fit.ts'
+import { type FitQuery, fitToBalance } from '../../../ledger/budget.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import { type EndKind, isFinal } from '../../../rank/paging.ts'
 import { damagedMark } from '../../compression.ts'

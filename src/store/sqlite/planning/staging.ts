@@ -9,7 +9,7 @@ import {
   sqliteTable,
   text,
 } from 'drizzle-orm/sqlite-core'
-import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/fit.ts'
+import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/budget.ts'
 import { mergeQueries, type PlannedQuery } from '../../../model/query.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { mergeQueries, type PlannedQuery, queryKey } from '../../src/model/query.ts'
-import { pageRange, planQuery } from '../../src/plan/plan-query.ts'
+import { pageRange, planQuery } from '../../src/run/job-files.ts'
 import { testTable } from '../support/test-table.ts'
 import { aJobQuery, aTarget } from './build.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FitFunds, type FitQuery, fitToBalance } from '../../src/ledger/fit.ts'
+import { type FitFunds, type FitQuery, fitToBalance } from '../../src/ledger/budget.ts'
 
 const infinite = Number.POSITIVE_INFINITY
 const plenty = { budget: infinite, keep: 0 }
