@@ -14,7 +14,7 @@ import { searchJob } from '../run/job-files.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import type { MessageState } from '../store/outbox.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import {
   countedSince,
   daysLeft,

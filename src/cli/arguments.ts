@@ -12,7 +12,7 @@ import { rowFormats } from '../output/formats/index.ts'
 import type { Terminal } from '../output/terminal.ts'
 import type { ReportFormatEntry } from '../report/report.ts'
 import type { Comparison } from '../report/requests/rank-report.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type { compareFlags, globalFlags, outputFlags } from './flags.ts'
 
 type FormatFlags = OptionsOf<ReturnType<typeof outputFlags> & typeof globalFlags>

@@ -5,7 +5,7 @@ import { noFile } from '../model/job.ts'
 import { count, size } from '../model/text.ts'
 import { writeFileAtomically } from '../output/file.ts'
 import { note, sanitize, type Terminal } from '../output/terminal.ts'
-import type { RunReads } from '../store/runs.ts'
+import type { RunReads } from '../store/sqlite/runs.ts'
 
 /** Writes pieces of data to the file that was named, or to stdout; a screen shows the colors of `painted` text. */
 export async function writeOutput(

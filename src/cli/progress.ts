@@ -5,8 +5,8 @@ import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { type Clock, systemClock, utcBetween } from '../model/time.ts'
 import { isScreen, liveEveryMs, note, sanitize, statusLine, type Terminal } from '../output/terminal.ts'
 import type { JobRead, PlanEvents } from '../run/job-files.ts'
-import type { FailureCause, RunStore } from '../store/runs.ts'
 import { shareQueue } from '../store/sqlite/ledger/sums.ts'
+import type { FailureCause, RunStore } from '../store/sqlite/runs.ts'
 
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000

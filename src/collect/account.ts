@@ -5,7 +5,7 @@ import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
-import type { LedgerStore } from '../store/ledger.ts'
+import type { LedgerStore } from '../store/sqlite/ledger/sums.ts'
 import { throttledTooLong, UsageUnavailable } from './stop.ts'
 
 /** What the usage record says, and when. */

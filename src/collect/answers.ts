@@ -12,8 +12,14 @@ import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'
 import { advanceQuery, type PageFailure, pagingRules, scoreQuery } from '../rank/paging.ts'
 import { compress, isQuicklyPacked } from '../store/compression.ts'
-import type { AnsweredTask, AnswerStore, DiskSpace, NewAnswer, ResultRecorder } from '../store/journal.ts'
-import type { TaskCountChange } from '../store/results.ts'
+import type {
+  AnsweredTask,
+  AnswerStore,
+  DiskSpace,
+  NewAnswer,
+  ResultRecorder,
+  TaskCountChange,
+} from '../store/journal.ts'
 
 /** How a task ended, once that is stored. */
 export interface TaskResult {

@@ -9,7 +9,7 @@ import {
   type Suspicion,
 } from '../model/run.ts'
 import type { SkippedQueries } from '../store/journal.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type { CollectResult } from './collect.ts'
 
 /** Exit code of a command that stopped so; 2 where the settings are wrong and nothing was bought. */

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { UsageError } from '../model/errors.ts'
 import type { Cells, Column, ColumnType } from '../output/formats/format.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { ExportFilter, RowView, Snapshot } from '../store/reports.ts'
+import type { ExportFilter, RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
 
 /** A column of an export, with what it says in one line. */
 export interface ExportColumn extends Column {

@@ -12,7 +12,6 @@ import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import { compress, unpackSound } from '../store/compression.ts'
-import type { CollectStore } from '../store/journal.ts'
 import {
   type ChunkLease,
   LeaseLost,
@@ -25,7 +24,7 @@ import {
 import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
 import type { ChunkQuery } from '../store/shared/plans.ts'
-import type { Store } from '../store/store.ts'
+import type { CollectStore, Store } from '../store/sqlite/open.ts'
 import { taskStep } from '../store/sync.ts'
 import { applySteps } from './sync.ts'
 

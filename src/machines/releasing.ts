@@ -31,7 +31,7 @@ import {
   type SharedStandings,
   type WaitingChunk,
 } from '../store/shared/spending.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 
 /** The account is read again after so long, while chunks wait for credits. */
 const readEveryMs = 10_000

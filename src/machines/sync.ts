@@ -21,7 +21,7 @@ import {
 } from '../store/shared/changes.ts'
 import type { SharedJournal } from '../store/shared/journal.ts'
 import type { SharedRun } from '../store/shared/plans.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import {
   type ImportBatch,
   type ReadChange,

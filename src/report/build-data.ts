@@ -6,7 +6,7 @@ import type {
   ResultTexts,
   SeenResults,
   TrackingStore,
-} from '../store/reports.ts'
+} from '../store/sqlite/rankings/tracking.ts'
 import {
   type Citation,
   offeredComparisons,

@@ -1,7 +1,7 @@
 import type { SerpFeature } from '../model/result.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
-import type { TrackingStore } from '../store/reports.ts'
+import type { TrackingStore } from '../store/sqlite/rankings/tracking.ts'
 import type { Citation, PageData } from './data.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'

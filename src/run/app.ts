@@ -12,7 +12,7 @@ import { type Clock, hourMs, systemClock, utcMinute } from '../model/time.ts'
 import { agreeingMs, clockOff, refusedMs } from '../model/trusted-time.ts'
 import { numberOption } from '../model/values.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import {
   type CommandOptions,
   databasePath,

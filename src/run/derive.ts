@@ -6,14 +6,14 @@ import type { JobSettings } from '../model/job.ts'
 import type { Task } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { scoreQuery } from '../rank/paging.ts'
+import type { ReadAnswer } from '../store/journal.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type {
   BackfillResult,
   DeriveFilter,
   QueryToDerive,
-  ReadAnswer,
   RejectedAnswer,
-} from '../store/results.ts'
-import type { Store } from '../store/store.ts'
+} from '../store/sqlite/results/derive.ts'
 
 /** After this long, other processes may write: one may be collecting. */
 const longestStretchMs = 300

@@ -6,7 +6,7 @@ import type { JobSettings } from '../model/job.ts'
 import { type FinishReason, isComplete, isStoppedFromOutside } from '../model/run.ts'
 import { dayMs } from '../model/time.ts'
 import { earliestBegin, everyOfQuery, isDue, latestSlot } from '../schedule/slots.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type { App, Turn } from './app.ts'
 import {
   areLeftOut,

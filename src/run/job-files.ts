@@ -19,7 +19,8 @@ import {
 import type { Workspace } from '../model/settings/workspace.ts'
 import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
-import type { PlanDraft, RunStore } from '../store/runs.ts'
+import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
+import type { RunStore } from '../store/sqlite/runs.ts'
 
 /** The job files of a command, and what it was told of their jobs. */
 export interface JobFileOptions extends JobOptions {

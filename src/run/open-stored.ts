@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
+import type { Store } from '../store/sqlite/open.ts'
 import type { RunList } from '../store/sqlite/open-runs.ts'
-import type { Store } from '../store/store.ts'
 import { type CommandOptions, databaseSetting } from './config.ts'
 import { waitForLocks } from './lock.ts'
 

@@ -1,11 +1,10 @@
 import type { SkippedTotal } from '../ledger/budget.ts'
 import type { SharedLimit } from '../ledger/period-limits.ts'
 import type { NewCall, Outcome, Settlement } from '../model/call.ts'
+import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Task } from '../model/run.ts'
 import type { TimeSpan } from '../model/time.ts'
-import type { LedgerStore } from './ledger.ts'
-import type { AnswerRecord, TaskCountChange } from './results.ts'
-import type { RunStore } from './runs.ts'
+import type { QueryState, QueryUpdate } from '../rank/paging.ts'
 
 /** What must be durable for money: leases of tasks, calls with their settlement, accepted jobs. */
 export interface Journal {
@@ -168,22 +167,6 @@ interface BodyAsItCame {
   readonly fetchedAt: number
 }
 
-/** What collecting needs of the store. */
-export type CollectStore = Journal &
-  AnswerStore &
-  ResultRecorder & { readonly space: DiskSpace; readonly file: DatabaseFile } & Pick<
-    LedgerStore,
-    | 'ambiguousSince'
-    | 'chargedCalls'
-    | 'creditsOf'
-    | 'creditsSent'
-    | 'creditsSentByTag'
-    | 'saveUsage'
-    | 'lastUsage'
-    | 'openJobsOfOthers'
-  > &
-  Pick<RunStore, 'groupSize' | 'taskCounts'>
-
 /** The room that the database has on its disk. */
 export interface DiskSpace {
   /** Keeps room on the disk for this many answers; it makes way for them when the disk is full. */
@@ -209,4 +192,47 @@ export interface DatabaseFile {
   loss(): string | null
   /** Saves what the open database holds beside where its file was, if that is lost and it can. */
   rescue(): Promise<void>
+}
+
+/** Everything that follows from one understood answer, from the failure of one page, or from what is stored already. */
+export interface AnswerRecord {
+  /** The task that was answered or failed; null where nothing new came. */
+  readonly taskId: number | null
+  readonly runId: number
+  readonly queryId: number
+  readonly outcome: { readonly done: ReadAnswer } | { readonly failed: string } | 'as-stored'
+  /** Computed inside the change, when the page's own results are stored. */
+  readonly follow: (query: QueryState) => QueryUpdate
+}
+
+/** How the number of tasks changed by what followed from a page. */
+export interface TaskCountChange {
+  readonly added: number
+  readonly skipped: number
+}
+
+/** What an answer says, with the answer that says it and the normaliser that read it. */
+export interface ReadAnswer {
+  readonly answerId: number
+  readonly normaliser: number
+  readonly says: ParsedAnswer & { readonly echoMismatch?: EchoMismatch | null }
+}
+
+export interface UsageReading {
+  readonly runId: number | null
+  readonly keyHash: string
+  readonly askedAt: number
+  readonly readAt: number
+  readonly remaining: number | null
+  readonly totalUsed: number | null
+  /** The record as received. */
+  readonly record: string
+}
+
+/** What a job spent within a span of time, in credits. */
+export interface JobSpending {
+  readonly job: string
+  readonly spent: number
+  /** Of calls that were possibly billed, or are in flight. */
+  readonly ambiguous: number
 }

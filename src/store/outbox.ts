@@ -1,5 +1,4 @@
 import type { AlertMessage } from '../model/settings/alert.ts'
-import type { Workspace } from '../model/settings/workspace.ts'
 
 /** What a message tells. Each channel writes it in its own form. */
 export type MessageContent =
@@ -67,36 +66,7 @@ export type OutboxMessage = NewMessage & {
 }
 
 /** How a try ended. */
-type TryResult =
+export type TryResult =
   | { readonly state: 'sent'; readonly at: number }
   | { readonly state: 'waiting'; readonly nextTryAt: number; readonly error: string }
   | { readonly state: 'dead'; readonly error: string }
-
-/** Messages to channels, kept until they are delivered, at least once each. */
-export interface OutboxStore {
-  /** Remembers what `rankline.yaml` of a folder says of its channels, for the time when it has mistakes. */
-  rememberChannels(folder: string, channels: Workspace['channels']): Promise<void>
-  /** What it last said; null where that is not known. */
-  lastChannels(folder: string): Promise<Workspace['channels'] | null>
-  /** Puts messages in, all in one change; those whose identity is there already are left out. Answers how many were new. */
-  putMessages(messages: readonly NewMessage[], now: number): Promise<number>
-  /** Which of these identities the outbox has, in whatever state. */
-  knownIdentities(identities: readonly string[]): Promise<ReadonlySet<string>>
-  /** Messages that wait and may be tried by now, the oldest first. */
-  dueMessages(now: number): Promise<readonly OutboxMessage[]>
-  /**
-   * Takes a message for this process to send; false where another process has it, or has settled it. Other processes leave it
-   * alone until the instant given: should this one die before then, they try it again.
-   */
-  claimMessage(message: OutboxMessage, now: number, until: number): Promise<boolean>
-  /** Notes how the try ended that began with the claim of this message; changes nothing where another process has it by now. */
-  settleMessage(message: OutboxMessage, result: TryResult): Promise<void>
-  /** Lets messages that wait be tried at once, and those that were given up anew: of a job, or of all. Answers how many there are. */
-  retryMessages(job: string | null, now: number): Promise<number>
-  /** Messages of a job or of all, in one state or in any, the newest first. */
-  messages(filter: {
-    readonly job?: string
-    readonly state?: MessageState
-    readonly limit?: number
-  }): Promise<readonly OutboxMessage[]>
-}

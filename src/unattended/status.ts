@@ -7,9 +7,9 @@ import { count, firstNames, grouped, size } from '../model/text.ts'
 import { dayMs, hourMs } from '../model/time.ts'
 import { latestKnown } from '../model/trusted-time.ts'
 import { everyOf, slotsBetween } from '../schedule/slots.ts'
-import type { StoredAlert } from '../store/alerts.ts'
-import type { Store } from '../store/store.ts'
-import type { Slot } from '../store/unattended.ts'
+import type { Store } from '../store/sqlite/open.ts'
+import type { StoredAlert } from '../store/sqlite/unattended/alerts.ts'
+import type { Slot } from '../store/sqlite/unattended/due.ts'
 
 /** What is known of all jobs at one instant. Instants are epoch milliseconds, money is in credits. */
 export interface StatusFacts {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { answerIngest, type TaskResult } from '../../src/collect/answers.ts'
 import type { Run, Task } from '../../src/model/run.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/sqlite/open.ts'
 import { begin, settlement } from '../store/answers.ts'
 import { aStore, firstTask, lease, meansOf, noon, plan, since, text } from '../store/build.ts'
 

@@ -1,4 +1,4 @@
-import type { PageRecord, QueryRecord, TargetRecord } from '../../src/store/reports.ts'
+import type { PageRecord, QueryRecord, TargetRecord } from '../../src/store/sqlite/rankings/serps.ts'
 
 /** A page whose results have these links, their ranks counted from the base. */
 export function aPage(page: number, links: readonly string[], base = (page - 1) * 10): PageRecord {

@@ -7,7 +7,7 @@ import {
 } from '../../src/report/history/build-history.ts'
 import type { ComparisonDay } from '../../src/report/history/movement.ts'
 import { type RankReport, rankRows } from '../../src/report/rows.ts'
-import type { ObservedRow, ReportedTarget } from '../../src/store/reports.ts'
+import type { ObservedRow, ReportedTarget } from '../../src/store/sqlite/rankings/tracking.ts'
 import { unknown } from './build.ts'
 
 interface Reporting {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Continues } from '../../src/model/job.ts'
 import { editLines } from '../../src/run/plan-jobs.ts'
-import type { EditedQueries } from '../../src/store/runs.ts'
+import type { EditedQueries } from '../../src/store/sqlite/planning/planned.ts'
 import { testTable } from '../support/test-table.ts'
 
 type Pair = EditedQueries['pairs'][number]

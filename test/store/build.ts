@@ -10,9 +10,8 @@ import type { Run, Task } from '../../src/model/run.ts'
 import type { TimeSpan } from '../../src/model/time.ts'
 import { planQuery } from '../../src/run/job-files.ts'
 import type { Funds, LeaseRequest } from '../../src/store/journal.ts'
-import type { PlannedJob } from '../../src/store/runs.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import { openStore, type Store } from '../../src/store/sqlite/open.ts'
+import type { PlannedJob } from '../../src/store/sqlite/planning/staging.ts'
 import { aJob, aJobQuery } from '../run/build.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)

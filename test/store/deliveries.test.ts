@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Cell } from '../../src/model/result.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import { scoreQuery } from '../../src/rank/paging.ts'
-import type { ExportView } from '../../src/store/reports.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import { openStore, type Store } from '../../src/store/sqlite/open.ts'
+import type { ExportView } from '../../src/store/sqlite/rankings/rows.ts'
 import { testTable } from '../support/test-table.ts'
 import {
   answer,

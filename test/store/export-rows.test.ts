@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RowView } from '../../src/store/reports.ts'
+import type { RowView } from '../../src/store/sqlite/rankings/rows.ts'
 import { testTable } from '../support/test-table.ts'
 import { webPage, work } from './answers.ts'
 import { aStore, plan, type TempStore } from './build.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Settlement } from '../../src/model/call.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/sqlite/open.ts'
 import { testTable } from '../support/test-table.ts'
 import { aLookup, begin, keepPolled, settlement, submit } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'

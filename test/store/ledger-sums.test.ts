@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LedgerGroup } from '../../src/model/call.ts'
-import type { LedgerFilter } from '../../src/store/ledger.ts'
+import type { LedgerFilter } from '../../src/store/sqlite/ledger/sums.ts'
 import { testTable } from '../support/test-table.ts'
 import { aLookup, begin, keep, settlement, submit } from './answers.ts'
 import { aStore, hour, lease, noon, plan } from './build.ts'

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/sqlite/open.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../run/build.ts'
 import {

@@ -2,9 +2,9 @@ import type { Database } from 'better-sqlite3'
 import type { openHttpClient } from '../../src/api/http.ts'
 import type { Clock } from '../../src/model/time.ts'
 import type { DiskSpace } from '../../src/store/journal.ts'
-import type { PlanDraft } from '../../src/store/runs.ts'
 import type { groupCommit } from '../../src/store/sqlite/connection/group-commit.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/sqlite/open.ts'
+import type { PlanDraft } from '../../src/store/sqlite/planning/draft.ts'
 import type { Life } from './life.ts'
 
 let current: Life | null = null

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Mute, StoredAlert } from '../../src/store/alerts.ts'
+import type { Mute, StoredAlert } from '../../src/store/sqlite/unattended/alerts.ts'
 import { alertIdentity, judge } from '../../src/unattended/alerts/judgement.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, observationsOf } from './build.ts'

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../model/call.ts'
 import type { FinishReason } from '../../model/run.ts'
-import type { UsageReading } from '../../store/ledger.ts'
+import type { UsageReading } from '../../store/journal.ts'
 import type { SharedCall } from '../../store/shared/calls.ts'
 import {
   type BlockingTransaction,

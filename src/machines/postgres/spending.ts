@@ -1,7 +1,7 @@
 import { settlingMs } from '../../model/call.ts'
 import type { TimeSpan } from '../../model/time.ts'
 import { agreeingMs } from '../../model/trusted-time.ts'
-import type { JobSpending, UsageReading } from '../../store/ledger.ts'
+import type { JobSpending, UsageReading } from '../../store/journal.ts'
 import {
   QueueDrained,
   type SharedSpending,

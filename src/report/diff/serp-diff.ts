@@ -1,7 +1,7 @@
 import type { Target } from '../../model/target.ts'
 import { pageAddress } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
-import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/reports.ts'
+import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/sqlite/rankings/serps.ts'
 import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts'
 import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
 import { turnoverDepth, turnoverOfPages } from '../metrics/serps.ts'

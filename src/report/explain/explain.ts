@@ -3,7 +3,7 @@ import { wrap } from '../../output/table.ts'
 import { fitColumns, sanitizeLine, textWidth } from '../../output/terminal.ts'
 import { explainMatch } from '../../rank/explain.ts'
 import { isOpaque } from '../../rank/match.ts'
-import type { QueryRecord, ResultRecord, TargetRecord } from '../../store/reports.ts'
+import type { QueryRecord, ResultRecord, TargetRecord } from '../../store/sqlite/rankings/serps.ts'
 import { requestLine } from '../cells.ts'
 import { explainState, pageStatuses } from './pages.ts'
 

@@ -1,4 +1,4 @@
-import type { PageRecord, QueryRecord, TargetRecord } from '../../store/reports.ts'
+import type { PageRecord, QueryRecord, TargetRecord } from '../../store/sqlite/rankings/serps.ts'
 
 /** A page of a query; `passed` if the paging policy passed over it. */
 export interface PageStatus extends Omit<PageRecord, 'state'> {

@@ -2,14 +2,13 @@ import { groupedBy } from '../../model/maps.ts'
 import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
-import {
-  type ContinuedQuery,
-  isRanked,
-  type ObservedRow,
-  type QueryText,
-  type RunContents,
-  type TrackingStore,
-} from '../../store/reports.ts'
+import type {
+  ContinuedQuery,
+  ObservedRow,
+  QueryText,
+  RunContents,
+  TrackingStore,
+} from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
   type AbsentDepths,
@@ -252,7 +251,7 @@ export function seriesBuilder({ keyword, target, days, linkPlace }: DraftOf): Se
         delete places[day]
       }
       cells[day] = cellOf(row)
-      if (isRanked(row)) {
+      if (row[2] !== null) {
         links[day] = row[4]
         if (row[5] !== null) places[day] = read(row[5])
       } else {
@@ -286,12 +285,12 @@ export function seriesBuilder({ keyword, target, days, linkPlace }: DraftOf): Se
 }
 
 function cellOf(row: ObservedRow): number {
-  if (isRanked(row)) return rankedCell(row[2], row[3] === 1)
+  if (row[2] !== null) return rankedCell(row[2], row[3] === 1)
   return row[3] === null ? unknownCell : absentCell(row[4], row[3] === 1)
 }
 
 function observedIn(row: ObservedRow): ComparedObservation {
-  if (isRanked(row)) return { state: 'ranked', rank: row[2], unbrokenDepth: Number.POSITIVE_INFINITY }
+  if (row[2] !== null) return { state: 'ranked', rank: row[2], unbrokenDepth: Number.POSITIVE_INFINITY }
   const [, , rank, estimated, , unbrokenDepth] = row
   return {
     state: estimated === null ? 'unknown' : 'absent',

@@ -1,5 +1,5 @@
 import { featureBits, type SerpFeature } from '../../model/result.ts'
-import type { TrackingStore } from '../../store/reports.ts'
+import type { TrackingStore } from '../../store/sqlite/rankings/tracking.ts'
 import { changesOf, type KeywordFeatures, stateOf } from './features.ts'
 import type { Keyword } from './rank-history.ts'
 

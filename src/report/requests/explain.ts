@@ -2,7 +2,7 @@ import { UsageError } from '../../model/errors.ts'
 import { closestMatch } from '../../model/text.ts'
 import { addDays } from '../../model/time.ts'
 import { sanitize } from '../../output/terminal.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/sqlite/open.ts'
 import { explainText, explanationOf } from '../explain/explain.ts'
 
 /** The query to be explained, and the day of the last run that may do so. */

@@ -1,7 +1,7 @@
 import { featuresOf } from '../../catalog/index.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { CsvStyle } from '../../output/formats/format.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/sqlite/open.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'
 import type { RequestedPeriod } from '../history/period.ts'
 import type { MetricOptions } from '../metrics/figure.ts'

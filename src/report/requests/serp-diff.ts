@@ -3,8 +3,8 @@ import type { Target } from '../../model/target.ts'
 import { addDays } from '../../model/time.ts'
 import { inOrderOfRuns } from '../../model/trusted-time.ts'
 import { sanitize } from '../../output/terminal.ts'
-import type { SerpDate, SerpQuery } from '../../store/reports.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/sqlite/open.ts'
+import type { SerpDate, SerpQuery } from '../../store/sqlite/rankings/serps.ts'
 import {
   comparedDays,
   type DiffDocument,

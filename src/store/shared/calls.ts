@@ -1,7 +1,7 @@
 import type { Settlement } from '../../model/call.ts'
 import type { PagingDecision } from '../../rank/paging.ts'
 import type { CompressedBody } from '../compression.ts'
-import type { UsageReading } from '../ledger.ts'
+import type { UsageReading } from '../journal.ts'
 
 /** A lease of a chunk. A later one has a higher fence, and what still comes under an earlier one can begin no call. */
 export interface ChunkLease {

@@ -1,4 +1,4 @@
-import type { UsageReading } from '../ledger.ts'
+import type { UsageReading } from '../journal.ts'
 import type { SharedCall, StoredAnswer, TaskEnded } from './calls.ts'
 import type { PlanPart, SharedRun, SharedRunEnd } from './plans.ts'
 

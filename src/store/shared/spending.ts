@@ -1,5 +1,5 @@
 import type { TimeSpan } from '../../model/time.ts'
-import type { JobSpending, UsageReading } from '../ledger.ts'
+import type { JobSpending, UsageReading } from '../journal.ts'
 
 /** A chunk that waits for credits. */
 export interface WaitingChunk {

@@ -1,21 +1,33 @@
 import type { Database } from 'better-sqlite3'
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { JobStore } from '../jobs.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle } from './connection/statements.ts'
 import { jobs, runs, sharedJobs } from './schema.ts'
 import { alerts, mutes, outbox, slots } from './unattended/schema.ts'
 
-export function jobStore(db: Database, writer: GroupCommit): JobStore {
+/** Whether a job is paused, and was. Instants are epoch milliseconds. */
+interface Pause {
+  /** Since when; null where it is not paused now. */
+  readonly pausedAt: number | null
+  /** When its last pause ended; null where it had none. */
+  readonly resumedAt: number | null
+}
+
+export function jobStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   return {
-    pauseOf: async (name) =>
+    /** The pause of a job, also of one that never ran. */
+    pauseOf: async (name: string): Promise<Pause> =>
       orm
         .select({ pausedAt: jobs.pausedAt, resumedAt: jobs.resumedAt })
         .from(jobs)
         .where(eq(jobs.name, name))
         .get() ?? { pausedAt: null, resumedAt: null },
-    pauseJob: ({ name, file }, now) =>
+    /** Pauses a job; one that never ran is known by its file from then on. */
+    pauseJob: (
+      { name, file }: { readonly name: string; readonly file: string },
+      now: number,
+    ): Promise<void> =>
       writer.write(() => {
         orm
           .insert(jobs)
@@ -26,13 +38,19 @@ export function jobStore(db: Database, writer: GroupCommit): JobStore {
           })
           .run()
       }),
-    resumeJob: (name, now) =>
+    /** Ends the pause of a job. */
+    resumeJob: (name: string, now: number): Promise<void> =>
       writer.write(() => {
         orm.update(jobs).set({ pausedAt: null, resumedAt: now }).where(eq(jobs.name, name)).run()
       }),
-    renameJob: (from, to, file) => writer.write(() => renameJob(db, { from, to, file })),
+    /** Gives everything that is stored of a job another name, in one change; `file` is null where it stays. */
+    renameJob: (from: string, to: string, file: string | null): Promise<void> =>
+      writer.write(() => renameJob(db, { from, to, file })),
   }
 }
+
+/** What becomes of jobs in the life of a client. */
+export type JobStore = ReturnType<typeof jobStore>
 
 /** What stops several jobs is an alert of all of them. */
 const renameStopped = `UPDATE alerts SET job = CASE job WHEN @from THEN @to ELSE job END,

@@ -1,10 +1,8 @@
-import type { TrackingStore } from '../reports.ts'
-import type { RunReads } from '../runs.ts'
 import { openToRead, refuseEmpty } from './connection/database.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
-import { runQuality } from './rankings/tracking.ts'
-import { runReads } from './runs.ts'
+import { runQuality, type TrackingStore } from './rankings/tracking.ts'
+import { type RunReads, runReads } from './runs.ts'
 
 /** What a list of runs reads. */
 export interface RunList extends RunReads, Pick<TrackingStore, 'runQuality'>, AsyncDisposable {}

@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3'
 import { UsageError } from '../../model/errors.ts'
-import type { DatabaseFile, DiskSpace } from '../journal.ts'
-import type { Store } from '../store.ts'
+import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from '../journal.ts'
 import { type StoreCache, storeCache } from './cache.ts'
 import {
   copyToChange,
@@ -15,15 +14,15 @@ import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { unwatchedFile, watchFile } from './connection/lost-file.ts'
-import { jobStore } from './jobs.ts'
+import { type JobStore, jobStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
-import { ledgerStore } from './ledger/sums.ts'
+import { type LedgerStore, ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
-import { draftOpener } from './planning/draft.ts'
-import { plannedReads } from './planning/planned.ts'
-import { openSnapshot, reportStore } from './rankings/rows.ts'
-import { trackingStore } from './rankings/tracking.ts'
-import { historyStore } from './results/derive.ts'
+import { draftOpener, type PlanDraft } from './planning/draft.ts'
+import { type PlannedReads, plannedReads } from './planning/planned.ts'
+import { openSnapshot, type ReportStore, reportStore, type Snapshot } from './rankings/rows.ts'
+import { type TrackingStore, trackingStore } from './rankings/tracking.ts'
+import { type HistoryStore, historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import {
   passingItems,
@@ -31,11 +30,62 @@ import {
   type ResultWriter,
   resultWriter,
 } from './results/write-results.ts'
-import { runStore, statusReads } from './runs.ts'
-import { syncStore } from './sync.ts'
-import { alertStore } from './unattended/alerts.ts'
+import { type RunStore, runStore, statusReads } from './runs.ts'
+import { type SyncStore, syncStore } from './sync.ts'
+import { type AlertStore, alertStore } from './unattended/alerts.ts'
 import { dueReads, slotStore } from './unattended/due.ts'
-import { outboxStore } from './unattended/outbox.ts'
+import { type OutboxStore, outboxStore } from './unattended/outbox.ts'
+
+/**
+ * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
+ * fulfilled, and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
+ */
+export interface Store
+  extends AsyncDisposable,
+    RunStore,
+    JobStore,
+    PlannedReads,
+    Journal,
+    LedgerStore,
+    AnswerStore,
+    ResultRecorder,
+    ReportStore,
+    TrackingStore,
+    HistoryStore,
+    AlertStore,
+    OutboxStore,
+    ReturnType<typeof slotStore>,
+    ReturnType<typeof dueReads>,
+    ReturnType<typeof statusReads>,
+    SyncStore {
+  readonly space: DiskSpace
+  readonly file: DatabaseFile
+  /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
+  rejectDamaged(): Promise<void>
+  /**
+   * What is stored now, readable while other processes write. Until it is disposed of, all reads through this store are of that
+   * moment, and nothing may be written through it.
+   */
+  snapshot(): Snapshot
+  /** Starts a plan that nothing else sees until it is committed. */
+  draft(): Promise<PlanDraft>
+}
+
+/** What collecting needs of the store. */
+export type CollectStore = Journal &
+  AnswerStore &
+  ResultRecorder & { readonly space: DiskSpace; readonly file: DatabaseFile } & Pick<
+    LedgerStore,
+    | 'ambiguousSince'
+    | 'chargedCalls'
+    | 'creditsOf'
+    | 'creditsSent'
+    | 'creditsSentByTag'
+    | 'saveUsage'
+    | 'lastUsage'
+    | 'openJobsOfOthers'
+  > &
+  Pick<RunStore, 'groupSize' | 'taskCounts'>
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {

@@ -8,14 +8,14 @@ import {
   isGoodRun,
   type Run,
   type RunTotals,
+  type Task,
   tooLong,
 } from '../../model/run.ts'
-import type { OpenCalls, RunReads, RunStore } from '../runs.ts'
-import type { StatusReads } from '../unattended.ts'
+import type { UsageReading } from '../journal.ts'
 import { isDiskFull, isLocked } from './connection/errors.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, each } from './connection/statements.ts'
-import { lastUsageOfAll, markAt } from './ledger/sums.ts'
+import { type LedgerMark, lastUsageOfAll, markAt } from './ledger/sums.ts'
 import {
   countRun,
   forgetCountsOf,
@@ -26,6 +26,28 @@ import {
 } from './rankings/observations.ts'
 import { answers, calls, jobs, queries, runs, tasks } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
+
+/** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */
+type OpenCalls = 'in-the-air' | 'lost'
+
+/** A task that failed, with its cause. */
+interface TaskFailure {
+  readonly taskId: number
+  readonly operation: string
+  readonly query: string
+  readonly page: number
+  readonly cause: string
+  readonly params: Task['params']
+}
+
+/** A cause of failures, and how many tasks it made fail. */
+export interface FailureCause {
+  /** The cause, without what only tells one answer from another. */
+  readonly kind: string
+  readonly tasks: number
+  /** Of these tasks: those whose answers were paid for, are stored and cannot be used. */
+  readonly answered: number
+}
 
 type StoredRunRow = typeof runs.$inferSelect
 
@@ -46,36 +68,52 @@ function loadRuns(db: Database, which: SQL | undefined, limit = -1): readonly Ru
 const fileOf = (db: Database, job: string): string | null =>
   drizzle(db).select({ file: jobs.file }).from(jobs).where(eq(jobs.name, job)).get()?.file ?? null
 
-export function runReads(db: Database): RunReads {
+export function runReads(db: Database) {
   const orm = drizzle(db)
   return {
-    jobFile: async (name) => fileOf(db, name),
-    jobFiles: async () =>
+    /** The file that a job name stands for, or null. */
+    jobFile: async (name: string): Promise<string | null> => fileOf(db, name),
+    /** All jobs that ran, with the file that each name stands for. */
+    jobFiles: async (): Promise<readonly { readonly name: string; readonly file: string }[]> =>
       orm.select({ name: jobs.name, file: jobs.file }).from(jobs).orderBy(jobs.name).all(),
-    creditsToCome: async (runId, failed) => creditsToCome(db, runId, failed === 'count'),
-    jobNames: async () =>
+    /** Credits that an unfinished run may still cost, with all pages that may follow; those of failed tasks, too, where they count. */
+    creditsToCome: async (runId: number, failed: 'count' | 'ignore'): Promise<number> =>
+      creditsToCome(db, runId, failed === 'count'),
+    jobNames: async (): Promise<readonly string[]> =>
       orm
         .select({ name: jobs.name })
         .from(jobs)
         .orderBy(jobs.name)
         .all()
         .map(({ name }) => name),
-    latestRun: async (job) =>
+    /** The newest run of a job that is not closed, or null. One that looks again at queries of another is passed over. */
+    latestRun: async (job: string): Promise<Run | null> =>
       loadRuns(db, and(eq(runs.job, job), isNull(runs.closedAt), isNoRecheck), 1)[0] ?? null,
-    run: async (id) => loadRun(db, id),
-    runs: async ({ job = null, limit, closed }) =>
+    run: async (id: number): Promise<Run | null> => loadRun(db, id),
+    /** Runs of all jobs or of one, newest first; without those that were closed where `closed` is false. */
+    runs: async ({
+      job,
+      limit,
+      closed,
+    }: {
+      readonly job?: string
+      readonly limit?: number
+      readonly closed?: false
+    }): Promise<readonly Run[]> =>
       loadRuns(
         db,
         and(
-          job === null ? undefined : eq(runs.job, job),
+          job === undefined ? undefined : eq(runs.job, job),
           closed === false ? isNull(runs.closedAt) : undefined,
         ),
         limit,
       ),
-    groupSize: async (groupId) =>
+    /** How many runs one command started together with it, itself included. */
+    groupSize: async (groupId: number): Promise<number> =>
       orm.select({ runs: count() }).from(runs).where(eq(runs.groupId, groupId)).get()?.runs ?? 0,
     // Closed runs with answers to be parsed or asynchronous jobs to be polled.
-    runsWithOpenWork: async (names) =>
+    /** Closed runs of these jobs that still have answers to be read or asynchronous jobs to be polled. */
+    runsWithOpenWork: async (names: readonly string[]): Promise<readonly Run[]> =>
       loadRuns(
         db,
         and(
@@ -85,9 +123,11 @@ export function runReads(db: Database): RunReads {
             AND (${tasks.state} = 'accepted' OR ${tasks.state} = 'answered'))`,
         ),
       ).toReversed(),
-    tally: async (runId, open) => tally(db, runId, open),
-    taskCounts: async (runId) => taskCounts(db, runId),
-    failureCauses: async (run, most) => {
+    /** Everything that a run comes to; takes seconds where there are millions of results. */
+    tally: async (runId: number, open?: OpenCalls): Promise<RunTotals> => tally(db, runId, open),
+    taskCounts: async (runId: number): Promise<RunTotals['tasks']> => taskCounts(db, runId),
+    /** Why tasks of a run failed: the most frequent kinds of causes first, up to a number. */
+    failureCauses: async (run: number, most: number): Promise<readonly FailureCause[]> => {
       // Causes that differ only in the text of the bad answer are of one kind.
       const about = sql`instr(${tasks.cause}, ' (it begins: ')`
       const kind = sql<string>`CASE WHEN ${about} > 0 THEN substr(${tasks.cause}, 1, ${about} - 1)
@@ -101,7 +141,7 @@ export function runReads(db: Database): RunReads {
         .limit(most)
         .all()
     },
-    failures: async (run) =>
+    failures: async (run: number): Promise<readonly TaskFailure[]> =>
       orm
         .select({
           taskId: tasks.id,
@@ -118,6 +158,9 @@ export function runReads(db: Database): RunReads {
         .all(),
   }
 }
+
+/** What reports read of runs. */
+export type RunReads = ReturnType<typeof runReads>
 
 /**
  * Credits that a run may still cost at most; failed tasks are bought again where `retried`. Where pages may follow, all that are not
@@ -273,18 +316,21 @@ function reopenRun(db: Database, id: number): void {
     .run()
 }
 
-export function runStore(db: Database, writer: GroupCommit): RunStore {
+export function runStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   return {
     ...runReads(db),
-    nameJob: (name, file) =>
+    /** Notes which file a job name stands for; answers the file that it stood for before, or null. */
+    nameJob: (name: string, file: string): Promise<string | null> =>
       writer.write(() => {
         const known = fileOf(db, name)
         orm.insert(jobs).values({ name, file }).onConflictDoUpdate({ target: jobs.name, set: { file } }).run()
         return known
       }),
-    reopenRun: (id) => writer.write(() => reopenRun(db, id)),
-    retryFailed: (run) =>
+    /** Opens a run again that had ended. */
+    reopenRun: (id: number): Promise<void> => writer.write(() => reopenRun(db, id)),
+    /** Makes failed tasks of a run pending again and opens it; answers how many there were. */
+    retryFailed: (run: number): Promise<number> =>
       writer.write(() => {
         const { changes } = orm
           .update(tasks)
@@ -300,7 +346,8 @@ export function runStore(db: Database, writer: GroupCommit): RunStore {
         if (changes > 0) reopenRun(db, run)
         return changes
       }),
-    finishRun: (id, reason, now, durationMs) =>
+    /** Ends a run: what has no observation yet is `unknown`. */
+    finishRun: (id: number, reason: FinishReason, now: number, durationMs?: number): Promise<void> =>
       writer.write(() => {
         // A failure is never `absent`: a target without any observation is `unknown`.
         recordUnknown(db, id, now)
@@ -310,7 +357,8 @@ export function runStore(db: Database, writer: GroupCommit): RunStore {
           .where(eq(runs.id, id))
           .run()
       }),
-    closeRun: (id, now) =>
+    /** Closes a run for good: its calls in flight are ambiguous, and what has no observation yet is `unknown`. */
+    closeRun: (id: number, now: number): Promise<void> =>
       writer.write(() => {
         markCrashedCalls(db, now)
         resetTasks(db, id)
@@ -326,7 +374,12 @@ export function runStore(db: Database, writer: GroupCommit): RunStore {
           .where(eq(runs.id, id))
           .run()
       }),
-    countRanks: async (withinMs = shortlyMs) => {
+    /**
+     * Adds up what runs that are over observed, the newest first, until that much time has passed: two seconds, unless
+     * it is said. What was not added up is read query by query, so this makes questions about the past quicker and changes no
+     * answer.
+     */
+    countRanks: async (withinMs: number = shortlyMs): Promise<void> => {
       const began = performance.now()
       try {
         for (const run of uncountedRuns(db)) {
@@ -338,14 +391,22 @@ export function runStore(db: Database, writer: GroupCommit): RunStore {
         if (!isDiskFull(error) && !isLocked(error)) throw error
       }
     },
-    invalidateRankCounts: (job) => writer.write(() => invalidateCounts(db, job)),
-    recover: (runIds, now) =>
+    /** Drops what was added up of the runs of a job, or of all. */
+    invalidateRankCounts: (job: string | null): Promise<void> =>
+      writer.write(() => invalidateCounts(db, job)),
+    /**
+     * Repairs what dead processes left: all calls in flight, of any run, are ambiguous, and the tasks of these runs are
+     * pending again; answers how many calls there were. Only for the one process that holds the collector lock.
+     */
+    recover: (runIds: readonly number[], now: number): Promise<number> =>
       writer.write(() => {
         for (const run of runIds) resetTasks(db, run)
         return markCrashedCalls(db, now)
       }),
   }
 }
+
+export type RunStore = ReturnType<typeof runStore>
 
 /** Runs of a job that began until an instant, the newest first. They are read one by one: mostly the first ones say all. */
 const runsUntil = (db: Database, job: string, until: number) =>
@@ -358,9 +419,10 @@ const runsUntil = (db: Database, job: string, until: number) =>
       WHERE ${and(eq(runs.job, job), lte(runs.startedAt, until), isNoRecheck)} ORDER BY ${runs.id} DESC`,
   )
 
-export function statusReads(db: Database): StatusReads {
+export function statusReads(db: Database) {
   return {
-    jobsThatRan: async () =>
+    /** Names of all jobs that ever ran and were not removed, in alphabetical order. */
+    jobsThatRan: async (): Promise<readonly string[]> =>
       drizzle(db)
         .selectDistinct({ job: runs.job })
         .from(runs)
@@ -368,7 +430,14 @@ export function statusReads(db: Database): StatusReads {
         .orderBy(runs.job)
         .all()
         .map(({ job }) => job),
-    newestRuns: async (job, until) => {
+    /**
+     * The newest run of a job until an instant, and the newest that gave what it was made for; null where there is none. Second
+     * looks of earlier versions are passed over.
+     */
+    newestRuns: async (
+      job: string,
+      until: number,
+    ): Promise<{ readonly last: Run | null; readonly good: Run | null }> => {
       let last: number | null = null
       for (const { id, reason } of runsUntil(db, job, until)) {
         last ??= id
@@ -377,7 +446,9 @@ export function statusReads(db: Database): StatusReads {
       }
       return { last: last === null ? null : loadRun(db, last), good: null }
     },
-    newestUsage: async () => lastUsageOfAll(db),
-    markAt: async (instant) => markAt(db, instant),
+    /** The newest reading of the service's usage record, with whatever key. */
+    newestUsage: async (): Promise<UsageReading | null> => lastUsageOfAll(db),
+    /** The end of the ledger as it was at an instant: what came later is after it. */
+    markAt: async (instant: number): Promise<LedgerMark> => markAt(db, instant),
   }
 }

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, gt, lt, lte, max, not, sql } from 'drizzle-orm'
 import { removedJob } from '../../model/job.ts'
-import { inOneSpelling } from '../../model/query.ts'
+import { inOneSpelling, type PlannedQuery } from '../../model/query.ts'
 import { shortKey } from '../../model/text.ts'
 import type { SharedCall, StoredAnswer } from '../shared/calls.ts'
-import type { ImportBatch, SyncStore, TaskHere } from '../sync.ts'
+import type { JournalPosition } from '../shared/changes.ts'
+import type { SharedJob, SharedRun } from '../shared/plans.ts'
+import type { ImportBatch, LocalRun, NumberedChange, NumberedStep, TaskHere, TaskStep } from '../sync.ts'
 import type { ApiKeyIds } from './cache.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, lazy, named, once, raw } from './connection/statements.ts'
@@ -34,7 +36,7 @@ import {
 const keptReadMs = 3_600_000
 
 /** What this database knows of a shared journal, and how that gets in. */
-export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): SyncStore {
+export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
   const orm = drizzle(db)
   const importAll = lazy(() => batchImporter(db, keys))
   const find = rowFinder(db)
@@ -74,19 +76,31 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
     return known?.group ?? (newest()?.id ?? 0) + 1
   }
   return {
-    readerId: async () => reader()?.id ?? (await writer.write(makeReader)),
-    followedJournal: async () => reader()?.journal ?? null,
-    followJournal: (journal) =>
+    /** Names this database as a reader; made when it is first asked for. */
+    readerId: async (): Promise<string> => reader()?.id ?? (await writer.write(makeReader)),
+    /** Which journal it follows; null where it follows none yet. */
+    followedJournal: async (): Promise<string | null> => reader()?.journal ?? null,
+    followJournal: (journal: string): Promise<void> =>
       writer.write(() => {
         orm.update(journalReader).set({ journal }).run()
       }),
-    journalPosition: async () => reader()?.position ?? null,
-    sharedRunId: async (run) =>
+    /** How far it has read; null where it never did. */
+    journalPosition: async (): Promise<JournalPosition | null> => reader()?.position ?? null,
+    /** The id that a run has on all machines; null where it is no shared one. */
+    sharedRunId: async (run: number): Promise<string | null> =>
       orm.select({ id: sharedRuns.id }).from(sharedRuns).where(eq(sharedRuns.runId, run)).get()?.id ?? null,
-    localRun: async (id) => localRun(id) ?? null,
-    linkRun: (runId, { id, groupId }, planVersion) =>
-      writer.write(() => link(runId, id, groupId, planVersion)),
-    linkSpellings: (former) =>
+    /** The number that a shared run has here, and the version of its plan, 0 for none; null where it is not known yet. */
+    localRun: async (id: string): Promise<LocalRun | null> => localRun(id) ?? null,
+    /** Notes that a run of this database is that shared one, and which plan of it stands here. */
+    linkRun: (
+      runId: number,
+      { id, groupId }: Pick<SharedRun, 'id' | 'groupId'>,
+      planVersion: number,
+    ): Promise<void> => writer.write(() => link(runId, id, groupId, planVersion)),
+    /** Keeps the former spellings by which the journal names queries that stand here in their one spelling. */
+    linkSpellings: (
+      former: readonly Pick<PlannedQuery, 'key' | 'operation' | 'text' | 'params'>[],
+    ): Promise<void> =>
       writer.write(() => {
         const add = db.prepare(
           raw`INSERT OR IGNORE INTO ${queries} (${queries.key}, ${queries.operation}, ${queries.text}, ${queries.params}, ${queries.sameAs})
@@ -97,7 +111,8 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
           add.run(key, operation, text, params, inOneSpelling(query).key)
         }
       }),
-    sharedGroupId: async (group) =>
+    /** The shared group of a group of runs; null where none of them is shared. */
+    sharedGroupId: async (group: number): Promise<string | null> =>
       orm
         .select({ groupId: sharedRuns.groupId })
         .from(sharedRuns)
@@ -105,7 +120,13 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
         .where(eq(runs.groupId, group))
         .limit(1)
         .get()?.groupId ?? null,
-    importRun: (run, ownKey) =>
+    /**
+     * The number of a shared run here and the version of its plan, 0 for none; a run that is new here is made, without a plan. Its job has
+     * its own name here, or that with its key where a job of another key has the name, and on a host with another key.
+     *
+     * @param ownKey the key of this host; null where it has none
+     */
+    importRun: (run: SharedRun, ownKey: string | null): Promise<LocalRun> =>
       writer.write(() => {
         const known = localRun(run.id)
         if (known !== undefined) return { ...known, job: followJob(db, run, known.job, ownKey) }
@@ -121,16 +142,26 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
         link(runId, id, groupId, 0)
         return { runId, planVersion: 0, job }
       }),
-    ownJob: (keyHash, job) => writer.write(() => ownJob(db, { keyHash, job })),
-    ownJobs: async () => jobsCollectedHere(db),
-    jobsOfOthers: async () => namesOfOthers(db),
-    importBatch: (batch) => writer.write(() => importAll(batch)),
-    lastChange: async () =>
+    /**
+     * Notes that this database collects a job with a key, so that the job has its own name here. One of another key that came from elsewhere
+     * and had the name gets another, which is answered; null where there was none.
+     */
+    ownJob: (keyHash: string, job: string): Promise<string | null> =>
+      writer.write(() => ownJob(db, { keyHash, job })),
+    /** The jobs that this database collects with a queue, or did, and their keys. */
+    ownJobs: async (): Promise<readonly SharedJob[]> => jobsCollectedHere(db),
+    /** In a database that collects: names here of jobs of keys with which it does not. */
+    jobsOfOthers: async (): Promise<readonly string[]> => namesOfOthers(db),
+    /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
+    importBatch: (batch: ImportBatch): Promise<void> => writer.write(() => importAll(batch)),
+    /** The number of the last change that was read. */
+    lastChange: async (): Promise<number> =>
       orm
         .select({ id: max(readChanges.id) })
         .from(readChanges)
         .get()?.id ?? 0,
-    changesRead: async (after, most) =>
+    /** The next changes after that number that are kept, in order. */
+    changesRead: async (after: number, most: number): Promise<readonly NumberedChange[]> =>
       orm
         .select({ number: readChanges.id, change: readChanges.change })
         .from(readChanges)
@@ -138,37 +169,51 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds): S
         .orderBy(readChanges.id)
         .limit(most)
         .all(),
-    queueFailovers: async () =>
+    /** When the server of the queue failed over, epoch milliseconds. */
+    queueFailovers: async (): Promise<readonly number[]> =>
       orm
         .select()
         .from(queueFailovers)
         .all()
         .map(({ at }) => at),
-    syncSteps: async (most) =>
+    /** The next steps that were read and not applied, in order. */
+    syncSteps: async (most: number): Promise<readonly NumberedStep[]> =>
       orm
         .select({ number: syncSteps.id, step: syncSteps.step })
         .from(syncSteps)
         .orderBy(syncSteps.id)
         .limit(most)
         .all(),
-    stepsApplied: (upTo) =>
+    /** Forgets steps up to this one: they are applied. */
+    stepsApplied: (upTo: number): Promise<void> =>
       writer.write(() => {
         orm.delete(syncSteps).where(lte(syncSteps.id, upTo)).run()
       }),
-    sharedTask: async ({ run, query, page, call }) => {
+    /** A task of a shared run with its query, and its answer where one is named. */
+    sharedTask: async ({
+      run,
+      query,
+      page,
+      call,
+    }: Pick<TaskStep, 'run' | 'query' | 'page' | 'call'>): Promise<TaskHere | null> => {
       const runId = find.run(run)
       if (runId === undefined) return null
       const task = find.task(runId, Buffer.from(query, 'hex'), page)
       const answerId = call === null ? null : (find.call(bytesOf(call))?.answerId ?? null)
       return task === undefined ? null : { ...task, answerId }
     },
-    sharedAnswer: async (call) => find.call(bytesOf(call))?.answerId ?? null,
-    attachAnswer: (task, answerId, reused) =>
+    /** The number here of the answer that a shared call brought; null where it is not here. */
+    sharedAnswer: async (call: string): Promise<number | null> => find.call(bytesOf(call))?.answerId ?? null,
+    /** Gives a task the answer that counts for it. */
+    attachAnswer: (task: number, answerId: number, reused: boolean): Promise<void> =>
       writer.write(() => {
         attach().run(answerId, reused ? 1 : 0, task)
       }),
   }
 }
+
+/** What a database knows of the shared journal that it follows. */
+export type SyncStore = ReturnType<typeof syncStore>
 
 /** A run of the shared journal, as it is here. */
 function loadSharedRun(db: Database, id: string) {

@@ -10,7 +10,7 @@ import {
   type AlertRule,
   ruleIdentity,
 } from '../../model/settings/alert.ts'
-import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/alerts.ts'
+import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 import {
   judgeCitation,
   judgePage,

@@ -1,6 +1,6 @@
 import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
 import { pageAddress } from '../../model/url.ts'
-import type { StoredAlert } from '../../store/alerts.ts'
+import type { StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 
 // Alert rules judge plain values, which are read from the store once per run.
 

@@ -9,8 +9,9 @@ import { type Clock, dayMs, hourMs } from '../../model/time.ts'
 import type { App } from '../../run/app.ts'
 import { workspaceOf, workspacePath } from '../../run/job-files.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
-import type { OutboxMessage, OutboxStore } from '../../store/outbox.ts'
-import type { RunStore } from '../../store/runs.ts'
+import type { OutboxMessage } from '../../store/outbox.ts'
+import type { RunStore } from '../../store/sqlite/runs.ts'
+import type { OutboxStore } from '../../store/sqlite/unattended/outbox.ts'
 import type { ChannelMessage, Send, Sent } from '../channels/index.ts'
 
 interface Delivery {

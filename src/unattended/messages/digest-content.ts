@@ -15,7 +15,7 @@ import { summarise } from '../../report/summary.ts'
 import { wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
 import type { ReportMessage } from '../../store/outbox.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/sqlite/open.ts'
 
 const weekMs = 7 * dayMs
 /** How many days the compared day may lie from a week ago. */

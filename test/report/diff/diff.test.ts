@@ -9,7 +9,7 @@ import {
   snapshotOf,
 } from '../../../src/report/diff/serp-diff.ts'
 import { byChange, diffSummary, diffTable, diffText } from '../../../src/report/diff/text.ts'
-import type { PageRecord, ResultRecord, SerpRecord } from '../../../src/store/reports.ts'
+import type { PageRecord, ResultRecord, SerpRecord } from '../../../src/store/sqlite/rankings/serps.ts'
 import { aTarget } from '../../run/build.ts'
 import { noPage } from '../build-record.ts'
 

@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { wrap } from '../../../src/output/table.ts'
 import { explainState, pageNumbers, pageStatuses } from '../../../src/report/explain/pages.ts'
-import type { QueryRecord, TargetRecord } from '../../../src/store/reports.ts'
+import type { QueryRecord, TargetRecord } from '../../../src/store/sqlite/rankings/serps.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aPage, aRecord, aTracked, noPage } from '../build-record.ts'
 

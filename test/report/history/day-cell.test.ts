@@ -9,7 +9,7 @@ import {
   rankedCell,
   unknownCell,
 } from '../../../src/report/history/rank-history.ts'
-import type { ObservedRow } from '../../../src/store/reports.ts'
+import type { ObservedRow } from '../../../src/store/sqlite/rankings/tracking.ts'
 
 test.each([
   ['unknown', unknownCell, 0],

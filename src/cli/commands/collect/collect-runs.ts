@@ -27,7 +27,7 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../run/run-jobs.ts'
-import type { Store } from '../../../store/store.ts'
+import type { Store } from '../../../store/sqlite/open.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, type RunPings, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'

@@ -11,7 +11,7 @@ import { collectorLock } from '../../../run/lock.ts'
 import { takeTurn } from '../../../run/run-jobs.ts'
 import { confirmPrices, dearToGoOn, sharedLimits } from '../../../run/spending.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
-import type { Store } from '../../../store/store.ts'
+import type { Store } from '../../../store/sqlite/open.ts'
 import {
   type Command,
   clockFlags,

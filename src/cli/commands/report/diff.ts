@@ -15,8 +15,8 @@ import {
   ordered,
 } from '../../../report/requests/serp-diff.ts'
 import { databasePath } from '../../../run/config.ts'
-import type { SerpQuery } from '../../../store/reports.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
+import type { SerpQuery } from '../../../store/sqlite/rankings/serps.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
 import { type Command, compareFlags, outFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'

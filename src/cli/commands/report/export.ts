@@ -21,9 +21,8 @@ import type { WriteRows } from '../../../output/formats/format.ts'
 import { type RowFormatName, rowFormats } from '../../../output/formats/index.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, withPassword } from '../../../run/config.ts'
-import type { ReportStore, RowFilter, Snapshot } from '../../../store/reports.ts'
-import { openReader } from '../../../store/sqlite/open.ts'
-import type { Store } from '../../../store/store.ts'
+import { openReader, type Store } from '../../../store/sqlite/open.ts'
+import type { RowFilter, Snapshot } from '../../../store/sqlite/rankings/rows.ts'
 import { chosenFormat, csvStyle, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
@@ -101,7 +100,7 @@ export async function exportToPostgres(
     since,
     to,
   }: {
-    readonly store: Pick<ReportStore, 'snapshot'>
+    readonly store: Pick<Store, 'snapshot'>
     readonly kind: ExportKind
     readonly filter: RowFilter
     /** A cursor to begin at where the table is further; null goes on where it is. */

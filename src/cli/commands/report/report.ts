@@ -25,8 +25,7 @@ import { presentationOf, presentationSettings } from '../../../report/requests/p
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
-import { openCopy, openReader } from '../../../store/sqlite/open.ts'
-import type { Store } from '../../../store/store.ts'
+import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import {
   chosenFormat,
   csvStyle,

@@ -17,23 +17,42 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import type { Charge, LedgerSum, UsageCount } from '../../../model/call.ts'
+import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../../../model/call.ts'
 import { groupedBy } from '../../../model/maps.ts'
 import type { TimeSpan } from '../../../model/time.ts'
-import type {
-  BuyerGroup,
-  JobSpending,
-  LedgerFilter,
-  LedgerMark,
-  LedgerStore,
-  RecentLedger,
-  RequesterGroup,
-  UsageReading,
-} from '../../ledger.ts'
+import type { JobSpending, UsageReading } from '../../journal.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each } from '../connection/statements.ts'
 import { asyncJobs, calls, keys, runQueries, runs, tasks, usageReadings as u } from '../schema.ts'
 import { type ClockSteps, clockSteps, leastStepMs } from './calls.ts'
+
+/** A place in the ledger: everything after it came later. */
+export interface LedgerMark {
+  readonly reading: number
+  readonly call: number
+}
+
+/** The end of the ledger of one key. */
+interface RecentLedger {
+  /** The last readings before the mark. */
+  readonly earlier: readonly UsageCount[]
+  /** Those after it. */
+  readonly readings: readonly UsageCount[]
+  readonly charges: () => Iterable<Charge>
+}
+
+/** Groups that say who bought a call. */
+type BuyerGroup = Extract<LedgerGroup, 'run' | 'day' | 'job'>
+
+/** Groups that say who asked for a call. */
+type RequesterGroup = Extract<LedgerGroup, 'day' | 'job' | 'tag' | 'client'>
+
+/** What calls to count; an absent field is no condition. Instants are epoch ms: from (inclusive), until (exclusive). */
+export interface LedgerFilter {
+  readonly job?: string
+  readonly from?: number
+  readonly until?: number
+}
 
 /** A job that was not polled for so long has been billed by now, if ever. */
 const longestJobMs = 3_600_000
@@ -85,25 +104,42 @@ export function markAt(db: Database, instant: number): LedgerMark {
 }
 
 /** What the ledger tells, in SQLite. */
-export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
+export function ledgerStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   const charged = chargeCounter(db)
   return {
-    callsSince: async (instant, now) => callsSince(db, instant, now),
-    ambiguousSince: async (since) =>
+    /**
+     * When calls were sent since `instant`, by any process, and when they ended; null where they are in flight. After the clock was set
+     * back, calls dated later than `now` are left out if they were sent before a call that is older than `instant`.
+     */
+    callsSince: async (
+      instant: number,
+      now: number,
+    ): Promise<readonly { readonly sentAt: number; readonly endedAt: number | null }[]> =>
+      callsSince(db, instant, now),
+    /** Credits of ambiguous calls that ended since `instant`, and when they ended. */
+    ambiguousSince: async (
+      since: number,
+    ): Promise<readonly { readonly credits: number; readonly endedAt: number }[]> =>
       orm
         .select({ credits, endedAt: sql<number>`${finishedAt}` })
         .from(calls)
         .where(and(gte(sentAt, since - longestCallMs), gte(finishedAt, since), unsettled, gt(credits, 0)))
         .all(),
-    openJobsOfOthers: async (runIds) =>
+    /** Asynchronous jobs of all runs but `runIds` that are not known to have ended, and may be billed any time. */
+    openJobsOfOthers: async (
+      runIds: readonly number[],
+    ): Promise<{ readonly calls: number; readonly credits: number }> =>
       orm
         .select({ calls: count(), credits: sumOf(sql`${credits}`) })
         .from(asyncJobs)
         .innerJoin(calls, eq(id, asyncJobs.callId))
         .where(notInArray(runId, [...runIds]))
         .get() as { readonly calls: number; readonly credits: number },
-    creditsOf: async (runIds) =>
+    /** Credits of the runs: billed, and not known whether billed. */
+    creditsOf: async (
+      runIds: readonly number[],
+    ): Promise<{ readonly spent: number; readonly ambiguous: number }> =>
       orm
         .select({
           spent: sumOf(sql`CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END`),
@@ -112,14 +148,23 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
         .from(calls)
         .where(sql`${runId} IN (SELECT value FROM json_each(${JSON.stringify(runIds)}))`)
         .get() as { readonly spent: number; readonly ambiguous: number },
-    creditsSent: async (span) =>
+    /** Credits of calls that were sent within `span`, by job: billed, and possibly billed or still in flight. */
+    creditsSent: async (span: TimeSpan): Promise<readonly JobSpending[]> =>
       orm.all<JobSpending>(sql`
         SELECT ${runs.job} AS job, sum(spent) AS spent, sum(ambiguous) AS ambiguous
         FROM (SELECT ${runId} AS run, sum(CASE WHEN ${billed} = 1 THEN ${credits} ELSE 0 END) AS spent,
             sum(CASE WHEN ${billed} = 1 THEN 0 ELSE ${credits} END) AS ambiguous
           FROM ${calls} WHERE ${chargedIn(span)} GROUP BY ${runId})
         JOIN ${runs} ON ${runs.id} = run GROUP BY ${runs.job} ORDER BY ${runs.job}`),
-    creditsSentByTag: async (span, jobs, tags) => {
+    /**
+     * Credits of calls that were sent within `span` for queries with one of `tags`, by tag, in `jobs`. A call whose query a job no longer asks counts for each tag: which
+     * ones it had is not known.
+     */
+    creditsSentByTag: async (
+      span: TimeSpan,
+      jobs: readonly string[],
+      tags: readonly string[],
+    ): Promise<ReadonlyMap<string, number>> => {
       const sent = orm.all<{ readonly tag: string; readonly credits: number }>(sql`
         SELECT wanted.value AS tag, sum(${credits}) AS credits
         FROM ${calls} JOIN ${runs} ON ${runs.id} = ${runId}
@@ -131,13 +176,17 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
         GROUP BY 1`)
       return new Map(sent.map((one) => [one.tag, one.credits]))
     },
-    chargedCalls: async (keyHash, span) => charged(keyHash, span),
-    saveUsage: (reading) =>
+    /** How many calls of the key were sent within `span` and were billed, or may have been. */
+    chargedCalls: async (keyHash: string, span: TimeSpan): Promise<number> => charged(keyHash, span),
+    saveUsage: (reading: UsageReading): Promise<void> =>
       writer.write(() => {
         orm.insert(u).values(reading).run()
       }),
-    lastUsage: async (keyHash, before) => lastReading(db, keyHash, before),
-    keysRead: async () =>
+    /** The newest reading of the key; of those before an instant where one is given. */
+    lastUsage: async (keyHash: string, before?: number): Promise<UsageReading | null> =>
+      lastReading(db, keyHash, before),
+    /** Hashes of the keys whose usage was ever read. */
+    keysRead: async (): Promise<readonly string[]> =>
       orm
         .select({ hash: u.keyHash })
         .from(u)
@@ -145,16 +194,30 @@ export function ledgerStore(db: Database, writer: GroupCommit): LedgerStore {
         .orderBy(min(u.id))
         .all()
         .map(({ hash }) => hash),
-    readings: (keyHash) => readings(db, keyHash, clockSteps(db)),
-    charges: (keyHash) => charges(db, keyHash, clockSteps(db)),
-    mark: async () =>
+    /** Readings of the key, in the order in which they were taken. */
+    readings: (keyHash: string): Iterable<UsageCount> => readings(db, keyHash, clockSteps(db)),
+    /** Calls of the key that cost credits, in the order in which they were sent. */
+    charges: (keyHash: string): Iterable<Charge> => charges(db, keyHash, clockSteps(db)),
+    /** Where the ledger ends now. */
+    mark: async (): Promise<LedgerMark> =>
       orm.get(sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
         (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`),
-    ledgerSince: async (keyHash, mark) => ledgerSince(db, keyHash, mark),
-    sums: async (by, filter) => sums(db, by, filter),
-    shares: async (by, filter) => shares(db, by, filter),
+    /** What was read and sent with the key since `mark`, and the last readings before it. */
+    ledgerSince: async (keyHash: string, mark: LedgerMark): Promise<RecentLedger> =>
+      ledgerSince(db, keyHash, mark),
+    /** Sums by group, in the order of the groups; each call counts where it was bought. */
+    sums: async (by: BuyerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]> => sums(db, by, filter),
+    /**
+     * Sums by group, with each call split among the jobs of one command that asked for it, and among the tags of its query. A client is the label
+     * `client` of a query, else the one that the newest run of its job names.
+     */
+    shares: async (by: RequesterGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]> =>
+      shares(db, by, filter),
   }
 }
+
+/** Calls that were made, what they cost, and readings of the service's own count. */
+export type LedgerStore = ReturnType<typeof ledgerStore>
 
 function callsSince(db: Database, instant: number, now: number) {
   const orm = drizzle(db)

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { eq, getTableName, gt, max, sql } from 'drizzle-orm'
-import type { Run } from '../../../model/run.ts'
+import type { FitFunds, SkippedTotal } from '../../../ledger/budget.ts'
+import type { PlannedQuery } from '../../../model/query.ts'
+import type { PlanSummary, Run } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
-import type { PlanDraft, PlannedJob } from '../../runs.ts'
 import { type RunTargets, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
@@ -10,12 +11,21 @@ import { loadRun } from '../runs.ts'
 import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
 import { finalKinds, restoreSkipped } from './fit.ts'
-import { askedBefore, continueQueries, createEdited, editedQueries } from './planned.ts'
+import {
+  askedBefore,
+  continueQueries,
+  createEdited,
+  type EditedQueries,
+  editedQueries,
+  type FormerJob,
+} from './planned.ts'
 import {
   asked,
   assignQueryIds,
   createTable,
   numbers,
+  type PlannedJob,
+  type RepeatedRow,
   type Staged,
   stagedJob,
   summarise,
@@ -65,7 +75,7 @@ function newDraft(
   watched: RunTargets,
   stagedNext: () => Staged,
   close: (staged: readonly Staged[]) => void,
-): PlanDraft {
+) {
   const byJob = new Map<string, Staged>()
   const staged = (job: string): Staged => {
     const known = byJob.get(job) ?? stagedNext()
@@ -74,30 +84,38 @@ function newDraft(
   }
   const change = <A extends readonly unknown[], T>(work: (...args: A) => T) => db.transaction(work)
   const join = change((job: string) => staged(job).mergeDuplicates())
-  const add = change((job: string, queries: Parameters<PlanDraft['add']>[1]) => staged(job).add(queries))
+  const add = change((job: string, queries: readonly PlannedQuery[]) => staged(job).add(queries))
   const leaveOut = change((job: string, keys: readonly Buffer[]) => staged(job).leaveOut(keys))
 
   return {
-    add: async (job, queries) => add(job, queries),
-    leaveOut: async (job, keys) => leaveOut(job, keys),
-    formerJob: async (job, others) => {
+    /** Adds queries of a job; the same query again joins the first. */
+    add: async (job: string, queries: readonly PlannedQuery[]): Promise<void> => add(job, queries),
+    /** Notes the keys of queries that the job asks, and that this plan leaves out. */
+    leaveOut: async (job: string, keys: readonly Buffer[]): Promise<void> => leaveOut(job, keys),
+    /** Of a job that never ran: which of these jobs asked most of what it asks, in their newest run; null where none did. */
+    formerJob: async (job: string, others: readonly string[]): Promise<FormerJob | null> => {
       join(job)
       return askedBefore(db, staged(job), job, others)
     },
-    edited: async (job) => {
+    /** What an edit of the job's file made of its queries; null where there is nothing to be told. */
+    edited: async (job: string): Promise<EditedQueries | null> => {
       join(job)
       return editedQueries(db, staged(job), job)
     },
-    repeats: (job) => staged(job).repeats,
-    summary: async (job) => {
+    /** The first rows of a job that ask what an earlier row asks, once it is summed up. */
+    repeats: (job: string): readonly RepeatedRow[] => staged(job).repeats,
+    /** What the plan comes to beside what is stored; `continues` as given. */
+    summary: async (job: PlannedJob): Promise<PlanSummary> => {
       const duplicates = join(job.settings.name)
       return summarise(db, staged(job.settings.name), job, duplicates)
     },
-    fit: async (jobs, funds) => {
+    /** What would be left out of the jobs so that the rest is covered; `runs` of the funds are jobs here. */
+    fit: async (jobs: readonly PlannedJob[], funds: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>> => {
       for (const { settings } of jobs) join(settings.name)
       return unaffordable(db, staged, jobs, funds)
     },
-    commit: async (jobs, now) => {
+    /** Makes the runs, or plans the continued ones again, in one change. */
+    commit: async (jobs: readonly PlannedJob[], now: number): Promise<readonly Run[]> => {
       for (const { settings } of jobs) join(settings.name)
       const ids = await writer.write(() => {
         watched.forget()
@@ -108,6 +126,9 @@ function newDraft(
     [Symbol.asyncDispose]: async () => close([...byJob.values()]),
   }
 }
+
+/** Plans of the jobs of one command, in the making. */
+export type PlanDraft = ReturnType<typeof newDraft>
 
 /** Turns the staged queries of these jobs into runs with tasks; returns the ids of the runs. Inside a transaction. */
 function commitPlan(

@@ -1,12 +1,40 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, getTableName, gt, lt, or, sql } from 'drizzle-orm'
 import type { JobSettings } from '../../../model/job.ts'
-import { continuedQuery, queryKey } from '../../../model/query.ts'
-import type { EditedQueries, FormerJob, PlannedReads, PlannedRow } from '../../runs.ts'
+import { continuedQuery, type JobQuery, type PlannedQuery, queryKey } from '../../../model/query.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import { queries, runQueries, runs, runTargets, targets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
 import { assignQueryIds, type Staged } from './staging.ts'
+
+type QueryParts = Pick<JobQuery, 'operation' | 'text' | 'params'>
+
+/** Queries that a job never asked, and queries that its newest run asked and that it no longer asks. */
+export interface EditedQueries {
+  readonly fresh: number
+  readonly gone: number
+  /**
+   * How gone queries may have become fresh ones: each way with the number of pairs that differ in it alone, and the text of one pair; where
+   * the text is what differs, each pair is a way of its own. A query may be in several.
+   */
+  readonly pairs: readonly { readonly queries: number; readonly was: QueryParts; readonly now: QueryParts }[]
+}
+
+/** A job whose queries another job asks now: how many its newest run asked, and how many of them are the same. */
+export interface FormerJob {
+  readonly job: string
+  readonly asked: number
+  readonly same: number
+}
+
+export interface PlannedRow {
+  readonly query: PlannedQuery
+  readonly queryId: number
+  /** The task of its first page. */
+  readonly taskId: number
+  /** Pages that are done, failed or left out. */
+  readonly settledPages: number
+}
 
 /** Every query has a task for its first page, in the order of the file. */
 const columns = {
@@ -52,7 +80,7 @@ const isOpen = sql`EXISTS (SELECT 1 FROM ${tasks} one WHERE one.run_id = ${tasks
   AND one.state IN ('pending', 'leased', 'sent', 'accepted'))`
 
 /** What runs plan, read query by query. */
-export function plannedReads(db: Database): PlannedReads {
+export function plannedReads(db: Database) {
   const ownTargets = once(() => targetsOf(db))
   const plannedRow = (run: number, row: PlannedPageRow): PlannedRow => {
     const { taskId, queryId, settled, ownTargets: ids, ...query } = row
@@ -60,14 +88,20 @@ export function plannedReads(db: Database): PlannedReads {
     return { taskId, queryId, settledPages: settled, query: { ...query, targets } }
   }
   return {
-    plannedQueries: async (run, after, most) =>
+    /** Queries of the newest plan of a run after a task (0 for the first), in the order of the file. */
+    plannedQueries: async (run: number, after: number, most: number): Promise<readonly PlannedRow[]> =>
       ofNewestPlan(db)
         .where(and(eq(tasks.runId, run), eq(tasks.page, 1), gt(tasks.id, after)))
         .orderBy(asc(tasks.id))
         .limit(most)
         .all()
         .map((row) => plannedRow(run, row)),
-    openQueries: async (run, after, most) =>
+    /** Those of them that lack a page, the most urgent first, after one of them. */
+    openQueries: async (
+      run: number,
+      after: PlannedRow | null,
+      most: number,
+    ): Promise<readonly PlannedRow[]> =>
       ofNewestPlan(db)
         .where(
           and(
@@ -86,7 +120,8 @@ export function plannedReads(db: Database): PlannedReads {
         .limit(most)
         .all()
         .map((row) => plannedRow(run, row)),
-    leftOutKeys: async (run) =>
+    /** Keys of queries that the job asks and that the run left out, because they were not due. */
+    leftOutKeys: async (run: number): Promise<readonly Buffer[]> =>
       drizzle(db)
         .select({ key: queries.key })
         .from(restingQueries)
@@ -97,6 +132,9 @@ export function plannedReads(db: Database): PlannedReads {
         .map(({ key }) => key),
   }
 }
+
+/** What runs plan, read in parts: a run may have a million queries. */
+export type PlannedReads = ReturnType<typeof plannedReads>
 
 /** Targets of single queries of a run, by their numbers as JSON; asked for each query that has its own. */
 const targetsOf = (db: Database) =>

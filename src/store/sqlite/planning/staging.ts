@@ -10,13 +10,31 @@ import {
   text,
 } from 'drizzle-orm/sqlite-core'
 import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/budget.ts'
-import { mergeQueries, type PlannedQuery } from '../../../model/query.ts'
+import type { JobSettings } from '../../../model/job.ts'
+import { mergeQueries, type PlannedQuery, type QuerySource } from '../../../model/query.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
-import type { PlannedJob, RepeatedRow } from '../../runs.ts'
+import type { TimeSpan } from '../../../model/time.ts'
 import { drizzle, withSortMemory } from '../connection/statements.ts'
 import { queries } from '../schema.ts'
 import { finalKinds, freshValues, isFresh, needs, reusable, skippedForBalance } from './fit.ts'
+
+/** A row whose query is that of an earlier row. */
+export interface RepeatedRow {
+  readonly text: string
+  readonly row: QuerySource
+  readonly of: QuerySource
+}
+
+/** A job of a draft with the run that it continues. */
+export interface PlannedJob {
+  readonly settings: JobSettings
+  /** Local day of the job. */
+  readonly date: string
+  readonly continues: number | null
+  /** Stored answers fetched in this time are used; null where none are. */
+  readonly fresh: TimeSpan | null
+}
 
 /*
  * Queries of a plan, in the separate database `draft` in a temporary file. No table of the main database has one of these names.

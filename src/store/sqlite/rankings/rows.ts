@@ -1,12 +1,43 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { and, eq, isNull, max, sql } from 'drizzle-orm'
-import type { Cell } from '../../../model/result.ts'
-import type { ExportFilter, ExportView, ReportStore, RowFilter, RowView, Snapshot } from '../../reports.ts'
+import type { Cell, Row } from '../../../model/result.ts'
+import type { Target } from '../../../model/target.ts'
 import { namedTargets } from '../cache.ts'
 import { drizzle } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
 import { askedByRun } from '../views.ts'
 import { serpReader } from './serps.ts'
+
+export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
+
+export interface ExportFilter extends RowFilter {
+  /** Only what was stored or changed after what had this number; 0 takes all. */
+  readonly after: number
+}
+
+/** A view that is exported row by row. */
+export type RowView =
+  | 'answers'
+  | 'organic_results'
+  | 'news_results'
+  | 'video_results'
+  | 'image_results'
+  | 'ai_references'
+  | 'suggestions'
+  | 'related_searches'
+  | 'calls'
+  | 'rankings'
+
+/** What rows to take; an absent field is no condition. */
+export interface RowFilter {
+  readonly job?: string
+  readonly run?: number
+  readonly query?: string
+  readonly operation?: string
+  /** Instants in ISO 8601, or days: from (inclusive), until (exclusive). */
+  readonly from?: string
+  readonly until?: string
+}
 
 const result = { time: 'fetched_at', order: 'run_id, task_id, place' }
 
@@ -30,19 +61,25 @@ function select(columns: readonly string[], from: string, conditions: readonly s
 }
 
 /** Streams rows of the public views. */
-export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
+export function reportStore(db: Database) {
   return {
     // A generator, so that no statement is open before the first row is read.
-    *rows(view, filter) {
+    /** Rows of a public view, streamed in a stable order: the order in which tasks were planned, page and place. */
+    *rows(view: RowView, filter: RowFilter): Iterable<Row> {
       const { conditions, values } = conditionsOf(view, filter)
       const text = select(['*'], view, conditions, readables[view].order)
       yield* db.prepare<unknown[], Record<string, Cell>>(text).iterate(...values)
     },
-    *askedBy(run, targets) {
+    /**
+     * Every query of a run with each of these targets of the whole job and those of its own, as rows of `rankings` on the
+     * run's day that know nothing.
+     */
+    *askedBy(run: number, targets: readonly Target[]): Iterable<Row> {
       const named = namedTargets(targets)
       yield* db.prepare<unknown[], Record<string, Cell>>(askedByRun).iterate({ run, named })
     },
-    queryTexts: async (job) =>
+    /** The texts of everything that runs of the job ever asked, in alphabetical order. */
+    queryTexts: async (job: string): Promise<readonly string[]> =>
       drizzle(db)
         .selectDistinct({ text: queries.text })
         .from(queries)
@@ -59,6 +96,9 @@ export function reportStore(db: Database): Omit<ReportStore, 'snapshot'> {
     ...serpReader(db),
   }
 }
+
+/** What is stored, row by row. */
+export type ReportStore = ReturnType<typeof reportStore>
 
 /** The conditions of a filter on the rows of a view. */
 function conditionsOf(view: RowView, { job, run, query, operation, from, until }: RowFilter) {
@@ -109,11 +149,15 @@ function resultMark(db: Database, id: number): string | undefined {
 }
 
 /** Opens a snapshot: a transaction that lasts until the snapshot is disposed of. Nothing may be written meanwhile. */
-export function openSnapshot(db: Database): Snapshot {
+export function openSnapshot(db: Database) {
   db.exec('BEGIN')
   const orm = drizzle(db)
   return {
-    newest: (view) => {
+    /**
+     * Number of what was stored or changed last: results of a task, or a call. Everything that comes later has a higher
+     * one. 0 where there is nothing.
+     */
+    newest: (view: ExportView): number => {
       const table = view === 'calls' ? callDeliveries : deliveries
       return (
         orm
@@ -122,8 +166,11 @@ export function openSnapshot(db: Database): Snapshot {
           .get()?.id ?? 0
       )
     },
-    markOf: (view, id) => (view === 'calls' ? callMark(db, id) : resultMark(db, id)) ?? null,
-    labelNames: ({ job, run }) => {
+    /** Which task or call has a number, and since when, as text; null where it has a newer one by now, or none has it. */
+    markOf: (view: ExportView, id: number): string | null =>
+      (view === 'calls' ? callMark(db, id) : resultMark(db, id)) ?? null,
+    /** Names of the labels that queries of these runs carry, in alphabetical order. */
+    labelNames: ({ job, run }: Pick<RowFilter, 'job' | 'run'>): readonly string[] => {
       const ofJob = job === undefined ? sql`` : sql`AND ${runs.job} = ${job}`
       const ofRun = run === undefined ? sql`` : sql`AND ${runs.id} = ${run}`
       const names = orm.all<{ name: string }>(sql`SELECT DISTINCT label.key AS name
@@ -131,15 +178,23 @@ export function openSnapshot(db: Database): Snapshot {
         WHERE ${runQueries.labels} <> '{}' ${ofJob} ${ofRun} ORDER BY 1`)
       return names.map(({ name }) => name)
     },
-    rows: (view, columns, filter) =>
+    /**
+     * These columns of the results of tasks that are done, or of calls, in the order in which they were planned, page and
+     * place. Of results, those of a whole task are always taken.
+     */
+    rows: (view: ExportView, columns: readonly string[], filter: ExportFilter): Iterable<readonly Cell[]> =>
       view === 'calls' ? callRows(db, columns, filter) : resultRows(db, view, columns, filter),
-    taskIds: (filter) => tasksOf(db, filter),
+    /** Tasks whose results `rows` takes, also those that have none in a view. What was pruned is left out: it did not change. */
+    taskIds: (filter: ExportFilter): Iterable<number> => tasksOf(db, filter),
     [Symbol.dispose]: () => {
       // A damaged file may have ended the transaction.
       if (db.inTransaction) db.exec('COMMIT')
     },
   }
 }
+
+/** What was stored at one moment. */
+export type Snapshot = ReturnType<typeof openSnapshot>
 
 function* callRows(db: Database, columns: readonly string[], { after, ...filter }: ExportFilter) {
   const { conditions, values } = conditionsOf('calls', filter)

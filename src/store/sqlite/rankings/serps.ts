@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { and, eq, isNotNull, lt, max, ne, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
-import { kindCodes, type ResultKind } from '../../../model/result.ts'
-import type { PageRecord, QueryRecord, ReportStore } from '../../reports.ts'
+import { type Exactness, kindCodes, type ObservationState, type ResultKind } from '../../../model/result.ts'
+import type { Target } from '../../../model/target.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import {
   answers,
@@ -18,6 +18,91 @@ import {
   tasks,
 } from '../schema.ts'
 import { asPlanned } from '../views.ts'
+
+interface QueryFilter {
+  readonly job: string
+  readonly text: string
+  /** Only runs from before this local day. */
+  readonly until?: string
+}
+
+interface SerpFilter {
+  readonly job: string
+  /** Queries of this text alone; null takes all. */
+  readonly text: string | null
+  /** Only runs from before this local day. */
+  readonly until?: string
+}
+
+export interface SerpQuery {
+  readonly queryId: number
+  readonly operation: string
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+}
+
+/** A run that has results of a query. */
+export interface SerpDate {
+  readonly run: number
+  /** Local day on which the run started. */
+  readonly date: string
+}
+
+/** The results of a query in one run. */
+export type SerpRecord = Pick<QueryRecord, 'run' | 'date' | 'end' | 'pages'>
+
+/** One query of one run: what was asked, what came, and what it says of each target. */
+export interface QueryRecord {
+  readonly run: number
+  readonly job: string
+  /** Local day on which the run started. */
+  readonly date: string
+  readonly operation: string
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+  /** Pages at most. */
+  readonly maxPages: number
+  /** Documented size of a page, or null. */
+  readonly pageSize: number | null
+  /** Why no page follows any more; null while pages may follow. */
+  readonly end: { readonly because: string; readonly kind: string } | null
+  /** Those that were planned, in order. */
+  readonly pages: readonly PageRecord[]
+  readonly targets: readonly TargetRecord[]
+}
+
+export interface PageRecord {
+  readonly page: number
+  /** `open`: not fetched yet; `skipped`: not asked for, as its cause says; `pruned`: retention dropped its results. */
+  readonly state: 'done' | 'failed' | 'open' | 'skipped' | 'pruned'
+  readonly cause: string | null
+  /** Its answer repeats another question than asked. */
+  readonly mismatched?: true
+  /** ISO 8601, UTC. */
+  readonly fetchedAt: string | null
+  readonly results: readonly ResultRecord[]
+}
+
+export interface ResultRecord {
+  readonly kind: ResultKind
+  readonly rank: number
+  /** As the service sent it. */
+  readonly position: number | null
+  readonly title: string | null
+  readonly link: string | null
+  readonly snippet: string | null
+}
+
+/** A target of a query, with what the run observed of it. */
+export interface TargetRecord extends Target {
+  readonly state: ObservationState
+  readonly rank: number | null
+  readonly exactness: Exactness | null
+  readonly depth: number
+  readonly unbrokenDepth: number
+  /** Page on which it ranks; null where that is not stored. */
+  readonly page: number | null
+}
 
 const [past, asked, wanted] = [alias(runs, 'past'), alias(runQueries, 'asked'), alias(queries, 'wanted')]
 /** Named as in the order of `asPlanned`. */
@@ -196,19 +281,24 @@ function observedTargets(db: Database, run: number, query: number) {
     .all()
 }
 
-export function serpReader(
-  db: Database,
-): Pick<ReportStore, 'queryRecords' | 'serpQueries' | 'serpDates' | 'storedSerp' | 'queryTargets'> {
+export function serpReader(db: Database) {
   const [ends, targets, pagesOf] = [once(() => endOf(db)), once(() => plannedTargets(db)), pageReader(db)]
   return {
-    serpQueries: ({ job, text, until }) => queriesAsked(db, job, text, until),
-    serpDates: ({ job, until }, query) => runsWithFirstPage(db, job, query, until),
-    storedSerp: (run, query) => {
+    /** Queries of the newest run of the job that asks any such query, in alphabetical order. */
+    serpQueries: ({ job, text, until }: SerpFilter): readonly SerpQuery[] =>
+      queriesAsked(db, job, text, until),
+    /** Runs of the job that have the first page of a query, by day and run. */
+    serpDates: ({ job, until }: Omit<SerpFilter, 'text'>, query: number): readonly SerpDate[] =>
+      runsWithFirstPage(db, job, query, until),
+    /** The pages of a query as a run left them. */
+    storedSerp: (run: number, query: number): SerpRecord => {
       const { because, kind, ...at } = ends().get({ run, query }) as EndRow
       return { ...at, end: end(because, kind), pages: pagesOf(run, query) }
     },
-    queryTargets: (run, query) => targets().all({ run, query }),
-    queryRecords: async ({ job, text, until }) =>
+    /** Targets that a query has in a run beside those of the whole job. */
+    queryTargets: (run: number, query: number): readonly Target[] => targets().all({ run, query }),
+    /** Queries of that text in the newest run of the job that has settled one. */
+    queryRecords: async ({ job, text, until }: QueryFilter): Promise<readonly QueryRecord[]> =>
       queriesLooked(db, job, text, until).map(({ queryId, because, kind, ...query }) => ({
         ...query,
         end: end(because, kind),

@@ -1,18 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { featureBits, kindCodes, type SerpFeature } from '../../../model/result.ts'
-import type { RunQuality } from '../../../model/run.ts'
-import type {
-  FoundFeatures,
-  ObservedRow,
-  QueryText,
-  ReportedTarget,
-  ResultsRequest,
-  ResultTexts,
-  RunKeyword,
-  SeenResults,
-  TrackingStore,
-} from '../../reports.ts'
+import { featureBits, kindCodes, type ResultKind, type SerpFeature } from '../../../model/result.ts'
+import type { RunQuality, Suspicion } from '../../../model/run.ts'
+import type { Target } from '../../../model/target.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import { mismatchedIn } from '../runs.ts'
@@ -35,6 +25,101 @@ import {
 import { restingQueries as resting } from '../unattended/schema.ts'
 import { askedQueries, isAsked, targetOrder } from '../views.ts'
 import { runSuspicion } from './observations.ts'
+
+/** The features of a page as bits, see `model/result`. */
+type FoundFeatures = readonly [query: number, features: number]
+
+export interface RunContents {
+  readonly queries: readonly RunKeyword[]
+  readonly targets: readonly ReportedTarget[]
+  /** Query and target of each observation that the run is to make, in the order of the two lists. */
+  readonly pairs: readonly (readonly [query: number, target: number])[]
+}
+
+/** Numbers of two queries of a job, of which one took the place of the other. */
+export interface ContinuedQuery {
+  readonly run: number
+  readonly query: number
+  readonly former: number
+}
+
+export interface QueryText {
+  readonly id: number
+  readonly query: string
+  readonly operation: string
+  readonly params: Readonly<Record<string, string | number>>
+}
+
+interface RunKeyword extends QueryText {
+  readonly tags: readonly string[]
+  /** Searches a month. */
+  readonly volume: number | null
+  /** The landing page that should rank. */
+  readonly url: string | null
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export interface ReportedTarget extends Target {
+  readonly id: number
+}
+
+/** One observation, as short as it can be said: a year of a thousand keywords is a million of them. */
+export type ObservedRow = RankedRow | UnrankedRow
+
+/** Link and places as in the table `observations`; the latter is JSON. */
+type RankedRow = readonly [
+  query: number,
+  target: number,
+  rank: number,
+  estimated: 0 | 1,
+  link: number | null,
+  places: string | null,
+]
+
+/**
+ * `unknown` where `estimated` is null; the unbroken depth is -1 where the results ended. The depth that absence counts with
+ * is the planned one, or the checked one where paging ended for another reason than the results.
+ */
+type UnrankedRow = readonly [
+  query: number,
+  target: number,
+  rank: null,
+  estimated: 0 | 1 | null,
+  depth: number,
+  unbrokenDepth: number,
+  absentDepth: number,
+]
+
+/** The results of a query in a run. */
+export interface ResultsRequest {
+  readonly run: number
+  readonly query: number
+  readonly kind: ResultKind
+  /** The deepest rank that is read. */
+  readonly top: number
+}
+
+export interface SeenResults {
+  /** How many distinct results were checked without a gap; infinite where the results ended, 0 where nothing is known. */
+  readonly depth: number
+  /** The best first; none where nothing is known. */
+  readonly results: readonly FirstResult[]
+}
+
+export interface FirstResult {
+  readonly rank: number
+  /** As the service sent it; for AI references their index. */
+  readonly position: number | null
+  /** One object for results that say the same, of all that are read at once. */
+  readonly says: ResultTexts
+}
+
+export interface ResultTexts {
+  readonly title: string | null
+  readonly link: string | null
+  /** Registrable domain, or the host where it has none. */
+  readonly site: string | null
+}
 
 /** The query of an observation, in its run. */
 const ofObservation = sql`FROM ${rq} WHERE ${rq.runId} = ${o.runId} AND ${rq.queryId} = ${o.queryId}`
@@ -140,14 +225,19 @@ const saidBy = (ids: string) =>
       ORDER BY key) AS found FROM json_each(${ids})`
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
-export function trackingStore(db: Database): TrackingStore {
+export function trackingStore(db: Database) {
   const targets = db.prepare<unknown[], TargetRow<ReportedTarget>>(targetsAsked)
   const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
   const keywords = db.prepare<unknown[], AsStored<RunKeyword, 'params' | 'tags' | 'labels'>>(keywordsOf)
   const query = once(() => db.prepare<unknown[], AsStored<QueryText, 'params'>>(queryOf))
   const orm = drizzle(db)
   return {
-    contentsOf: (run, targetsOfJob) => {
+    /**
+     * What a run asks for, with what rests while it asks a part of its job: its queries by text, operation and params, and those of these targets of the whole job that it
+     * has, with those of single queries. Own targets come first, each group in the order of `targets`, then as the job file
+     * names them.
+     */
+    contentsOf: (run: number, targetsOfJob: readonly Target[]): RunContents => {
       const named = namedTargets(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
@@ -165,14 +255,16 @@ export function trackingStore(db: Database): TrackingStore {
         pairs: asked,
       }
     },
-    continuations: (job) =>
+    /** Queries of a job that go on with the history of another one, each with the first run that asked it. */
+    continuations: (job: string): readonly ContinuedQuery[] =>
       orm
         .select({ run: continuations.runId, query: continuations.queryId, former: continuations.formerId })
         .from(continuations)
         .innerJoin(runs, eq(runs.id, continuations.runId))
         .where(eq(runs.job, job))
         .all(),
-    partialRuns: (job) =>
+    /** Runs of a job that asked a part of it: what they left out stays as it was. */
+    partialRuns: (job: string): ReadonlySet<number> =>
       new Set(
         orm
           .selectDistinct({ run: resting.runId })
@@ -182,23 +274,32 @@ export function trackingStore(db: Database): TrackingStore {
           .all()
           .map(({ run }) => run),
       ),
-    observedIn: (run) => JSON.parse(orm.get<{ rows: string }>(observedInRun(run)).rows) as ObservedRow[],
-    queries: (ids) =>
+    /** Everything that a run observed, in any order; what a query observed mostly stands together. */
+    observedIn: (run: number): readonly ObservedRow[] =>
+      JSON.parse(orm.get<{ rows: string }>(observedInRun(run)).rows) as ObservedRow[],
+    /** Texts of queries that some run asked. */
+    queries: (ids: readonly number[]): readonly QueryText[] =>
       ids.map((id) => {
         const { params, ...row } = query().get(id) as AsStored<QueryText, 'params'>
         return { ...row, params: JSON.parse(params) as QueryText['params'] }
       }),
-    links: (ids) =>
+    links: (ids: readonly number[]): readonly string[] =>
       orm
         .all<{ link: string }>(sql`SELECT ${links.link} AS link FROM json_each(${JSON.stringify(ids)}) ids
           CROSS JOIN ${links} ON ${links.id} = ids.value ORDER BY ids.key`)
         .map(({ link }) => link),
-    firstResults: (requests) => firstResults(db, requests),
-    featuresIn: (run) => featuresIn(db, run),
-    runQuality: (run) => runQuality(db, run),
-    suspicionOf: (run) => runSuspicion(db, run),
+    /** The distinct results of each query down to its rank. All are read at once. */
+    firstResults: (requests: readonly ResultsRequest[]): readonly SeenResults[] => firstResults(db, requests),
+    /** What the first pages of a run had beside their results; without pages that have no answer. */
+    featuresIn: (run: number): readonly FoundFeatures[] => featuresIn(db, run),
+    runQuality: (run: number): RunQuality => runQuality(db, run),
+    /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
+    suspicionOf: (run: number): Suspicion | null => runSuspicion(db, run),
   }
 }
+
+/** What runs asked and observed, by the numbers of queries, targets and links: a year of it is read in a second. */
+export type TrackingStore = ReturnType<typeof trackingStore>
 
 function firstResults(db: Database, requests: readonly ResultsRequest[]): readonly SeenResults[] {
   const asked = JSON.stringify(requests.map(({ run, query, top }) => [run, query, top]))

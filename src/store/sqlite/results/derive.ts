@@ -2,15 +2,9 @@ import type { Database } from 'better-sqlite3'
 import { and, between, eq, gt, inArray, lte, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { Target } from '../../../model/target.ts'
+import type { QueryState, QueryUpdate } from '../../../rank/paging.ts'
 import { orNull } from '../../compression.ts'
-import type {
-  AskedQuery,
-  BackfillResult,
-  BackfillStep,
-  DeriveFilter,
-  HistoryStore,
-  ScoreQuery,
-} from '../../results.ts'
+import type { ReadAnswer } from '../../journal.ts'
 import { namedTargets, type StoreCache, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each, lazy, once } from '../connection/statements.ts'
@@ -31,6 +25,76 @@ import {
 } from '../schema.ts'
 import { queryStateReader, queryUpdateWriter } from './query-state.ts'
 import { resultRemover, resultWriter } from './write-results.ts'
+
+interface BackfillStep {
+  readonly run: number
+  /** Of the whole job. */
+  readonly targets: readonly Target[]
+  /** A run whose queries may have targets of their own. */
+  readonly newest: number | null
+  /** Queries up to this one are done; 0 at first. */
+  readonly after: number
+}
+
+export interface BackfillResult {
+  /** Queries that were looked at again. */
+  readonly looked: number
+  /** The query after which to go on; null where the run is done. */
+  readonly next: number | null
+}
+
+/** What the stored pages of a query come to. */
+type ScoreQuery = (query: QueryState) => Pick<QueryUpdate, 'ranks' | 'observations'>
+
+/** A query that a run asked for. Instants are epoch milliseconds. */
+export interface AskedQuery {
+  readonly runId: number
+  readonly startedAt: number
+  readonly queryId: number
+  readonly operation: string
+  readonly text: string
+}
+
+export interface DeriveFilter {
+  /** Answers that were derived by this version are left alone; null takes all. */
+  readonly unless: number | null
+  /** Of this job only. */
+  readonly job: string | null
+}
+
+export interface QueryToDerive {
+  readonly queryId: number
+  readonly operation: string
+  readonly text: string
+  /** As it was asked, a JSON object. */
+  readonly params: string
+}
+
+interface StoredBody {
+  readonly answerId: number
+  readonly page: number
+  readonly fetchedAt: number
+  /** Null where it was damaged since it was stored. */
+  readonly body: Buffer | null
+}
+
+/** What came of deriving the answers to a query again. */
+interface Derived {
+  /** Queries of runs that were scored again. */
+  readonly weighed: number
+  /** Observations that are another state or rank than before. */
+  readonly changed: number
+  /** Tasks that had failed and are done now. */
+  readonly repaired: number
+  /** Tasks that were done and have failed now. */
+  readonly failed: number
+}
+
+/** A stored answer that says nothing, and why. */
+export interface RejectedAnswer {
+  readonly answerId: number
+  readonly reason: string
+}
 
 type Derive = HistoryStore['rederive'] extends (...args: infer A) => Promise<infer D>
   ? (...args: A) => D
@@ -122,14 +186,15 @@ const isToDerive = ({
 const linksTogether = 5_000
 
 /** Derives results and targets again from stored answers. */
-export function historyStore(db: Database, writer: GroupCommit, memory: StoreCache): HistoryStore {
+export function historyStore(db: Database, writer: GroupCommit, memory: StoreCache) {
   const deriveAgain = lazy(() => deriver(db, memory))
   const backfillTargets = lazy(() => backfiller(db, memory))
   const states = once(() => queryStateReader(db, memory))
   const unpack = bodyReader()
   const orm = drizzle(db)
   return {
-    askedQueries: (job) =>
+    /** Runs of a job that asked for something, query after query, each in the order of its runs. */
+    askedQueries: (job: string): Iterable<AskedQuery> =>
       each(
         db,
         sql<AskedQuery>`SELECT ${rq.runId} AS "runId", ${runs.startedAt} AS "startedAt", ${rq.queryId} AS "queryId",
@@ -137,10 +202,20 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
         FROM ${rq} JOIN ${runs} ON ${runs.id} = ${rq.runId} JOIN ${queries} ON ${queries.id} = ${rq.queryId}
         WHERE ${runs.job} = ${job} AND ${queries.sameAs} IS NULL ORDER BY ${rq.queryId}, ${rq.runId}`,
       ),
-    storedQuery: (runId, queryId) => states().one(runId, queryId).query,
-    runsToBackfill: (job, targets, newest) => runsToBackfill(db, job, targets, newest),
-    backfill: (step, scoreQuery) => writer.write(() => backfillTargets(step, scoreQuery)),
-    mendLinks: async () => {
+    /** A query of a run with its pages as they are stored. */
+    storedQuery: (runId: number, queryId: number): QueryState => states().one(runId, queryId).query,
+    /** Runs of a job that do not watch all of these targets, or those that single queries of its newest run have. */
+    runsToBackfill: (job: string, targets: readonly Target[], newest: number | null): readonly number[] =>
+      runsToBackfill(db, job, targets, newest),
+    /**
+     * Watches targets in a run that is over, also those that single queries of a newer run have, and stores what its pages
+     * say of them: for some of its queries, in one short change. It is to be asked for again until none follows; until
+     * then the run is one of those that are still to adopt them.
+     */
+    backfill: (step: BackfillStep, scoreQuery: ScoreQuery): Promise<BackfillResult> =>
+      writer.write(() => backfillTargets(step, scoreQuery)),
+    /** Gives each stored link the page that it leads to by the rules of this version. */
+    mendLinks: async (): Promise<void> => {
       let after = 0
       for (;;) {
         // Other links lead to one page by every version.
@@ -158,7 +233,8 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
         after = last.id
       }
     },
-    queriesToDerive: (which, after, limit) =>
+    /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
+    queriesToDerive: (which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[] =>
       orm
         .select({
           queryId: queries.id,
@@ -176,7 +252,8 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
         .orderBy(queries.id)
         .limit(limit)
         .all(),
-    *bodiesOf(query, which) {
+    /** Stored bodies of the answers to a query, in the order of the runs. */
+    *bodiesOf(query: number, which: DeriveFilter): Iterable<StoredBody> {
       const bodies = each(
         db,
         sql<StoredBodyRow & { page: number; fetchedAt: number }>`SELECT ${answers.page} AS page,
@@ -187,9 +264,21 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
       for (const { page, fetchedAt, ...stored } of bodies)
         yield { answerId: stored.answerId, page, fetchedAt, body: orNull(() => unpack(stored)) }
     },
-    rederive: (queryId, answers, scoreQuery) => writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
+    /**
+     * Stores what its answers say in place of what was derived before, and what follows for each run that asked for the
+     * query, in one change: tasks that had failed because their answer could not be parsed are done, and tasks that were done with
+     * what is no answer have failed.
+     */
+    rederive: (
+      queryId: number,
+      answers: readonly (ReadAnswer | RejectedAnswer)[],
+      scoreQuery: ScoreQuery,
+    ): Promise<Derived> => writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
   }
 }
+
+/** What is stored, looked at again: at no cost, with other questions or another normaliser. */
+export type HistoryStore = ReturnType<typeof historyStore>
 
 const [n, w] = [alias(rq, 'n'), alias(rt, 'w')]
 

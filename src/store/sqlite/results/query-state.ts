@@ -11,8 +11,7 @@ import type {
   TargetHistory,
   WatchedTarget,
 } from '../../../rank/paging.ts'
-import type { ResultRecorder } from '../../journal.ts'
-import type { AnswerRecord, TaskCountChange } from '../../results.ts'
+import type { AnswerRecord, ResultRecorder, TaskCountChange } from '../../journal.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, named, once, raw, updateOrFail } from '../connection/statements.ts'

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { type AnswerFacts, kindCodes, type Result } from '../../../model/result.ts'
 import { pageAddress } from '../../../model/url.ts'
-import type { ReadAnswer } from '../../results.ts'
+import type { ReadAnswer } from '../../journal.ts'
 import type { PageItems, StoreCache, StoredItem } from '../cache.ts'
 import { batchInsert, raw, updateOrFail } from '../connection/statements.ts'
 import { answers, datedDetails, imageDetails } from '../schema.ts'

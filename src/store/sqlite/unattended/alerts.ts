@@ -1,13 +1,100 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, max, or, type SQL, sql } from 'drizzle-orm'
-import type { AlertStore, CauseAlert, ChangeCauses, Judgement, MuteScope, StoredAlert } from '../../alerts.ts'
+import type { Run } from '../../../model/run.ts'
+import type { AlertKind } from '../../../model/settings/alert.ts'
+import type { NewMessage } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { observationReads } from './observations.ts'
 import { joinMessage, putMessage } from './outbox.ts'
-import { alerts, judgedRuns, mutes, rechecks, restingQueries } from './schema.ts'
+import { alerts, judgedRuns, mutes, rechecks, restingQueries, type StoppedJob } from './schema.ts'
+
+/** An alert, from its beginning to its end. Instants are epoch milliseconds. */
+export interface StoredAlert {
+  /** Twelve hexadecimal digits, the same in every message about it. */
+  readonly id: string
+  /** What it is about. One alert of an identity is open at a time. */
+  readonly identity: string
+  readonly job: string
+  readonly when: AlertKind
+  /** Text of its query; null where it is about a job. */
+  readonly query: string | null
+  /** Label of its target, or a site. */
+  readonly target: string | null
+  readonly state: 'open' | 'over'
+  readonly openedAt: number
+  readonly openedRun: number | null
+  readonly overAt: number | null
+  readonly before: number | string | null
+  readonly now: number | string | null
+  /** One sentence for people. */
+  readonly text: string
+  /** Nothing is sent before that; null where it is not muted. */
+  readonly mutedUntil: number | null
+  /** Whether its beginning was told. */
+  readonly told: boolean
+  /** The jobs that its cause has stopped; null where it is about one job. */
+  readonly stopped: readonly StoppedJob[] | null
+}
+
+/** An alert of several jobs that one cause has stopped. */
+export interface CauseAlert extends StoredAlert {
+  readonly query: null
+  readonly stopped: readonly StoppedJob[]
+}
+
+/** Alerts that are new or have changed, and what is told of them. A message that waits untried is replaced by one of its identity. */
+export interface CauseChanges {
+  readonly alerts: readonly CauseAlert[]
+  readonly messages: readonly NewMessage[]
+}
+
+/** Decides what changes, with the alerts that are open and those that are muted (identity and until when). */
+type ChangeCauses = (open: readonly CauseAlert[], muted: ReadonlyMap<string, number>) => CauseChanges
+
+/** A run whose end no alert rule has judged yet. */
+export interface RunToJudge {
+  readonly run: Run
+  /** Whether it ended anew: where it was only closed, how it went is not judged. */
+  readonly hasEnded: boolean
+}
+
+/** What begins and ends with one judgement, and what is told of it: one change. */
+export interface Judgement {
+  readonly job: string
+  /** The run as it was judged; null where the job could not run. */
+  readonly run: Pick<Run, 'id' | 'finishedAt' | 'closedAt'> | null
+  /** When the run ended. */
+  readonly at: number
+  /** When it was judged. */
+  readonly now: number
+  readonly opened: readonly NewAlert[]
+  readonly over: readonly Pick<StoredAlert, 'id' | 'now' | 'text'>[]
+  /** Ids of alerts that end without a word. */
+  readonly dropped: readonly string[]
+  /** Ids of alerts that began while they were muted, and are told now. */
+  readonly toldNow: readonly string[]
+  readonly messages: readonly NewMessage[]
+}
+
+export type NewAlert = Pick<
+  StoredAlert,
+  'id' | 'identity' | 'when' | 'target' | 'before' | 'now' | 'text' | 'mutedUntil' | 'told'
+> & { readonly queryId: number | null }
+
+/** Alerts of a job, of a tag, of a kind of rule: of all that are given. */
+interface MuteScope {
+  readonly job: string | null
+  /** A tag of their query. */
+  readonly tag: string | null
+  readonly when: AlertKind | null
+}
+
+export interface Mute extends MuteScope {
+  readonly until: number
+}
 
 const stored = {
   id: alerts.id,
@@ -187,41 +274,68 @@ function muteScope(db: Database, { job, tag, when }: MuteScope, until: number): 
     .run().changes
 }
 
-export function alertStore(db: Database, writer: GroupCommit): AlertStore {
+export function alertStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   return {
-    alert: async (id) => loadAlerts(db, eq(alerts.id, id))[0] ?? null,
-    openAlerts: async (job) => loadAlerts(db, and(isOpen, concerns(job))),
-    listAlerts: async ({ job, overSince }) =>
+    alert: async (id: string): Promise<StoredAlert | null> => loadAlerts(db, eq(alerts.id, id))[0] ?? null,
+    /** Those of a job, and those of causes that have stopped it. */
+    openAlerts: async (job: string): Promise<readonly StoredAlert[]> =>
+      loadAlerts(db, and(isOpen, concerns(job))),
+    /** Alerts of a job or of all that are open, or were over since an instant: open ones first, then the newest first. */
+    listAlerts: async ({
+      job,
+      overSince,
+    }: {
+      readonly job?: string
+      readonly overSince: number
+    }): Promise<readonly StoredAlert[]> =>
       loadAlerts(
         db,
         and(job === undefined ? undefined : concerns(job), or(isOpen, gte(alerts.overAt, overSince))),
         desc(alerts.openedAt),
       ),
-    mutedIdentities: async (job, now) => mutedIdentities(db, job, now),
-    runsToJudge: async (job) =>
+    /** Until when each of these identities is muted; those that are not are missing. */
+    mutedIdentities: async (job: string, now: number): Promise<ReadonlyMap<string, number>> =>
+      mutedIdentities(db, job, now),
+    /**
+     * Runs of the job whose end was not judged: they have rules, or alerts that are open. The oldest first; none of before the last
+     * one that was judged.
+     */
+    runsToJudge: async (job: string): Promise<readonly RunToJudge[]> =>
       runsToJudge(db, job).flatMap(({ id, hasEnded }) => {
         const run = loadRun(db, id)
         return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
       }),
-    goneAlerts: async ({ id, job }) => goneAlerts(db, id, job).map((one) => one.id),
+    /** Ids of open alerts of a job about queries that neither the run asks nor rest in it, or about targets that it no longer has. */
+    goneAlerts: async ({ id, job }: Run): Promise<readonly string[]> =>
+      goneAlerts(db, id, job).map((one) => one.id),
     ...observationReads(db),
-    recordJudgement: (judgement, causes) => writer.write(() => record(db, judgement, causes)),
-    recordCauses: (change, now) => writer.write(() => changeCauses(db, change, now)),
-    isAnyStopped: async (jobs) =>
+    recordJudgement: (judgement: Judgement, causes: ChangeCauses): Promise<void> =>
+      writer.write(() => record(db, judgement, causes)),
+    /** Changes alerts about causes alone. Answers how many messages that made. */
+    recordCauses: (change: ChangeCauses, now: number): Promise<number> =>
+      writer.write(() => changeCauses(db, change, now)),
+    /** Whether an alert about a cause is open that has stopped one of these jobs. */
+    isAnyStopped: async (jobs: readonly string[]): Promise<boolean> =>
       openCauses(db).some(({ stopped }) =>
         stopped.some(({ job, isStopped }) => isStopped && jobs.includes(job)),
       ),
-    mutes: async (now) =>
+    /** What else is muted for alerts that begin. */
+    mutes: async (now: number): Promise<readonly Mute[]> =>
       orm
         .select({ job: mutes.job, tag: mutes.tag, when: mutes.when, until: mutes.until })
         .from(mutes)
         .where(gt(mutes.until, now))
         .all(),
-    muteAlerts: (scope, until) => writer.write(() => muteScope(db, scope, until)),
-    muteAlert: (id, until) =>
+    /** Mutes alerts of a scope that are open, and those to come; answers how many are open. */
+    muteAlerts: (scope: MuteScope, until: number): Promise<number> =>
+      writer.write(() => muteScope(db, scope, until)),
+    /** Mutes an alert and those of its identity to come; false where there is no such alert. */
+    muteAlert: (id: string, until: number): Promise<boolean> =>
       writer.write(
         () => orm.update(alerts).set({ mutedUntil: until }).where(eq(alerts.id, id)).run().changes === 1,
       ),
   }
 }
+
+export type AlertStore = ReturnType<typeof alertStore>

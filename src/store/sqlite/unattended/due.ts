@@ -1,17 +1,44 @@
 import type { Database } from 'better-sqlite3'
 import { and, between, desc, eq, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
 import { tooLongStatuses } from '../../../model/call.ts'
-import type { DueReads, SlotStore, StoredQueryHistory } from '../../unattended.ts'
+import type { QueryHistory } from '../../../model/query.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, calls, queries, runs, tasks } from '../schema.ts'
-import { slots } from './schema.ts'
+import { type SlotOutcome, slots } from './schema.ts'
+
+/** A time of a job's schedule that a process has taken, to run the job. Instants are epoch milliseconds. */
+export interface Slot {
+  readonly job: string
+  readonly slotAt: number
+  readonly takenAt: number
+  /** The run that it began or continued; null where there is none. */
+  readonly runId: number | null
+  /** Null while its process is at work, or where that was killed. */
+  readonly outcome: SlotOutcome | null
+  /** Why it was skipped, in one sentence. */
+  readonly reason: string | null
+}
+
+/** What is stored of a query that a job asks. */
+export interface StoredQueryHistory extends QueryHistory {
+  /** What an unfinished run says of it: `open` where it still has pages to be fetched. */
+  readonly inRun: 'not-asked' | 'open' | 'settled'
+}
 
 const unknownQuery: StoredQueryHistory = { answeredAt: null, failures: [], inRun: 'not-asked' }
 
-export function dueReads(db: Database): DueReads {
+export function dueReads(db: Database) {
   return {
-    queryHistories: async (job, keys, { since, unfinishedRun }) => {
+    /**
+     * What the runs of a job say of queries, in their order, as far as it happened after an instant. A query is answered when every page
+     * that a run wanted is there; it has failed where one is not.
+     */
+    queryHistories: async (
+      job: string,
+      keys: readonly Buffer[],
+      { since, unfinishedRun }: { readonly since: number; readonly unfinishedRun: number | null },
+    ): Promise<readonly StoredQueryHistory[]> => {
       // Runs go on for days: one that began earlier may have ended later.
       const oldest = drizzle(db)
         .select({ id: min(runs.id) })
@@ -109,20 +136,23 @@ function historyOf(
 
 const killed = 'The process that ran it was killed.'
 
-export function slotStore(db: Database, writer: GroupCommit): SlotStore {
+export function slotStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   const isSlot = (job: string, slotAt: number) => and(eq(slots.job, job), eq(slots.slotAt, slotAt))
   return {
-    slots: async (job, limit) =>
+    /** The newest slots of a job that were taken, the newest first. */
+    slots: async (job: string, limit: number): Promise<readonly Slot[]> =>
       orm.select().from(slots).where(eq(slots.job, job)).orderBy(desc(slots.slotAt)).limit(limit).all(),
-    slotIn: async (job, from, until) =>
+    /** The newest slot of a job that lies between two instants, both included; null where none was taken. */
+    slotIn: async (job: string, from: number, until: number): Promise<Slot | null> =>
       orm
         .select()
         .from(slots)
         .where(and(eq(slots.job, job), between(slots.slotAt, from, until)))
         .orderBy(desc(slots.slotAt))
         .get() ?? null,
-    takeSlot: (job, slotAt, now) =>
+    /** Takes a slot of a job; false where it was taken before: of all that try, one gets it. */
+    takeSlot: (job: string, slotAt: number, now: number): Promise<boolean> =>
       writer.write(() => {
         const { changes } = orm
           .insert(slots)
@@ -131,15 +161,22 @@ export function slotStore(db: Database, writer: GroupCommit): SlotStore {
           .run()
         return changes === 1
       }),
-    noteSlotRun: (job, slotAt, runId) =>
+    /** Notes the run that a slot began or continued. */
+    noteSlotRun: (job: string, slotAt: number, runId: number): Promise<void> =>
       writer.write(() => {
         orm.update(slots).set({ runId }).where(isSlot(job, slotAt)).run()
       }),
-    endSlot: (job, slotAt, { outcome, runId, reason }) =>
+    /** Notes what became of a slot. */
+    endSlot: (
+      job: string,
+      slotAt: number,
+      { outcome, runId, reason }: Pick<Slot, 'runId' | 'reason'> & { readonly outcome: SlotOutcome },
+    ): Promise<void> =>
       writer.write(() => {
         orm.update(slots).set({ runId, outcome, reason }).where(isSlot(job, slotAt)).run()
       }),
-    endKilledSlots: (job, before) =>
+    /** Notes of older slots without an outcome that their process was killed. */
+    endKilledSlots: (job: string, before: number): Promise<void> =>
       writer.write(() => {
         orm
           .update(slots)

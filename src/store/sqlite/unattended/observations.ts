@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, gte, lt, lte, sql } from 'drizzle-orm'
-import type { AlertStore, ObservationRow } from '../../alerts.ts'
+import type { Run } from '../../../model/run.ts'
 import { drizzle, each, once } from '../connection/statements.ts'
 import { wronglyDatedBefore } from '../rankings/observations.ts'
 import { rankOf } from '../rankings/serps.ts'
@@ -18,6 +18,46 @@ import {
   tasks,
 } from '../schema.ts'
 import { alerts } from './schema.ts'
+
+/** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */
+type ObservationRow = readonly [rank: number | null, depth: number, pages: number | null, link: number | null]
+
+interface PairObservations {
+  readonly query: number
+  readonly target: number
+  /** The newest first; the first one is of the run itself. */
+  readonly observations: readonly ObservationRow[]
+}
+
+export interface TargetOfRun {
+  readonly id: number
+  readonly site: string
+  readonly match: string
+  readonly label: string
+  readonly own: boolean
+}
+
+export interface QueryOfRun {
+  readonly id: number
+  /** Hexadecimal. */
+  readonly key: string
+  readonly operation: string
+  readonly text: string
+  readonly params: Readonly<Record<string, string | number>>
+  readonly tags: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+  /** Searches a month. */
+  readonly volume: number | null
+  /** The landing page that should rank. */
+  readonly url: string | null
+}
+
+/** The first results of a query in a run. */
+export interface ResultList {
+  readonly results: readonly { readonly rank: number; readonly site: string; readonly link: string }[]
+  /** Distinct results checked without a gap; infinite where there are no more. */
+  readonly depth: number
+}
 
 /** What alert rules are told of observations and results. */
 
@@ -125,7 +165,15 @@ const gapOf = (db: Database) =>
     WHERE run_id = @run AND query_id = @query`,
   )
 
-function resultReader(db: Database): AlertStore['resultList'] {
+/** The results of one kind of a query in a run, down to a rank. */
+interface WantedResults {
+  readonly run: number
+  readonly query: number
+  readonly kind: number
+  readonly top: number
+}
+
+function resultReader(db: Database): (wanted: WantedResults) => ResultList {
   const [rowsOf, gap] = [once(() => resultsOf(db)), once(() => gapOf(db))]
   return ({ run, query, kind, top }) => {
     const rows = JSON.parse(rowsOf().get({ run, query, kind, top })?.rows ?? '[]') as RankedResultRow[]
@@ -155,16 +203,12 @@ function unbrokenDepth(found: readonly { readonly page: number; readonly rank: n
   return depth
 }
 
-type ObservationReads = Pick<
-  AlertStore,
-  'queriesOfRun' | 'targetsOfRun' | 'lastObservations' | 'notComparedWith' | 'runsWithResults' | 'resultList'
->
-
-export function observationReads(db: Database): ObservationReads {
+export function observationReads(db: Database) {
   const orm = drizzle(db)
   const runsOf = once(() => runsWithResults(db))
   return {
-    queriesOfRun: (run) =>
+    /** Queries that a run asked, in alphabetical order. */
+    queriesOfRun: (run: number): readonly QueryOfRun[] =>
       orm
         .select({
           id: queries.id,
@@ -182,7 +226,7 @@ export function observationReads(db: Database): ObservationReads {
         .where(eq(rq.runId, run))
         .orderBy(queries.text, queries.operation, queries.params)
         .all(),
-    targetsOfRun: (run) =>
+    targetsOfRun: (run: number): readonly TargetOfRun[] =>
       orm
         .select({
           id: targets.id,
@@ -196,16 +240,23 @@ export function observationReads(db: Database): ObservationReads {
         .where(eq(runTargets.runId, run))
         .orderBy(targets.id)
         .all(),
-    *lastObservations({ id, job }, wanted) {
+    /**
+     * The last answered observations of the run's job up to that run, of each query and each of these targets that the run has one
+     * for. Those that rest on an answer to another question, and those of runs that it is not compared with, count as not answered.
+     */
+    *lastObservations({ id, job }: Run, wanted: readonly number[]): Iterable<PairObservations> {
       const leftOut = notComparedWith(db, { id, job })
       for (const { observations, ...pair } of each(db, lastObservations(id, job, wanted, leftOut)))
         yield { ...pair, observations: JSON.parse(observations) as ObservationRow[] }
     },
-    notComparedWith: (run) => notComparedWith(db, run),
-    runsWithResults: ({ id, job }, query, before) =>
+    /** Runs before a run that were suspect as a whole, as the alerts of its job tell, and those that a wrong clock has dated. */
+    notComparedWith: (run: Run): readonly number[] => notComparedWith(db, run),
+    /** The run, and up to `before` runs of its job before it that have results of the query, and not of another one: the newest first. */
+    runsWithResults: ({ id, job }: Run, query: number, before: number): readonly number[] =>
       runsOf()
         .all({ run: id, job, query, most: before + 1 })
         .map((run) => run.id),
+    /** Results of a kind down to a rank. */
     resultList: resultReader(db),
   }
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm'
-import type { NewMessage, OutboxMessage, OutboxStore } from '../../outbox.ts'
+import type { Workspace } from '../../../model/settings/workspace.ts'
+import type { MessageState, NewMessage, OutboxMessage, TryResult } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { outbox, workspaces } from './schema.ts'
@@ -40,7 +41,7 @@ export function joinMessage(db: Database, message: NewMessage, now: number): num
     .run().changes
 }
 
-export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
+export function outboxStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   const lastChannels = (folder: string) =>
     orm.select({ channels: workspaces.channels }).from(workspaces).where(eq(workspaces.folder, folder)).get()
@@ -49,7 +50,8 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
   const isClaimed = (id: number, attempts: number) =>
     and(eq(outbox.id, id), eq(outbox.state, 'waiting'), eq(outbox.attempts, attempts))
   return {
-    rememberChannels: async (folder, channels) => {
+    /** Remembers what `rankline.yaml` of a folder says of its channels, for the time when it has mistakes. */
+    rememberChannels: async (folder: string, channels: Workspace['channels']): Promise<void> => {
       if (JSON.stringify(lastChannels(folder)) === JSON.stringify(channels)) return
       await writer.write(() => {
         orm
@@ -59,14 +61,17 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
           .run()
       })
     },
-    lastChannels: async (folder) => lastChannels(folder),
-    putMessages: (messages, now) =>
+    /** What it last said; null where that is not known. */
+    lastChannels: async (folder: string): Promise<Workspace['channels'] | null> => lastChannels(folder),
+    /** Puts messages in, all in one change; those whose identity is there already are left out. Answers how many were new. */
+    putMessages: (messages: readonly NewMessage[], now: number): Promise<number> =>
       writer.write(() => {
         let added = 0
         for (const message of messages) added += putMessage(db, message, now)
         return added
       }),
-    knownIdentities: async (identities) => {
+    /** Which of these identities the outbox has, in whatever state. */
+    knownIdentities: async (identities: readonly string[]): Promise<ReadonlySet<string>> => {
       const known = orm
         .select({ identity: outbox.identity })
         .from(outbox)
@@ -74,14 +79,19 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
         .all()
       return new Set(known.map(({ identity }) => identity))
     },
-    dueMessages: async (now) =>
+    /** Messages that wait and may be tried by now, the oldest first. */
+    dueMessages: async (now: number): Promise<readonly OutboxMessage[]> =>
       orm
         .select()
         .from(outbox)
         .where(and(eq(outbox.state, 'waiting'), isTime(now)))
         .orderBy(asc(outbox.id))
         .all() as OutboxMessage[],
-    claimMessage: ({ id, attempts }, now, until) =>
+    /**
+     * Takes a message for this process to send; false where another process has it, or has settled it. Other processes leave it
+     * alone until the instant given: should this one die before then, they try it again.
+     */
+    claimMessage: ({ id, attempts }: OutboxMessage, now: number, until: number): Promise<boolean> =>
       writer.write(() => {
         const { changes } = orm
           .update(outbox)
@@ -90,7 +100,8 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
           .run()
         return changes === 1
       }),
-    settleMessage: ({ id, attempts }, result) =>
+    /** Notes how the try ended that began with the claim of this message; changes nothing where another process has it by now. */
+    settleMessage: ({ id, attempts }: OutboxMessage, result: TryResult): Promise<void> =>
       writer.write(() => {
         orm
           .update(outbox)
@@ -104,7 +115,8 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
           .where(isClaimed(id, attempts + 1))
           .run()
       }),
-    retryMessages: (job, now) =>
+    /** Lets messages that wait be tried at once, and those that were given up anew: of a job, or of all. Answers how many there are. */
+    retryMessages: (job: string | null, now: number): Promise<number> =>
       writer.write(
         () =>
           orm
@@ -117,7 +129,16 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
             .where(and(ne(outbox.state, 'sent'), job === null ? undefined : eq(outbox.job, job)))
             .run().changes,
       ),
-    messages: async ({ job, state, limit = -1 }) =>
+    /** Messages of a job or of all, in one state or in any, the newest first. */
+    messages: async ({
+      job,
+      state,
+      limit = -1,
+    }: {
+      readonly job?: string
+      readonly state?: MessageState
+      readonly limit?: number
+    }): Promise<readonly OutboxMessage[]> =>
       orm
         .select()
         .from(outbox)
@@ -132,3 +153,6 @@ export function outboxStore(db: Database, writer: GroupCommit): OutboxStore {
         .all() as OutboxMessage[],
   }
 }
+
+/** Messages to channels, kept until they are delivered, at least once each. */
+export type OutboxStore = ReturnType<typeof outboxStore>

@@ -2,9 +2,22 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AlertKind } from '../../../model/settings/alert.ts'
 import type { Workspace } from '../../../model/settings/workspace.ts'
-import type { StoppedJob } from '../../alerts.ts'
 import type { MessageContent, MessageState } from '../../outbox.ts'
-import type { SlotOutcome } from '../../unattended.ts'
+
+/** A job that something has stopped that stops others, too, and who is told of that. */
+export interface StoppedJob {
+  readonly job: string
+  /** The folder of its channels. */
+  readonly folder: string
+  readonly channels: readonly string[]
+  /** When that was last seen. */
+  readonly at: number
+  /** False where it went on since. */
+  readonly isStopped: boolean
+}
+
+/** What became of a slot: a run was collected, nothing was due, or it could not run. */
+export type SlotOutcome = 'ran' | 'nothing-due' | 'skipped'
 
 /**
  * Slots of schedules that a process has taken: (job, slot) is unique, so that no second process takes the same one. What a slot
