@@ -210,8 +210,8 @@ function wordsOnly(language) {
         const contents = `export { ${words[language]} as ${words[other]} } from '../${language}/index.ts'`
         return { contents, loader: 'ts' }
       })
-      onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/](email|portfolio)\.ts$/ }, ({ path }) => {
-        return { contents: `export const ${basename(path, '.ts')} = {}`, loader: 'ts' }
+      onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]documents\.ts$/ }, () => {
+        return { contents: 'export const email = {}, markdown = {}, portfolio = {}', loader: 'ts' }
       })
     },
   }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { createDeflate } from 'node:zlib'
 import type { Language } from '../model/settings/presentation.ts'
 import { escaped } from '../output/markup.ts'
 import { reportPageContent } from '../report/build-data.ts'
@@ -7,7 +9,7 @@ import type { PageContent } from '../report/data.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
 import { wordsOf } from '../report/words/words.ts'
-import { type PackedPage, packedOutline, pageScriptId, withSerps } from './packed.ts'
+import { type PackedPage, packed, pageScriptId, withoutTexts } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -43,29 +45,29 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
   const { head, script } = assets
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
-  const outline = packedOutline(data)
-  // Drawn first, while nothing of result pages is in memory.
-  const screen = await written(outline, script)
-  const content = withSerps(outline, data)
+  const content = packed(data)
+  const screen = await written(content, script)
   yield `${documentStart({ language: presentation.language, title: titleOf(data), scripts: [head, script], style })}
 <script>${head}</script>
 </head>
 <body>
 <noscript><p>${say.brand.needsScript}</p></noscript>
 <div id="report">${screen}</div>
-<script id="page-data" type="application/json">`
-  for (const piece of jsonPieces(content)) yield escapedJson(piece)
+<script id="page-data" type="text/plain">`
+  yield* deflated(jsonPieces(content))
   yield `</script>
-<script id="${pageScriptId}" type="text/plain">${script}</script>
+<script id="${pageScriptId}" type="text/plain">`
+  yield* deflated([script])
+  yield `</script>
 </body>
 </html>
 `
 }
 
-/** What stands in the file as elements. The first screen has nothing of result pages. */
-async function written(outline: PackedPage, script: string): Promise<string> {
+/** What stands in the file as elements: the first screen, which shows no title and no link of a result. */
+async function written(content: PackedPage, script: string): Promise<string> {
   const { firstScreen } = await import('./page-window.ts')
-  return firstScreen([...jsonPieces(outline)].join(''), script)
+  return firstScreen([...jsonPieces(withoutTexts(content))].join(''), script)
 }
 
 /** The title of the file: that of the report, and for whom it is. */
@@ -123,9 +125,16 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
 
-/** Escapes `<`, which could begin an element, and the characters that end a line in scripts but not in JSON. */
-function escapedJson(text: string): string {
-  return text.replace(/[<\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+/** The script and the data are a third of their size when they are deflated. In base64 nothing of them ends the element. */
+async function* deflated(pieces: Iterable<string>): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of Readable.from(pieces).pipe(createDeflate({ level: 5 }))) {
+    const bytes = Buffer.concat([rest, chunk as Buffer])
+    const whole = bytes.length - (bytes.length % 3)
+    yield bytes.toString('base64', 0, whole)
+    rest = bytes.subarray(whole)
+  }
+  yield rest.toString('base64')
 }
 
 /** Entries of a list in one piece. */

@@ -7,6 +7,15 @@ export const undrawn = 'undrawn'
 /** Id of the script that draws the page, which stands in the file as a text. */
 export const pageScriptId = 'page-script'
 
+/** A text that was deflated and is written in base64. */
+export function inflated(base64: string): Promise<string> {
+  const binary = atob(base64)
+  const bytes = new Uint8Array(binary.length)
+  for (let place = 0; place < bytes.length; place++) bytes[place] = binary.charCodeAt(place)
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))
+  return new Response(stream).text()
+}
+
 /** Title, link and site of a result as places in their lists, then its targets. */
 type PackedResult = readonly [
   title: number | null,
@@ -59,56 +68,47 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
 }
 
 export function packed(page: PageContent): PackedPage {
-  return withSerps(packedOutline(page), page)
-}
-
-/** Without result pages, of which nothing is read. */
-export function packedOutline(page: PageContent): PackedPage {
   const { history, period, compare, requestedPeriod, presentation, measure, citations, runs } = page
   const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
-  return {
-    history: {
-      ...history,
-      keywords: history.keywords.map((keyword): PackedKeyword => {
-        const { query, operation, kind, params, tags, volume, url, labels, since } = keyword
-        const way = asked.placeOf([operation, kind, params])
-        const one = [query, way, tags, volume, url, labels] as const
-        return since === undefined ? one : [...one, since]
-      }),
-      asked: asked.all,
-      series: history.series.map(({ keyword, target, cells, seen, absentDepths, links: ranking, places }) => [
+  const packedHistory = {
+    ...history,
+    keywords: history.keywords.map((keyword): PackedKeyword => {
+      const { query, operation, kind, params, tags, volume, url, labels, since } = keyword
+      const way = asked.placeOf([operation, kind, params])
+      const one = [query, way, tags, volume, url, labels] as const
+      return since === undefined ? one : [...one, since]
+    }),
+    asked: asked.all,
+    series: history.series.map(
+      ({ keyword, target, cells, seen, absentDepths, links: ranking, places }): PackedSeries => [
         ...([keyword, target, packedCells(cells), seen] as const),
         ...([absentDepths, ranking, packedPlaces(places)] as const),
-      ]),
-      links: packedLinks(history.links),
-    },
+      ],
+    ),
+    links: packedLinks(history.links),
+  }
+  // Their texts and links are whole when all of them were taken.
+  const taken = packedSerps(page.serps)
+  return {
+    history: packedHistory,
     period,
     compare,
     requestedPeriod,
     presentation,
     measure,
     citations,
-    texts: [],
-    sites: [],
+    texts: page.texts,
+    sites: page.sites,
     ...(runs.length === 0 ? {} : { runs }),
-    features: [],
-    links: packedLinks([]),
-    serps: [],
-    results: [],
+    features: page.features.map(({ keyword, changes }) => [keyword, ...changes]),
+    links: packedLinks(page.links),
+    ...taken,
   }
 }
 
-export function withSerps(outline: PackedPage, content: PageContent): PackedPage {
-  const taken = packedSerps(content.serps)
-  const { texts, sites, links, features } = content
-  return {
-    ...outline,
-    texts,
-    sites,
-    features: features.map(({ keyword, changes }) => [keyword, ...changes]),
-    links: packedLinks(links),
-    ...taken,
-  }
+/** Without titles and links of results, which are most of it. */
+export function withoutTexts(page: PackedPage): PackedPage {
+  return { ...page, texts: [], links: packedLinks([]) }
 }
 
 export function unpacked({

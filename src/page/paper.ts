@@ -14,8 +14,7 @@ import type { PageContent } from '../report/data.ts'
 import type { BrowserPlaces, Paper, PrintSettings, ReportFormat } from '../report/report.ts'
 import { jsonPieces, type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
 import { packed } from './packed.ts'
-import { drawnPage } from './page-window.ts'
-import { paper as paperMedium, serialised } from './serialise.ts'
+import { drawnPage, paper as paperMedium, serialised } from './page-window.ts'
 
 /** The page on paper, printed by an installed browser. */
 export const pdfFormat: ReportFormat = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { unpacked } from '../../src/page/packed.ts'
+import { inflated, unpacked } from '../../src/page/packed.ts'
 import type { PageData, PageSerp } from '../../src/report/data.ts'
 import { chromium, whyNoChromium } from '../page/browser.ts'
 import type { Workspace } from '../support/rankline.ts'
@@ -34,8 +34,9 @@ async function pageOf(...flags: readonly string[]): Promise<PageData> {
   return dataIn(await place.read('r.html'))
 }
 
-function dataIn(html: string): PageData {
-  return unpacked(JSON.parse(html.match(/<script id="page-data"[^>]*>(.*?)<\/script>/s)?.[1] ?? ''))
+async function dataIn(html: string): Promise<PageData> {
+  const [, data = ''] = html.match(/<script id="page-data"[^>]*>(.*?)<\/script>/s) ?? []
+  return unpacked(JSON.parse(await inflated(data)))
 }
 
 interface ResultRow {
@@ -164,7 +165,7 @@ test('the settings of the job and the flags say how it looks', async () => {
   expect(html).toContain('<html lang="de">')
   expect(html).toContain('<title>Acme in the US · Acme Inc. · Ranking-Bericht</title>')
   expect(html).toContain(':root{--brand-light:#007239;--brand-dark:#00aa55}</style>')
-  const { presentation } = dataIn(html)
+  const { presentation } = await dataIn(html)
   expect(presentation).toMatchObject({
     ...{ client: 'Acme Inc.', agency: 'North', footer: 'North GmbH', audience: 'team' },
     logo: expect.stringMatching(/^data:image\/svg\+xml;base64,/),
@@ -197,7 +198,7 @@ test('a client is shown no runs, no credits and no operations', async () => {
   const { code } = await place.call(['report', 'looks.yaml', '--for', 'client', '-o', 'c.html'])
   expect(code).toBe(0)
   const html = await place.read('c.html')
-  const data = dataIn(html)
+  const data = await dataIn(html)
   expect(data.runs).toEqual([])
   expect(data.history.keywords.map(({ operation }) => operation)).toEqual([
     'KI-Quellen',

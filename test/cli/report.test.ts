@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { unpacked } from '../../src/page/packed.ts'
+import { inflated, unpacked } from '../../src/page/packed.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
@@ -75,7 +75,8 @@ test('targets stand in the order of the job file, and a result counts for each t
   expect(explained.targets.map(({ target }: { target: string }) => target)).toEqual(order)
 
   const { stdout: html } = await place.call(['report', 'acme', '--format', 'html'])
-  const data = unpacked(JSON.parse(/<script id="page-data"[^>]*>(.*?)<\/script>/s.exec(html)?.[1] ?? ''))
+  const [, packed = ''] = /<script id="page-data"[^>]*>(.*?)<\/script>/s.exec(html) ?? []
+  const data = unpacked(JSON.parse(await inflated(packed)))
   expect(data.history.targets.map(({ label }) => label)).toEqual(order)
   const owners = data.serps.flatMap(({ results }) => results.map(([, , , , whose]) => whose.join()))
   expect(owners).toContain('0,1')

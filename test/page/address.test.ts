@@ -3,8 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressOf, placeIn, type ReaderPlace } from '../../src/page/client/address.ts'
-import { noFilters } from '../../src/page/client/filters.ts'
+import { addressOf, noFilters, placeIn, type ReaderPlace } from '../../src/page/client/filters.ts'
 import { testTable } from '../support/test-table.ts'
 import {
   chooseTag,

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { deflateSync } from 'node:zlib'
 import type { Browser, Page } from 'puppeteer-core'
 import puppeteer from 'puppeteer-core'
 import { reportAssets, reportPage } from '../../src/page/html.ts'
@@ -49,7 +50,12 @@ export async function openPage(browser: Browser, data: PageData, look: Look = {}
   const html = await htmlOf(data)
   await writeFile(
     file,
-    look.isUndrawn ? html.replace(/(?<=<script id="page-script"[^>]*>).*?(?=<\/script>)/s, '') : html,
+    look.isUndrawn
+      ? html.replace(
+          /(?<=<script id="page-script"[^>]*>).*?(?=<\/script>)/s,
+          deflateSync('').toString('base64'),
+        )
+      : html,
   )
   const page = await browser.newPage()
   const mishaps: string[] = []

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { eventsWithin, eventTexts, markersAt } from '../../src/page/client/chart/events.ts'
-import { dayLabels, timeAxis } from '../../src/page/client/chart/frame.ts'
+import {
+  dayLabels,
+  eventsWithin,
+  eventTexts,
+  markersAt,
+  timeAxis,
+} from '../../src/page/client/chart/frame.ts'
 import { endGutter, spread } from '../../src/page/client/chart/line-chart.ts'
 import { march } from '../report/metrics/history.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packed, packedOutline, unpacked, withSerps } from '../../src/page/packed.ts'
+import { packed, unpacked } from '../../src/page/packed.ts'
 import type { PageSerp, SerpResult } from '../../src/report/data.ts'
 import { aHistory, aPageOf, histories } from '../report/metrics/history.ts'
 import { samplePage } from './sample-page.ts'
@@ -50,16 +50,4 @@ test('a result that stays is in the file once', () => {
   const page = packed(aPageOf(aHistory([{ cells: [1] }]), { serps: all }))
   expect(page.results).toHaveLength(2)
   expect(page.serps).toEqual([0, 1, 2].map((day) => [0, day, 10, 0, 0, 1]))
-})
-
-test('the outline of a page is packed before anything of result pages is read', () => {
-  const page = aPageOf(aHistory([{ cells: [1] }]))
-  const unread = { ...page }
-  for (const name of ['serps', 'texts', 'links', 'sites', 'features'] as const)
-    Object.defineProperty(unread, name, {
-      get: () => {
-        throw new Error(`${name} is read`)
-      },
-    })
-  expect(withSerps(packedOutline(unread), page)).toEqual(packed(page))
 })

@@ -56,7 +56,7 @@ describe('a page on paper', () => {
     for (const chart of charts) expect(chart.querySelectorAll('path, rect').length).toBeGreaterThan(0)
     expect(document.querySelectorAll('#keywords tbody tr')).toHaveLength(80)
     expect(document.querySelector('#keywords .note')?.textContent).toBe(
-      'The 76 keywords whose clicks changed, and 4 others with the most searches, of 230.',
+      'The 68 keywords whose clicks changed, and 12 others with the most searches, of 230.',
     )
     expect(document.querySelectorAll('.only-screen, .controls, nav')).toHaveLength(0)
   })

@@ -1,40 +1,31 @@
-import { type DailyFigures, daily } from '../../report/daily.ts'
+import { placesOf } from '../../report/cells.ts'
+import { daily } from '../../report/daily.ts'
 import { once } from '../../report/data.ts'
-import { type FindingFacts, factsOf } from '../../report/findings/facts.ts'
-import { findings, linkOf } from '../../report/findings/find.ts'
-import type { Finding, FindingLink } from '../../report/findings/finding.ts'
-import { sentenceOf } from '../../report/findings/say.ts'
-import { shareFloors } from '../../report/findings/spread.ts'
-import { isSwing, isUsual, levelOn } from '../../report/findings/swing.ts'
-import { headline, isKnownOnBothDays } from '../../report/headline.ts'
 import { partKey, partLabel, partOf } from '../../report/history/filter-history.ts'
-import { alignDepths } from '../../report/history/keyword-status.ts'
-import { type Coverage, coverageOf } from '../../report/metrics/figure.ts'
-import { type MetricName, metrics } from '../../report/metrics/index.ts'
-import { type Distribution, distribution, top } from '../../report/metrics/positions.ts'
-import { citationShare } from '../../report/metrics/serps.ts'
-import type { SectionId } from './address.ts'
+import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
+import type { StoryCard } from '../../report/story/cards.ts'
+import type { StoryMove } from '../../report/story/moves.ts'
+import { type Story, shownMoves, story } from '../../report/story/story.ts'
 import { trendLine } from './chart/line-chart.ts'
-import { button, type Child, empty, html, section } from './dom.ts'
-import { type Filters, setLabels } from './filters.ts'
+import { ariaHidden, button, empty, html, section, srOnly } from './dom.ts'
+import { type Filters, type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
-import { type FigureChoice, firstDrawn, firstKnown, type MainChart, mainChart } from './main-chart.ts'
-import { moved, next } from './moves.ts'
+import { type FigureChoice, firstDrawn, mainChart, switchOf } from './main-chart.ts'
 import {
-  deltaMark,
+  changeMark,
   isolated,
-  metricLabel,
-  metricText,
   metricTooltip,
+  movementLabel,
+  rankMark,
   say,
-  usualMark,
+  shortStatusChange,
   withTooltip,
 } from './text.ts'
-import type { View } from './view.ts'
+import { hasCompared, type View } from './view.ts'
 
 /** What a sentence or a row can open. */
-export interface Opening {
+interface Opening {
   readonly open: OpenKeyword
   /** Sets filters and goes to a section, in one step of the browser's history. */
   readonly choose: (change: Partial<Filters>, section?: SectionId) => void
@@ -42,16 +33,12 @@ export interface Opening {
   readonly chart: FigureChoice
 }
 
-/** With more series, of all targets, sentences and next steps are found after the figures are on the screen. */
+/** With more series, of all targets, sentences and lists are found after the page is on the screen. */
 const manySeries = 2_000
 
-/** What is shown of many keywords until the sentences and what to do next are found. */
-export type StandIns = readonly [sentences: Element, next: Element]
-
-/** What stands in for them: what the file has of them, if that is of the same keywords. */
-export function standInsIn(root: Element | null): StandIns {
-  const written = (selector: string): Element => root?.querySelector(selector) ?? html('div')
-  return [written('.sentences'), written('#next')]
+/** What is shown of many keywords until the sentences are found: what the file has of them, if that is of the same keywords. */
+export function standInIn(root: Element | null): Element {
+  return root?.querySelector('.sentences') ?? html('div')
 }
 
 /**
@@ -59,19 +46,10 @@ export function standInsIn(root: Element | null): StandIns {
  *
  * @param all the view with the keywords of every kind
  * @param view those that are counted
- * @param standIns null to find sentences and next steps at once
+ * @param standIn null to find the sentences at once
  */
-export function firstBlocks(
-  all: View,
-  view: View,
-  opening: Opening,
-  standIns: StandIns | null,
-): Omit<MainChart, 'element'> & {
-  readonly elements: readonly Element[]
-  /** Shows the button of a movement as pressed; none for an empty text. */
-  readonly press: (movement: string) => void
-} {
-  const head = { id: 'overview', title: say.header.sections.overview }
+export function firstBlocks(all: View, view: View, opening: Opening, standIn: Element | null) {
+  const head = { id: 'overview', title: say.header.overview }
   if (view.statuses.length === 0)
     return {
       elements: [section(head, empty(say.ranks.noMatch))],
@@ -80,171 +58,252 @@ export function firstBlocks(
       showFigure: () => {},
     }
   const { history, data, filters } = view
-  const first = firstKnown(view)
-  const known = daily(history, filters.target, data.measure, first)
-  const days = known.slice(firstDrawn(view) - first)
-  const chart = mainChart(view, days, opening.chart)
-  const facts = once(() =>
-    factsOf(history, {
-      target: filters.target,
-      compare: view.compare,
-      measure: data.measure,
-      statuses: view.allTargets(),
-    }),
-  )
-  const isLater = standIns !== null && history.series.length > manySeries
-  const [sentences, steps] = isLater ? standIns : [html('div'), html('div')]
-  const found = [
-    () => sentences.replaceWith(sentenceList(view, facts(), opening)),
-    () => steps.replaceWith(next(all, facts(), opening.open)),
+  const chart = mainChart(view, daily(history, filters.target, data.measure, firstDrawn(view)), opening.chart)
+  const told = once(() => storyOf(all, view))
+  const isLater = standIn !== null && history.series.length > manySeries
+  const sentences = isLater ? standIn : html('div')
+  const pair = html('div', 'pair')
+  let movement = ''
+  let press: ((movement: string) => void) | undefined
+  const steps = [
+    () => sentences.replaceWith(sentenceList(view, told(), opening)),
+    () => {
+      const moves = moved(view, told(), opening)
+      pair.append(moves.element)
+      press = moves.press
+      press(movement)
+    },
+    () => pair.append(all.target.own ? next(told(), opening.open) : ''),
   ]
-  const moves = moved(view, opening)
   const element = section(
     head,
     html('div', 'first', sentences, chart.element),
-    html('div', 'cards', ...cards(all, view, days, known)),
+    html('div', 'cards', ...told().cards.map((one) => cardOf(one, view))),
   )
-  const pair = html('div', 'pair', moves.element, steps)
-  if (!isLater) for (const find of found) find()
+  if (!isLater) for (const step of steps) step()
   return {
     elements: [element, pair],
-    press: moves.press,
-    steps: [...(isLater ? found : []), ...chart.steps],
+    /** Shows the button of a movement as pressed; none for an empty text. */
+    press: (next: string): void => {
+      movement = next
+      press?.(next)
+    },
+    steps: [...(isLater ? steps : []), ...chart.steps],
     showFigure: chart.showFigure,
   }
 }
 
+/** The story of the first part, or of the part that the reader chose. */
+function storyOf(all: View, counted: View): Story {
+  const { data, allTargets } = counted.filters.part === '' ? all : counted
+  return story(data, {
+    target: counted.filters.target,
+    say,
+    mark: isolated,
+    statuses: allTargets(),
+  })
+}
+
 /** What happened; each sentence opens what it speaks of. What is filtered is named before the first one. */
-function sentenceList(view: View, facts: FindingFacts, { open, choose, goToSection }: Opening): HTMLElement {
-  const scope = [...setLabels(view.filters, view.data), ...ofPart(view)]
-  const items = findings(facts)
-    .slice(0, 3)
-    .map((finding) => html('li', '', opening(finding)))
+function sentenceList(
+  view: View,
+  { sentences, limits }: Story,
+  { open, choose, goToSection }: Opening,
+): HTMLElement {
+  const scope = [...setLabels(view.filters, view.data), ...partOfView(view)]
   return html(
     'div',
     'sentences',
     scope.length === 0 ? null : html('p', 'scope', html('bdi', '', scope.join(' · '))),
-    html('ul', { 'aria-label': say.overview.inShort }, ...items),
+    html(
+      'ul',
+      { 'aria-label': say.overview.inShort },
+      ...sentences.map((one) => html('li', '', opener(one))),
+    ),
+    limits.length === 0 ? null : html('p', 'note', limits.join(' ')),
   )
 
-  function opening(finding: Finding): HTMLElement {
-    const link = linkOf(finding)
-    const text = sentenceOf(finding, say, isolated)
-    if (link.to === 'section') {
-      const id = link.section === 'competitors' ? 'competitors' : 'keywords'
-      return sectionLink(id, text, () => goToSection(id))
-    }
-    return button('', () => follow(link), link.to === 'keyword' ? { 'aria-haspopup': 'dialog' } : {}, text)
-  }
-
-  function follow(link: FindingLink): void {
-    if (link.to === 'tag') choose({ tags: [link.tag] })
-    if (link.to === 'keyword') {
-      const status = view.statuses.find(({ series }) => series.keyword === link.keyword)
-      if (status !== undefined) open(status, view.statuses)
-    }
-    if (link.to === 'group') choose({ movement: link.group }, 'keywords')
+  function opener({ text, opens }: Story['sentences'][number]): HTMLElement {
+    if (opens.to === 'tag') return button('', () => choose({ tags: [opens.tag] }), {}, text)
+    const status =
+      opens.to === 'keyword' && view.statuses.find(({ series }) => series.keyword === opens.keyword)
+    if (status) return button('', () => open(status, view.statuses), { 'aria-haspopup': 'dialog' }, text)
+    const id = sections[opens.to]
+    return sectionLink(id, text, () => goToSection(id))
   }
 }
 
+const sections = {
+  chart: 'overview',
+  moved: 'moved',
+  rivals: 'competitors',
+  keywords: 'keywords',
+  keyword: 'keywords',
+} as const
+
 /** The part that the figures are of, if the job has several and the filters do not name it. */
-function ofPart({ parts: [counted], history: { keywords }, filters }: View): readonly string[] {
+function partOfView({ parts: [counted], history: { keywords }, filters }: View): readonly string[] {
   const isOne = new Set(keywords.map(partOf).map(partKey)).size < 2
   return counted === undefined || isOne || filters.part !== '' ? [] : [partLabel(counted, say)]
 }
 
-/** Four figures: clicks, visibility, the top 10, and citations in AI answers or what else there is. */
-function cards(
-  all: View,
-  { statuses, data }: View,
-  days: readonly DailyFigures[],
-  known: readonly DailyFigures[],
-): readonly HTMLElement[] {
-  const figures = headline(statuses, data.measure)
-  const coverage = coverageOf(statuses.map(({ current }) => ({ value: current })))
-  const of = (name: 'clicks' | 'visibility' | 'share_of_voice' | 'average_position'): HTMLElement | null => {
-    const { value, cohort, uncounted } = figures[name]
-    if (value === null) return null
-    const change = deltaMark(name, cohort?.delta ?? null)
-    return card({
-      name,
-      value: metricText(name, name === 'clicks' ? Number(value.toPrecision(3)) : value),
-      change: isSwing(name, figures[name], known) ? usualMark(change) : change,
-      trend: days.map((day) => (day.isPartial ? null : levelOn(day, name))),
-      about: uncounted === 0 ? '' : say.overview.notCounted(uncounted),
-    })
-  }
-  const cited = citedCard(all)
-  return [of('clicks'), of('visibility'), topTen(), cited, of('share_of_voice'), of('average_position')]
-    .filter((one) => one !== null)
-    .slice(0, 4)
+/** What the figures of cards are defined by. */
+const defined = {
+  top_ten: 'top_ranks',
+  top_three: 'top_ranks',
+  ranked: 'distribution',
+  cited: 'cited_answers',
+  clicks: 'clicks',
+  visibility: 'visibility',
+  share_of_voice: 'share_of_voice',
+} as const
 
-  function topTen(): HTMLElement {
-    const inTen = (counts: Distribution): number => top(counts, 10)
-    // Checked on both days, down to the same depth.
-    const both = statuses
-      .filter(isKnownOnBothDays)
-      .map(({ current, baseline }) => alignDepths(current, baseline.value))
-    const [now, before] = [0, 1].map((day) =>
-      inTen(distribution(both.map((pair) => pair[day] as (typeof pair)[0]))),
-    ) as [number, number]
-    const delta = both.length === 0 ? null : now - before
-    // Shares, so that a day with fewer checked keywords is not a loss.
-    const shareOn = ({ distribution, coverage: { observed } }: DailyFigures) =>
-      observed === 0 ? null : inTen(distribution) / observed
-    const change = deltaMark('top_ranks', delta, 'higher')
-    const isQuiet = isUsual(delta === null ? null : delta / both.length, known, shareOn, shareFloors)
-    return card({
-      name: 'top_ranks',
-      label: say.overview.top(10),
-      value: say.blocks.ofAll(inTen(distribution(statuses.map(({ current }) => current))), coverage.observed),
-      change: isQuiet ? usualMark(change) : change,
-      trend: days.map((day) => (day.isPartial ? null : shareOn(day))),
-      about: unchecked(coverage),
-    })
-  }
+function cardOf({ metric, label, value, change, about, trend }: StoryCard, { data }: View): HTMLElement {
+  return html(
+    'div',
+    'card',
+    html('h3', '', withTooltip(label, metricTooltip(defined[metric], data.measure))),
+    html('p', 'value', value),
+    html('p', 'about', change === null ? null : changeMark(change), ` ${about}`),
+    trendLine(trend),
+  )
+}
 
-  function unchecked({ observed, expected }: Coverage): string {
-    return observed === expected ? '' : say.overview.checked(observed, expected)
+/**
+ * What moved, the most clicks first: one list with a switch, and how many keywords moved in each way. A number goes to these keywords in
+ * the table. The caller says which one is pressed.
+ */
+function moved(view: View, { moves }: Story, { open, choose }: Opening) {
+  const words = say.blocks
+  const { statuses, history } = view
+  const lists = {
+    all: moves,
+    winners: moves.filter(({ way }) => way === 'up' || way === 'entered'),
+    losers: moves.filter(({ way }) => way === 'down' || way === 'left'),
+    entered: moves.filter(({ way }) => way === 'entered'),
+    left: moves.filter(({ way }) => way === 'left'),
+    passed: moves.filter(({ passed }) => passed !== null),
   }
+  const distinguish = placesOf(history.keywords)
+  const hasClicks = moves.some(({ clicks }) => clicks !== null)
+  const body = html('div')
+  show(moves)
+  const options = Object.entries(lists).flatMap(([name, list]) =>
+    list.length === 0 ? [] : [[name, words.moves[name as keyof typeof lists]] as const],
+  )
+  const counts = countButtons()
+  const element = section(
+    { id: 'moved', title: say.story.blocks.moved },
+    switchOf(say.story.blocks.moved, 'moves', options, 'all', (name) =>
+      show(lists[name as keyof typeof lists]),
+    ),
+    body,
+    // Of a later day it would be wrong that its keywords are checked for the first time.
+    history.days.length < 2 || hasCompared(view) ? counts.element : null,
+  )
+  return { element, press: counts.press }
 
-  function card({ name, label = metricLabel(name), value, change, trend, about }: Card): HTMLElement {
-    return html(
-      'div',
-      'card',
-      html('h3', '', withTooltip(label, metricTooltip(name, data.measure))),
-      html('p', 'value', value),
-      html('p', 'about', change, about === '' ? null : ` ${about}`),
-      trendLine(trend, metrics[name].better === 'lower'),
+  function show(list: readonly StoryMove[]): void {
+    const order = list.map(({ status }) => status)
+    body.replaceChildren(
+      list.length === 0
+        ? empty(hasCompared(view) ? words.nothingMoved : say.period.notCompared)
+        : html('ol', `rows${hasClicks ? ' with-gain' : ''}`, ...list.slice(0, shownMoves).map(row)),
     )
+
+    function row({ status, clicks, passed }: StoryMove): HTMLElement {
+      const { keyword, current, baseline } = status
+      const about = [distinguish(keyword), list === lists.passed ? passed : ''].filter((one) => one !== '')
+      return html(
+        'li',
+        '',
+        button(
+          'move',
+          () => open(status, order),
+          { 'aria-haspopup': 'dialog' },
+          html(
+            'span',
+            'name',
+            html('bdi', { title: keyword.query }, keyword.query),
+            about.length === 0 ? null : html('span', 'about', about.join(' · ')),
+          ),
+          html('span', 'from-to', baseline && rankMark(baseline.value), ' → ', rankMark(current)),
+          shortStatusChange(status),
+          hasClicks ? clicksMark(clicks) : null,
+        ),
+      )
+    }
   }
 
-  /** How many AI answers of the last day cite the target; null where none were asked. */
-  function citedCard({ history, filters, data: { citations } }: View): HTMLElement | null {
-    const last = history.days.length - 1
-    const on = (day: number) => citations.filter((one) => one.day === day)
-    if (on(last).length === 0) return null
-    const shareOn = (day: number) => citationShare(on(day), filters.target, on(day).length).answers
-    const { numerator, denominator } = shareOn(last)
-    return card({
-      name: 'cited_answers',
-      value: say.blocks.ofAll(numerator, denominator),
-      change: null,
-      trend: history.days.slice(-days.length).map((_, place) => {
-        const day = history.days.length - days.length + place
-        return on(day).length === 0 ? null : shareOn(day).value
-      }),
-      about: '',
-    })
+  function countButtons() {
+    const found = new Map<string, number>()
+    for (const { change } of statuses) {
+      const name = groupOf(change)
+      found.set(name, (found.get(name) ?? 0) + 1)
+    }
+    const buttons = movementGroups.map((name) =>
+      button(
+        '',
+        ({ currentTarget }) => {
+          const isPressed = (currentTarget as Element).getAttribute('aria-pressed') === 'true'
+          if (isPressed) choose({ movement: '' })
+          else choose({ movement: name }, 'keywords')
+        },
+        { 'data-movement': name },
+        html('b', '', say.number(found.get(name) ?? 0)),
+        ` ${movementLabel(name)}`,
+      ),
+    )
+    const attributes = { class: 'counts', role: 'group', 'aria-label': say.overview.filterByMovement }
+    return {
+      element: html('div', attributes, ...buttons),
+      press: (movement: string): void => {
+        for (const [place, one] of buttons.entries()) {
+          const name = movementGroups[place] as MovementGroup
+          one.setAttribute('aria-pressed', String(movement === name))
+          one.hidden = !found.has(name) && movement !== name
+        }
+      },
+    }
   }
 }
 
-interface Card {
-  readonly name: MetricName
-  /** The label, if the figure is only a part of the metric. */
-  readonly label?: string
-  readonly value: string
-  readonly change: Child
-  readonly trend: readonly (number | null)[]
-  readonly about: string
+/** Clicks a month more or fewer; a dash where they are not known. */
+function clicksMark(clicks: number | null): HTMLElement {
+  const size = clicks === null ? 0 : Number(clicks.toPrecision(3))
+  if (clicks === null || Math.round(size) === 0)
+    return html('span', 'gain none', ariaHidden(clicks === null ? '–' : '0'))
+  const spoken = clicks > 0 ? say.overview.clicksMore(size) : say.overview.clicksFewer(size)
+  return html('span', { class: 'gain', title: spoken }, ariaHidden(say.overview.gain(size)), srOnly(spoken))
+}
+
+/** What to do next, the most clicks at stake first. A whole row opens the keyword that it is about. */
+function next({ steps, nothing }: Story, open: OpenKeyword): HTMLElement {
+  return section(
+    { id: 'next', title: say.story.blocks.next },
+    steps.length === 0 ? empty(nothing) : html('ol', 'rows', ...steps.map(row)),
+  )
+
+  function row({ statuses, what, reason, clicks }: Story['steps'][number]): HTMLElement {
+    const [first] = statuses
+    return html(
+      'li',
+      '',
+      button(
+        'step',
+        () => first !== undefined && open(first, statuses),
+        { 'aria-haspopup': 'dialog' },
+        html('span', 'name', what),
+        clicks === null
+          ? null
+          : html(
+              'span',
+              'stake',
+              html('b', '', say.figure(clicks, 'clicks a month')),
+              ` ${say.nextActions.atStake}`,
+            ),
+        html('span', 'reason', reason),
+      ),
+    )
+  }
 }

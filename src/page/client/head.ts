@@ -1,4 +1,4 @@
-import { pageScriptId, undrawn } from '../packed.ts'
+import { inflated, pageScriptId, undrawn } from '../packed.ts'
 
 /**
  * Runs before anything is shown. The colours are those of the system, and what stands in the file is not shown where its address asks for
@@ -12,7 +12,7 @@ addEventListener('DOMContentLoaded', async () => {
   if (isAsWritten) await painted()
   const script = document.createElement('script')
   script.type = 'module'
-  script.text = document.getElementById(pageScriptId)?.textContent ?? ''
+  script.text = await inflated(document.getElementById(pageScriptId)?.textContent ?? '')
   document.body.append(script)
 })
 

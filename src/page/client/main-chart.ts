@@ -1,9 +1,9 @@
 import { type DailyFigures, daily } from '../../report/daily.ts'
-import { spanOf } from '../../report/findings/facts.ts'
 import { firstNeeded } from '../../report/findings/spread.ts'
 import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
+import { spanOf } from '../../report/story/facts.ts'
 import {
   type DayEvents,
   eventMarks,
@@ -13,9 +13,8 @@ import {
   markerRow,
   nameHeight,
   notesList,
-} from './chart/events.ts'
-import { type ChartLine, lineChart } from './chart/line-chart.ts'
-import { type Scale, scaleFromZero, scaleOfRanks } from './chart/scale.ts'
+} from './chart/frame.ts'
+import { type ChartLine, lineChart, type Scale, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
 import { empty, html, isNarrow } from './dom.ts'
 import { metricLabel, metricTooltip, say, withTooltip } from './text.ts'
 import type { View } from './view.ts'
@@ -46,9 +45,9 @@ const trendFigures: readonly TrendFigure[] = [
     ...headlineFigure('clicks'),
     scale: (values) => scaleFromZero(values, { whole: true }),
     axisText: (value) => say.number(value),
-    text: (value) => say.number(Number(value.toPrecision(3))),
+    text: (value) => say.figure(value, 'clicks a month'),
     fullText: (value, { coverage, asked }) => {
-      const text = say.number(Number(value.toPrecision(3)))
+      const text = say.figure(value, 'clicks a month')
       return coverage.observed < asked ? say.charts.ofChecked(text, coverage.observed, asked) : text
     },
   },

@@ -1,12 +1,19 @@
 import type { PageData } from '../../report/data.ts'
 import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
-import { type PackedPage, undrawn, unpacked } from '../packed.ts'
-import { navigation, type ReaderPlace, type SectionId } from './address.ts'
+import { inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
 import { controls } from './controls/controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
-import { type Filters, hashOf, listedLabel, withUsedDay } from './filters.ts'
-import { firstBlocks, standInsIn } from './first.ts'
+import {
+  type Filters,
+  hashOf,
+  listedLabel,
+  navigation,
+  type ReaderPlace,
+  type SectionId,
+  withUsedDay,
+} from './filters.ts'
+import { firstBlocks, standInIn } from './first.ts'
 import { comment, comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { keywordTable } from './keywords.ts'
@@ -15,10 +22,10 @@ import { say, speak, withTooltip } from './text.ts'
 import { countedView, ofFirstPart, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
-if (root !== null) begin(root)
+if (root !== null) await begin(root)
 
-function begin(root: HTMLElement): void {
-  const data = pageData()
+async function begin(root: HTMLElement): Promise<void> {
+  const data = await pageData()
   speak(data.presentation.language)
   document.documentElement.classList.remove(undrawn)
   draw(data, root)
@@ -40,7 +47,7 @@ function draw(data: PageData, root: HTMLElement): void {
   const later = drawInSteps()
   const main = html('main', { id: 'content' })
   const isWritten = root.childElementCount > 0
-  let standIns = isWritten ? standInsIn(hashOf(filters, data) === '' ? root : null) : null
+  let standIn = isWritten ? standInIn(hashOf(filters, data) === '' ? root : null) : null
   root.replaceChildren(
     sectionLink('overview', say.header.skipToFigures, () => goTo('overview'), 'skip'),
     data.history.targets.length === 0
@@ -131,7 +138,7 @@ function draw(data: PageData, root: HTMLElement): void {
     const foot = footer(seen)
     if (data.history.targets.length === 0) {
       main.replaceChildren(
-        section({ id: 'overview', title: say.header.sections.overview }, empty(whyEmpty(data))),
+        section({ id: 'overview', title: say.header.overview }, empty(whyEmpty(data))),
         foot,
       )
       later.do([whole])
@@ -146,8 +153,8 @@ function draw(data: PageData, root: HTMLElement): void {
     const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
     const table = keywordTable(seen, { open, choose, order })
     sortKeywords = table.sort
-    const first = firstBlocks(seen, counted, { open, choose, goToSection, chart }, standIns)
-    standIns = standInsIn(null)
+    const first = firstBlocks(seen, counted, { open, choose, goToSection, chart }, standIn)
+    standIn = standInIn(null)
     const room = html('div')
     const sites = rivals(counted, room, () => place().chart)
     showFigure = (figure) => {
@@ -161,7 +168,7 @@ function draw(data: PageData, root: HTMLElement): void {
       section(
         {
           id: 'keywords',
-          title: say.header.sections.keywords,
+          title: say.story.blocks.keywords,
           lead: html('span', '', listing, ' ', withTooltip(say.keywords.signs, signs())),
         },
         table.element,
@@ -242,7 +249,9 @@ function leadOf(view: View): string {
     .join(' ')
 }
 
-/** Reads the JSON in the page. */
-function pageData(): PageData {
-  return unpacked(JSON.parse(document.getElementById('page-data')?.textContent ?? '') as PackedPage)
+/** Reads the data in the page: JSON that is deflated and written in base64, or plain where no browser draws the page. */
+async function pageData(): Promise<PageData> {
+  const text = document.getElementById('page-data')?.textContent ?? ''
+  const json = text.startsWith('{') ? text : await inflated(text)
+  return unpacked(JSON.parse(json) as PackedPage)
 }

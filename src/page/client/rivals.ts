@@ -9,15 +9,15 @@ import { statusesByTarget } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { breakable, empty, html, noValue, section } from './dom.ts'
 import { chosenFigure, lineValues, type TrendFigure } from './main-chart.ts'
-import { figures, type SimpleColumn, simpleTable } from './table/simple-table.ts'
-import { deltaMark, metricText, metricTooltip, say, usualMark, withTooltip } from './text.ts'
+import { figures, type SimpleColumn, simpleTable } from './table/grid.ts'
+import { deltaMark, metricText, metricTooltip, say, withTooltip } from './text.ts'
 import type { View } from './view.ts'
 
 /** Months with a column, and sites in the list of those that gain, at most. */
 const [mostMonths, mostGaining] = [6, 6]
 
 /** A target with its figures day by day, from the first month with a column on. */
-interface Site {
+interface RivalSite {
   readonly target: number
   readonly statuses: readonly KeywordStatus[]
   readonly days: readonly DailyFigures[]
@@ -34,7 +34,7 @@ interface Site {
 export function rivals(view: View, place: HTMLElement, figure: () => string) {
   const { history, data, filters } = view
   const [first, body] = [firstDay(history.days), html('div')]
-  const sites: Site[] = []
+  const sites: RivalSite[] = []
   let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
   const tracked = [...new Set(history.series.map(({ target }) => target))].sort((a, b) => a - b)
   const chosenFirst = [filters.target, ...tracked.filter((target) => target !== filters.target)]
@@ -58,7 +58,7 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
               draw()
               place.replaceWith(
                 section(
-                  { id: 'competitors', title: say.competitors.title },
+                  { id: 'competitors', title: say.story.blocks.rivals },
                   html('div', 'pair', body, gaining(view)),
                 ),
               )
@@ -92,17 +92,17 @@ function monthOf(day: string): string {
 
 function columnsOf(
   { history, data, filters, shown }: View,
-  sites: readonly Site[],
+  sites: readonly RivalSite[],
   figure: TrendFigure,
   first: number,
-): readonly SimpleColumn<Site>[] {
+): readonly SimpleColumn<RivalSite>[] {
   const words = say.competitors
   const { targets } = history
   const own = targets[filters.target]
   const days = history.days.slice(first)
-  const valuesOf = ({ days: all }: Site) => lineValues(all, figure)
+  const valuesOf = ({ days: all }: RivalSite) => lineValues(all, figure)
   const months = [...new Set(days.map(monthOf))].map((month) =>
-    figures<Site>(
+    figures<RivalSite>(
       say.month(`${month}-01`),
       (site) => textOf(averageOf(valuesOf(site).filter((_, day) => monthOf(days[day] as string) === month))),
       ' month',
@@ -134,7 +134,7 @@ function columnsOf(
     },
     ...(sites.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
       ? [
-          figures<Site>(
+          figures<RivalSite>(
             own?.own ? words.beatsYou : words.beats(own?.label ?? ''),
             ({ rivalry }) => {
               if (rivalry === null) return noValue(words.itself)
@@ -153,12 +153,11 @@ function columnsOf(
   }
 
   /** Since the compared day, of the keywords that were checked on both. */
-  function changeOf({ statuses, days: all }: Site): HTMLElement | null {
+  function changeOf({ statuses, days: all }: RivalSite): HTMLElement | null {
     const { name } = figure
     if (name !== 'visibility' && name !== 'clicks' && name !== 'average_position') return null
     const found = headline(statuses, data.measure)[name]
-    const change = deltaMark(name, found.cohort?.delta ?? null)
-    return isSwing(name, found, all) ? usualMark(change) : change
+    return deltaMark(name, found.cohort?.delta ?? null, isSwing(name, found, all))
   }
 }
 

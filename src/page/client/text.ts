@@ -5,6 +5,7 @@ import { groupOf, type MovementGroup, type RankMovement } from '../../report/his
 import type { DayValue, Keyword } from '../../report/history/rank-history.ts'
 import type { MetricDefinition, MetricOptions } from '../../report/metrics/figure.ts'
 import { type MetricName, metrics } from '../../report/metrics/index.ts'
+import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { ariaHidden, html, srOnly, uniqueId } from './dom.ts'
 
@@ -18,43 +19,25 @@ export function speak(language: Language): void {
 
 /** A value in its unit; a dash for null. */
 export function metricText(name: MetricName, value: number | null): string {
-  if (value === null) return '–'
-  const { unit } = metrics[name]
-  if (unit === 'share') return say.percent(value)
-  if (unit === 'rank' || unit === 'index') return say.decimal(value)
-  return say.number(value)
+  return value === null ? '–' : say.figure(value, metrics[name].unit)
 }
 
-/**
- * How much better or worse a figure is: `▲ 1.3`, `▼ 0.4 pts` (shares in percentage points), or `=` if the shown digits are
- * equal. Up means better, even if the number is lower.
- */
-export function deltaMark(
-  name: MetricName,
-  delta: number | null,
-  better = metrics[name].better,
-): HTMLElement | null {
+/** How a figure changed since the compared day; within its usual swing it is grey. */
+export function deltaMark(name: MetricName, delta: number | null, isUsual: boolean): HTMLElement | null {
   if (delta === null) return null
-  const { unit } = metrics[name]
-  const size = Math.abs(delta) * (unit === 'share' ? 100 : 1)
-  const isWhole = unit === 'keywords' || unit === 'clicks a month'
-  const digits = isWhole ? say.number(size) : say.decimal(size)
-  const text = unit === 'share' ? say.ranks.points(digits) : digits
-  if (Math.round(size * (isWhole ? 1 : 10)) === 0)
-    return html('span', 'change still', ariaHidden('='), srOnly(say.ranks.unchanged))
-  const isBetter = delta > 0 === (better === 'higher')
-  return isBetter
-    ? mark('up', `▲ ${text}`, say.ranks.better(text))
-    : mark('down', `▼ ${text}`, say.ranks.worse(text))
+  const { unit, better } = metrics[name]
+  return changeMark(say.changeOf(delta, unit, { better, isUsual }))
 }
 
-/** A change without colour, because the figure usually swings as much. */
-export function usualMark(change: HTMLElement | null): HTMLElement | null {
-  if (change === null || change.classList.contains('still')) return change
-  change.classList.add('usual')
-  change.title = say.ranks.usual
-  change.append(srOnly(`, ${say.ranks.usual}`))
-  return change
+/** A change of a figure: up means better, even if the number is lower. */
+export function changeMark({ text, way }: FigureChange): HTMLElement {
+  const [sign = '', ...size] = text.split(' ')
+  if (size.length === 0) return html('span', 'change still', ariaHidden(text), srOnly(say.ranks.unchanged))
+  const spoken = say.ranks[sign === '▲' ? 'better' : 'worse'](size.join(' '))
+  if (way !== 'same') return mark(way === 'better' ? 'up' : 'down', text, spoken)
+  const usual = mark('usual', text, `${spoken}, ${say.ranks.usual}`)
+  usual.title = say.ranks.usual
+  return usual
 }
 
 export function metricLabel(name: MetricName): string {
@@ -108,7 +91,7 @@ function depthOf(value: DayValue | null): readonly number[] {
 
 /** How a keyword moved since the compared day. */
 export function statusChange(status: KeywordStatus): HTMLElement {
-  return changeMark(status.change, commonDepth([status]))
+  return movementMark(status.change, commonDepth([status]))
 }
 
 /**
@@ -116,7 +99,7 @@ export function statusChange(status: KeywordStatus): HTMLElement {
  *
  * @param depth how many results were checked, where the target was not found among them
  */
-export function changeMark(change: RankMovement, depth: number | null = null): HTMLElement {
+export function movementMark(change: RankMovement, depth: number | null = null): HTMLElement {
   const { up, down, unchanged, changeNotKnown } = say.ranks
   const ranks = Math.abs(change.change ?? 0)
   const group = groupOf(change)

@@ -3,8 +3,7 @@ import { html, type Markup } from '../../output/markup.ts'
 import { inOrder, type PortfolioProblem, type PortfolioRow } from '../../report/formats/portfolio.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { documentStart, type PageAssets } from '../html.ts'
-import { instantParts, problemList } from './parts.ts'
-import { rowOf } from './table-row.ts'
+import { instantParts, problemList, rowOf } from './table-row.ts'
 
 /** What the page shows: plain data of all jobs. */
 export interface PortfolioPage {

@@ -7,9 +7,8 @@ import { chartFrame, gridLine, round, timeAxis, timeLabels } from '../chart/fram
 import { button, type Child, figure, html, linkTo, svg } from '../dom.ts'
 import { askedText, rankMark, say, statusChange } from '../text.ts'
 import { hasCompared, type View } from '../view.ts'
-import { historyChart } from './history-chart.ts'
+import { historyChart, intendedPage, urlHistory } from './history.ts'
 import { firstTen } from './top-ten.ts'
-import { intendedPage, urlHistory } from './url-history.ts'
 
 /** The details of one keyword: figures, history, pages and the first ten results. */
 function keywordDetail(view: View, status: KeywordStatus): HTMLElement {

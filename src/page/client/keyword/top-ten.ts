@@ -5,7 +5,7 @@ import { type ComparedObservation, compare } from '../../../report/history/movem
 import { pagesOf } from '../../../report/metrics/pages.ts'
 import { firstResults, serpPairs } from '../../../report/metrics/serps.ts'
 import { empty, html, linkTo, note, srOnly } from '../dom.ts'
-import { changeMark, say } from '../text.ts'
+import { movementMark, say } from '../text.ts'
 import type { View } from '../view.ts'
 
 /**
@@ -134,10 +134,10 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
     if (other === null || link === null) return null
     const there = placed(rankIn(other, pages.get(link), pages), other)
     const here: ComparedObservation = { state: 'ranked', rank, unbrokenDepth: serp.depth }
-    if (isNow) return changeMark(compare(here, there), other.depth)
+    if (isNow) return movementMark(compare(here, there), other.depth)
     // The earlier side marks only results that left.
     const change = compare(there, here)
-    return change.movement === 'left' ? changeMark(change, other.depth) : null
+    return change.movement === 'left' ? movementMark(change, other.depth) : null
   }
 }
 

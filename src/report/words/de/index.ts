@@ -1,10 +1,11 @@
 import type { Words } from '../en/index.ts'
-import { brand, email, markdown, portfolio } from './documents.ts'
+import { email, markdown, portfolio } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
 import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
 import {
   blocks,
+  brand,
   charts,
   competitors,
   filters,

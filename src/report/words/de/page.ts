@@ -4,7 +4,7 @@ import { counted, counts, formats } from './figures.ts'
 const searchTerms = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
 
 export const header: Words['header'] = {
-  sections: { overview: 'Überblick', keywords: 'Keywords' },
+  overview: 'Überblick',
   skipToFigures: 'Zu den Zahlen springen',
   skipToKeywords: 'Zu den Suchbegriffen springen',
   print: 'Drucken',
@@ -32,7 +32,6 @@ export const header: Words['header'] = {
   rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
   notShown: (queries) =>
     `Nicht gezeigt: ${searchTerms(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
-  selectKeyword: 'Wählen Sie einen Suchbegriff, um seinen Verlauf zu sehen.',
 }
 
 export const period: Words['period'] = {
@@ -45,7 +44,6 @@ export const period: Words['period'] = {
 
 export const filters: Words['filters'] = {
   label: 'Filter',
-  set: (number) => (number === 0 ? 'Filter' : `Filter (${number})`),
   reset: 'Zurücksetzen',
   all: 'Alle',
   target: 'Website',
@@ -93,16 +91,12 @@ export const charts: Words['charts'] = {
   choose: 'Kennzahl des Diagramms',
   figures: {
     visibility: 'Sichtbarkeit',
-    share_of_voice: 'Share of Voice',
     average_position: 'Durchschnittsposition',
-    top_3: 'Top 3',
     top_10: 'Top 10',
     clicks: 'Klicks',
   },
   topTitle: (rank) => `Suchbegriffe in den Top ${rank}`,
   ofEachTarget: (figure) => `${figure} jeder Website im Zeitverlauf.`,
-  lines: 'Linien des Diagramms',
-  noLine: 'Keine Linie ist eingeblendet. Ein Klick auf einen Namen zeigt seine Linie.',
   nothingChecked: 'An diesen Tagen wurde nichts geprüft.',
   notChecked: 'nicht geprüft',
   leftOut: (checked, asked) => `ausgelassen, ${number(checked)} von ${number(asked)} Suchbegriffen geprüft`,
@@ -113,14 +107,9 @@ export const charts: Words['charts'] = {
     days === 1
       ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Suchbegriffe geprüft wurde. Er fehlt in den Linien.'
       : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Suchbegriffe geprüft wurde. Sie fehlen in den Linien.`,
-  sharesOfChecked: 'Anteil an den Suchbegriffen, die an dem Tag geprüft wurden.',
-  clicksOfChecked: (curve) =>
-    `Eine Schätzung nach der Klickkurve ${curve}, für geprüfte Suchbegriffe mit Suchvolumen. An Tagen, an denen weniger geprüft wurde, ist sie niedriger.`,
   comparedDay: 'Vergleichstag',
-  comparedBefore: (day) => `Der Vergleichstag, der ${day}, liegt vor diesen Tagen.`,
   notes: 'Anmerkungen im Diagramm',
   note: (place, text) => `Anmerkung ${place}: ${text}`,
-  ranksOverTime: 'Suchbegriffe nach Position im Zeitverlauf.',
   ranges: { over: 'über 100', absent: 'nicht gefunden', unknown: 'nicht bekannt' },
   history: (target, query, days) =>
     `Position von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
@@ -182,8 +171,6 @@ export const keywords: Words['keywords'] = {
 }
 
 export const scorecards: Words['scorecards'] = {
-  lead: (day, compared) => `Die Werte vom ${day}, ${compared}.`,
-  hint: 'Wählen Sie eine Zeile, um nur ihre Suchbegriffe zu sehen. Ein zweiter Klick zeigt wieder alle.',
   by: { tag: 'Nach Gruppe', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },
   group: { tag: 'Gruppe', locale: 'Land und Sprache', engine: 'Suchmaschine' },
   noTag: 'ohne Gruppe',
@@ -192,8 +179,6 @@ export const scorecards: Words['scorecards'] = {
   visibility: 'Sichtbarkeit',
   change: 'Änderung',
   trend: 'Verlauf',
-  shareOfVoice: 'Share of Voice',
-  average: 'Ø Position',
   topTen: 'Top 10',
   clicks: 'Klicks im Monat',
   unchecked: (unchecked) => `${counts.keywords(unchecked)} nicht geprüft`,
@@ -237,51 +222,21 @@ export const competitors: Words['competitors'] = {
   now: 'Jetzt',
   before: 'Vorher',
   trend: 'Verlauf',
-  lead: 'Alle beobachteten Websites bei denselben Suchbegriffen, und die Websites mit dem größten Anteil an den Klicks auf die Top 10.',
-  figures: 'Websites im Vergleich',
   figuresLabel: 'Zahlen aller beobachteten Websites',
   site: 'Website',
-  competitor: 'Wettbewerber',
-  own: 'eigene',
-  topTenShare: 'Top-10-Anteil',
-  top: (rank) => `Top ${rank}`,
-  checked: 'Geprüft',
-  checkedAll: (part) => `${part} Suchbegriffen geprüft.`,
   ofKeywords,
   beatsYou: 'Vor Ihnen bei',
   beats: (name) => `Vor ${name} bei`,
   itself: 'die gewählte Website selbst',
   beatsNote: (tied, neither, undecided) =>
     `${tied} mit demselben Ergebnis, ${neither} ohne Platzierung beider, ${undecided} nicht bekannt`,
-  sites: 'Websites mit dem größten Anteil an den Klicks auf die Top 10',
   gaining: 'Weitere aufsteigende Websites',
-  share: 'Anteil',
-  trendOf: (days) => `Verlauf (${counts.days(days)})`,
   inTopTen: 'In den Top 10',
-  noSerps: 'Nicht bekannt: Die ersten zehn Ergebnisse des letzten Tages liegen nicht vor.',
-  sameWeight: 'alle Suchbegriffe zählen gleich',
-  byVolume: 'nach Suchvolumen gewichtet',
-  basis: (keywords, weight) =>
-    `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')} mit bekannten Top 10, ${weight}.`,
-  basisBoth: (keywords, weight) =>
-    `Von ${counted(keywords, 'Suchbegriff', 'Suchbegriffen')}, deren Top 10 an beiden Tagen bekannt sind, ${weight}.`,
-  wholeSites: 'Eine Website ist hier eine ganze Domain mit allen ihren Ergebnissen.',
-  turnover: (share, part, whole) =>
-    `${share} der Seiten in den Top 10 waren am Vergleichstag nicht dort (${ofKeywords(part, whole)}).`,
-  add: 'In die Job-Datei',
-  track: 'Beobachten',
-  added: 'Unten ergänzt',
-  jobLine: 'Zeile für die Job-Datei',
-  jobLineNote: 'Nennt die Job-Datei schon Wettbewerber, gehört der Name in diese Liste.',
-  copied: 'Kopiert.',
-  copyAgain: 'Zeile kopieren',
-  notCopied: 'Der Browser erlaubt das Kopieren nicht: Bitte die Zeile markieren und kopieren.',
 }
 
 export const serps: Words['serps'] = {
   firstTen: 'Die ersten zehn Ergebnisse',
   compareWith: 'Vergleichen mit',
-  compared: (day) => `${day} (Vergleich)`,
   noEarlier: 'Es gibt keinen früheren Tag zum Vergleich.',
   notChecked: (day) => `Am ${day} wurden die Top 10 nicht geprüft.`,
   notIncluded: (day) => `Die Ergebnisse vom ${day} sind nicht in diesem Bericht.`,
@@ -294,39 +249,39 @@ export const serps: Words['serps'] = {
   competitor: 'Wettbewerber',
   linkOf: (rank) => `, Adresse von Ergebnis ${rank}`,
   features: {
-    title: 'SERP-Features',
-    lead: 'Was Seiten mit Webergebnissen neben den Ergebnissen zeigen, soweit bekannt.',
     overTime: 'SERP-Features',
     chart: 'Was Tag für Tag auf der Ergebnisseite stand.',
-    howOften: 'Suchbegriffe je Feature',
-    feature: 'Feature',
-    present: 'Suchbegriffe',
-    change: 'Änderung',
-    trend: 'Verlauf',
     there: 'vorhanden',
     notThere: 'nicht vorhanden',
     unknown: 'nicht bekannt',
-    of: (part, whole) => `${formats.number(part)} von ${formats.number(whole)}`,
     key: 'Gefüllt: vorhanden. Leer: nicht vorhanden. Ohne Zeichen: nicht bekannt.',
-    none: 'Für die gewählten Suchbegriffe ist nicht bekannt, was neben den Ergebnissen steht.',
-    basis: (day, isCompared) =>
-      `Von den Suchbegriffen, für die es am ${day} bekannt ist${isCompared ? '; Änderungen von denen, die an beiden Tagen bekannt sind' : ''}.`,
     names: {
       knowledge: 'Knowledge Panel',
       related: 'Verwandte Suchanfragen',
-    },
-    meanings: {
-      knowledge: 'Neben den Webergebnissen steht ein Knowledge Panel zum Thema.',
-      related: 'Die Webergebnisse enden mit verwandten Suchanfragen.',
     },
   },
 }
 
 export const blocks: Words['blocks'] = {
-  moved: 'Was sich bewegt hat',
-  moves: { all: 'Alle', winners: 'Gestiegen', losers: 'Gefallen', entered: 'Neu', left: 'Heraus' },
+  moves: {
+    all: 'Alle',
+    winners: 'Gestiegen',
+    losers: 'Gefallen',
+    entered: 'Neu',
+    left: 'Heraus',
+    passed: 'Überholt',
+  },
   nothingMoved: 'Kein Keyword hat sich bewegt.',
-  ofAll: (part, all) => `${formats.number(part)} von ${formats.number(all)}`,
   clicks: (curve, source) =>
     `Klicks sind Schätzungen nach der Klickkurve ${curve} (${source}), gemessen vor der Zeit der KI-Antworten.`,
+}
+
+export const brand: Words['brand'] = {
+  kind: 'Ranking-Bericht',
+  title: (name) => `${name} · Ranking-Bericht`,
+  for: (client) => `für ${client}`,
+  by: (agency) => `von ${agency}`,
+  comment: 'Kommentar',
+  needsScript:
+    'Dieser Bericht braucht JavaScript. Bitte erlauben Sie das Skript; es lädt nichts aus dem Netz.',
 }

@@ -2,7 +2,7 @@ import { counted, counts, formats } from './figures.ts'
 
 /** The head of a page, the names of its parts, and what it says of all of them. */
 export const header = {
-  sections: { overview: 'Overview', keywords: 'Keywords' },
+  overview: 'Overview',
   skipToFigures: 'Skip to figures',
   skipToKeywords: 'Skip to keywords',
   print: 'Print',
@@ -28,7 +28,6 @@ export const header = {
       : `Only ${formats.number(part)} of ${formats.number(all)}: ${group}.`,
   rankOn: (day: string, compared: string) => `The rank of each keyword on ${day}, ${compared}.`,
   notShown: (queries: number) => `Not shown: ${counted(queries, 'keyword')} that the job no longer has.`,
-  selectKeyword: 'Select a keyword for its history.',
 }
 
 /** The days of a report, and those that they are compared with. */
@@ -46,7 +45,6 @@ export const period = {
 /** The fields that choose what a page shows. */
 export const filters = {
   label: 'Filters',
-  set: (number: number) => (number === 0 ? 'Filters' : `Filters (${number})`),
   reset: 'Reset',
   all: 'All',
   target: 'Target',
@@ -96,16 +94,12 @@ export const charts = {
   choose: 'Figure of the chart',
   figures: {
     visibility: 'Visibility',
-    share_of_voice: 'Share of voice',
     average_position: 'Average position',
-    top_3: 'Top 3',
     top_10: 'Top 10',
     clicks: 'Clicks',
   },
   topTitle: (rank: number) => `Keywords in the top ${rank}`,
   ofEachTarget: (figure: string) => `${figure} of each target over time.`,
-  lines: 'Lines of the chart',
-  noLine: 'No line is shown. Press a name to show its line.',
   nothingChecked: 'Nothing was checked on these days.',
   notChecked: 'not checked',
   leftOut: (checked: number, asked: number) =>
@@ -118,14 +112,9 @@ export const charts = {
     days === 1
       ? 'Striped: a day on which fewer than half of the keywords were checked. It is left out of the lines.'
       : `Striped: ${counted(days, 'day')} on which fewer than half of the keywords were checked. They are left out of the lines.`,
-  sharesOfChecked: 'Share of the keywords that were checked on the day.',
-  clicksOfChecked: (curve: string) =>
-    `An estimate by the click-through curve ${curve}, of checked keywords with a volume. It is lower on days on which fewer were checked.`,
   comparedDay: 'compared day',
-  comparedBefore: (day: string) => `The compared day, ${day}, is before these days.`,
   notes: 'Notes in the chart',
   note: (number: number, text: string) => `Note ${number}: ${text}`,
-  ranksOverTime: 'Keywords by rank over time.',
   ranges: { over: 'over 100', absent: 'not found', unknown: 'not known' },
   history: (target: string, query: string, days: number) =>
     `Rank of ${target} for ${query} on ${counted(days, 'day')}.`,
@@ -194,9 +183,6 @@ export const keywords = {
 
 /** The figures of groups of keywords. */
 export const scorecards = {
-  /** @param compared what is compared with, in words, or that there is nothing to compare with */
-  lead: (day: string, compared: string) => `The figures of ${day}, ${compared}.`,
-  hint: 'Select a row to see only its keywords. Select it again to see all.',
   by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
   group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
   noTag: 'no tag',
@@ -205,8 +191,6 @@ export const scorecards = {
   visibility: 'Visibility',
   change: 'Change',
   trend: 'Trend',
-  shareOfVoice: 'Share of voice',
-  average: 'Average',
   topTen: 'Top 10',
   clicks: 'Clicks a month',
   unchecked: (unchecked: number) => `${counts.keywords(unchecked)} not checked`,
@@ -252,52 +236,22 @@ export const competitors = {
   now: 'Now',
   before: 'Before',
   trend: 'Trend',
-  lead: 'All tracked sites on the same keywords, and the sites with the largest share of the clicks on the top 10.',
-  figures: 'Sites compared',
   figuresLabel: 'Figures of all tracked sites',
   site: 'Site',
-  competitor: 'competitor',
-  own: 'yours',
-  topTenShare: 'Top-10 share',
-  top: (rank: number) => `Top ${rank}`,
-  checked: 'Checked',
-  checkedAll: (part: string) => `${part} keywords checked.`,
   ofKeywords,
   beatsYou: 'Beats you on',
   beats: (name: string) => `Beats ${name} on`,
   itself: 'the chosen site itself',
   beatsNote: (tied: number, neither: number, undecided: number) =>
     `${tied} with the same result, ${neither} on which neither ranks, ${undecided} not known`,
-  sites: 'Sites with the largest share of the clicks on the top 10',
   gaining: 'Other sites that gain',
-  share: 'Share',
-  trendOf: (days: number) => `Trend (${counts.days(days)})`,
   inTopTen: 'In top 10',
-  noSerps: 'Not known: the first ten results of the last day are not at hand.',
-  sameWeight: 'all keywords count the same',
-  byVolume: 'weighted by volume',
-  basis: (keywords: number, weight: string) =>
-    `Of ${counted(keywords, 'keyword')} with a known top 10, ${weight}.`,
-  basisBoth: (keywords: number, weight: string) =>
-    `Of ${counted(keywords, 'keyword')} whose top 10 is known on both days, ${weight}.`,
-  wholeSites: 'Here a site is a whole domain, with all of its results.',
-  turnover: (share: string, part: number, whole: number) =>
-    `${share} of the pages in the top 10 were not there on the compared day (${ofKeywords(part, whole)}).`,
-  add: 'Add to job file',
-  track: 'Track',
-  added: 'Added below',
-  jobLine: 'Line for the job file',
-  jobLineNote: 'Where the job file has competitors already, add the name to that list.',
-  copied: 'Copied.',
-  copyAgain: 'Copy the line',
-  notCopied: 'The browser does not allow copying: select the line and copy it.',
 }
 
 /** The first ten results, and what stands beside them on the result page. */
 export const serps = {
   firstTen: 'First ten results',
   compareWith: 'Compare with',
-  compared: (day: string) => `${day} (compared)`,
   noEarlier: 'There is no earlier day to compare with.',
   notChecked: (day: string) => `The top 10 was not checked on ${day}.`,
   notIncluded: (day: string) => `The results of ${day} are not in this report.`,
@@ -310,41 +264,35 @@ export const serps = {
   competitor: 'competitor',
   linkOf: (rank: number) => `, link of result ${rank}`,
   features: {
-    title: 'SERP features',
-    lead: 'What pages of web results show beside the results, where it is known.',
     overTime: 'SERP features',
     chart: 'What stood on the result page, day by day.',
-    howOften: 'Keywords by feature',
-    feature: 'Feature',
-    present: 'Keywords',
-    change: 'Change',
-    trend: 'Trend',
     there: 'there',
     notThere: 'not there',
     unknown: 'not known',
-    of: (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`,
     key: 'Filled: there. Hollow: not there. No sign: not known.',
-    none: 'For the selected keywords it is not known what stands beside the results.',
-    basis: (day: string, isCompared: boolean) =>
-      `Of the keywords for which it is known on ${day}${isCompared ? '; changes are of those known on both days' : ''}.`,
     names: {
       knowledge: 'Knowledge panel',
       related: 'Related searches',
-    },
-    meanings: {
-      knowledge: 'A panel about the subject stands beside the web results.',
-      related: 'The web results end with related searches.',
     },
   },
 }
 
 /** What moved, and what stands at the foot of the page. */
 export const blocks = {
-  moved: 'What moved',
-  moves: { all: 'All', winners: 'Up', losers: 'Down', entered: 'New', left: 'Out' },
+  moves: { all: 'All', winners: 'Up', losers: 'Down', entered: 'New', left: 'Out', passed: 'Passed' },
   nothingMoved: 'No keyword moved.',
-  ofAll: (part: number, all: number) => `${number(part)} of ${number(all)}`,
   /** @param curve its name and its version */
   clicks: (curve: string, source: string) =>
     `Clicks are estimates by the click-through curve ${curve} (${source}), which was measured before AI answers.`,
+}
+
+/** The head and the foot of a report. */
+export const brand = {
+  kind: 'Rank report',
+  /** Title of the window and of the file. */
+  title: (name: string) => `${name} · Rank report`,
+  for: (client: string) => `for ${client}`,
+  by: (agency: string) => `by ${agency}`,
+  comment: 'Comment',
+  needsScript: 'This report needs JavaScript. Allow its script to run; it loads nothing from the network.',
 }
