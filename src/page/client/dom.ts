@@ -62,6 +62,24 @@ export function button(
   )
 }
 
+/** A list whose rows are buttons: one stop of Tab, with arrow keys from row to row. */
+export function rowList(className: string, rows: readonly HTMLButtonElement[]): HTMLElement {
+  const reach = (place: number): void => {
+    for (const [at, row] of rows.entries()) row.tabIndex = at === place ? 0 : -1
+  }
+  const keydown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -rows.length, End: rows.length }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const at = rows.indexOf(document.activeElement as HTMLButtonElement)
+    const next = Math.min(rows.length - 1, Math.max(0, at + step))
+    reach(next)
+    rows[next]?.focus()
+  }
+  reach(0)
+  return html('ol', { class: className, on: { keydown } }, ...rows.map((row) => html('li', '', row)))
+}
+
 /** A name, and below it more about it. */
 export function twoLines(name: Child, about: Child): HTMLElement {
   return html('span', 'two-lines', name, ' ', html('span', 'about', about))

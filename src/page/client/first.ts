@@ -7,7 +7,7 @@ import type { StoryCard } from '../../report/story/cards.ts'
 import type { StoryMove } from '../../report/story/moves.ts'
 import { type Story, shownMoves, story } from '../../report/story/story.ts'
 import { trendLine } from './chart/line-chart.ts'
-import { ariaHidden, button, empty, html, section, srOnly } from './dom.ts'
+import { ariaHidden, button, empty, html, rowList, section, srOnly } from './dom.ts'
 import { type Filters, type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
@@ -208,29 +208,25 @@ function moved(view: View, { moves }: Story, { open, choose }: Opening) {
     body.replaceChildren(
       list.length === 0
         ? empty(hasCompared(view) ? words.nothingMoved : say.period.notCompared)
-        : html('ol', `rows${hasClicks ? ' with-gain' : ''}`, ...list.slice(0, shownMoves).map(row)),
+        : rowList(`rows${hasClicks ? ' with-gain' : ''}`, list.slice(0, shownMoves).map(row)),
     )
 
-    function row({ status, clicks, passed }: StoryMove): HTMLElement {
+    function row({ status, clicks, passed }: StoryMove): HTMLButtonElement {
       const { keyword, current, baseline } = status
       const about = [distinguish(keyword), list === lists.passed ? passed : ''].filter((one) => one !== '')
-      return html(
-        'li',
-        '',
-        button(
-          'move',
-          () => open(status, order),
-          { 'aria-haspopup': 'dialog' },
-          html(
-            'span',
-            'name',
-            html('bdi', { title: keyword.query }, keyword.query),
-            about.length === 0 ? null : html('span', 'about', about.join(' · ')),
-          ),
-          html('span', 'from-to', baseline && rankMark(baseline.value), ' → ', rankMark(current)),
-          shortStatusChange(status),
-          hasClicks ? clicksMark(clicks) : null,
+      return button(
+        'move',
+        () => open(status, order),
+        { 'aria-haspopup': 'dialog' },
+        html(
+          'span',
+          'name',
+          html('bdi', { title: keyword.query }, keyword.query),
+          about.length === 0 ? null : html('span', 'about', about.join(' · ')),
         ),
+        html('span', 'from-to', baseline && rankMark(baseline.value), ' → ', rankMark(current)),
+        shortStatusChange(status),
+        hasClicks ? clicksMark(clicks) : null,
       )
     }
   }
@@ -281,29 +277,25 @@ function clicksMark(clicks: number | null): HTMLElement {
 function next({ steps, nothing }: Story, open: OpenKeyword): HTMLElement {
   return section(
     { id: 'next', title: say.story.blocks.next },
-    steps.length === 0 ? empty(nothing) : html('ol', 'rows', ...steps.map(row)),
+    steps.length === 0 ? empty(nothing) : rowList('rows', steps.map(row)),
   )
 
-  function row({ statuses, what, reason, clicks }: Story['steps'][number]): HTMLElement {
+  function row({ statuses, what, reason, clicks }: Story['steps'][number]): HTMLButtonElement {
     const [first] = statuses
-    return html(
-      'li',
-      '',
-      button(
-        'step',
-        () => first !== undefined && open(first, statuses),
-        { 'aria-haspopup': 'dialog' },
-        html('span', 'name', what),
-        clicks === null
-          ? null
-          : html(
-              'span',
-              'stake',
-              html('b', '', say.figure(clicks, 'clicks a month')),
-              ` ${say.nextActions.atStake}`,
-            ),
-        html('span', 'reason', reason),
-      ),
+    return button(
+      'step',
+      () => first !== undefined && open(first, statuses),
+      { 'aria-haspopup': 'dialog' },
+      html('span', 'name', what),
+      clicks === null
+        ? null
+        : html(
+            'span',
+            'stake',
+            html('b', '', say.figure(clicks, 'clicks a month')),
+            ` ${say.nextActions.atStake}`,
+          ),
+      html('span', 'reason', reason),
     )
   }
 }

@@ -13,8 +13,9 @@ import {
   markerRow,
   nameHeight,
   notesList,
+  type Scale,
 } from './chart/frame.ts'
-import { type ChartLine, lineChart, type Scale, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
+import { type ChartLine, lineChart, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
 import { empty, html, isNarrow } from './dom.ts'
 import { metricLabel, metricTooltip, say, withTooltip } from './text.ts'
 import type { View } from './view.ts'

@@ -65,7 +65,7 @@ function card(facts: StoryFacts, metric: StoryMetric): StoryCard {
             isUsual: trend !== null && !trend.isMoved,
           }),
     about: [
-      say.overview.checked(observed, own.length),
+      ...(observed < own.length ? [say.overview.checked(observed, own.length)] : []),
       ...(isByVolume && withVolume < own.length ? [say.overview.notCounted(own.length - withVolume)] : []),
     ].join(', '),
     trend: trendLine(facts, metric),

@@ -1,7 +1,6 @@
 import type { ReportNote } from '../../../model/settings/presentation.ts'
 import { html, isPrinted, linkTo, onWidth, svg, uniqueId } from '../dom.ts'
 import { say } from '../text.ts'
-import type { Scale } from './line-chart.ts'
 
 /** A chart over days that is as wide as its place on the page. */
 export interface Frame {
@@ -33,6 +32,13 @@ interface TipRow {
   readonly value: string
   /** Whether it is what the chart is about. */
   readonly isMain?: boolean
+}
+
+/** The vertical axis: its values at the top and at the bottom, and the values with a label. */
+export interface Scale {
+  readonly top: number
+  readonly bottom: number
+  readonly ticks: readonly number[]
 }
 
 /** Where a chart draws its marks. */
@@ -108,7 +114,7 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
 }
 
 /** On paper a higher chart would often leave the rest of a page empty. */
-const mostPaperHeight = 220
+const mostPaperHeight = 260
 
 /** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
 export function chartFrame({ label, days, height, draw, tip, about = () => [], steer }: Frame): HTMLElement {

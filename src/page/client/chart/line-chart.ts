@@ -1,6 +1,6 @@
 import { svg } from '../dom.ts'
 import { shortened } from '../text.ts'
-import { type Plot, round, type ScaledChart, scaledChart } from './frame.ts'
+import { type Plot, round, type Scale, type ScaledChart, scaledChart } from './frame.ts'
 
 export interface ChartLine {
   readonly label: string
@@ -224,13 +224,6 @@ export function trendLine(values: readonly (number | null)[], isInverted = false
   const dot = `M${round(x(last))} ${round(y(values[last] as number))}h0`
   line.append(svg('path', { d: pathOf(values, x, y) }), svg('path', { class: 'last', d: dot }))
   return line
-}
-
-/** The vertical axis: its values at the top and at the bottom, and the values with a label. */
-export interface Scale {
-  readonly top: number
-  readonly bottom: number
-  readonly ticks: readonly number[]
 }
 
 const roundSteps = [1, 2, 2.5, 3, 4, 5, 10]
