@@ -71,7 +71,6 @@ export interface LimiterState {
 export type LimiterEvent =
   | { readonly kind: 'asked' | 'aborted'; readonly call: QueuedCall }
   | { readonly kind: 'written'; readonly call: QueuedCall; readonly tookMs: number }
-  | { readonly kind: 'cancelled'; readonly wasWriting: boolean }
   | {
       readonly kind: 'throttled'
       readonly free: boolean
@@ -94,7 +93,7 @@ export type LimiterEvent =
       readonly refusedBefore: number
     }
   | { readonly kind: 'failed'; readonly error: unknown; readonly wasLeasing: boolean }
-  | { readonly kind: 'limits' | 'woken' }
+  | { readonly kind: 'cancelled' | 'limits' | 'woken' }
 
 export type LimiterEffect =
   | { readonly kind: 'let-through'; readonly id: number; readonly needsSlot: boolean }
@@ -165,7 +164,7 @@ export function stepOf(state: LimiterState, event: LimiterEvent, now: number): S
       return goOn({ ...state, leadMs, ready: queued(state.ready, event.call) }, now)
     }
     case 'cancelled':
-      return goOn({ ...state, underWay: state.underWay - (event.wasWriting ? 1 : 0) }, now)
+      return goOn({ ...state, underWay: state.underWay - 1 }, now)
     case 'throttled':
       return {
         state: {
@@ -470,10 +469,9 @@ export function slotLimiter(options: SlotLimiterOptions) {
       },
       sent: () => {},
       cancel: () => {
-        const wasWriting = isWriting
-        isWriting = false
         end()
-        happen({ kind: 'cancelled', wasWriting })
+        if (isWriting) happen({ kind: 'cancelled' })
+        isWriting = false
       },
       finish: (throttled, namedMs = null) => {
         end()

@@ -120,7 +120,7 @@ testTable<
   [
     'the slot of a call that is given up goes to the next one',
     { underWay: 1, slots: [1_000], waiting: [aCall(2)], isLeasing: true },
-    { kind: 'cancelled', wasWriting: true },
+    { kind: 'cancelled' },
     { underWay: 1, waiting: [] },
     [letThrough(2), noWake],
   ],
@@ -312,7 +312,7 @@ test('For any events no slot is used twice, at another time, or lost while a cal
         } else if (action.do === 'cancel') {
           const call = writing.shift()
           if (call !== undefined) open.delete(call.id)
-          if (call !== undefined) happen({ kind: 'cancelled', wasWriting: true })
+          if (call !== undefined) happen({ kind: 'cancelled' })
         } else if (action.do === 'abort') {
           const [call] = state.waiting
           if (call !== undefined) open.delete(call.id)

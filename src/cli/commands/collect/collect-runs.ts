@@ -131,14 +131,7 @@ export async function collectRuns(
     reported: scheduler?.reportedPings,
   })
   try {
-    return await collectAndReport(app, listed, flags, {
-      terminal,
-      interrupts,
-      pings,
-      reported: scheduler?.reported,
-      isStayingUp: scheduler !== undefined,
-      isTrial: scheduler?.isTrial,
-    })
+    return await collectAndReport(app, listed, flags, { terminal, interrupts, pings, scheduler })
   } catch (error) {
     await pings.failed(reasonOf(error))
     // Where that fails, too, the error before says why.
@@ -205,18 +198,12 @@ async function collectAndReport(
     terminal,
     interrupts,
     pings,
-    reported,
-    isTrial,
-    isStayingUp,
+    scheduler,
   }: {
     readonly terminal: Terminal
     readonly interrupts: Interrupts
     readonly pings: RunPings
-    /** Limits of the budget that the command has reported before. */
-    readonly reported: CollectRequest['reported']
-    readonly isTrial: CollectRequest['isTrial']
-    /** The command stays up: its log is read from the top. */
-    readonly isStayingUp: boolean
+    readonly scheduler: SchedulerWork | undefined
   },
 ): Promise<number> {
   for (const { run, show } of listed)
@@ -226,8 +213,8 @@ async function collectAndReport(
   const collection = {
     ...settings,
     stop: interrupts.stop,
-    reported,
-    isTrial,
+    reported: scheduler?.reported,
+    isTrial: scheduler?.isTrial,
     onProgress: display.show,
     notice: (message: string) => terminal.log(message),
   }
@@ -238,6 +225,8 @@ async function collectAndReport(
   const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
   const isSuspect = documents.some(({ suspect }) => suspect !== undefined)
+  // The log of a command that stays up is read from the top.
+  const isStayingUp = scheduler !== undefined
   await printEnds(
     app,
     ended,
