@@ -12,20 +12,23 @@ import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import { compress, unpackSound } from '../store/compression.ts'
+import type { CollectStore, Store } from '../store/sqlite/open.ts'
 import {
-  type ChunkLease,
-  LeaseLost,
   type NewSharedCall,
   type SharedCall,
-  type SharedCalls,
   type SharedTask,
   type StoredAnswer,
-} from '../store/shared/calls.ts'
-import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
-import type { ChunkQuery } from '../store/shared/plans.ts'
-import type { CollectStore, Store } from '../store/sqlite/open.ts'
-import { taskStep } from '../store/sync.ts'
+  taskStep,
+} from '../store/sync.ts'
+import {
+  type ChunkEnd,
+  type ChunkLease,
+  type ChunkQuery,
+  type LeasedChunk,
+  LeaseLost,
+  type SharedCalls,
+  type SharedJournal,
+} from './journal.ts'
 import { applySteps } from './sync.ts'
 
 export interface ChunkRunOptions

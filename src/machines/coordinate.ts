@@ -9,15 +9,20 @@ import { type Clock, systemClock } from '../model/time.ts'
 import { type App, clockCheck, lookupDelays, type Machines, type Turn, unchecked } from '../run/app.ts'
 import { type CommandOptions, keyHash, type ServiceSettings } from '../run/config.ts'
 import { outgoing } from '../run/outgoing.ts'
-import { JournalAbandoned, JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { CoordinationLost, type SharedPlans } from '../store/shared/plans.ts'
-import { abandonWhenSilent, waitingJournal, whenReachable } from '../store/shared/waiting.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { collectOnMachines, finishOnMachines } from './coordinator.ts'
 import { databaseClock, syncClock } from './database-clock.ts'
+import {
+  CoordinationLost,
+  JournalAbandoned,
+  JournalUnreachable,
+  type SharedJournal,
+  type SharedPlans,
+} from './journal.ts'
 import { coldRequests, processName, reachableJournal, readJournal } from './queue.ts'
 import { slotLimiter } from './slot-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
+import { abandonWhenSilent, waitingJournal, whenReachable } from './waiting.ts'
 
 const pollEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */

@@ -10,19 +10,20 @@ import { count, eachOnce } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import type { SkippedQueries } from '../store/journal.ts'
-import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import {
-  type ChunkQuery,
-  CoordinationLost,
-  type NewChunk,
-  type PlanPart,
-  type SharedPage,
-  type SharedProgress,
-} from '../store/shared/plans.ts'
-import { QueueDrained } from '../store/shared/spending.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlannedReads, PlannedRow } from '../store/sqlite/planning/planned.ts'
 import type { HistoryStore } from '../store/sqlite/results/derive.ts'
+import {
+  type ChunkQuery,
+  CoordinationLost,
+  JournalUnreachable,
+  type NewChunk,
+  type PlanPart,
+  QueueDrained,
+  type SharedJournal,
+  type SharedPage,
+  type SharedProgress,
+} from './journal.ts'
 import { type Release, releaser } from './releasing.ts'
 import { type SyncResult, syncAll } from './sync.ts'
 

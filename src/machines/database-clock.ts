@@ -1,6 +1,6 @@
 import type { Clock } from '../model/time.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
-import { type WaitOptions, whenReachable } from '../store/shared/waiting.ts'
+import type { SharedJournal } from './journal.ts'
+import { type WaitOptions, whenReachable } from './waiting.ts'
 
 /** A clock that shows the time of the database, whatever this machine's own clock says. */
 export interface DatabaseClock extends Clock {

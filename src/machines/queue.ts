@@ -7,13 +7,12 @@ import { type Clock, dayMs, systemClock } from '../model/time.ts'
 import { type CommandOptions, keyHash, queueUrl, serviceSettings } from '../run/config.ts'
 import { backfillAndNotify } from '../run/derive.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
-import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { type MovedJob, RekeyRefused } from '../store/shared/operations.ts'
-import type { SharedJob } from '../store/shared/plans.ts'
-import { abandonWhenSilent } from '../store/shared/waiting.ts'
 import { openStore } from '../store/sqlite/open.ts'
+import type { SharedJob } from '../store/sync.ts'
+import { JournalUnreachable, type MovedJob, RekeyRefused, type SharedJournal } from './journal.ts'
 import { layOut, openJournal } from './postgres/open.ts'
 import { type SyncOptions, type SyncResult, syncAll, syncJournal } from './sync.ts'
+import { abandonWhenSilent } from './waiting.ts'
 
 /** Address of the queue that a command needs. */
 export function neededQueue(options: CommandOptions): string {

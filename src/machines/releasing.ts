@@ -24,14 +24,14 @@ import {
 import type { Run, StopCause, Task } from '../model/run.ts'
 import { freshSpan } from '../model/trusted-time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import {
   type Grant,
   QueueDrained,
+  type SharedJournal,
   type SharedStandings,
   type WaitingChunk,
-} from '../store/shared/spending.ts'
-import type { Store } from '../store/sqlite/open.ts'
+} from './journal.ts'
 
 /** The account is read again after so long, while chunks wait for credits. */
 const readEveryMs = 10_000

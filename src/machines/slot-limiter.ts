@@ -1,7 +1,7 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
-import type { SharedRates } from '../store/shared/rates.ts'
-import { whenReachable } from '../store/shared/waiting.ts'
 import type { DatabaseClock } from './database-clock.ts'
+import type { SharedRates } from './journal.ts'
+import { whenReachable } from './waiting.ts'
 
 /*
  * How calls come to slots, as a machine: an event changes the state, and the effects follow from both. Nothing here waits or asks; instants

@@ -7,30 +7,32 @@ import type { FinishReason, Run } from '../model/run.ts'
 import { type Clock, sleep, utcMinute } from '../model/time.ts'
 import { type PagingDecision, scoreQuery } from '../rank/paging.ts'
 import { compress } from '../store/compression.ts'
-import type { SharedCall, SharedTask, TaskEnded } from '../store/shared/calls.ts'
+import type { Store } from '../store/sqlite/open.ts'
+import {
+  type ImportBatch,
+  type JournalPosition,
+  type ReadChange,
+  type SharedCall,
+  type SharedRun,
+  type SharedTask,
+  type SyncStep,
+  type TaskEnded,
+  type TaskHere,
+  type TaskStep,
+  taskEnded,
+  taskStep,
+} from '../store/sync.ts'
 import {
   type BlockingTransaction,
   type ChangeBatch,
   hasReached,
   isNewTimeline,
   type JournalChange,
-  type JournalPosition,
   JournalWentBack,
   type LostChanges,
+  type SharedJournal,
   type UnreadChanges,
-} from '../store/shared/changes.ts'
-import type { SharedJournal } from '../store/shared/journal.ts'
-import type { SharedRun } from '../store/shared/plans.ts'
-import type { Store } from '../store/sqlite/open.ts'
-import {
-  type ImportBatch,
-  type ReadChange,
-  type SyncStep,
-  type TaskHere,
-  type TaskStep,
-  taskEnded,
-  taskStep,
-} from '../store/sync.ts'
+} from './journal.ts'
 
 export interface SyncOptions {
   readonly journal: Pick<SharedJournal, 'changes'>

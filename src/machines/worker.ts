@@ -12,17 +12,22 @@ import { connectionsFor } from '../run/app.ts'
 import { type CommandOptions, keyHash, version } from '../run/config.ts'
 import { ownerOf, tryCollectorLock } from '../run/lock.ts'
 import type { UsageReading } from '../store/journal.ts'
-import type { ChunkLease, NewSharedCall } from '../store/shared/calls.ts'
-import type { ChunkEnd, LeasedChunk } from '../store/shared/chunks.ts'
-import { JournalUnreachable, type SharedJournal } from '../store/shared/journal.ts'
-import { abandonWhenSilent, whenReachable } from '../store/shared/waiting.ts'
 import { keyLock } from '../store/sqlite/connection/lock.ts'
 import { openScratchStore, type Store } from '../store/sqlite/open.ts'
+import type { NewSharedCall } from '../store/sync.ts'
 import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
 import { type DatabaseClock, databaseClock, syncClock } from './database-clock.ts'
+import {
+  type ChunkEnd,
+  type ChunkLease,
+  JournalUnreachable,
+  type LeasedChunk,
+  type SharedJournal,
+} from './journal.ts'
 import { openJournal } from './postgres/open.ts'
 import { coldRequests, processName } from './queue.ts'
 import { type SlotLimiter, slotLimiter } from './slot-limiter.ts'
+import { abandonWhenSilent, whenReachable } from './waiting.ts'
 
 export interface WorkerOptions
   extends Pick<

@@ -1,9 +1,89 @@
-import type { Task } from '../model/run.ts'
+import type { Settlement } from '../model/call.ts'
+import type { JobSettings } from '../model/job.ts'
+import type { FinishReason, Task } from '../model/run.ts'
 import type { PagingDecision } from '../rank/paging.ts'
+import type { CompressedBody } from './compression.ts'
 import type { UsageReading } from './journal.ts'
-import type { SharedCall, StoredAnswer, TaskEnded } from './shared/calls.ts'
-import type { JournalPosition } from './shared/changes.ts'
-import type { SharedRunEnd } from './shared/plans.ts'
+
+/** A job in the shared journal: its name and its key. Where its file lies does not count. */
+export interface SharedJob {
+  readonly keyHash: string
+  readonly job: string
+}
+
+/** A run in the shared journal. Instants are epoch milliseconds. */
+export interface SharedRun extends SharedJob {
+  /** The same on all machines; local numbers of runs differ. */
+  readonly id: string
+  /** Runs that one command started together have the same. */
+  readonly groupId: string
+  /** Local day of the job, YYYY-MM-DD. */
+  readonly date: string
+  readonly settings: JobSettings
+  readonly startedAt: number
+}
+
+/** The end of a run. */
+export interface SharedRunEnd {
+  readonly reason: FinishReason
+  readonly finishedAt: number
+  readonly durationMs: number | null
+}
+
+/** How far a reader has come; opaque, and nothing before it changes any more. */
+export type JournalPosition = string
+
+/** One page of one query of a run: what a task is on all machines. */
+export interface SharedTask {
+  readonly run: string
+  /** Key of its query, 16 bytes. */
+  readonly query: Buffer
+  readonly page: number
+}
+
+/** A call in the shared ledger. Its id is made by the worker, so that writing it twice changes nothing. */
+export interface NewSharedCall {
+  readonly id: string
+  /** Null for a free lookup that belongs to no task. */
+  readonly task: SharedTask | null
+  readonly operation: string
+  readonly credits: number
+  readonly sentAt: number
+  readonly keyHash: string
+}
+
+export interface SharedCall extends NewSharedCall {
+  /** Null while it is in flight. */
+  readonly settlement: Settlement | null
+}
+
+/** A body as it came, and the call that brought it. */
+export interface StoredAnswer extends CompressedBody {
+  readonly call: string
+  readonly query: Buffer
+  readonly page: number
+  readonly fetchedAt: number
+}
+
+/** How a task ended. The first end that is recorded counts. */
+export interface TaskEnded {
+  readonly task: SharedTask
+  readonly end: AnswerEnd | FailedEnd
+  /** The page that may be bought now, or why none follows; null where nothing changed. */
+  readonly paging: PagingDecision | null
+}
+
+/** The answer of that call counts; it may be one of another run. */
+interface AnswerEnd {
+  readonly call: string
+  readonly reused: boolean
+}
+
+interface FailedEnd {
+  /** The answer that was paid for and cannot be used; null where none came. */
+  readonly call: string | null
+  readonly cause: string
+}
 
 /** A shared run as it stands here. */
 export interface LocalRun {

@@ -1,7 +1,7 @@
 import type { AcquireOptions, Permit } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
+import type { SlotAnswer } from '../../src/machines/journal.ts'
 import { type SlotLimiterOptions, slotLimiter } from '../../src/machines/slot-limiter.ts'
-import type { SlotAnswer } from '../../src/store/shared/rates.ts'
 import { fakeTime } from '../api/fake-time.ts'
 
 /** The clock of the database is so far ahead. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { limitsOf, type PeriodLimit } from '../../src/ledger/period-limits.ts'
 import { releaser } from '../../src/machines/releasing.ts'
 import { systemClock } from '../../src/model/time.ts'
-import type { SharedRun } from '../../src/store/shared/plans.ts'
+import type { SharedRun } from '../../src/store/sync.ts'
 import { aRun } from '../support/tasks.ts'
 import {
   aChunk,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { JournalUnreachable } from '../../src/machines/journal.ts'
 import type { SlotLimiterOptions } from '../../src/machines/slot-limiter.ts'
-import { JournalUnreachable } from '../../src/store/shared/journal.ts'
 import { aLimiter, names } from './a-limiter.ts'
 
 describe('When the service refuses a call', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
+import type { SharedRates } from '../../src/machines/journal.ts'
 import { type SlotLimiterOptions, slotLimiter } from '../../src/machines/slot-limiter.ts'
-import type { SharedRates } from '../../src/store/shared/rates.ts'
 import { type FakeTime, fakeTime } from '../api/fake-time.ts'
 
 /** 40 calls a second, of which so much is used. */

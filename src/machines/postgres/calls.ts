@@ -1,16 +1,13 @@
 import type { Settlement } from '../../model/call.ts'
+import type { NewSharedCall, SharedCall, StoredAnswer, TaskEnded } from '../../store/sync.ts'
 import {
   type ChunkLease,
+  JournalAbandoned,
   LeaseLost,
-  type NewSharedCall,
-  type SharedCall,
+  type LostChanges,
   type SharedCalls,
-  type StoredAnswer,
-  type TaskEnded,
-} from '../../store/shared/calls.ts'
-import type { LostChanges } from '../../store/shared/changes.ts'
-import { JournalAbandoned } from '../../store/shared/journal.ts'
-import { whenReachable } from '../../store/shared/waiting.ts'
+} from '../journal.ts'
+import { whenReachable } from '../waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
 
 /** What became of a call, what it brought, or how a task ended: written together. */

@@ -1,18 +1,17 @@
 import type { Outcome } from '../../model/call.ts'
 import type { FinishReason } from '../../model/run.ts'
 import type { UsageReading } from '../../store/journal.ts'
-import type { SharedCall } from '../../store/shared/calls.ts'
+import type { JournalPosition, SharedCall } from '../../store/sync.ts'
 import {
   type BlockingTransaction,
   type ChangeBatch,
   type JournalChange,
-  type JournalPosition,
   JournalWentBack,
+  type PlanPart,
   readPosition,
   type SharedChanges,
   type UnreadChanges,
-} from '../../store/shared/changes.ts'
-import type { PlanPart } from '../../store/shared/plans.ts'
+} from '../journal.ts'
 import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
 import {

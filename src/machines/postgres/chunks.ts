@@ -1,13 +1,14 @@
 import { freshSpan } from '../../model/trusted-time.ts'
-import type { ChunkLease } from '../../store/shared/calls.ts'
+import type { SharedRun } from '../../store/sync.ts'
 import type {
   ChunkEnd,
+  ChunkLease,
+  ChunkQuery,
   LeasedChunk,
   OpenSharedJob,
   ReusableAnswer,
   SharedChunks,
-} from '../../store/shared/chunks.ts'
-import type { ChunkQuery, SharedRun } from '../../store/shared/plans.ts'
+} from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import {
   type AnswerRow,

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { UsageError } from '../../model/errors.ts'
-import { JournalAbandoned, JournalUnreachable } from '../../store/shared/journal.ts'
+import { JournalAbandoned, JournalUnreachable } from '../journal.ts'
 
 /** What runs statements: the database, or a transaction in it. */
 export interface Statements {

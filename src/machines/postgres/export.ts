@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { RanklineError, UsageError } from '../../model/errors.ts'
 import type { Cell } from '../../model/result.ts'
 import { exitCodes } from '../../model/run.ts'
-import { JournalUnreachable } from '../../store/shared/journal.ts'
+import { JournalUnreachable } from '../journal.ts'
 import { openPostgres, placeName, type Statements } from './connection.ts'
 
 /** A table of exported rows. */

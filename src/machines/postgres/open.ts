@@ -1,7 +1,13 @@
 import { UsageError } from '../../model/errors.ts'
-import { JournalUnreachable, type SharedJournal } from '../../store/shared/journal.ts'
-import type { QueueOperations, QueueStatus, WorkerRow } from '../../store/shared/operations.ts'
-import type { ChunkState, SharedJob } from '../../store/shared/plans.ts'
+import type { SharedJob } from '../../store/sync.ts'
+import {
+  type ChunkState,
+  JournalUnreachable,
+  type QueueOperations,
+  type QueueStatus,
+  type SharedJournal,
+  type WorkerRow,
+} from '../journal.ts'
 import { sharedCalls } from './calls.ts'
 import { sharedChanges } from './changes.ts'
 import { sharedChunks } from './chunks.ts'

@@ -1,13 +1,13 @@
-import { type MovedJob, RekeyRefused } from '../../store/shared/operations.ts'
+import type { SharedJob, SharedRun } from '../../store/sync.ts'
 import {
   type ChunkState,
   CoordinationLost,
-  type SharedJob,
+  type MovedJob,
+  RekeyRefused,
   type SharedPage,
   type SharedPlans,
   type SharedProgress,
-  type SharedRun,
-} from '../../store/shared/plans.ts'
+} from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { chunksByState, noteTimeline, pack, reservedOf } from './rows.ts'
 

@@ -1,4 +1,4 @@
-import type { SharedRates } from '../../store/shared/rates.ts'
+import type { SharedRates } from '../journal.ts'
 import type { Postgres } from './connection.ts'
 import { epochMs, timeline } from './rows.ts'
 

@@ -1,8 +1,8 @@
 import type { JobSettings } from '../../model/job.ts'
 import type { PagingDecision } from '../../rank/paging.ts'
 import { type CompressedBody, compress, decompress } from '../../store/compression.ts'
-import type { StoredAnswer, TaskEnded } from '../../store/shared/calls.ts'
-import type { ChunkState, SharedRun } from '../../store/shared/plans.ts'
+import type { SharedRun, StoredAnswer, TaskEnded } from '../../store/sync.ts'
+import type { ChunkState } from '../journal.ts'
 
 export interface RunRow {
   readonly id: string

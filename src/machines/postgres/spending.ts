@@ -2,12 +2,7 @@ import { settlingMs } from '../../model/call.ts'
 import type { TimeSpan } from '../../model/time.ts'
 import { agreeingMs } from '../../model/trusted-time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
-import {
-  QueueDrained,
-  type SharedSpending,
-  type SharedStandings,
-  type WaitingChunk,
-} from '../../store/shared/spending.ts'
+import { QueueDrained, type SharedSpending, type SharedStandings, type WaitingChunk } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdRuns, isDrained, lockReleases } from './plans.ts'
 import { epochMs, reservedOf } from './rows.ts'

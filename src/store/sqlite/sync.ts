@@ -4,10 +4,19 @@ import { and, desc, eq, gt, lt, lte, max, not, sql } from 'drizzle-orm'
 import { removedJob } from '../../model/job.ts'
 import { inOneSpelling, type PlannedQuery } from '../../model/query.ts'
 import { shortKey } from '../../model/text.ts'
-import type { SharedCall, StoredAnswer } from '../shared/calls.ts'
-import type { JournalPosition } from '../shared/changes.ts'
-import type { SharedJob, SharedRun } from '../shared/plans.ts'
-import type { ImportBatch, LocalRun, NumberedChange, NumberedStep, TaskHere, TaskStep } from '../sync.ts'
+import type {
+  ImportBatch,
+  JournalPosition,
+  LocalRun,
+  NumberedChange,
+  NumberedStep,
+  SharedCall,
+  SharedJob,
+  SharedRun,
+  StoredAnswer,
+  TaskHere,
+  TaskStep,
+} from '../sync.ts'
 import type { ApiKeyIds } from './cache.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, lazy, named, once, raw } from './connection/statements.ts'

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import {
+  type ChunkLease,
+  JournalUnreachable,
+  type LeasedChunk,
+  LeaseLost,
+} from '../../../src/machines/journal.ts'
 import type { PagingDecision } from '../../../src/rank/paging.ts'
 import { decompress } from '../../../src/store/compression.ts'
-import { type ChunkLease, LeaseLost } from '../../../src/store/shared/calls.ts'
-import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
-import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 import { noon } from '../../store/build.ts'
 import { testTable } from '../../support/test-table.ts'
 import {

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { ChunkLease } from '../../../src/store/shared/calls.ts'
-import type { ChunkEnd, LeasedChunk } from '../../../src/store/shared/chunks.ts'
-import type { ChunkState, SharedProgress, SharedRun } from '../../../src/store/shared/plans.ts'
+import type {
+  ChunkEnd,
+  ChunkLease,
+  ChunkState,
+  LeasedChunk,
+  SharedProgress,
+} from '../../../src/machines/journal.ts'
+import type { SharedRun } from '../../../src/store/sync.ts'
 import { hour } from '../../store/build.ts'
 import { testTable } from '../../support/test-table.ts'
 import {

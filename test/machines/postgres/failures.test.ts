@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { JournalUnreachable } from '../../../src/machines/journal.ts'
 import {
   type DatabasePlace,
   failureOf,
   openPostgres,
   type Statements,
 } from '../../../src/machines/postgres/connection.ts'
-import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 import { openPromise } from '../../support/open-promise.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'

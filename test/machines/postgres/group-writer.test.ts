@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { JournalUnreachable } from '../../../src/machines/journal.ts'
 import { groupWriter } from '../../../src/machines/postgres/calls.ts'
 import type { Postgres } from '../../../src/machines/postgres/connection.ts'
-import { JournalUnreachable } from '../../../src/store/shared/journal.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => vi.useRealTimers())

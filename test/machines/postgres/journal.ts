@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import type {
+  ChunkLease,
+  ChunkQuery,
+  LeasedChunk,
+  NewChunk,
+  SharedJournal,
+} from '../../../src/machines/journal.ts'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
 import { openJournal } from '../../../src/machines/postgres/open.ts'
 import type { Outcome, Settlement } from '../../../src/model/call.ts'
 import type { JobSettings } from '../../../src/model/job.ts'
 import { compressAtOnce } from '../../../src/store/compression.ts'
-import type { ChunkLease, NewSharedCall, StoredAnswer } from '../../../src/store/shared/calls.ts'
-import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
-import type { SharedJournal } from '../../../src/store/shared/journal.ts'
-import type { ChunkQuery, NewChunk, SharedRun } from '../../../src/store/shared/plans.ts'
+import type { NewSharedCall, SharedRun, StoredAnswer } from '../../../src/store/sync.ts'
 import { aJob } from '../../run/build.ts'
 import { aQuery, noon } from '../../store/build.ts'
 import { sharedPostgres } from '../../support/postgres.ts'

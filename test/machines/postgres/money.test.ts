@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LeaseLost, type NewSharedCall } from '../../../src/store/shared/calls.ts'
-import type { ChunkEnd, LeasedChunk } from '../../../src/store/shared/chunks.ts'
+import { type ChunkEnd, type LeasedChunk, LeaseLost } from '../../../src/machines/journal.ts'
+import type { NewSharedCall } from '../../../src/store/sync.ts'
 import { noon } from '../../store/build.ts'
 import {
   aCall,

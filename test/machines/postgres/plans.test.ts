@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import {
-  CoordinationLost,
-  type PlanPart,
-  type SharedPlans,
-  type SharedRun,
-} from '../../../src/store/shared/plans.ts'
+import { CoordinationLost, type PlanPart, type SharedPlans } from '../../../src/machines/journal.ts'
+import type { SharedRun } from '../../../src/store/sync.ts'
 import { aQuery, noon } from '../../store/build.ts'
 import { testTable } from '../../support/test-table.ts'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SlotLease } from '../../../src/machines/journal.ts'
 import type { RateLimits } from '../../../src/model/call.ts'
-import type { SlotLease } from '../../../src/store/shared/rates.ts'
 import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aKey, openTestJournal, type TestJournal } from './journal.ts'

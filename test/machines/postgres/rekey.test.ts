@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { LeaseLost } from '../../../src/store/shared/calls.ts'
-import { RekeyRefused } from '../../../src/store/shared/operations.ts'
-import type { SharedRun } from '../../../src/store/shared/plans.ts'
+import { LeaseLost, RekeyRefused } from '../../../src/machines/journal.ts'
+import type { SharedRun } from '../../../src/store/sync.ts'
 import { noon } from '../../store/build.ts'
 import {
   aCall,

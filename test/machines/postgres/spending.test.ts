@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import {
+  CoordinationLost,
+  type Grant,
+  type LeasedChunk,
+  type SharedStandings,
+  type WaitingChunk,
+} from '../../../src/machines/journal.ts'
 import { dayMs } from '../../../src/model/time.ts'
-import type { NewSharedCall } from '../../../src/store/shared/calls.ts'
-import type { LeasedChunk } from '../../../src/store/shared/chunks.ts'
-import { CoordinationLost, type SharedRun } from '../../../src/store/shared/plans.ts'
-import type { Grant, SharedStandings, WaitingChunk } from '../../../src/store/shared/spending.ts'
+import type { NewSharedCall, SharedRun } from '../../../src/store/sync.ts'
 import { noon } from '../../store/build.ts'
 import { openPromise } from '../../support/open-promise.ts'
 import { testTable } from '../../support/test-table.ts'

@@ -1,3 +1,4 @@
+import type { MovedJob, QueueStatus } from '../../../machines/journal.ts'
 import { printedLayout } from '../../../machines/postgres/open.ts'
 import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../machines/queue.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
@@ -5,7 +6,6 @@ import { count, grouped, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import type { MovedJob, QueueStatus } from '../../../store/shared/operations.ts'
 import { type Command, chosenWork, queueFlags, serviceFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { status, drain, retry, rekey, migrate }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../../model/time.ts'
+import type { Clock } from '../model/time.ts'
 import { JournalAbandoned, JournalUnreachable, type SharedJournal } from './journal.ts'
 
 const firstPauseMs = 50
+
 const longestPauseMs = 2_000
 
 /** How work waits for a database that cannot be reached. */
@@ -73,6 +74,7 @@ function waitingPort<Port extends object>(port: Port, options: WaitOptions): Por
 
 /** How long a process that is told to stop waits for a journal of which it hears nothing. */
 const farewellMs = 30_000
+
 const pollEveryMs = 1_000
 
 interface Farewell {
