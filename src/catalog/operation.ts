@@ -1,6 +1,5 @@
 import type { ParsedAnswer, ResultKind } from '../model/result.ts'
 import type { ReadResult } from '../model/values.ts'
-import type { ReadingContext } from './fields.ts'
 
 /** Web engine that an operation asks. */
 type Engine = 'alpha' | 'beta' | 'gamma'
@@ -113,4 +112,14 @@ function checkNumber({ type, min, max }: Param, text: string): ReadResult<ParamV
   const isExact = type === 'number' || Number.isSafeInteger(value)
   const fits = isExact && value >= (min ?? -Infinity) && value <= (max ?? Infinity)
   return fits ? { value } : { message: `cannot be ${text}`, fix }
+}
+
+/** Needed to read the dates and numbers of an answer. */
+export interface ReadingContext {
+  /** The language that was asked for, such as `de`, `pt-BR` or `en-US`; null where that was left to the service. */
+  readonly language: string | null
+  /** Two letters; null where that was left to the service. */
+  readonly country: string | null
+  /** Epoch ms; ages count back from here. */
+  readonly fetchedAt: number
 }

@@ -6,30 +6,31 @@ import { firstMistake } from '../jobfile/source.ts'
 import { isWorkspaceMistake } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile, type Problem } from '../model/job.ts'
+import { groupedBy } from '../model/maps.ts'
 import { areTooLong, coverageOf, endOf, type Run } from '../model/run.ts'
+import { firstNames } from '../model/text.ts'
 import { dayMs, hourMs, periodAt } from '../model/time.ts'
 import { latestKnown } from '../model/trusted-time.ts'
 import { type CommandOptions, databaseSetting } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
-import { nextSlot } from '../schedule/slots.ts'
+import { nextSlot, slotsBetween } from '../schedule/slots.ts'
 import type { MessageState } from '../store/outbox.ts'
 import type { Store } from '../store/sqlite/open.ts'
+import type { Slot } from '../store/sqlite/unattended/due.ts'
 import {
-  countedSince,
   daysLeft,
   isRetired,
   type JobFacts,
+  type Level,
   levels,
-  missedSlots,
-  oncePerCause,
   problemsOf,
   type RunFacts,
   recentSpending,
   type StatusFacts,
+  type StatusProblem,
   spentPerDay,
   unexplainedSince,
-  worstLevel,
 } from '../unattended/status.ts'
 
 /** Credits that nothing explains, and messages that were given up, are told for so long. */
@@ -416,4 +417,79 @@ function runPart(run: RunFacts) {
 
 function instant(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+/** The same problems, but one for each cause that stops several jobs. That they are late is said with it. */
+function oncePerCause(problems: readonly StatusProblem[]): readonly StatusProblem[] {
+  const caused = problems.filter(({ cause }) => cause !== undefined)
+  const groups = [...groupedBy(caused, ({ kind, cause }) => `${kind} ${cause?.what}`).values()]
+  const shared = groups.filter(({ length }) => length > 1)
+  const stopped = new Set(shared.flat().map(({ job }) => job))
+  const members = new Set(shared.flat())
+  const said = new Map(shared.map((group) => [group[0], causeProblem(group)]))
+  return problems.flatMap((one) => {
+    const together = said.get(one)
+    if (together !== undefined) return [together]
+    return members.has(one) || (one.kind === 'stale' && stopped.has(one.job)) ? [] : [one]
+  })
+}
+
+function causeProblem(group: readonly StatusProblem[]): StatusProblem {
+  const [{ level, kind, cause }] = group as readonly [StatusProblem, ...StatusProblem[]]
+  const jobs = group.flatMap(({ job }) => job ?? [])
+  const text = `${cause?.what}; that stops ${jobs.length} jobs: ${firstNames(jobs)}. ${cause?.advice}`
+  return { level, job: null, kind, text, jobs }
+}
+
+/** The worst of the levels; ok where there is no problem. */
+export function worstLevel(problems: readonly StatusProblem[]): Level {
+  return problems[0]?.level ?? 'ok'
+}
+
+/** The instant from which on scheduled times can have been missed; null where none can. */
+function countedSince(
+  {
+    last,
+    good,
+    slot,
+    changedAt,
+    resumedAt,
+  }: {
+    readonly last: Run | null
+    readonly good: Run | null
+    readonly slot: Slot | null
+    /** When the job file was last changed; null where there is none. */
+    readonly changedAt: number | null
+    /** When its last pause ended; null where it had none. */
+    readonly resumedAt: number | null
+  },
+  { schedule, timezone }: Pick<JobSettings, 'schedule' | 'timezone'>,
+): number | null {
+  const ran = good === null ? (last?.startedAt ?? null) : endOf(good)
+  const settled = slot?.outcome === 'ran' || slot?.outcome === 'nothing-due' ? slot.slotAt : null
+  const isNew = last?.settings.schedule !== schedule || last.settings.timezone !== timezone
+  // Other times were meant before the file was changed.
+  const known = [ran, settled, isNew ? changedAt : null].filter((instant) => instant !== null)
+  return known.length === 0 ? null : Math.max(...known, resumedAt ?? 0)
+}
+
+/** A scheduled time is missed when nothing came of it for so long: runs take their time, and one waits for another. */
+const graceMs = hourMs
+
+/** More than these say no more. */
+const mostMissed = 2
+
+/** Times of a cron pattern after an instant that are missed by now, the oldest first: two at most. */
+export function missedSlots(
+  { schedule, timezone }: Pick<JobSettings, 'schedule' | 'timezone'>,
+  since: number,
+  now: number,
+): readonly number[] {
+  const missed: number[] = []
+  if (schedule === null) return missed
+  for (const slot of slotsBetween(schedule, timezone, since + 1, now - graceMs)) {
+    missed.push(slot)
+    if (missed.length === mostMissed) break
+  }
+  return missed
 }

@@ -1,6 +1,6 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
-import { asFields, boolean, number, parseJson, text } from '../catalog/fields.ts'
+import { asFields, boolean, number, parseJson, text } from '../catalog/answers.ts'
 import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'

@@ -1,14 +1,15 @@
 import {
+  asFields,
   contradiction,
-  echoMismatch,
+  integer,
+  localeOf,
   normaliserVersion,
   parseAnswer,
-  type RequestedPage,
 } from '../catalog/answers.ts'
-import { localeOf } from '../catalog/fields.ts'
 import { billableOperation } from '../catalog/index.ts'
+import type { BillableOperation } from '../catalog/operation.ts'
 import type { Outcome } from '../model/call.ts'
-import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
+import type { AnswerFacts, EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'
 import { advanceQuery, type PageFailure, pagingRules, scoreQuery } from '../rank/paging.ts'
 import { compress, isQuicklyPacked } from '../store/compression.ts'
@@ -28,12 +29,12 @@ export interface TaskResult {
 }
 
 /** What an answer says, and where it repeats another question than was asked. */
-export interface CheckedAnswer extends ParsedAnswer {
+interface CheckedAnswer extends ParsedAnswer {
   readonly echoMismatch: EchoMismatch | null
 }
 
 /** Why nothing follows from a stored body. */
-export interface UnusableAnswer {
+interface UnusableAnswer {
   /** One sentence for people. */
   readonly reason: string
   /** An empty page that says itself that there are results: one more look may show them. */
@@ -231,3 +232,101 @@ export type TaskEnd =
   | 'requeued'
   /** The service works on it as an asynchronous job, which is polled without a place in the pool. */
   | { readonly polling: Promise<TaskEnd> }
+
+/** The part of a request that an answer may repeat. */
+export type RequestedPage = Pick<Task, 'text' | 'params' | 'page'>
+
+type Difference = EchoMismatch[string]
+
+/** Differences between a request and the params that its answer repeats; null for none. Missing params do not count. */
+export function echoMismatch(
+  operation: BillableOperation,
+  asked: RequestedPage,
+  { searchParameters, currentPage }: Pick<AnswerFacts, 'searchParameters' | 'currentPage'>,
+): EchoMismatch | null {
+  const echo = asFields(searchParameters) ?? {}
+  const number = integer(echo.num)
+  const pages = pagesMeant(operation, asked, number)
+  const found = {
+    q: textDifference(asked.text, echo.q, (one, other) => folded(one) === folded(other)),
+    gl: textDifference(asked.params.gl, echo.gl, sameCode),
+    cc: textDifference(asked.params.cc, echo.cc, sameCode),
+    hl: textDifference(asked.params.hl, echo.hl, sameLanguage),
+    num: numDifference(operation, asked, number),
+    page: pageDifference(asked.page, integer(echo.page), pages),
+    'pagination.current': pageDifference(asked.page, currentPage, pages),
+  }
+  const differences = Object.entries(found).filter((one): one is [string, Difference] => one[1] !== null)
+  return differences.length === 0 ? null : Object.fromEntries(differences)
+}
+
+/** A default that was not asked for is not a difference, nor is a value that is not a text. */
+function textDifference(
+  asked: string | number | undefined,
+  answered: unknown,
+  same: (asked: string, answered: string) => boolean,
+): Difference | null {
+  if (asked === undefined || typeof answered !== 'string') return null
+  return same(String(asked), answered) ? null : { asked, answered }
+}
+
+/** The text in NFC, without case, with single spaces. */
+function folded(text: string): string {
+  const caseless = text.toWellFormed().normalize('NFC').toUpperCase().toLowerCase()
+  return caseless.normalize('NFC').replace(/\s+/g, ' ').trim()
+}
+
+function sameCode(asked: string, answered: string): boolean {
+  return code(asked) === code(answered)
+}
+
+/** `en` and `en-US` do not contradict each other; `pt-BR` and `pt-PT` do. */
+function sameLanguage(asked: string, answered: string): boolean {
+  const [one, other] = [code(asked), code(answered)]
+  return one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)
+}
+
+function code(text: string): string {
+  return text.trim().toLowerCase().replaceAll('_', '-')
+}
+
+/** The service may give fewer results than asked but not more. If `num` is only a suggestion, any number is right. */
+function numDifference(
+  { params }: BillableOperation,
+  { params: { num } }: RequestedPage,
+  answered: number | null,
+): Difference | null {
+  if (typeof num !== 'number' || answered === null || params.num?.suggestion === true) return null
+  return answered > num ? { asked: num, answered } : null
+}
+
+function pageDifference(
+  asked: number,
+  answered: number | null,
+  meant: ReadonlySet<number> | null,
+): Difference | null {
+  return meant === null || answered === null || meant.has(answered) ? null : { asked, answered }
+}
+
+/**
+ * The numbers that may stand for the requested page: its own; the one before if the engine counts from 0; in the older style,
+ * which counts results, the number of results before it, or the page that this number makes with shorter pages. Null if the
+ * operation has no pages.
+ */
+function pagesMeant(
+  { paging, styles }: BillableOperation,
+  { page, params }: RequestedPage,
+  answeredNum: number | null,
+): ReadonlySet<number> | null {
+  if (paging === null) return null
+  const meant = new Set([page])
+  if (paging.echoFromZero === true) meant.add(page - 1)
+  if (styles.includes('post')) {
+    const usual = paging.pageSize ?? 10
+    const before = (page - 1) * (typeof params.num === 'number' ? params.num : usual)
+    meant.add(before)
+    for (const size of [usual, answeredNum])
+      if (size !== null && size > 0) meant.add(Math.floor(before / size) + 1)
+  }
+  return meant
+}

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/client.ts'
-import { asFields } from '../catalog/fields.ts'
+import { asFields } from '../catalog/answers.ts'
 import { billableOperation, stats } from '../catalog/index.ts'
 import { isUseless, type Outcome, type Settlement, uselessInRow } from '../model/call.ts'
 import type { Task } from '../model/run.ts'

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normaliserVersion } from '../catalog/answers.ts'
-import { asFields, parseJson } from '../catalog/fields.ts'
+import { asFields, normaliserVersion, parseJson } from '../catalog/answers.ts'
 import { parseStored } from '../collect/answers.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Task } from '../model/run.ts'

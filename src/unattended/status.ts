@@ -1,12 +1,11 @@
 import { unexplained } from '../ledger/verify.ts'
-import type { JobSettings, RunFreshness } from '../model/job.ts'
-import { groupedBy } from '../model/maps.ts'
-import { endOf, type FinishReason, isComplete, isGoodRun, type Run, type RunTotals } from '../model/run.ts'
+import type { RunFreshness } from '../model/job.ts'
+import { endOf, type FinishReason, isComplete, isGoodRun, type RunTotals } from '../model/run.ts'
 import type { AlertKind } from '../model/settings/alert.ts'
-import { count, firstNames, grouped, size } from '../model/text.ts'
+import { count, grouped, size } from '../model/text.ts'
 import { dayMs, hourMs } from '../model/time.ts'
 import { latestKnown } from '../model/trusted-time.ts'
-import { everyOf, slotsBetween } from '../schedule/slots.ts'
+import { everyOf } from '../schedule/slots.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { StoredAlert } from '../store/sqlite/unattended/alerts.ts'
 import type { Slot } from '../store/sqlite/unattended/due.ts'
@@ -93,7 +92,7 @@ export interface RunFacts {
   readonly isTooLong?: true
 }
 
-interface MoneyFacts {
+export interface MoneyFacts {
   /** What the last reading of the usage record showed; null where there is none. */
   readonly balance: { readonly credits: number; readonly readAt: number } | null
   /** What all calls cost since an instant: that at which the look-back began, or the first day with calls in it. */
@@ -213,38 +212,6 @@ export function problemsOf({
   return levels.flatMap((level) => all.filter((one) => one.level === level))
 }
 
-/** The same problems, but one for each cause that stops several jobs. That they are late is said with it. */
-export function oncePerCause(problems: readonly StatusProblem[]): readonly StatusProblem[] {
-  const caused = problems.filter(({ cause }) => cause !== undefined)
-  const groups = [...groupedBy(caused, ({ kind, cause }) => `${kind} ${cause?.what}`).values()]
-  const shared = groups.filter(({ length }) => length > 1)
-  const stopped = new Set(shared.flat().map(({ job }) => job))
-  const members = new Set(shared.flat())
-  const said = new Map(shared.map((group) => [group[0], causeProblem(group)]))
-  return problems.flatMap((one) => {
-    const together = said.get(one)
-    if (together !== undefined) return [together]
-    return members.has(one) || (one.kind === 'stale' && stopped.has(one.job)) ? [] : [one]
-  })
-}
-
-function causeProblem(group: readonly StatusProblem[]): StatusProblem {
-  const [{ level, kind, cause }] = group as readonly [StatusProblem, ...StatusProblem[]]
-  const jobs = group.flatMap(({ job }) => job ?? [])
-  const text = `${cause?.what}; that stops ${jobs.length} jobs: ${firstNames(jobs)}. ${cause?.advice}`
-  return { level, job: null, kind, text, jobs }
-}
-
-/** The worst of the levels; ok where there is no problem. */
-export function worstLevel(problems: readonly StatusProblem[]): Level {
-  return problems[0]?.level ?? 'ok'
-}
-
-/** Credits a day, of the last days with calls. */
-export function spentPerDay({ spent: { credits, since } }: Pick<MoneyFacts, 'spent'>, now: number): number {
-  return credits / Math.max(1, (now - since) / dayMs)
-}
-
 /** How many days the balance lasts at the spending of the last days; null where nothing was spent, or it is not known. */
 export function daysLeft(
   { balance, spent }: Pick<MoneyFacts, 'balance' | 'spent'>,
@@ -320,16 +287,6 @@ function databaseProblems({ path, damage, freeBytes }: StatusFacts['database']):
       text: `The disk of ${path} has ${size(freeBytes)} left. Free some space: on a full disk nothing is bought`,
     })
   return problems
-}
-
-/** A job whose file is gone is no concern any more when it has not run for so long. */
-const retiredAfterMs = 14 * dayMs
-
-/** Whether a job was given up: its file is gone, and it was never scheduled or has not run for long. */
-export function isRetired({ file, last, schedule, every, freshness }: JobFacts, now: number): boolean {
-  if (file.state !== 'missing') return false
-  const isWatched = schedule !== null || every !== null || freshness !== null
-  return !isWatched || last === null || now - endOf(last) > retiredAfterMs
 }
 
 type FoundProblem = Pick<StatusProblem, 'level' | 'kind' | 'text' | 'cause'> | null
@@ -518,50 +475,17 @@ function alerts({ alerts }: JobFacts, now: number): FoundProblem {
   return { level: 'warning', kind: 'alerts', text }
 }
 
-/** The instant from which on scheduled times can have been missed; null where none can. */
-export function countedSince(
-  {
-    last,
-    good,
-    slot,
-    changedAt,
-    resumedAt,
-  }: {
-    readonly last: Run | null
-    readonly good: Run | null
-    readonly slot: Slot | null
-    /** When the job file was last changed; null where there is none. */
-    readonly changedAt: number | null
-    /** When its last pause ended; null where it had none. */
-    readonly resumedAt: number | null
-  },
-  { schedule, timezone }: Pick<JobSettings, 'schedule' | 'timezone'>,
-): number | null {
-  const ran = good === null ? (last?.startedAt ?? null) : endOf(good)
-  const settled = slot?.outcome === 'ran' || slot?.outcome === 'nothing-due' ? slot.slotAt : null
-  const isNew = last?.settings.schedule !== schedule || last.settings.timezone !== timezone
-  // Other times were meant before the file was changed.
-  const known = [ran, settled, isNew ? changedAt : null].filter((instant) => instant !== null)
-  return known.length === 0 ? null : Math.max(...known, resumedAt ?? 0)
+/** Credits a day, of the last days with calls. */
+export function spentPerDay({ spent: { credits, since } }: Pick<MoneyFacts, 'spent'>, now: number): number {
+  return credits / Math.max(1, (now - since) / dayMs)
 }
 
-/** A scheduled time is missed when nothing came of it for so long: runs take their time, and one waits for another. */
-const graceMs = hourMs
+/** A job whose file is gone is no concern any more when it has not run for so long. */
+const retiredAfterMs = 14 * dayMs
 
-/** More than these say no more. */
-const mostMissed = 2
-
-/** Times of a cron pattern after an instant that are missed by now, the oldest first: two at most. */
-export function missedSlots(
-  { schedule, timezone }: Pick<JobSettings, 'schedule' | 'timezone'>,
-  since: number,
-  now: number,
-): readonly number[] {
-  const missed: number[] = []
-  if (schedule === null) return missed
-  for (const slot of slotsBetween(schedule, timezone, since + 1, now - graceMs)) {
-    missed.push(slot)
-    if (missed.length === mostMissed) break
-  }
-  return missed
+/** Whether a job was given up: its file is gone, and it was never scheduled or has not run for long. */
+export function isRetired({ file, last, schedule, every, freshness }: JobFacts, now: number): boolean {
+  if (file.state !== 'missing') return false
+  const isWatched = schedule !== null || every !== null || freshness !== null
+  return !isWatched || last === null || now - endOf(last) > retiredAfterMs
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { jobIdOf, jobStateOf } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
+import { jobIdOf, jobStateOf } from '../../src/collect/async-job.ts'
 import { testTable } from '../support/test-table.ts'
 
 const body = (value: unknown) => Buffer.from(JSON.stringify(value))

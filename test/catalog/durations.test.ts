@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { durationSeconds } from '../../src/catalog/fields.ts'
+import { durationSeconds } from '../../src/catalog/answers.ts'
 import { testTable } from '../support/test-table.ts'
 
 const read =

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pageRequest } from '../../src/api/client.ts'
-import { echoMismatch, type RequestedPage } from '../../src/catalog/answers.ts'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
+import { echoMismatch, type RequestedPage } from '../../src/collect/answers.ts'
 import { echoOf } from '../../src/sandbox/world/world.ts'
 
 const asks = (asked: Partial<RequestedPage> = {}): RequestedPage => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { completed, localeOf } from '../../src/catalog/fields.ts'
+import { completed, localeOf } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readSeconds, readTotal } from '../../src/catalog/fields.ts'
+import { readSeconds, readTotal } from '../../src/catalog/answers.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable<[language: string | null, value: unknown, total: number | null]>([

@@ -1,5 +1,4 @@
-import { holderOf } from '../../src/catalog/answers.ts'
-import { asFields, text as textOf } from '../../src/catalog/fields.ts'
+import { asFields, holderOf, text as textOf } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { groupedBy } from '../../src/model/maps.ts'
 import type { Story } from './fault-run.ts'

@@ -1,16 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { statusDocument } from '../../../src/check/status.ts'
+import { missedSlots, statusDocument, worstLevel } from '../../../src/check/status.ts'
 import {
   age,
   ahead,
   type JobFacts,
   limit,
-  missedSlots,
   problemsOf,
   type StatusFacts,
   span,
-  worstLevel,
 } from '../../../src/unattended/status.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aJob, aRun, day, facts, hour, minute, now } from './build.ts'

@@ -1,4 +1,4 @@
-import { asFields, text } from '../../../catalog/fields.ts'
+import { asFields, text } from '../../../catalog/answers.ts'
 import { type UsageInterval, type Verification, verifyLedger } from '../../../ledger/verify.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'
 import { UsageError } from '../../../model/errors.ts'

@@ -1,4 +1,4 @@
-import { asFields, text } from '../../../catalog/fields.ts'
+import { asFields, text } from '../../../catalog/answers.ts'
 import { operations as catalog, finderCountries, finderLanguages, stats } from '../../../catalog/index.ts'
 import type { FreeOperation } from '../../../catalog/operation.ts'
 import type { Outcome } from '../../../model/call.ts'

@@ -1,4 +1,4 @@
-import { asFields, number, text } from '../../../catalog/fields.ts'
+import { asFields, number, text } from '../../../catalog/answers.ts'
 import {
   type AccountReading,
   accountStop,
