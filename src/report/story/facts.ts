@@ -99,11 +99,15 @@ export function factsOf(
     },
     /** What it is now, and what it was: `not found`, or a rank. */
     rankText: ({ state, rank, absentDepth }: DayValue): string =>
-      rank !== null
-        ? say.number(rank)
-        : state === 'unknown'
-          ? say.ranks.notKnown
-          : say.story.notFound(absentDepth || null),
+      kind === 'reference' && state !== 'unknown'
+        ? rank === null
+          ? say.story.notCitedYet
+          : say.story.cited
+        : rank !== null
+          ? say.number(rank)
+          : state === 'unknown'
+            ? say.ranks.notKnown
+            : say.story.notFound(absentDepth || null),
   }
 }
 

@@ -74,7 +74,9 @@ function nothingRanks({ own, span, metric, say, of }: StoryFacts, keywords: numb
     metric === 'cited'
       ? say.story.noneCited(of, keywords)
       : say.story.nothingRanks(of, keywords, depths.size === 1 && depth > 0 ? depth : null)
-  return known.length === 0 || span === null ? now : `${now} ${say.story.rankedBefore(before, span)}`
+  return known.length === 0 || span === null
+    ? now
+    : `${now} ${say.story.rankedBefore(before, span, metric === 'cited')}`
 }
 
 /** That the day is suspect as a whole, or that a large part of the keywords could not be checked. */
@@ -133,7 +135,23 @@ export function fewKeywords(facts: StoryFacts): readonly StorySentence[] {
   const none = span === null && observed > 0 ? [about(whyNone(facts))] : []
   if (ranked === 0 && observed > 1) return [about(nothingRanks(facts, observed)), ...none]
   const inOrder = own.toSorted((a, b) => orderOf(a) - orderOf(b))
-  return [...inOrder.map((status) => keywordSentence(status, facts)), ...none]
+  const each = inOrder.map((status) => keywordSentence(status, facts))
+  const [first, ...others] = each
+  if (first === undefined) return none
+  const text = facts.of === null ? first.text : `${facts.of}: ${first.text}`
+  return [{ ...first, text }, ...others, ...none, ...(own.length === 1 ? bestRival(facts) : [])]
+}
+
+/** The competitor with the best rank for the only keyword. */
+function bestRival(facts: StoryFacts): readonly StorySentence[] {
+  const [best] = rivalsOf(facts)
+    .flatMap(({ label, statuses }) =>
+      statuses.flatMap(({ current: { rank } }) => (rank === null ? [] : [{ label, rank }])),
+    )
+    .toSorted((a, b) => a.rank - b.rank)
+  return best === undefined
+    ? []
+    : [about(facts.say.story.bestRival(facts.named(best.label), best.rank), 'rivals')]
 }
 
 /** Ranked ones first, unknown ones last. */
@@ -159,30 +177,36 @@ export function lead(facts: StoryFacts): StorySentence {
   const { say, of, span, own } = facts
   const metric = leadMetricOf(facts)
   const { value, delta, before } = measure(facts, metric, own)
-  const { observed } = checkedOf(own)
-  const figure = (steady: boolean): string => {
-    const words = steady ? say.story.steadyFigure : say.story.figure
-    if (metric === 'clicks') return words.clicks(value ?? 0)
-    if (metric === 'visibility') return words.visibility(value ?? 0)
-    return metric === 'cited' ? words.cited(value ?? 0, observed, of) : words.top_ten(value ?? 0, observed)
-  }
+  const { observed, ranked } = checkedOf(own)
   const begun = (text: string): string =>
     of === null || metric === 'cited' ? text : say.story.begun(of, text)
+  const words = say.story.figure
+  const figure = begun(
+    metric === 'clicks'
+      ? words.clicks(value ?? 0)
+      : metric === 'visibility'
+        ? words.visibility(value ?? 0)
+        : metric === 'cited'
+          ? words.cited(value ?? 0, observed, of)
+          : words.top_ten(value ?? 0, observed, ranked),
+  )
   const trend = trendOfMetric(facts, metric, own)
   const place = standing(facts, metric)
   const where = place === null ? '' : say.story.place(place)
-  if (trend === null || span === null)
-    return about(`${begun(figure(false))}${where}. ${whyNone(facts)}`, 'chart')
+  if (trend === null || span === null) return about(`${figure}${where}. ${whyNone(facts)}`, 'chart')
   const { isMoved, odd, turn } = trend
-  if (!isMoved && turn === null)
-    return about(
-      `${begun(figure(true))} ${say.story.since(span)}${odd === null ? '' : say.story.butFor(odd, span)}${where}.`,
-      'chart',
-    )
-  const changed = isMoved ? say.story.change[metric](delta ?? 0, before ?? 0, span) : say.story.asBefore(span)
+  const changed = say.story.change[metric](delta ?? 0, before ?? 0, span)
+  if (odd === 'last') return about(`${figure}, ${changed}${say.story.untilLast}${where}.`, 'chart')
+  if (!isMoved && turn === null) {
+    if (metric === 'top_ten' || metric === 'cited')
+      return about(`${figure}, ${say.story.asMany(delta === 0, span)}${where}.`, 'chart')
+    const steady = begun(say.story.steadyFigure[metric](value ?? 0))
+    const since = odd === 'first' ? say.story.butForFirst(span) : ` ${say.story.since(span)}`
+    return about(`${steady}${since}${where}.`, 'chart')
+  }
   const turned =
     turn === null ? '' : say.story.turned[turn.way](levelText(turn.on, metric, say), turn.on.day, span)
-  return about(`${begun(figure(false))}, ${changed}${turned}${where}.`, 'chart')
+  return about(`${figure}, ${isMoved ? changed : say.story.asBefore(span)}${turned}${where}.`, 'chart')
 }
 
 /** Ranks that are too low for clicks or visibility are told by the first ten. */

@@ -93,7 +93,8 @@ export function sideOf(mine: KeywordStatus, theirs: KeywordStatus): 'ahead' | 'b
 
 /** The greatest win and the greatest loss as keywords with their ranks, and whether most keywords went another way than the figure. */
 export function why(facts: StoryFacts, all: readonly StoryMove[]): readonly StorySentence[] {
-  const { say, own, metric } = facts
+  const { say, own } = facts
+  const metric = leadMetricOf(facts)
   const least = leastWorth(facts)
   const first = (sign: 1 | -1): StoryMove | undefined =>
     metric === 'top_ten' || metric === 'cited'

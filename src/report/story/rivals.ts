@@ -101,7 +101,7 @@ export function tagSentence(facts: StoryFacts): readonly StorySentence[] {
 const mostTags = 5
 
 /** What can be said although nothing happened: who is first, and where the keywords stand. */
-export function standSentences(facts: StoryFacts): readonly StorySentence[] {
+export function standSentences(facts: StoryFacts, isRivalTold: boolean): readonly StorySentence[] {
   const { say, own } = facts
   const metric = leadMetricOf(facts)
   const mine = measure(facts, metric, own).value
@@ -110,7 +110,7 @@ export function standSentences(facts: StoryFacts): readonly StorySentence[] {
     .filter(({ value }) => value >= leastShown)
     .toSorted((a, b) => b.value - a.value)
   const leading =
-    best === undefined || mine === null
+    best === undefined || mine === null || isRivalTold
       ? []
       : [
           {

@@ -135,11 +135,24 @@ function sentencesOf(
   const isFew = own.length > 0 && own.length < leastKeywords && metric !== 'cited'
   const instead = isFew ? fewKeywords(facts) : situation(facts)
   if (instead !== null) {
-    const rest = isFew || checkedOf(own).ranked > 0 || own.length === 0 ? [] : rivalSentence(facts)
+    const isNone = !isFew && own.length > 0 && checkedOf(own).observed > 0 && checkedOf(own).ranked === 0
+    const rest = isNone ? against(facts) : []
     return [...first, ...instead, ...rest].slice(0, most)
   }
   const all = [...first, lead(facts), ...why(facts, moved()), ...rivalSentence(facts)]
   if (all.length < most) all.push(...tagSentence(facts))
-  if (all.length < most) all.push(...standSentences(facts))
+  if (all.length < most)
+    all.push(
+      ...standSentences(
+        facts,
+        all.some(({ opens }) => opens.to === 'rivals'),
+      ),
+    )
   return all.slice(0, most)
+}
+
+/** The rival that changed most, or who leads. */
+function against(facts: ReturnType<typeof factsOf>): readonly StorySentence[] {
+  const moved = rivalSentence(facts)
+  return moved.length > 0 ? moved : standSentences(facts, false)
 }

@@ -36,7 +36,7 @@ export function trendOf<Day extends LevelOfDay>(
   /** The last day or the first one is the reason why the two ends differ and the days beside them do not. */
   const odd = !isLong || isMoved || !isMore(delta) ? null : oddEnd(levels, { start, end })
   const turn = isLong ? turnOf(days, { start, end }) : null
-  const isTold = turn !== null && isMoreInMedian(turn.size) && (!isMoved || turn.size * 2 >= Math.abs(change))
+  const isTold = turn !== null && isMoreInMedian(turn.size) && (!isMoved || turn.size * 4 >= Math.abs(change))
   return { isMoved, odd, turn: isTold ? turn : null }
 }
 

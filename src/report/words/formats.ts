@@ -54,7 +54,7 @@ export function threeDigits(size: number): number {
 }
 
 /** Changes to more than so many times the amount before say less in percent. */
-const mostRelative = 3
+const mostRelative = 2
 
 /** The day that most keywords are compared with, and the last one. */
 export interface ComparedSpan {

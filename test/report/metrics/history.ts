@@ -70,9 +70,15 @@ function aTarget(label: string): TrackedTarget {
 }
 
 function placeOf<T>(all: T[], one: T, key: (one: T) => string): number {
-  const place = all.findIndex((other) => key(other) === key(one))
-  return place === -1 ? all.push(one) - 1 : place
+  const places = known.get(all) ?? new Map<string, number>()
+  known.set(all, places)
+  const place = places.get(key(one)) ?? all.push(one) - 1
+  places.set(key(one), place)
+  return place
 }
+
+/** The places of what is in a list, by its key: samples may have thousands of keywords. */
+const known = new WeakMap<object, Map<string, number>>()
 
 /** What a page has of a history, without any results at hand. */
 export function aPageOf(history: RankHistory, more: Partial<PageData> = {}): PageData {

@@ -25,10 +25,12 @@ const cardinals = ['eins', 'zwei', 'drei', 'vier', 'fünf', 'sechs', 'sieben', '
 const cardinal = (some: number) => cardinals[some - 1] ?? number(some)
 /** `80 Keywords`, as after `von`. */
 const keywordsOf = (keywords: number) => `${number(keywords)} Keyword${keywords === 1 ? '' : 's'}`
-const inTen = (some: number, keywords: number) =>
+const inTen = (some: number, keywords: number, ranked = 0) =>
   some === 0
-    ? `Keines der ${keywordsOf(keywords)} in den Top 10`
-    : `${number(some)} von ${keywordsOf(keywords)} in den Top 10`
+    ? `Keines der ${keywordsOf(keywords)} in den Top 10${ranked === 0 ? '' : `, ${number(ranked)} dahinter`}`
+    : some === keywords && some > 2
+      ? `Alle ${keywordsOf(keywords)} in den Top 10`
+      : `${number(some)} von ${keywordsOf(keywords)} in den Top 10`
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
     ? `Keine der ${number(answers)} KI-Antworten zitiert ${of ?? 'Sie'}`
@@ -47,6 +49,9 @@ const topDepth = (depth: number | null) =>
 export const story: Words['story'] = {
   quoted,
   notFound: (depth) => (depth === null ? 'nicht gefunden' : `nicht in den Top ${number(depth)}`),
+  cited: 'zitiert',
+  notCitedYet: 'nicht zitiert',
+  bestRival: (rival, rank) => `${rival} rankt auf Platz ${rank}.`,
   begun: (of, sentence) => `${of}: ${sentence}`,
   labels: {
     clicks: 'Klicks im Monat, geschätzt',
@@ -86,12 +91,12 @@ export const story: Words['story'] = {
     `${of === null ? '' : `${of}: `}${keywords === 1 ? 'Das Keyword rankt nicht' : `Keines der ${keywordsOf(keywords)} rankt`} ${topDepth(depth)}.`,
   noneCited: (of, answers) =>
     answers === 1 ? `Die KI-Antwort zitiert ${of ?? 'Sie'} nicht.` : `${citing(0, answers, of)}.`,
-  rankedBefore: (before, span) => {
+  rankedBefore: (before, span, isCited) => {
     const then = on(span)
-    const begun = `${then.charAt(0).toUpperCase()}${then.slice(1)}`
-    return before === 0
-      ? `${begun} war es auch keines.`
-      : `${begun} ${before === 1 ? 'war es eines' : `waren es ${number(before)}`}.`
+    const one = isCited ? 'eine' : 'eines'
+    const was =
+      before === 0 ? `war es auch k${one}` : before === 1 ? `war es ${one}` : `waren es ${number(before)}`
+    return `${then.charAt(0).toUpperCase()}${then.slice(1)} ${was}.`
   },
   manyNotChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}: Alle Zahlen gelten für die übrigen.`,
   notChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}.`,
@@ -132,14 +137,10 @@ export const story: Words['story'] = {
   steadyFigure: {
     clicks: (value) => `Stabil bei etwa ${clicks(value)} im Monat`,
     visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
-    top_ten: (some, keywords) => `Stabil: ${inTen(some, keywords)}, etwa so viele`,
-    cited: (some, answers, of = null) => `Stabil: ${citing(some, answers, of)}, etwa so viele`,
   },
   since,
-  butFor: (end, span) =>
-    end === 'last'
-      ? ', abgesehen vom letzten Tag'
-      : `, abgesehen vom ${dayBefore(span.day, span.until)} selbst`,
+  butForFirst: (span) => `, abgesehen vom ${dayBefore(span.day, span.until)} selbst`,
+  untilLast: ', bis zum letzten Tag aber stabil',
   change: {
     clicks: (delta, before, span) =>
       amount(delta, relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month'), span),
@@ -147,10 +148,11 @@ export const story: Words['story'] = {
     top_ten: many,
     cited: many,
   },
+  asMany: (isSame, span) => `${isSame ? '' : 'etwa '}so viele wie ${on(span)}`,
   asBefore: (span) => `kaum anders als ${on(span)}`,
   turned: {
-    up: (value, day, span) => ` nach einem Anstieg auf ${value} bis zum ${dayBefore(day, span.until)}`,
-    down: (value, day, span) => ` nach einem Rückgang auf ${value} bis zum ${dayBefore(day, span.until)}`,
+    up: (value, day, span) => `, nach einem Anstieg auf ${value} bis zum ${dayBefore(day, span.until)}`,
+    down: (value, day, span) => `, nach einem Rückgang auf ${value} bis zum ${dayBefore(day, span.until)}`,
   },
   place: ({ now, before, sites }) => {
     const of = `von ${cardinal(sites)} Websites`
@@ -215,7 +217,7 @@ export const story: Words['story'] = {
         : `${rival} folgt, zitiert in ${number(value)} KI-Antworten.`,
   },
   topRanks: (three, ten, keywords) =>
-    `${inTen(ten, keywords)}${ten === 0 ? '' : `, ${three === 0 ? 'keines' : number(three)} in den Top 3`}.`,
+    `${inTen(ten, keywords)}${ten === 0 ? '' : `, ${three === 0 ? 'keines' : three === keywords && three > 2 ? 'alle' : number(three)} in den Top 3`}.`,
 
   verbs: {
     recover: (keyword) => `${keyword} zurückholen`,

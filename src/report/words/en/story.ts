@@ -35,10 +35,12 @@ const ordinal = (place: number) => ordinals[place - 1] ?? `number ${place}`
 const cardinals = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const cardinal = (some: number) => cardinals[some - 1] ?? number(some)
 const you = (of: string | null) => of ?? 'you'
-const inTen = (some: number, keywords: number) =>
+const inTen = (some: number, keywords: number, ranked = 0) =>
   some === 0
-    ? `none of the ${counts.keywords(keywords)} is in the top 10`
-    : `${number(some)} of ${counts.keywords(keywords)} ${some === 1 ? 'is' : 'are'} in the top 10`
+    ? `none of the ${counts.keywords(keywords)} is in the top 10${ranked === 0 ? '' : `, ${ranked === 1 ? '1 ranks' : `${number(ranked)} rank`} below it`}`
+    : some === keywords && some > 2
+      ? `all ${counts.keywords(keywords)} are in the top 10`
+      : `${number(some)} of ${counts.keywords(keywords)} ${some === 1 ? 'is' : 'are'} in the top 10`
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
     ? `none of the ${number(answers)} AI answers cites ${you(of)}`
@@ -58,6 +60,9 @@ const couldBe = (some: number, keywords: number) =>
 export const story = {
   quoted,
   notFound: (_depth: number | null): string => 'not found',
+  cited: 'cited',
+  notCitedYet: 'not cited',
+  bestRival: (rival: string, rank: number) => `${rival} is at rank ${rank}.`,
   begun: (of: string, sentence: string) => `${of}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`,
   labels: {
     clicks: 'Clicks a month, estimated',
@@ -94,10 +99,10 @@ export const story = {
     `${of === null ? '' : `${of}: `}None of the ${counts.keywords(keywords)} ${depth === null ? 'was found in the checked results' : `is in the top ${depth}`}.`,
   noneCited: (of: string | null, answers: number) =>
     answers === 1 ? `The AI answer does not cite ${you(of)}.` : `${capital(citing(0, answers, of))}.`,
-  rankedBefore: (before: number, span: ComparedSpan) =>
-    before === 0
-      ? `None was ${on(span)} either.`
-      : `${capital(on(span))}, ${before === 1 ? '1 was' : `${number(before)} were`}.`,
+  rankedBefore: (before: number, span: ComparedSpan, isCited: boolean) => {
+    if (before === 0) return `None ${isCited ? 'did' : 'was'} ${on(span)} either.`
+    return `${capital(on(span))}, ${isCited ? `${number(before)} did` : before === 1 ? '1 was' : `${number(before)} were`}.`
+  },
   manyNotChecked: (unknown: number, keywords: number) =>
     `${couldBe(unknown, keywords)}: all figures are of the others.`,
   notChecked: (unknown: number, keywords: number) => `${couldBe(unknown, keywords)}.`,
@@ -137,19 +142,16 @@ export const story = {
   figure: {
     clicks: (value: number) => `About ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility ${percent(share)}`,
-    top_ten: (some: number, keywords: number) => capital(inTen(some, keywords)),
+    top_ten: (some: number, keywords: number, ranked = 0) => capital(inTen(some, keywords, ranked)),
     cited: (some: number, answers: number, of: string | null = null) => capital(citing(some, answers, of)),
   },
   steadyFigure: {
     clicks: (value: number) => `Steady at about ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility steady at ${percent(share)}`,
-    top_ten: (some: number, keywords: number) => `Steady: ${inTen(some, keywords)}, about as many`,
-    cited: (some: number, answers: number, of: string | null = null) =>
-      `Steady: ${citing(some, answers, of)}, about as many`,
   },
   since,
-  butFor: (end: 'first' | 'last', span: ComparedSpan) =>
-    end === 'last' ? ' but for the last day' : ` but for ${dayBefore(span.day, span.until)} itself`,
+  butForFirst: (span: ComparedSpan) => ` but for ${dayBefore(span.day, span.until)} itself`,
+  untilLast: ' but steady until the last day',
   change: {
     clicks: (delta: number, before: number, span: ComparedSpan) =>
       amount(delta, relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month'), span),
@@ -158,12 +160,13 @@ export const story = {
     top_ten: many,
     cited: many,
   },
+  asMany: (isSame: boolean, span: ComparedSpan) => `${isSame ? '' : 'about '}as many as ${on(span)}`,
   asBefore: (span: ComparedSpan) => `much as ${on(span)}`,
   turned: {
     up: (value: string, day: string, span: ComparedSpan) =>
-      ` after a rise to ${value} by ${dayBefore(day, span.until)}`,
+      `, after a rise to ${value} by ${dayBefore(day, span.until)}`,
     down: (value: string, day: string, span: ComparedSpan) =>
-      ` after a fall to ${value} by ${dayBefore(day, span.until)}`,
+      `, after a fall to ${value} by ${dayBefore(day, span.until)}`,
   },
   place: ({
     now,
@@ -234,7 +237,7 @@ export const story = {
       `${rival} ${isFirst ? 'leads' : 'follows'}, cited in ${counted(value, 'AI answer')}.`,
   },
   topRanks: (three: number, ten: number, keywords: number) =>
-    `${capital(inTen(ten, keywords))}${ten === 0 ? '' : `, ${three === 0 ? 'none' : number(three)} in the top 3`}.`,
+    `${capital(inTen(ten, keywords))}${ten === 0 ? '' : `, ${three === 0 ? 'none' : three === keywords && three > 2 ? 'all' : number(three)} in the top 3`}.`,
 
   verbs: {
     recover: (keyword: string) => `Recover ${keyword}`,

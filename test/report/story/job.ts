@@ -1,8 +1,9 @@
+import { addDays } from '../../../src/model/time.ts'
 import { defaultCurve } from '../../../src/report/ctr.ts'
-import { type FindingFacts, factsOf } from '../../../src/report/findings/facts.ts'
+import type { PageData } from '../../../src/report/data.ts'
 import type { ComparisonDay } from '../../../src/report/history/movement.ts'
 import type { DayCell, Keyword } from '../../../src/report/history/rank-history.ts'
-import { type ASeries, aHistory } from '../metrics/history.ts'
+import { type ASeries, aHistory, aPageOf } from '../metrics/history.ts'
 
 /** 29 days, so that the last one can be compared with the one four weeks before. */
 export const days = 29
@@ -47,6 +48,8 @@ export interface AJob {
   /** Label of the target that the report is about. */
   readonly target?: string
   readonly links?: readonly string[]
+  /** Its first day; the 1st of March by default. */
+  readonly from?: string
 }
 
 /** A job from the 1st of March on, compared with its first day. */
@@ -64,17 +67,27 @@ export function historyOf({ keywords, length = days, links = [] }: AJob) {
   return aHistory(series, { links })
 }
 
-export function jobOf(job: AJob): FindingFacts {
-  const history = historyOf(job)
+/** What a story is made of, and the place of the target that it is about. */
+export interface ToldJob {
+  readonly data: PageData
+  readonly target: number
+}
+
+export function jobOf(job: AJob, more: Partial<PageData> = {}): ToldJob {
+  const history = {
+    ...historyOf(job),
+    ...(job.from === undefined ? {} : { days: daysFrom(job.from, job.length ?? days) }),
+  }
   const [first, last] = [history.days[0], history.days.at(-1)]
   const usual = first === undefined || first === last ? null : { day: first, tolerance: 7 }
-  const target = Math.max(
-    0,
-    history.targets.findIndex(({ label }) => label === (job.target ?? 'acme.com')),
-  )
-  return factsOf(history, {
-    target,
-    compare: job.compare === undefined ? usual : job.compare,
-    measure: { curve: defaultCurve },
-  })
+  const compare = job.compare === undefined ? usual : job.compare
+  const target = history.targets.findIndex(({ label }) => label === (job.target ?? 'acme.com'))
+  return {
+    data: aPageOf(history, { compare, measure: { curve: defaultCurve }, ...more }),
+    target: Math.max(0, target),
+  }
+}
+
+function daysFrom(first: string, length: number): readonly string[] {
+  return Array.from({ length }, (_, day) => addDays(first, day))
 }

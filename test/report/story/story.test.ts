@@ -1,0 +1,348 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Citation } from '../../../src/report/data.ts'
+import { type StoryOptions, story } from '../../../src/report/story/story.ts'
+import { trendOf } from '../../../src/report/story/trend.ts'
+import { wordsOf } from '../../../src/report/words/words.ts'
+import { testTable } from '../../support/test-table.ts'
+import { aPageOf, curve, histories, march } from '../metrics/history.ts'
+import { type AKeyword, days, jobOf, out, some, type ToldJob, turn } from './job.ts'
+import { situations } from './situations.ts'
+
+const told = ({ data, target }: ToldJob, language: 'en' | 'de' = 'en', more: Partial<StoryOptions> = {}) =>
+  story(data, { target, say: wordsOf(language), ...more })
+const sentences = (job: ToldJob, language: 'en' | 'de') =>
+  told(job, language).sentences.map(({ text }) => text)
+
+describe('the sentences of a story', () => {
+  testTable(situations)('%s', (_, job, english, german) => {
+    expect(sentences(job(), 'en')).toEqual(english)
+    if (german !== undefined) expect(sentences(job(), 'de')).toEqual(german)
+  })
+
+  test('there are a hundred situations, a third of them in German too', () => {
+    expect(situations.length).toBeGreaterThanOrEqual(100)
+    expect(situations.filter(([, , , german]) => german !== undefined).length).toBeGreaterThanOrEqual(30)
+  })
+
+  test('names are marked and cut', () => {
+    const query = 'x'.repeat(200)
+    const job = jobOf({ keywords: [{ query, own: turn(7, 4) }] })
+    const [first] = told(job, 'en', { mark: (name) => `<${name}>` }).sentences
+    expect(first?.text).toBe(`“<${'x'.repeat(59)}…>” is at rank 4, up 3 places since 1 March.`)
+  })
+})
+
+/** Any history, any of its targets, any compared day. */
+const anything = fc
+  .tuple(
+    histories(undefined, { min: 1, max: 12 }),
+    fc.nat(1),
+    fc.option(fc.nat(12)),
+    fc.constantFrom('organic', 'news', 'reference'),
+  )
+  .map(([history, target, back, kind]) => ({
+    data: aPageOf(
+      { ...history, keywords: history.keywords.map((one) => ({ ...one, kind: kind as 'organic' })) },
+      {
+        compare: back === null ? null : { day: march(Math.max(0, history.days.length - back)), tolerance: 3 },
+        measure: { curve },
+      },
+    ),
+    target: Math.min(target, history.targets.length - 1),
+  }))
+
+describe('for any history', () => {
+  test('there are one to three whole sentences, four figures, five steps at most; the same each time', () => {
+    fc.assert(
+      fc.property(anything, (job) => {
+        for (const language of ['en', 'de'] as const) {
+          const one = told(job, language)
+          expect(one.sentences.length).toBeGreaterThanOrEqual(1)
+          expect(one.sentences.length).toBeLessThanOrEqual(3)
+          expect(one.cards.length).toBeLessThanOrEqual(4)
+          expect(one.steps.length).toBeLessThanOrEqual(5)
+          const texts = [...one.sentences.map(({ text }) => text), ...one.limits, one.nothing]
+          for (const text of texts) {
+            expect(text).not.toMatch(/NaN|undefined|null|Infinity|Invalid|\s\s|\.\.|,\./)
+            expect(text).toMatch(/^\S.*\.$/)
+          }
+          expect(new Set(one.sentences.map(({ text }) => text)).size).toBe(one.sentences.length)
+          expect(JSON.stringify(told(job, language).sentences)).toBe(JSON.stringify(one.sentences))
+        }
+      }),
+    )
+  })
+
+  test('worse is never better: the sign, the way and the word of a change agree with its number', () => {
+    fc.assert(
+      fc.property(anything, (job) => {
+        for (const { change } of told(job).cards) {
+          if (change === null) continue
+          if (change.way === 'better') expect(change.text).toMatch(/^▲ .*[1-9]/)
+          if (change.way === 'worse') expect(change.text).toMatch(/^▼ .*[1-9]/)
+        }
+        for (const { way, clicks } of told(job).moves)
+          if (clicks !== null && clicks !== 0) expect(clicks > 0).toBe(way === 'up' || way === 'entered')
+      }),
+    )
+  })
+
+  test('only web results have clicks, visibility and share of voice', () => {
+    fc.assert(
+      fc.property(anything, (job) => {
+        const kinds = new Set(job.data.history.keywords.map(({ kind }) => kind))
+        if (kinds.has('organic')) return
+        const one = told(job)
+        expect(one.cards.map(({ metric }) => metric)).not.toEqual(
+          expect.arrayContaining([expect.stringMatching(/clicks|visibility|share_of_voice/)]),
+        )
+        expect([...one.moves, ...one.steps].every(({ clicks }) => clicks === null)).toBe(true)
+        expect(one.sentences.map(({ text }) => text).join()).not.toMatch(/clicks|visibility/i)
+      }),
+    )
+  })
+})
+
+describe('what is steady', () => {
+  const floors = { shown: 0.001, unknown: 0.01 }
+  const levels = (...all: readonly number[]) => all.map((level, place) => ({ day: march(place + 1), level }))
+  const of = (...all: readonly number[]) =>
+    trendOf(levels(...all), { since: march(1), delta: (all.at(-1) ?? 0) - (all[0] ?? 0), floors })
+
+  testTable<[string, readonly number[], boolean, 'first' | 'last' | null, 'up' | 'down' | null]>([
+    ['nothing', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null],
+    ['a steady decline', [0.2, 0.19, 0.18, 0.17, 0.16, 0.15], true, null, null],
+    ['the last day alone', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.1], false, 'last', null],
+    ['the first day alone', [0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, 'first', null],
+    ['two days less than six: the ends', [0.2, 0.2, 0.2, 0.2, 0.1], true, null, null],
+    ['down and back', [0.205, 0.2, 0.2, 0.17, 0.168, 0.168, 0.17, 0.2, 0.2, 0.205], false, null, 'down'],
+    ['up and back', [0.2, 0.2, 0.2, 0.3, 0.31, 0.3, 0.2, 0.2, 0.2], false, null, 'up'],
+    ['one day between', [0.2, 0.2, 0.2, 0.2, 0.1, 0.2, 0.2, 0.2, 0.2], false, null, null],
+    ['swings of the same size', [0.2, 0.22, 0.2, 0.22, 0.2, 0.22, 0.2, 0.22], false, null, null],
+  ])('%s', (_, all, isMoved, odd, turned) => {
+    const trend = of(...all)
+    expect([trend.isMoved, trend.odd, trend.turn?.way ?? null]).toEqual([isMoved, odd, turned])
+  })
+
+  test('a line begins at the compared day, and so at the figure that a change is of', () => {
+    const own = [1, 1, 1, ...Array(days - 3).fill(4)]
+    const compare = { day: march(4), tolerance: 0 }
+    const [card] = told(jobOf({ keywords: some(10, { own, volume: 100 }), compare })).cards
+    expect(card?.trend.length).toBe(days - 3)
+    expect(card?.trend[0]).toBe(card?.trend.at(-1))
+    expect(card?.change).toEqual({ text: '=', way: 'same' })
+  })
+})
+
+describe('the four figures', () => {
+  const cardsOf = (keywords: readonly AKeyword[], citations: readonly Citation[] = []) =>
+    told(jobOf({ keywords }, { citations })).cards.map(({ metric, value, change, about }) =>
+      [metric, value, change === null ? '' : `${change.text} ${change.way}`, about].join(' | '),
+    )
+
+  test('are clicks, visibility, the top 10 and share of voice where there are volumes', () => {
+    expect(cardsOf(some(10, { own: turn(9, 2), volume: 1234 }))).toEqual([
+      'clicks | 1,940 | ▲ 1,590 better | 10 of 10 keywords checked',
+      'visibility | 55.1% | ▲ 45.3 better | 10 of 10 keywords checked',
+      'top_ten | 10 of 10 | = same | 10 of 10 keywords checked',
+      'share_of_voice | 15.7% | ▲ 12.9 better | 10 of 10 keywords checked',
+    ])
+  })
+
+  test('have no clicks without volumes, and nothing of the click curve for news', () => {
+    expect(cardsOf(some(10, { own: 2 })).map((text) => text.split(' ')[0])).toEqual([
+      'visibility',
+      'top_ten',
+      'top_three',
+      'ranked',
+    ])
+    expect(
+      cardsOf(some(10, { own: 2, volume: 900, kind: 'news', operation: 'alpha.news' })).map(
+        (text) => text.split(' ')[0],
+      ),
+    ).toEqual(['top_ten', 'top_three', 'ranked'])
+  })
+
+  test('have AI citations where the job asks them, with who else is cited', () => {
+    const answer = { kind: 'reference', operation: 'alpha.ai', rival: 1 } as const
+    const keywords = [
+      ...some(5, { own: 2, volume: 100 }),
+      { ...answer, own: 1 },
+      ...some(5, { ...answer, own: out }),
+    ]
+    const citations = Array.from({ length: 6 }, (_, place) => ({
+      keyword: 5 + place,
+      day: days - 1,
+      references: 4,
+      cited: [{ target: 1, indexes: [0] }],
+    }))
+    expect(cardsOf(keywords, citations)[3]).toBe('cited | 1 of 6 | = same | also cited: rival.com in 6')
+  })
+
+  test('a change within the usual swing is grey', () => {
+    const waves = Array.from({ length: days }, (_, day) => [3, 6, 2, 5, 4][day % 5] ?? 3)
+    expect(cardsOf(some(10, { own: waves, volume: 100 }))[0]).toMatch(/[▲▼] \d+% same/)
+  })
+})
+
+const links = ['https://acme.com/a', 'https://acme.com/b', 'https://www.acme.com/a?x=1']
+/** Two pages in turn, from the first day on. */
+const inTurn: AKeyword['links'] = [
+  [0, 0],
+  [5, 1],
+  [9, 0],
+  [12, 1],
+]
+const base = some(5, { own: 1, volume: 100 })
+
+describe('what to do next', () => {
+  const stepsOf = (
+    keywords: readonly AKeyword[],
+    more: Partial<Parameters<typeof jobOf>[1]> = {},
+    language: 'en' | 'de' = 'en',
+  ) =>
+    told(jobOf({ keywords, links }, more), language).steps.map(
+      ({ what, reason, clicks }) => `${what}: ${reason}${clicks === null ? '' : ` [${Math.round(clicks)}]`}`,
+    )
+
+  testTable<[string, readonly AKeyword[], readonly string[]]>([
+    ['nothing moves', base, []],
+    [
+      'what fell is recovered',
+      [...base, { query: 'desk', own: turn(2, 9), volume: 1000 }],
+      ['Recover “desk”: fell from 2 to 9 [129]'],
+    ],
+    [
+      'a fall is told although the keyword is within reach',
+      [...base, { query: 'desk', own: turn(5, 8), volume: 1000 }],
+      ['Recover “desk”: fell from 5 to 8 [40]'],
+    ],
+    [
+      'what left the results as well',
+      [...base, { query: 'desk', own: turn(7, out), volume: 1000 }],
+      ['Recover “desk”: fell from 7 to not found [40]'],
+    ],
+    [
+      'what is within reach is pushed',
+      [...base, { query: 'desk', own: turn(9, 4), volume: 1000 }],
+      ['Push “desk”: at rank 4, was 9, the top 3 is within reach [30]'],
+    ],
+    [
+      'under a hundredth of the clicks is nothing',
+      [...base, { query: 'desk', own: turn(9, 10), volume: 10 }],
+      [],
+    ],
+    [
+      'a page that is not meant is fixed',
+      [...base, { query: 'desk', own: 2, volume: 1000, url: 'https://acme.com/b', links: [[0, 0]] }],
+      ['Fix “desk”: /a ranks instead of /b [157]'],
+    ],
+    [
+      'two pages that swap are fixed',
+      [...base, { query: 'desk', own: 2, volume: 1000, links: inTurn }],
+      ['Fix “desk”: /b and /a rank in turn (2 changes) [157]'],
+    ],
+    [
+      'a rank that a rival comes near to is defended',
+      [...base, { query: 'desk', own: 2, rival: turn(12, 3), volume: 1000 }],
+      ['Defend “desk”: rival.com came from 12 to 3, right behind your 2 [47]'],
+    ],
+    [
+      'markets of a keyword are one row',
+      [
+        ...base,
+        { query: 'desk', params: { gl: 'us' }, own: turn(2, 9), volume: 1000 },
+        { query: 'desk', params: { gl: 'gb' }, own: turn(2, 5), volume: 1000 },
+      ],
+      ['Recover “desk”: US: fell from 2 to 9; GB: fell from 2 to 5 [214]'],
+    ],
+  ])('%s', (_, keywords, expected) => {
+    expect(stepsOf(keywords)).toEqual(expected)
+  })
+
+  test('most clicks first, five at most, chances never before what fell', () => {
+    const keywords = [
+      ...some(9, { own: 4, volume: 90_000 }),
+      { query: 'fell a little', own: turn(8, 10), volume: 400_000 },
+      { query: 'fell far', own: turn(1, 30), volume: 90_000 },
+    ].map((one, place) => ({ query: `keyword ${place}`, ...one }))
+    const steps = stepsOf(keywords)
+    expect(steps.length).toBe(5)
+    expect(steps[0]).toContain('Recover “fell far”')
+    expect(steps.join()).toContain('fell a little')
+  })
+
+  test('who took the place is named, tracked or not', () => {
+    const serp = (keyword: number) => ({
+      keyword,
+      day: days - 1,
+      depth: 2,
+      results: [
+        [1, null, null, 0, []],
+        [2, null, null, 1, []],
+      ] as const,
+    })
+    const keywords = [...base, { query: 'desk', own: turn(2, 9), volume: 1000 }]
+    expect(stepsOf(keywords, { serps: [serp(5)], sites: ['a.example', 'b.example'] })).toEqual([
+      'Recover “desk”: fell from 2 to 9, b.example has the place [129]',
+    ])
+  })
+
+  test('an answer that cites rivals alone is to be won', () => {
+    const keywords = [
+      ...base,
+      { query: 'desk', kind: 'reference', operation: 'alpha.ai', own: out, rival: 1 } as const,
+    ]
+    const citations = [{ keyword: 5, day: days - 1, references: 4, cited: [{ target: 1, indexes: [0] }] }]
+    expect(stepsOf(keywords, { citations })).toEqual([
+      'Get cited for “desk”: the AI answer cites rival.com and not you',
+    ])
+  })
+
+  test('in German', () => {
+    const keywords = [...base, { query: 'tisch', own: turn(2, out), volume: 1000 }]
+    expect(stepsOf(keywords, {}, 'de')).toEqual([
+      '„tisch“ zurückholen: von Platz 2 auf nicht in den Top 30 gefallen [157]',
+    ])
+  })
+
+  test('for a competitor there is nothing, and otherwise it says why', () => {
+    const told = (keywords: readonly AKeyword[], target?: string) => {
+      const job = jobOf({ keywords, ...(target === undefined ? {} : { target }) })
+      return story(job.data, { target: job.target, say: wordsOf('en') })
+    }
+    expect(told([{ own: turn(2, 9), rival: turn(1, 8), volume: 100 }], 'rival.com').steps).toEqual([])
+    expect(told(base).nothing).toContain('Nothing stands out')
+    expect(told(some(5, { own: out, volume: 10, url: 'https://acme.com/x' })).nothing).toContain(
+      'Look first at the pages meant for “keyword 1” (10 searches a month, /x)',
+    )
+  })
+})
+
+test('what moved is one list by clicks, with who passed whom', () => {
+  const job = jobOf({
+    keywords: [
+      ...some(4, { own: 3, rival: 5, volume: 10 }),
+      { query: 'won', own: turn(9, 1), rival: 4, volume: 900 },
+      { query: 'lost', own: turn(2, 8), rival: 5, volume: 5000 },
+      { query: 'in', own: turn(out, 10), volume: 100 },
+      { query: 'out', own: turn(10, out), volume: 200 },
+    ],
+  })
+  expect(
+    told(job).moves.map(({ way, name, from, to, clicks, passed }) => [
+      way,
+      name,
+      from,
+      to,
+      Math.round(clicks ?? 0),
+      passed,
+    ]),
+  ).toEqual([
+    ['down', '“lost”', '2', '8', -625, 'rival.com is ahead now'],
+    ['up', '“won”', '9', '1', 231, 'rival.com is behind now'],
+    ['left', '“out”', '10', 'not found', -5, null],
+    ['entered', '“in”', 'not found', '10', 3, null],
+  ])
+})
