@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
-import { factsOf } from '../../src/report/findings/facts.ts'
-import { findings } from '../../src/report/findings/find.ts'
-import { sentenceOf } from '../../src/report/findings/say.ts'
 import { buildHistory } from '../../src/report/history/build-history.ts'
 import { keywordStatuses } from '../../src/report/history/keyword-status.ts'
 import { urlSwaps } from '../../src/report/metrics/pages.ts'
+import { story } from '../../src/report/story/story.ts'
 import { wordsOf } from '../../src/report/words/words.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
-import { curve } from '../report/metrics/history.ts'
+import { aPageOf, curve } from '../report/metrics/history.ts'
 import { aTarget } from '../run/build.ts'
 import { webPage, work } from './answers.ts'
 import { aQuery, aStore, noon, plan, type Queries } from './build.ts'
@@ -81,8 +79,8 @@ test('a history goes on across an edit, is marked there, and is never compared a
     expect(keywordStatuses(then, compare).map(({ baseline, change }) => [baseline, change])).toEqual(
       then.series.map(() => [null, { movement: 'unknown', change: null }]),
     )
-  const told = findings(factsOf(then, { target: 0, compare: null, measure: { curve } }))
-  expect(told.map((one) => sentenceOf(one, wordsOf('en')))[0]).toContain(
+  const { sentences } = story(aPageOf(then, { measure: { curve } }), { target: 0, say: wordsOf('en') })
+  expect(sentences.map(({ text }) => text).join(' ')).toContain(
     'There is nothing to compare with: the keywords are asked otherwise since 3 March 2026.',
   )
 

@@ -1,7 +1,6 @@
 import { isComparison, isDay, isPeriod, rangeIn } from '../../model/settings/presentation.ts'
 import { addDays } from '../../model/time.ts'
 import { offeredPeriods, type PageData } from '../../report/data.ts'
-import { isInGroup, keywordGroups } from '../../report/findings/groups.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { baselineOrder, type KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
@@ -57,7 +56,7 @@ export function filtersIn(hash: string, data: PageData): Filters {
     operation: keywords.map(({ operation }) => operation),
     locale: keywords.map(localeOf),
     part: keywords.map(partOf).map(partKey),
-    movement: listedGroups,
+    movement: movementGroups,
   }
   const chosen = Object.entries<readonly string[]>(known).map(([key, values]) => [
     key,
@@ -112,7 +111,7 @@ export function filterLabels(
     [words.engine, operation],
     [words.locale, locale],
     [words.figuresOf, parts.map((one) => partLabel(one, say)).join()],
-    [words.listed, movement && listedLabel(movement)],
+    [words.listed, movement && movementLabel(movement as MovementGroup)],
     [words.period, period === '' || chosen === null ? '' : daysInWords(say, chosen)],
     [words.comparedWith, compare === '' || asked === null ? '' : say.longDay(asked.day)],
   ] as const
@@ -207,17 +206,8 @@ export function lastBefore(days: readonly string[], { until }: Days): string {
   return addDays(days.findLast((day) => day <= until) ?? until, -1)
 }
 
-/** Keywords that the table can be limited to: those of a movement, and those that sentences count. */
-export const listedGroups: readonly string[] = [...movementGroups, ...keywordGroups]
-
-export function listedLabel(name: string): string {
-  const group = keywordGroups.find((one) => one === name)
-  return group === undefined ? movementLabel(name as MovementGroup) : say.overview.groups[group]
-}
-
 export function isListed(name: string, status: KeywordStatus): boolean {
-  const group = keywordGroups.find((one) => one === name)
-  return group === undefined ? groupOf(status.change) === name : isInGroup(group, status)
+  return groupOf(status.change) === name
 }
 
 /** What is chosen, in the words of a sentence: the target if it is not the usual one, and the values of filters, without the period. */

@@ -289,12 +289,7 @@ function next({ steps, nothing }: Story, open: OpenKeyword): HTMLElement {
       html('span', 'name', what),
       clicks === null
         ? null
-        : html(
-            'span',
-            'stake',
-            html('b', '', say.figure(clicks, 'clicks a month')),
-            ` ${say.nextActions.atStake}`,
-          ),
+        : html('span', 'stake', html('b', '', say.figure(clicks, 'clicks a month')), ` ${say.story.atStake}`),
       html('span', 'reason', reason),
     )
   }

@@ -1,7 +1,6 @@
 import { paramsApart, pathOf, valueRank } from '../../report/cells.ts'
 import { daily } from '../../report/daily.ts'
 import type { PageData } from '../../report/data.ts'
-import { isSwing } from '../../report/findings/swing.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf } from '../../report/history/movement.ts'
 import type { DayValue, Keyword, RankSeries } from '../../report/history/rank-history.ts'
@@ -10,6 +9,7 @@ import { byWorthOfMovement } from '../../report/metrics/movements.ts'
 import { rankingLink } from '../../report/metrics/pages.ts'
 import { bestRank, clicksOf } from '../../report/metrics/positions.ts'
 import { type Scorecard, type SegmentBy, scorecards } from '../../report/segments.ts'
+import { isSwing, spanOf } from '../../report/story/facts.ts'
 import { spark, trendLine } from './chart/line-chart.ts'
 import { html, noValue, twoLines } from './dom.ts'
 import type { Filters } from './filters.ts'
@@ -419,7 +419,12 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
       ? []
       : [
           column('change', words.change, delta, (card) => {
-            const isUsual = isSwing('visibility', card.figures.visibility, daysOf(card))
+            const isUsual = isSwing(
+              'visibility',
+              card.figures.visibility,
+              daysOf(card),
+              spanOf(card.statuses, view.history.days)?.day ?? null,
+            )
             return deltaMark('visibility', delta(card), isUsual)
           }),
           {

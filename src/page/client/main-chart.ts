@@ -1,9 +1,9 @@
 import { type DailyFigures, daily } from '../../report/daily.ts'
-import { firstNeeded } from '../../report/findings/spread.ts'
 import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
 import { spanOf } from '../../report/story/facts.ts'
+import { firstNeeded } from '../../report/story/trend.ts'
 import {
   type DayEvents,
   eventMarks,

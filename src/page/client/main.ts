@@ -1,24 +1,17 @@
 import type { PageData } from '../../report/data.ts'
 import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
+import type { MovementGroup } from '../../report/history/movement.ts'
 import { inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
 import { controls } from './controls/controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
-import {
-  type Filters,
-  hashOf,
-  listedLabel,
-  navigation,
-  type ReaderPlace,
-  type SectionId,
-  withUsedDay,
-} from './filters.ts'
+import { type Filters, hashOf, navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
 import { firstBlocks, standInIn } from './first.ts'
 import { comment, comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { keywordTable } from './keywords.ts'
 import { rivals } from './rivals.ts'
-import { say, speak, withTooltip } from './text.ts'
+import { movementLabel, say, speak, withTooltip } from './text.ts'
 import { countedView, ofFirstPart, type View, viewOf, withMovement } from './view.ts'
 
 const root = document.getElementById('report')
@@ -242,7 +235,11 @@ function leadOf(view: View): string {
   const ofPart = counted.length < statuses.length ? ` (${partLabel(parts[0] as Part, say)})` : ''
   return [
     movement !== '' &&
-      say.header.onlyGroup(listed.length, counted.length, `${listedLabel(movement)}${ofPart}`),
+      say.header.onlyGroup(
+        listed.length,
+        counted.length,
+        `${movementLabel(movement as MovementGroup)}${ofPart}`,
+      ),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
     removed > 0 && say.header.notShown(removed),
   ]

@@ -1,10 +1,10 @@
 import { type DailyFigures, daily } from '../../report/daily.ts'
-import { isSwing } from '../../report/findings/swing.ts'
 import { headline } from '../../report/headline.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { metrics } from '../../report/metrics/index.ts'
 import { serpPairs } from '../../report/metrics/serps.ts'
 import { discoverCompetitors, type HeadToHead, headToHead, isGaining } from '../../report/metrics/shares.ts'
+import { isSwing, spanOf } from '../../report/story/facts.ts'
 import { statusesByTarget } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { breakable, empty, html, noValue, section } from './dom.ts'
@@ -157,7 +157,11 @@ function columnsOf(
     const { name } = figure
     if (name !== 'visibility' && name !== 'clicks' && name !== 'average_position') return null
     const found = headline(statuses, data.measure)[name]
-    return deltaMark(name, found.cohort?.delta ?? null, isSwing(name, found, all))
+    return deltaMark(
+      name,
+      found.cohort?.delta ?? null,
+      isSwing(name, found, all, spanOf(statuses, data.history.days)?.day ?? null),
+    )
   }
 }
 

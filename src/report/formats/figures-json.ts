@@ -3,7 +3,6 @@ import { reportPageData } from '../build-data.ts'
 import { type DailyFigures, daily } from '../daily.ts'
 import type { PageData } from '../data.ts'
 import { type TopRankCount, topRanksOf } from '../digest.ts'
-import { firstNeeded } from '../findings/spread.ts'
 import { type ComparedFigure, definitionOf } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partKey, partOf, partsOf } from '../history/filter-history.ts'
 import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
@@ -16,6 +15,7 @@ import { bestRank, top } from '../metrics/positions.ts'
 import { citationShare, ownership, serpPairs, volatility } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import { builtHistory, type ReportFormat, type ReportSource } from '../report.ts'
+import { firstNeeded } from '../story/trend.ts'
 import {
   type PartSummary,
   type Summary,
@@ -355,7 +355,7 @@ export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null 
   const first = firstNeeded(history.days.length)
   const daysOf = (target: TrackedTarget) => daily(history, history.targets.indexOf(target), measure, first)
   const trend = daily(history, place, measure)
-    .filter(({ day }) => day >= from)
+    .filter(({ day }) => day >= (summary.compared.at(-1) ?? from))
     .map((day) => ({ day: day.day, value: visibilityOf(day) }))
   return {
     summary,

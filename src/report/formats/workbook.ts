@@ -3,10 +3,6 @@ import type { RunQuality } from '../../model/run.ts'
 import { type CellKind, type Sheet, type SheetCell, type SheetColumn, workbook } from '../../output/xlsx.ts'
 import { reportPageData } from '../build-data.ts'
 import type { PageSerp, SerpResult } from '../data.ts'
-import { type Conclusions, conclusions } from '../findings/conclusions.ts'
-import type { NextAction } from '../findings/next-actions/action.ts'
-import { reasonsOf } from '../findings/next-actions/say.ts'
-import { sentenceOf } from '../findings/say.ts'
 import { definitionOf } from '../headline.ts'
 import { hasClicks, historyOfParts, kindLabels, type Part, partsOf } from '../history/filter-history.ts'
 import { keywordStatuses, valueOn } from '../history/keyword-status.ts'
@@ -21,6 +17,7 @@ import { serpPairs } from '../metrics/serps.ts'
 import { discoverCompetitors, type SiteShare } from '../metrics/shares.ts'
 import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../report.ts'
 import { type Segment, segments } from '../segments.ts'
+import { storiesOf } from '../story/story.ts'
 import {
   linesOf,
   type PartOfTarget,
@@ -46,13 +43,14 @@ export const workbookFormat: ReportFormat = {
 }
 
 export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
-  const { history, period, compare, measure, runs, presentation, citations } = whole
+  const { history, period, compare, measure, runs, presentation } = whole
   const summary = summarise(history, { ...measure, compare })
-  const said = conclusions(history, { compare, measure, citations })
+  const { serps, sites } = whole.serps
+  const told = storiesOf({ ...whole, serps, sites }, { say: wordsOf('en'), mark: (name) => name })
   const sheets = [
     summarySheet(summary, period),
-    findingsSheet(said),
-    nextActionsSheet(said),
+    sentencesSheet(told),
+    stepsSheet(told),
     tagsSheet(segments(history, { ...measure, compare }), history),
     rankingsSheet(whole),
     movementSheet(whole),
@@ -72,48 +70,36 @@ function forClient({ columns, ...rest }: Sheet): Sheet {
   return { ...rest, columns: columns.map((one) => ({ ...one, header: renamed(one.header) })) }
 }
 
-interface Sentence {
-  readonly target: string
-  readonly sentence: string
-}
+type Stories = ReturnType<typeof storiesOf>
 
-/** How things stand, in sentences. */
-function findingsSheet(all: readonly Conclusions[]): Sheet {
-  const say = wordsOf('en')
-  const sentences = all.flatMap(({ target, findings }) =>
-    findings.map((one): Sentence => ({ target: target?.label ?? '', sentence: sentenceOf(one, say) })),
+/** What happened, in sentences. */
+function sentencesSheet(all: Stories): Sheet {
+  const sentences = all.flatMap(({ label, sentences, limits }) =>
+    [...sentences.map(({ text }) => text), ...limits].map((text) => ({ target: label ?? '', text })),
   )
-  return sheet<Sentence>(
+  return sheet<(typeof sentences)[number]>(
     'In short',
-    [
-      field('target', 'text', ({ target }) => target),
-      field('sentence', 'text', ({ sentence }) => sentence, 100),
-    ],
+    [field('target', 'text', ({ target }) => target), field('sentence', 'text', ({ text }) => text, 100)],
     sentences,
   )
 }
 
-interface ActionLine {
-  readonly target: string
-  readonly action: NextAction
-}
-
 /** What to do next, the most clicks at stake first. */
-function nextActionsSheet(all: readonly Conclusions[]): Sheet {
-  const say = wordsOf('en')
-  const rows = all.flatMap(({ target, actions }) =>
-    actions.map((action): ActionLine => ({ target: target?.label ?? '', action })),
+function stepsSheet(all: Stories): Sheet {
+  const rows = all.flatMap(({ label, steps }) =>
+    steps.flatMap((step) => step.statuses.map((status) => ({ target: label ?? '', step, status }))),
   )
-  return sheet<ActionLine>(
+  return sheet<(typeof rows)[number]>(
     'What to do next',
     [
       field('target', 'text', ({ target }) => target),
-      ...keywordFields<ActionLine>(({ action }) => action.status.keyword),
-      field('reason', 'text', ({ action }) => reasonsOf(action, say), 80),
-      field('clicks a month', 'decimal', ({ action }) => action.clicks),
-      field('rank', 'number', ({ action }) => action.status.current.rank),
-      field('volume', 'number', ({ action }) => action.status.keyword.volume),
-      field('page', 'text', ({ action }) => action.page, 50),
+      field('what', 'text', ({ step }) => step.what, 40),
+      ...keywordFields<(typeof rows)[number]>(({ status }) => status.keyword),
+      field('reason', 'text', ({ step }) => step.reason, 80),
+      field('clicks a month', 'decimal', ({ step }) => step.clicks),
+      field('rank', 'number', ({ status }) => status.current.rank),
+      field('volume', 'number', ({ status }) => status.keyword.volume),
+      field('page', 'text', ({ step }) => step.page, 50),
     ],
     rows,
   )

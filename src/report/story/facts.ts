@@ -2,16 +2,16 @@ import { daysBetween } from '../../model/time.ts'
 import { placesOf } from '../cells.ts'
 import { type DailyFigures, daily } from '../daily.ts'
 import type { PageData, PageSerp } from '../data.ts'
-import { clicksFloors, type Floors, firstNeeded, shareFloors } from '../findings/spread.ts'
-import { headlineFigure, isKnownOnBothDays } from '../headline.ts'
+import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import { rateOf } from '../metrics/figure.ts'
+import type { HeadlineName } from '../metrics/index.ts'
 import { statusesByTarget } from '../summary.ts'
 import type { ComparedSpan } from '../words/formats.ts'
 import type { Words } from '../words/words.ts'
-import { trendOf } from './trend.ts'
+import { clicksFloors, firstNeeded, rankFloors, shareFloors, trendOf } from './trend.ts'
 
 /** What stories are made of. */
 export type StoryData = Pick<PageData, 'history' | 'compare' | 'measure' | 'citations' | 'serps' | 'sites'>
@@ -244,11 +244,34 @@ export function trendOfMetric(facts: StoryFacts, metric: StoryMetric, statuses: 
     return null
   const days = facts.daily(common)
   const isShare = metric === 'visibility' || metric === 'share_of_voice'
-  const floors: Floors = metric === 'clicks' ? clicksFloors(value ?? 0, common.length) : shareFloors
+  const floors = metric === 'clicks' ? clicksFloors(value ?? 0, common.length) : shareFloors
   return trendOf(
     days.map((day) => ({ day: day.day, level: levelOn(day, metric), figures: day })),
     { since: span.day, delta: isShare ? delta : delta / common.length, floors },
   )
+}
+
+/**
+ * Whether a figure changed by no more than it usually swings; not where nothing is compared.
+ *
+ * @param since the day that is compared with
+ */
+export function isSwing(
+  name: HeadlineName,
+  { value, cohort }: ComparedFigure,
+  days: readonly DailyFigures[],
+  since: string | null,
+): boolean {
+  const delta = cohort?.delta ?? null
+  if (delta === null || since === null) return false
+  const common = cohort?.now.coverage.observed ?? 0
+  const isRank = name === 'average_position'
+  const floors = name === 'clicks' ? clicksFloors(value ?? 0, common) : isRank ? rankFloors : shareFloors
+  const levels = days.map((day) => ({
+    day: day.day,
+    level: !isRank ? levelOn(day, name) : day.isPartial ? null : day.figures[name].value,
+  }))
+  return !trendOf(levels, { since, delta: name === 'clicks' ? delta / common : delta, floors }).isMoved
 }
 
 /** How many keywords were checked on the last day, and how many of them rank. */

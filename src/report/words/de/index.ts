@@ -1,7 +1,6 @@
 import type { Words } from '../en/index.ts'
 import { email, markdown, portfolio } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
-import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
 import {
   blocks,
@@ -17,7 +16,7 @@ import {
   serps,
   tables,
 } from './page.ts'
-import { story } from './story.ts'
+import { overview, story } from './story.ts'
 
 /** Reports in German. */
 export const german: Words = {
@@ -29,8 +28,6 @@ export const german: Words = {
   competitors,
   counts,
   definitions,
-  findings,
-  nextActions,
   overview,
   email,
   filters,

@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { type ComparedSpan, isMonth } from '../formats.ts'
+import { type ComparedSpan, isMonth, minus } from '../formats.ts'
 import { counted, formats } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
@@ -235,6 +235,7 @@ export const story: Words['story'] = {
   inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
   closing: (rival, before, rank, mine) => `${rival} kam von ${before} auf ${rank}, dicht hinter Ihre ${mine}`,
   notCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie nicht`,
+  atStake: 'Klicks im Monat, um die es geht',
   stake: (value) => `etwa ${clicks(value)} im Monat`,
   nothing: {
     notChecked: 'Es konnte nichts geprüft werden.',
@@ -258,4 +259,16 @@ export const story: Words['story'] = {
     rivals: 'Wettbewerber',
     keywords: 'Keywords',
   },
+}
+
+export const overview: Words['overview'] = {
+  inShort: 'Auf einen Blick',
+  figuresOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
+  checked: (observed, expected) => `${number(observed)} von ${keywordsOf(expected)} geprüft`,
+  notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
+  gain: (clicks) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
+  clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,
+  clicksFewer: (clicks) =>
+    `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat weniger`,
+  filterByMovement: 'Die Tabelle der Keywords nach Veränderung filtern',
 }

@@ -1,6 +1,5 @@
 import { email, markdown, portfolio } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
-import { findings, nextActions, overview } from './findings.ts'
 import { metric, ranks } from './metrics.ts'
 import {
   blocks,
@@ -16,7 +15,7 @@ import {
   serps,
   tables,
 } from './page.ts'
-import { story } from './story.ts'
+import { overview, story } from './story.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
 export const english = {
@@ -28,8 +27,6 @@ export const english = {
   competitors,
   counts,
   definitions,
-  findings,
-  nextActions,
   overview,
   email,
   filters,

@@ -1,4 +1,4 @@
-import { type ComparedSpan, isMonth } from '../formats.ts'
+import { type ComparedSpan, isMonth, minus } from '../formats.ts'
 import { counted, counts, formats } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
@@ -257,6 +257,7 @@ export const story = {
   closing: (rival: string, before: string, rank: number, mine: number) =>
     `${rival} came from ${before} to ${rank}, right behind your ${mine}`,
   notCited: (rivals: readonly string[]) => `the AI answer cites ${list(rivals)} and not you`,
+  atStake: 'clicks a month at stake',
   /** What is won or lost by a row. */
   stake: (value: number) => `about ${clicks(value)} a month`,
   nothing: {
@@ -279,4 +280,18 @@ export const story = {
     return `${quoted(query)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`
   },
   blocks: { moved: 'What moved', next: 'What to do next', rivals: 'Rivals', keywords: 'Keywords' },
+}
+
+/** Beside the story. */
+export const overview = {
+  inShort: 'In short',
+  figuresOf: (part: string, others: readonly string[]) =>
+    `Figures of ${part}. Not included: ${others.join('; ')}.`,
+  checked: (observed: number, expected: number) =>
+    `${number(observed)} of ${counts.keywords(expected)} checked`,
+  notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
+  gain: (clicks: number) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
+  clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
+  clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
+  filterByMovement: 'Filter the table of keywords by movement',
 }
