@@ -53,25 +53,35 @@ afterAll(() => place[Symbol.asyncDispose]())
 const portfolio = (...flags: readonly string[]) => place.call(['report', '--all', ...flags])
 
 describe('rows', () => {
-  test('are of every job of the database, problems first, then by name', async () => {
+  test('are of every job of the database, the most clicks at stake first', async () => {
     const { code, stdout, stderr } = await portfolio('--json')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const rows = JSON.parse(stdout) as readonly Record<string, unknown>[]
-    expect(rows.map(({ job, level }) => [job, level])).toEqual([
-      ['failing', 'error'],
-      ['acme', 'ok'],
-      ['mueller', 'ok'],
-      ['no where?', 'ok'],
-      ['plain', 'ok'],
+    const stakes = rows.map((row) => (row.clicks_at_stake as number | null) ?? -1)
+    expect(stakes).toEqual(stakes.toSorted((a, b) => b - a))
+    expect(rows.map(({ job, level }) => `${job} ${level}`).sort()).toEqual([
+      'acme ok',
+      'failing error',
+      expect.stringMatching(/^mueller (ok|warning)$/),
+      'no where? warning',
+      'plain ok',
     ])
-    expect(rows[0]).toMatchObject({ problems: [expect.stringContaining('1 of 2 tasks of run')], checked: 1 })
-    expect(rows[3]).toMatchObject({ visibility: 0, top_10: 0, clicks: 0, clicks_change: 0 })
-    expect(rows[1]).toMatchObject({ client: 'Acme Inc.', site: 'acme.com', keywords: 3, checked: 3 })
-    expect(rows[4]).toMatchObject({ site: null, visibility: null, last_good_run: expect.any(String) })
+    const of = (name: string) => rows.find(({ job }) => job === name)
+    expect(of('failing')).toMatchObject({
+      problems: [expect.stringContaining('1 of 2 tasks of run')],
+      checked: 1,
+      clicks_at_stake: null,
+    })
+    expect(of('no where?')).toMatchObject({
+      ...{ visibility: 0, top_10: 0, clicks: 0, clicks_change: 0 },
+      problems: [expect.stringContaining('nowhere.example has a visibility of 0.0% for 1 keyword')],
+    })
+    expect(of('acme')).toMatchObject({ client: 'Acme Inc.', site: 'acme.com', keywords: 3, checked: 3 })
+    expect(of('plain')).toMatchObject({ site: null, visibility: null, last_good_run: expect.any(String) })
   })
 
   test('say what the report of the job says, over the period of the job', async () => {
-    const [row] = JSON.parse((await place.call(['report', 'acme', 'mueller', '--json'])).stdout) as [
+    const [row] = JSON.parse((await place.call(['report', 'acme', 'plain', '--json'])).stdout) as [
       Record<string, unknown>,
     ]
     const { stdout } = await place.call(['report', 'acme', '--metrics', '--json', '--period', 'all'])
@@ -90,8 +100,8 @@ describe('rows', () => {
     const { stdout } = await portfolio()
     const [problems, table] = stdout.split('\n\n')
     expect(problems).toMatch(/^error +failing: 1 of 2 tasks of run \d+ failed/)
-    expect(table).toMatch(/^client +state +visibility/)
-    expect(table).toMatch(/^Acme Inc\. +ok +\d+\.\d%/m)
+    expect(table).toMatch(/^client +state +at stake +clicks/)
+    expect(table).toMatch(/^Acme Inc\. +ok +\d.* \d+\.\d%/m)
     expect(table).toMatch(/^plain +ok +- +/m)
   })
 })
@@ -136,8 +146,8 @@ describe('the page', () => {
     const { code, stdout } = await place.call(['report', 'gone.yaml', 'acme', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject([
-      { job: 'gone', level: 'warning', problems: [expect.stringContaining('The logo')] },
       { job: 'acme', level: 'ok', site: 'acme.com' },
+      { job: 'gone', level: 'warning', problems: [expect.stringContaining('The logo')] },
     ])
   })
 })

@@ -24,7 +24,12 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true })
 })
 
-const figure = (value: number, change: number | null) => ({ value, change })
+const figure = (value: number, change: number | null, isUsual = false) => ({
+  value,
+  change,
+  before: null,
+  isUsual,
+})
 
 /** A row; the more, the better its figures. */
 function row(name: string, more: number, rest: Partial<PortfolioRow> = {}): PortfolioRow {
@@ -38,7 +43,8 @@ function row(name: string, more: number, rest: Partial<PortfolioRow> = {}): Port
     ranks: {
       ...{ site: `${name}.example`, keywords: 40, checked: 40, trend },
       ...{ from: '2026-10-24', until: '2026-11-20', compared: '2026-10-23' },
-      visibility: figure(more / 100, 0.012),
+      stake: more * 30,
+      visibility: figure(more / 100, 0.012, true),
       averagePosition: figure(20 - more, -0.4),
       clicks: figure(more * 900, -120),
       topTen: figure(more, 0),
@@ -96,12 +102,12 @@ async function opened(look: { readonly width: number; readonly scheme?: 'light' 
 }
 
 describe.skipIf(chromium === undefined)(chromium === undefined ? whyNoChromium : 'the portfolio', () => {
-  test('has problems first, and sorts by each column, with what is not known at the end', async () => {
+  test('has the most clicks at stake first, sorts by each column with what is not known at the end, and finds clients', async () => {
     const { tab, mishaps } = await opened({ width: 1280 })
     const names = () =>
       tab.$$eval('tbody .name', (all) => all.map((one) => one.firstChild?.textContent ?? ''))
     const long = 'A very long name of a client that has no place in a narrow column GmbH & Co. KG'
-    expect(await names()).toEqual([hostile, long, 'Alpha', 'Beta', 'plain', 'old'])
+    expect(await names()).toEqual([long, 'Beta', hostile, 'Alpha', 'plain', 'old'])
     const press = (column: number) => tab.click(`thead th:nth-child(${column}) button`)
     await press(2)
     expect(await names()).toEqual([long, 'Beta', hostile, 'Alpha', 'old', 'plain'])
@@ -110,9 +116,18 @@ describe.skipIf(chromium === undefined)(chromium === undefined ? whyNoChromium :
     expect(await tab.$eval('thead th:nth-child(2)', (head) => head.getAttribute('aria-sort'))).toBe(
       'ascending',
     )
-    await press(9)
+    await press(8)
     expect((await names()).at(-1)).toBe('plain')
     expect(await tab.$$eval('[aria-sort]', (all) => all.length)).toBe(1)
+    await tab.type('.find', 'beta.EXA')
+    expect(
+      await tab.$$eval('tbody tr:not([hidden]) .name', (all) => all.map((one) => one.textContent)),
+    ).toEqual(['Beta'])
+    expect(await tab.$eval('.found', (one) => one.textContent)).toBe('1 found')
+    // No more than the usual swing is grey; worse is never green.
+    expect(
+      await tab.$$eval('tbody tr:first-child .change', (all) => all.map((one) => one.className)),
+    ).toEqual(['change worse', 'change same', 'change same'])
     expect(mishaps).toEqual([])
     await tab.close()
   })
@@ -120,8 +135,40 @@ describe.skipIf(chromium === undefined)(chromium === undefined ? whyNoChromium :
   test('opens the reports beside it, whatever they are named', async () => {
     const { tab } = await opened({ width: 1280 })
     await writeFile(join(folder, 'a b#c?.html'), '<title>theirs</title>')
-    await Promise.all([tab.waitForNavigation(), tab.click('tbody tr:first-child a')])
+    await Promise.all([tab.waitForNavigation(), tab.click('tbody tr.error a')])
     expect(await tab.title()).toBe('theirs')
+    await tab.close()
+  })
+
+  test('has forty clients on one screen, each in one row, and the same problem of eight in one line', async () => {
+    const rows = Array.from({ length: 40 }, (_, place) =>
+      row(`Client ${String(place).padStart(2, '0')} with a name of usual length`, place % 20, {
+        ...(place % 5 === 0
+          ? {
+              level: 'error',
+              problems: [{ level: 'error', kind: 'stale', text: `The last good run is ${place} days old` }],
+            }
+          : {}),
+      }),
+    )
+    const { tab } = await opened({ width: 1280 }, { ...data, rows })
+    const heights = await tab.$$eval('tbody tr', (all) =>
+      all.map((one) => {
+        const { height, bottom } = one.getBoundingClientRect()
+        return { height, bottom }
+      }),
+    )
+    expect(heights).toHaveLength(40)
+    expect(Math.max(...heights.map(({ height }) => height))).toBeLessThanOrEqual(21)
+    expect(heights.at(-1)?.bottom).toBeLessThanOrEqual(960)
+    expect(
+      await tab.$$eval('.problems > li', (all) => all.map((one) => one.textContent?.slice(0, 40))),
+    ).toEqual([
+      'Balance The balance lasts 3 days',
+      expect.stringMatching(/^Out of date 8 clients: Client \d\d/),
+    ])
+    await tab.click('.problems summary')
+    expect(await tab.$$eval('.problems details li', (all) => all.length)).toBe(8)
     await tab.close()
   })
 

@@ -1,9 +1,19 @@
 import type { Language } from '../../model/settings/presentation.ts'
 import { html, type Markup } from '../../output/markup.ts'
-import { inOrder, type PortfolioProblem, type PortfolioRow } from '../../report/formats/portfolio.ts'
+import {
+  figureTexts,
+  groupedProblems,
+  inOrder,
+  mostNamedClients,
+  type PortfolioProblem,
+  type PortfolioRanks,
+  type PortfolioRow,
+  sparkPoints,
+  sparkSize,
+} from '../../report/formats/portfolio.ts'
+import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { documentStart, type PageAssets } from '../html.ts'
-import { instantParts, problemList, rowOf } from './table-row.ts'
 
 /** What the page shows: plain data of all jobs. */
 export interface PortfolioPage {
@@ -25,10 +35,11 @@ export function portfolioPage(data: PortfolioPage, assets: PageAssets): string {
   const body = html`<header class="page-header">
 <h1>${say.portfolio.title}</h1>
 <p class="days">${standing(rows, say)}</p>
-<p class="account">${account(data, say)}</p>
+<input type="search" class="find" placeholder="${say.portfolio.find}" aria-label="${say.portfolio.find}" hidden>
+<span class="sr-only found" role="status" data-text="${say.portfolio.found}"></span>
 </header>
 <main>
-${problemSection(data, say)}<div class="surface">
+${problemSection(data.problems, rows, say)}<div class="surface">
 <table role="table">
 <caption class="sr-only">${say.portfolio.clients(rows.length)}</caption>
 <thead role="rowgroup"><tr role="row">${headCells(say)}</tr></thead>
@@ -36,6 +47,7 @@ ${problemSection(data, say)}<div class="surface">
 ${rows.map((row) => rowOf(row, say))}</tbody>
 </table>
 </div>
+<p class="account">${account(data, say)}</p>
 <p class="note">${say.portfolio.estimated}</p>
 </main>
 `
@@ -80,9 +92,29 @@ function balanceText({ credits, days }: NonNullable<PortfolioPage['balance']>, s
   return `${balance(credits)}, ${days > mostDays ? enoughForYears : enoughFor(days)}`
 }
 
-function problemSection({ problems }: PortfolioPage, say: Words): Markup | null {
-  if (problems.length === 0) return null
-  return html`<section class="surface whole" aria-labelledby="whole"><h2 id="whole">${say.portfolio.problems}</h2>${problemList(problems, say)}</section>
+/** What is wrong, the same of several clients in one line, which opens to what is said of each. */
+function problemSection(
+  ofAll: readonly PortfolioProblem[],
+  rows: readonly PortfolioRow[],
+  say: Words,
+): Markup | null {
+  const groups = groupedProblems(rows)
+  if (ofAll.length + groups.length === 0) return null
+  const label = (kind: string): string => say.portfolio.kinds[kind] ?? kind
+  // Problems are told in their own words, which are English.
+  const alone = ({ level, kind, text }: PortfolioProblem, about: string | null): Markup =>
+    html`<li class="${level}"><strong>${label(kind)}</strong> ${about}<span lang="en">${text}</span></li>`
+  const lines = groups.map(({ level, kind, clients }) => {
+    const [first] = clients
+    if (first === undefined) return null
+    if (clients.length === 1) return alone({ level, kind, text: first.text }, `${first.name}: `)
+    const names = [...new Set(clients.map(({ name }) => name))]
+    const more = names.length - mostNamedClients
+    const listed = `${names.slice(0, mostNamedClients).join(', ')}${more > 0 ? ` +${say.number(more)}` : ''}`
+    const each = clients.map(({ name, text }) => html`<li>${name}: <span lang="en">${text}</span></li>`)
+    return html`<li class="${level}"><details><summary><strong>${label(kind)}</strong> ${say.portfolio.clients(names.length)}: ${listed}</summary><ul>${each}</ul></details></li>`
+  })
+  return html`<section class="surface" aria-label="${say.portfolio.problems}"><ul class="problems">${ofAll.map((one) => alone(one, null))}${lines}</ul></section>
 `
 }
 
@@ -95,13 +127,79 @@ function headCells(say: Words): readonly Markup[] {
   }
   return [
     head('client', 'ascending', false),
-    head('visibility', 'descending'),
-    head('averagePosition', 'ascending'),
-    head('topTen', 'descending'),
+    head('stake', 'descending'),
     head('clicks', 'descending'),
+    head('visibility', 'descending'),
+    head('topTen', 'descending'),
     html`<th role="columnheader" scope="col">${columns.trend}</th>`,
-    head('compared', 'descending', false),
     head('lastGood', 'ascending', false),
     head('spent', 'descending'),
   ]
+}
+
+/** One client as a row: on narrow screens a card, whose cells carry the titles of their columns. */
+function rowOf(row: PortfolioRow, say: Words): Markup {
+  const { ranks, level, lastGood, spentThisMonth } = row
+  const { columns, never, noRanks } = say.portfolio
+  const { stake, clicks, visibility, topTen } = figureTexts(ranks, say)
+  const cells =
+    ranks === null
+      ? // As many cells as the table has columns: rows are sorted by them.
+        html`<td role="cell" class="no-ranks">${noRanks}</td>${Array.from({ length: 4 }, () => html`<td role="cell"></td>`)}`
+      : html`${figureCell(columns.stake, ranks.stake, { value: stake, change: null })}
+${figureCell(columns.clicks, ranks.clicks.value, clicks)}
+${figureCell(columns.visibility, ranks.visibility.value, visibility)}
+${figureCell(columns.topTen, ranks.checked === 0 ? null : ranks.topTen.value, topTen)}
+<td role="cell" data-label="${columns.trend}" title="${ranks.compared === null ? '' : say.period.compared(say.longDay(ranks.compared))}">${spark(ranks, say)}</td>`
+  const { day, time } = lastGood === null ? { day: never, time: '' } : instantParts(lastGood, say)
+  return html`<tr role="row" class="${level ?? 'retired'}">
+${clientCell(row, say)}
+${cells}
+<td role="cell" class="day" title="${time}" data-label="${columns.lastGood}" data-value="${lastGood === null ? '' : new Date(lastGood).toISOString()}">${day}</td>
+<td role="cell" class="number" data-label="${columns.spent}" data-value="${spentThisMonth}">${say.number(spentThisMonth)}</td>
+</tr>
+`
+}
+
+function clientCell({ name, job, level, problems, ranks, file }: PortfolioRow, say: Words): Markup {
+  const { levels, kinds, keywords } = say.portfolio
+  const title = file === null ? html`${name}` : html`<a href="./${encodeURIComponent(file)}">${name}</a>`
+  const [first] = problems
+  const told = first === undefined ? levels[level ?? 'retired'] : (kinds[first.kind] ?? first.kind)
+  const text = problems.map((one) => one.text).join(' ')
+  const badge = level === 'ok' ? null : html` <span class="badge" title="${text}">${told}</span>`
+  const about = [
+    ...(name === job ? [] : [job]),
+    ...(ranks === null || ranks.site === name ? [] : [ranks.site]),
+    ...(ranks === null ? [] : [keywords(ranks.keywords)]),
+  ].join(' · ')
+  return html`<th role="rowheader" scope="row" data-value="${name}" data-find="${`${name} ${about}`.toLowerCase()}"><span class="name">${title}</span>${badge} <span class="about-client">${about}</span></th>`
+}
+
+function figureCell(
+  label: string,
+  sorted: number | null,
+  { value, change }: { readonly value: string; readonly change: FigureChange | null },
+): Markup {
+  const changed = change === null ? null : html` <span class="change ${change.way}">${change.text}</span>`
+  return html`<td role="cell" class="number" data-label="${label}" data-value="${sorted ?? ''}"><span class="value">${value}</span>${changed}</td>`
+}
+
+/** An instant as a day and a minute, in UTC: the page is read in several time zones. */
+function instantParts(at: number, say: Words): { readonly day: string; readonly time: string } {
+  const text = new Date(at).toISOString()
+  return { day: say.mediumDay(text.slice(0, 10)), time: `${text.slice(11, 16)} UTC` }
+}
+
+function spark({ trend }: PortfolioRanks, say: Words): Markup | null {
+  const known = trend.flatMap(({ value }) => value ?? [])
+  const [first, last] = [known[0], known.at(-1)]
+  if (first === undefined || last === undefined || known.length < 2) return null
+  const { width, height } = sparkSize
+  const lines = sparkPoints(trend.map(({ value }) => value)).map(([point, ...more]) => {
+    const [x = 0, y = 0] = point ?? []
+    if (more.length === 0) return html`<circle cx="${x}" cy="${y}" r="1.5"/>`
+    return html`<polyline points="${[[x, y], ...more].map((one) => one.join(',')).join(' ')}"/>`
+  })
+  return html`<svg class="spark" role="img" aria-label="${say.portfolio.trendText(first, last)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">${lines}</svg>`
 }

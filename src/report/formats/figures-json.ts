@@ -2,11 +2,11 @@ import { asStream } from '../../output/formats/format.ts'
 import { reportPageData } from '../build-data.ts'
 import { type DailyFigures, daily } from '../daily.ts'
 import type { PageData } from '../data.ts'
-import { type TopRankCount, topRanksOf } from '../digest.ts'
+import { topRanksOf } from '../digest.ts'
 import { type ComparedFigure, definitionOf } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partKey, partOf, partsOf } from '../history/filter-history.ts'
 import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
-import type { Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import type { Figure, MetricOptions } from '../metrics/figure.ts'
 import { headlineMetrics, type MetricName, metrics } from '../metrics/index.ts'
 import type { Mover } from '../metrics/movements.ts'
@@ -15,7 +15,6 @@ import { bestRank, top } from '../metrics/positions.ts'
 import { citationShare, ownership, serpPairs, volatility } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import { builtHistory, type ReportFormat, type ReportSource } from '../report.ts'
-import { firstNeeded } from '../story/trend.ts'
 import {
   type PartSummary,
   type Summary,
@@ -307,67 +306,40 @@ function firstTenDocument(part: Part, source: FiguresSource) {
   }
 }
 
-/** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. */
-export interface OwnFigures {
-  /** The summary of that kind and engine, for what concerns competitors. */
-  readonly summary: Summary
-  readonly own: TargetSummary
-  readonly topThree: TopRankCount
-  readonly topTen: TopRankCount
-  /** First and last day, YYYY-MM-DD. */
-  readonly from: string
-  readonly until: string
-  /** The last of the days that keywords are compared with; null where there is none. */
-  readonly compared: string | null
-  /** What the job asks for, by kind and engine: the part that is told of, then the others. */
-  readonly parts: readonly Part[]
-  /** Visibility of each day of the period. */
-  readonly trend: readonly TrendDay[]
-  /** The days that say how much the figures of a target usually swing. */
-  readonly daysOf: (target: TrackedTarget) => readonly DailyFigures[]
-}
-
 export interface TrendDay {
   readonly day: string
   /** From 0 to 1; null for a day that is not complete. */
   readonly value: number | null
 }
 
-/**
- * Null where nothing is ranked.
- * @param movers winners and losers at most
- */
-export function ownFigures(source: ReportSource, movers = 0): OwnFigures | null {
+/** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where nothing is ranked. */
+export function ownFigures(source: ReportSource) {
   const { measure, ranked } = source
-  const { period } = ranked
   const built = builtHistory(source).history
   // Counts of several engines beside a figure of one would say another thing than it.
-  const parts = partsOf(built, measure.kind)
-  const history = historyOfParts(built, parts.slice(0, 1))
-  const summary = summarise(history, { ...measure, compare: ranked.compare, movers })
+  const history = historyOfParts(built, partsOf(built, measure.kind).slice(0, 1))
+  const summary = summarise(history, { ...measure, compare: ranked.compare, movers: 0 })
   const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
   if (own === undefined || summary.date === null) return null
   const statuses = keywordStatuses(history, ranked.compare).filter(
     ({ series }) => history.targets[series.target] === own.target,
   )
-  const from = period?.from ?? summary.date
-  const place = history.targets.indexOf(own.target)
-  const first = firstNeeded(history.days.length)
-  const daysOf = (target: TrackedTarget) => daily(history, history.targets.indexOf(target), measure, first)
-  const trend = daily(history, place, measure)
-    .filter(({ day }) => day >= (summary.compared.at(-1) ?? from))
-    .map((day) => ({ day: day.day, value: visibilityOf(day) }))
+  const from = ranked.period?.from ?? summary.date
+  /** The last of the days that keywords are compared with; null where there is none. */
+  const compared = summary.compared.at(-1) ?? null
+  const drawn = compared === null || compared > from ? from : compared
   return {
     summary,
     own,
-    trend,
-    parts,
-    daysOf,
-    topThree: topRanksOf(statuses, 3),
     topTen: topRanksOf(statuses, 10),
+    /** First and last day, YYYY-MM-DD. */
     from,
     until: summary.date,
-    compared: summary.compared.at(-1) ?? null,
+    compared,
+    /** Visibility of each day from the compared day on, or of the period where nothing is compared. */
+    trend: daily(history, history.targets.indexOf(own.target), measure)
+      .filter(({ day }) => day >= drawn)
+      .map((day): TrendDay => ({ day: day.day, value: visibilityOf(day) })),
   }
 }
 

@@ -1,8 +1,11 @@
+import { groupedBy } from '../../model/maps.ts'
 import type { Cell } from '../../model/result.ts'
 import type { Language } from '../../model/settings/presentation.ts'
+import { count, firstNames } from '../../model/text.ts'
 import { formatTable } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
-import type { ReportSource, TextLayout } from '../report.ts'
+import { builtHistory, type ReportSource, type TextLayout } from '../report.ts'
+import { story } from '../story/story.ts'
 import { type Words, wordsOf } from '../words/words.ts'
 import { ownFigures, type TrendDay } from './figures-json.ts'
 
@@ -48,6 +51,8 @@ export interface PortfolioRanks {
   readonly from: string
   readonly until: string
   readonly compared: string | null
+  /** Clicks a month that the next steps of its report are about; null where they are not known. */
+  readonly stake: number | null
   readonly visibility: PortfolioFigure
   readonly averagePosition: PortfolioFigure
   readonly clicks: PortfolioFigure
@@ -59,6 +64,10 @@ export interface PortfolioRanks {
 export interface PortfolioFigure {
   readonly value: number | null
   readonly change: number | null
+  /** What it was, of the keywords that are compared; null where changes are not told in percent. */
+  readonly before: number | null
+  /** Whether it changed by no more than it usually swings, as its report says. */
+  readonly isUsual: boolean
 }
 
 /** The figures of a job in one row. */
@@ -66,10 +75,22 @@ export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
   const figures = ownFigures(source)
   if (figures === null) return null
   const { own, topTen, summary, from, until, compared, trend } = figures
-  const of = (name: 'visibility' | 'average_position' | 'clicks'): PortfolioFigure => {
+  const { history } = builtHistory(source)
+  const { measure, ranked } = source
+  // Results would only say who took a place.
+  const data = { history, measure, compare: ranked.compare, citations: [], serps: [], sites: [] }
+  const { cards, steps } = story(data, {
+    target: history.targets.indexOf(own.target),
+    say: wordsOf('en'),
+  })
+  const isUsual = (name: 'visibility' | 'clicks' | 'top_ten'): boolean =>
+    cards.find(({ metric }) => metric === name)?.change?.way === 'same'
+  const of = (name: 'visibility' | 'average_position' | 'clicks'): Omit<PortfolioFigure, 'isUsual'> => {
     const { value, cohort } = own.figures[name]
-    return { value, change: cohort?.delta ?? null }
+    const before = name === 'clicks' ? (cohort?.before.value ?? null) : null
+    return { value, change: cohort?.delta ?? null, before }
   }
+  const stakes = steps.flatMap(({ clicks }) => clicks ?? [])
   return {
     site: own.target.label,
     keywords: summary.keywords,
@@ -78,19 +99,70 @@ export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
     until,
     compared,
     trend,
-    visibility: of('visibility'),
-    averagePosition: of('average_position'),
-    clicks: of('clicks'),
-    topTen: { value: topTen.now, change: topTen.change },
+    stake: own.figures.clicks.value === null ? null : stakes.reduce((sum, one) => sum + one, 0),
+    visibility: { ...of('visibility'), isUsual: isUsual('visibility') },
+    averagePosition: { ...of('average_position'), isUsual: false },
+    clicks: { ...of('clicks'), isUsual: isUsual('clicks') },
+    topTen: { value: topTen.now, change: topTen.change, before: null, isUsual: isUsual('top_ten') },
   }
 }
 
-/** Rows with problems first, the worst of them at the top, jobs that are no longer run at the end; by name among equals. */
+/** What is not seen at all: less rounds to 0.0%. */
+const leastSeen = 0.0005
+
+/** Why a client is looked at that no search engine shows; null where some rank is. */
+export function unseenProblem(ranks: PortfolioRanks | null): PortfolioProblem | null {
+  if (ranks === null || ranks.checked === 0) return null
+  const { visibility, checked, site } = ranks
+  if (visibility.value === null || visibility.value >= leastSeen) return null
+  return {
+    level: 'warning',
+    kind: 'ranks',
+    text: `${site} has a visibility of 0.0% for ${count(checked, 'keyword')}. Look whether it can be found, and whether the target is the right site`,
+  }
+}
+
+/** The most clicks at stake first, then the least visible; jobs that are no longer run at the end. By name among equals. */
 export function inOrder(rows: readonly PortfolioRow[]): readonly PortfolioRow[] {
-  const place = ({ level }: PortfolioRow): number =>
-    level === null ? portfolioLevels.length : portfolioLevels.indexOf(level)
   const key = ({ name, job }: PortfolioRow): readonly string[] => [name.toLowerCase(), job]
-  return [...rows].sort((a, b) => place(a) - place(b) || compareKeys(key(a), key(b)))
+  const stake = ({ ranks }: PortfolioRow): number => ranks?.stake ?? -1
+  const seen = ({ ranks }: PortfolioRow): number => ranks?.visibility.value ?? Number.MAX_VALUE
+  return rows.toSorted(
+    (a, b) =>
+      Number(a.level === null) - Number(b.level === null) ||
+      stake(b) - stake(a) ||
+      seen(a) - seen(b) ||
+      compareKeys(key(a), key(b)),
+  )
+}
+
+/** The same problem of several clients, told once: errors first, then what most clients have. */
+export function groupedProblems(rows: readonly PortfolioRow[]) {
+  const all = rows.flatMap(({ name, problems }) => problems.map((problem) => ({ ...problem, name })))
+  return Array.from(groupedBy(all, ({ level, kind }) => `${level} ${kind}`).values(), (some) => ({
+    level: (some[0] as PortfolioProblem).level,
+    kind: (some[0] as PortfolioProblem).kind,
+    clients: some.map(({ name, text }) => ({ name, text })),
+  })).sort(
+    (a, b) =>
+      portfolioLevels.indexOf(a.level) - portfolioLevels.indexOf(b.level) ||
+      b.clients.length - a.clients.length,
+  )
+}
+
+/** As many clients are named; the others are counted. */
+export const mostNamedClients = 6
+
+/** The problems of clients as lines, each kind once, in English. */
+export function problemLines(rows: readonly PortfolioRow[]) {
+  const { kinds } = wordsOf('en').portfolio
+  return groupedProblems(rows).map(({ level, kind, clients }) => {
+    const first = clients[0] as (typeof clients)[number]
+    if (clients.length === 1) return { level, job: first.name, text: first.text }
+    const names = firstNames([...new Set(clients.map(({ name }) => name))], mostNamedClients)
+    const about = `${kinds[kind] ?? kind} (${clients.length} clients): ${names}`
+    return { level, job: null, text: `${about}. The first: ${first.text}` }
+  })
 }
 
 /** The language of the page: that of the reports, where they have only one. */
@@ -127,6 +199,7 @@ export const portfolioColumns = [
   'last_good_run',
   'spent_this_month',
   'open_alerts',
+  'clicks_at_stake',
 ] as const
 
 /**
@@ -162,6 +235,7 @@ export function portfolioCells(
     last_good_run: row.lastGood === null ? null : new Date(row.lastGood).toISOString(),
     spent_this_month: row.spentThisMonth,
     open_alerts: row.openAlerts,
+    clicks_at_stake: ranks?.stake ?? null,
   }
 }
 
@@ -186,8 +260,8 @@ export function sparkSigns(values: readonly (number | null)[]): string {
     .join('')
 }
 
-export const sparkSize = { width: 120, height: 28 } as const
-const edge = 3
+export const sparkSize = { width: 120, height: 18 } as const
+const edge = 2
 
 /** The same as points of a line in a picture of {@link sparkSize}: one line for each stretch of known days. */
 export function sparkPoints(
@@ -221,13 +295,12 @@ function round(value: number): number {
 const columns = [
   { title: 'client', shrinks: true, least: 12 },
   { title: 'state' },
+  { title: 'at stake', align: 'right' },
+  { title: 'clicks', align: 'right' },
+  { title: '', align: 'left' },
   { title: 'visibility', align: 'right' },
   { title: '', align: 'left' },
-  { title: 'average', align: 'right' },
-  { title: '', align: 'left' },
-  { title: 'top 10', align: 'right' },
-  { title: '', align: 'left' },
-  { title: 'clicks', align: 'right', dropped: true },
+  { title: 'top 10', align: 'right', dropped: true },
   { title: '', align: 'left', dropped: true },
   { title: 'trend', dropped: true },
   { title: 'last good run', dropped: true },
@@ -241,60 +314,47 @@ export function portfolioTable(rows: readonly PortfolioRow[], { width }: Pick<Te
   const isShared = (name: string): boolean => names.indexOf(name) !== names.lastIndexOf(name)
   return formatTable(
     columns,
-    rows.map((row) => [
-      sanitize(isShared(row.name) ? `${row.name} (${row.job})` : row.name),
-      ...cells(row, say),
-    ]),
+    rows.map((row) => {
+      const { ranks, level, lastGood, spentThisMonth } = row
+      const { stake, clicks, visibility, topTen } = figureTexts(ranks, say)
+      return [
+        sanitize(isShared(row.name) ? `${row.name} (${row.job})` : row.name),
+        level ?? 'retired',
+        stake,
+        ...[clicks, visibility, topTen].flatMap(({ value, change }) => [value, change?.text ?? '']),
+        ranks === null ? '' : sparkSigns(ranks.trend.map(({ value }) => value)),
+        lastGood === null
+          ? say.portfolio.never
+          : new Date(lastGood).toISOString().slice(0, 16).replace('T', ' '),
+        say.number(spentThisMonth),
+      ]
+    }),
     width,
   )
 }
 
-function cells(row: PortfolioRow, say: Words): readonly string[] {
-  const { ranks, level, lastGood, spentThisMonth } = row
-  const none = ['-', '']
-  return [
-    level ?? 'retired',
-    ...(ranks === null
+/** The figures of a row as every form of a portfolio writes them: as the reports of the clients do. */
+export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
+  const none = { value: '-', change: null }
+  const figure = (
+    { value, change, before, isUsual }: PortfolioFigure,
+    unit: 'share' | 'clicks a month' | 'keywords',
+    text = (value: number): string => say.figure(value, unit),
+  ) =>
+    value === null
       ? none
-      : figure(ranks.visibility, (value) => say.percent(value), { points: 100, say })),
-    ...(ranks === null
-      ? none
-      : figure(ranks.averagePosition, (value) => say.decimal(value), { lower: true, say })),
-    ...(ranks === null
-      ? none
-      : figure(ranks.topTen, (value) => say.portfolio.ofChecked(value, ranks.checked), { digits: 0, say })),
-    ...(ranks === null
-      ? none
-      : figure(ranks.clicks, (value) => say.number(Math.round(value)), { digits: 0, say })),
-    ranks === null ? '' : sparkSigns(ranks.trend.map(({ value }) => value)),
-    lastGood === null ? say.portfolio.never : new Date(lastGood).toISOString().slice(0, 16).replace('T', ' '),
-    say.number(spentThisMonth),
-  ]
-}
-
-function figure(
-  { value, change }: PortfolioFigure,
-  text: (value: number) => string,
-  {
-    say,
-    points = 1,
-    digits = 1,
-    lower,
-  }: {
-    readonly say: Words
-    /** Factor from share to points. */
-    readonly points?: number
-    readonly digits?: number
-    /** Whether a lower value is better. */
-    readonly lower?: true
-  },
-): readonly [value: string, change: string] {
-  if (value === null) return ['-', '']
-  if (change === null) return [text(value), '']
-  const size = say.decimal(Math.abs(change) * points, digits)
-  if (Number((Math.abs(change) * points).toFixed(digits)) === 0) return [text(value), say.portfolio.same]
-  const isBetter = lower === true ? change < 0 : change > 0
-  return [text(value), isBetter ? say.portfolio.up(size) : say.portfolio.down(size)]
+      : {
+          value: text(value),
+          change: change === null ? null : say.changeOf(change, unit, { before, isUsual }),
+        }
+  if (ranks === null) return { stake: '-', clicks: none, visibility: none, topTen: none }
+  const { checked, topTen } = ranks
+  return {
+    stake: say.figure(ranks.stake, 'clicks a month'),
+    clicks: figure(ranks.clicks, 'clicks a month'),
+    visibility: figure(ranks.visibility, 'share'),
+    topTen: checked === 0 ? none : figure(topTen, 'keywords', (value) => say.story.ofChecked(value, checked)),
+  }
 }
 
 /** Names that Windows keeps for devices, whatever follows the dot. */

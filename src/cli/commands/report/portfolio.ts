@@ -26,6 +26,8 @@ import {
   portfolioColumns,
   portfolioRanks,
   portfolioTable,
+  problemLines,
+  unseenProblem,
 } from '../../../report/formats/portfolio.ts'
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
@@ -43,7 +45,7 @@ import { problemText } from './status.ts'
 const formats = ['table', 'csv', 'json', 'jsonl', 'html'] as const
 type Format = (typeof formats)[number]
 
-/** Several jobs in one place: a row each, problems first; as a page, with the own report of each job beside it. */
+/** Several jobs in one place: a row each, the most clicks at stake first; as a page, with the own report of each job beside it. */
 export async function portfolio(
   named: readonly string[] | null,
   flags: ReportOptions,
@@ -86,7 +88,8 @@ export async function portfolio(
   const write = format === 'html' ? reportWriter(jobs, out as string) : null
   const rows: PortfolioRow[] = []
   for await (const row of portfolioRows(store, jobs, { ...request, status, now, write })) {
-    rows.push(row)
+    const unseen = row.level === null ? null : unseenProblem(row.ranks)
+    rows.push(unseen === null ? row : withProblem(row, unseen))
     terminal.status?.(`${rows.length} of ${count(jobs.length, 'job')}`)
   }
   terminal.status?.('')
@@ -201,11 +204,10 @@ async function writeRows(
   } else if (format === 'table') {
     const isFile = out !== undefined
     const layout = isFile ? { columns: fileColumns, color: false } : terminal
-    const problems = [
-      ...ofAll,
-      ...rows.flatMap((row) => row.problems.map((problem) => ({ ...problem, job: row.name }))),
+    const text = [
+      problemText({ problems: [...ofAll, ...problemLines(rows)] }, layout),
+      portfolioTable(rows, { width: layout.columns }),
     ]
-    const text = [problemText({ problems }, layout), portfolioTable(rows, { width: layout.columns })]
     const shown = text.filter((part) => part !== '').join('\n')
     const isAscii = !isFile && terminal.ascii === true
     await writeOutput(asStream(isAscii ? asciiSigns(shown) : shown), out, terminal, true)

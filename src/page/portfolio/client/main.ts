@@ -1,4 +1,4 @@
-/** The portfolio is complete without a script; this sorts its table and follows the dark mode of the system. */
+/** The portfolio is complete without a script; this sorts its table, finds clients and follows the dark mode of the system. */
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
@@ -42,4 +42,23 @@ function sortBy(head: HTMLElement, order: 'ascending' | 'descending'): void {
     return order === 'ascending' ? way : -way
   })
   body?.append(...rows)
+}
+
+const field = document.querySelector<HTMLInputElement>('.find')
+const told = document.querySelector<HTMLElement>('.found')
+if (field !== null) {
+  field.hidden = false
+  field.addEventListener('input', () => find(field.value))
+}
+
+/** Shows the clients in whose name, job or site all words are. */
+function find(text: string): void {
+  const words = text.toLowerCase().split(/\s+/)
+  let shown = 0
+  for (const row of table?.tBodies[0]?.rows ?? []) {
+    const searched = row.cells[0]?.dataset.find ?? ''
+    row.hidden = !words.every((word) => searched.includes(word))
+    if (!row.hidden) shown += 1
+  }
+  if (told !== null) told.textContent = `${shown} ${told.dataset.text ?? ''}`
 }

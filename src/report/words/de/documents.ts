@@ -1,7 +1,7 @@
 import type { Words } from '../en/index.ts'
 import { counted, counts, formats } from './figures.ts'
 
-const { decimal, longDay, mediumDay, number, percent } = formats
+const { longDay, mediumDay, number, percent } = formats
 
 export const email: Words['email'] = {
   heading: (client) => `Ranking-Bericht für ${client}`,
@@ -47,15 +47,16 @@ export const portfolio: Words['portfolio'] = {
   balance: (credits) => `${counted(credits, 'Credit', 'Credits')} übrig`,
   enoughFor: (days) => `reicht für ${counted(days, 'Tag', 'Tage')}`,
   enoughForYears: 'reicht für mehr als zwei Jahre',
-  problems: 'Probleme des ganzen Kontos',
+  problems: 'Probleme',
+  find: 'Kunden suchen',
+  found: 'gefunden',
   columns: {
     client: 'Kunde',
-    visibility: 'Sichtbarkeit',
-    averagePosition: 'Durchschnittsposition',
-    topTen: 'Top 10',
+    stake: 'Klicks auf dem Spiel',
     clicks: 'Klicks im Monat',
+    visibility: 'Sichtbarkeit',
+    topTen: 'Top 10',
     trend: 'Sichtbarkeit Tag für Tag',
-    compared: 'Verglichen mit',
     lastGood: 'Letzter guter Lauf',
     spent: 'Credits im Monat',
   },
@@ -73,20 +74,12 @@ export const portfolio: Words['portfolio'] = {
     database: 'Datenbank',
     disk: 'Speicherplatz',
     report: 'Bericht',
+    ranks: 'Nicht sichtbar',
   },
-  ofChecked: (value, checked) => `${number(value)} von ${number(checked)}`,
   keywords: (value) => counted(value, 'Keyword', 'Keywords'),
-  up: (size) => `▲ ${size}`,
-  down: (size) => `▼ ${size}`,
-  same: '=',
-  better: (size) => `${size} besser`,
-  worse: (size) => `${size} schlechter`,
-  unchanged: 'unverändert',
-  points: (value) => `${decimal(value)} Prozentpunkte`,
   trendText: (first, last) => `von ${percent(first)} auf ${percent(last)}`,
   never: 'nie',
   noRanks: 'Keine Positionen',
-  none: 'noch nichts',
   estimated:
     'Veränderungen gelten für den Zeitraum jedes Kunden. Klicks sind aus Suchvolumen und Position geschätzt. Ein Name öffnet den Bericht des Kunden.',
 }

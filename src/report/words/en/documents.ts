@@ -1,6 +1,6 @@
 import { counted, formats } from './figures.ts'
 
-const { decimal, longDay, mediumDay, number, percent } = formats
+const { longDay, mediumDay, number, percent } = formats
 
 /** The report as a message. */
 export const email = {
@@ -49,15 +49,16 @@ export const portfolio = {
   balance: (credits: number) => `${counted(credits, 'credit')} left`,
   enoughFor: (days: number) => `enough for ${counted(days, 'day')}`,
   enoughForYears: 'enough for more than two years',
-  problems: 'Problems of the whole account',
+  problems: 'Problems',
+  find: 'Find a client',
+  found: 'found',
   columns: {
     client: 'Client',
-    visibility: 'Visibility',
-    averagePosition: 'Average position',
-    topTen: 'Top 10',
+    stake: 'Clicks at stake',
     clicks: 'Clicks a month',
+    visibility: 'Visibility',
+    topTen: 'Top 10',
     trend: 'Visibility, day by day',
-    compared: 'Compared with',
     lastGood: 'Last good run',
     spent: 'Credits this month',
   },
@@ -76,20 +77,12 @@ export const portfolio = {
     database: 'Database',
     disk: 'Disk',
     report: 'Report',
+    ranks: 'Not visible',
   } as Readonly<Record<string, string>>,
-  ofChecked: (value: number, checked: number) => `${number(value)} of ${number(checked)}`,
   keywords: (value: number) => counted(value, 'keyword'),
-  up: (size: string) => `▲ ${size}`,
-  down: (size: string) => `▼ ${size}`,
-  same: '=',
-  better: (size: string) => `${size} better`,
-  worse: (size: string) => `${size} worse`,
-  unchanged: 'no change',
-  points: (value: number) => `${decimal(value)} points`,
   trendText: (first: number, last: number) => `from ${percent(first)} to ${percent(last)}`,
   never: 'never',
   noRanks: 'No ranks',
-  none: 'nothing yet',
   estimated:
     'Changes are over the period of each client. Clicks are estimated from search volume and position. A name opens the report of the client.',
 }

@@ -1,15 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { reportPageData } from '../../../../src/report/build-data.ts'
 import {
   commonLanguage,
+  figureTexts,
   fileNames,
   inOrder,
   type PortfolioRow,
   portfolioRanks,
+  problemLines,
   sparkPoints,
   sparkSigns,
   sparkSize,
+  unseenProblem,
 } from '../../../../src/report/formats/portfolio.ts'
+import { story } from '../../../../src/report/story/story.ts'
+import { english } from '../../../../src/report/words/en/index.ts'
 import { testTable } from '../../../support/test-table.ts'
 import { sample, sourceOf } from '../email/message.ts'
 
@@ -51,9 +57,63 @@ const row = (name: string, level: PortfolioRow['level']): PortfolioRow => ({
   ...{ spentThisMonth: 0, openAlerts: 0, file: null },
 })
 
-test('problems come first, the worst of them at the top, jobs that are no longer run at the end', () => {
-  const rows = [row('b', 'ok'), row('old', null), row('z', 'error'), row('A', 'ok'), row('c', 'warning')]
-  expect(inOrder(rows).map(({ name }) => name)).toEqual(['z', 'c', 'A', 'b', 'old'])
+const figure = { value: 0.1, change: null, before: null, isUsual: false }
+const ranks = (stake: number | null, visibility = 0.1): PortfolioRow['ranks'] => ({
+  ...{ site: 'acme.com', keywords: 40, checked: 40, from: '2026-10-01', until: '2026-10-28', compared: null },
+  ...{ stake, visibility: { ...figure, value: visibility }, trend: [] },
+  ...{ averagePosition: figure, clicks: figure, topTen: figure },
+})
+
+test('the most clicks at stake come first, then the least visible, jobs that are no longer run at the end', () => {
+  const rows = [
+    { ...row('b', 'ok'), ranks: ranks(10) },
+    { ...row('old', null), ranks: ranks(900) },
+    row('z', 'error'),
+    { ...row('A', 'ok'), ranks: ranks(500) },
+    { ...row('low', 'ok'), ranks: ranks(null, 0.01) },
+    { ...row('high', 'ok'), ranks: ranks(null, 0.3) },
+  ]
+  expect(inOrder(rows).map(({ name }) => name)).toEqual(['A', 'b', 'low', 'high', 'z', 'old'])
+})
+
+testTable([
+  [0, true],
+  [0.0004, true],
+  [0.0005, false],
+  [0.2, false],
+])('a client with a visibility of %s is flagged: %s', (visibility, isFlagged) => {
+  expect(unseenProblem(ranks(0, visibility))?.kind).toBe(isFlagged ? 'ranks' : undefined)
+})
+
+test('the same problem of several clients is told once, errors first', () => {
+  const stale = (place: number) => ({ level: 'error', kind: 'stale', text: `${place} days old` }) as const
+  const rows = [
+    ...Array.from({ length: 8 }, (_, place) => ({ ...row(`c${place}`, 'error'), problems: [stale(place)] })),
+    {
+      ...row('Acme', 'warning'),
+      problems: [{ level: 'warning', kind: 'run', text: 'Run 3 failed' } as const],
+    },
+  ]
+  expect(problemLines(rows)).toEqual([
+    {
+      level: 'error',
+      job: null,
+      text: 'Out of date (8 clients): c0, c1, c2, c3, c4, c5 and 2 more. The first: 0 days old',
+    },
+    { level: 'warning', job: 'Acme', text: 'Run 3 failed' },
+  ])
+})
+
+test('a row says what the report of the client says, and its line begins at the compared day', () => {
+  const source = sourceOf()
+  const found = portfolioRanks(source)
+  const told = story(reportPageData(source), { say: english })
+  const texts = figureTexts(found, english)
+  const shown = { clicks: texts.clicks, visibility: texts.visibility, top_ten: texts.topTen }
+  for (const { metric, value, change } of told.cards)
+    if (metric in shown) expect(shown[metric as keyof typeof shown], metric).toEqual({ value, change })
+  expect(found?.stake).toBe(told.steps.reduce((sum, { clicks }) => sum + (clicks ?? 0), 0))
+  expect(found?.trend[0]?.day).toBe(found?.compared)
 })
 
 testTable([
