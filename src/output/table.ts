@@ -177,6 +177,7 @@ const signs: Readonly<Record<string, string>> = {
   '▅': '+',
   '▄': '=',
   '▃': '-',
+  '→': '>',
   '▂': ',',
   '▁': '_',
   '“': '"',

@@ -84,7 +84,7 @@ export function sanitizeLine(text: string): string {
 const control = /(?![\n\t]|\r\n)[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those of our own tables, whose cells are harmless
-const color = /\u001b\[(?:1|22|31|32|39)m/
+const color = /\u001b\[(?:1|22|31|32|39|90)m/
 
 /**
  * Text as a screen may show it: control and direction characters escaped as JSON does, so that JSON stays JSON, but for tabs and line

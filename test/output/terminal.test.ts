@@ -19,7 +19,7 @@ describe('text for a screen', () => {
   })
 
   test('keeps the colors of our own tables, and only where it is one', () => {
-    const painted = '\u001b[1mhead\u001b[22m \u001b[32m▲ 1\u001b[39m'
+    const painted = '\u001b[1mhead\u001b[22m \u001b[32m▲ 1\u001b[39m \u001b[90m▼ 2\u001b[39m'
     expect(escapeControls(painted, true)).toBe(painted)
     expect(escapeControls(painted)).not.toContain('\u001b')
     expect(escapeControls('\u001b[8mhidden \u001b[1;8m \u001b[2J', true)).not.toContain('\u001b')

@@ -18,11 +18,18 @@ export const storyFormat: ReportFormat = {
   measured: true,
 }
 
-/** What a terminal shows first; of each own target if there are several. */
+/** What a terminal shows first. */
 export function storyText(source: ReportSource): string {
-  const { layout } = source
-  const text = storiesOf(reportPageData(source), { say, mark: sanitize })
-    .map(({ label, ...one }) => [...(label === null ? [] : [`${label}:`]), ...blocks(one, layout)].join('\n'))
+  return textOfStories(storiesOf(reportPageData(source), { say, mark: sanitize }), source.layout)
+}
+
+/** Stories one after the other; each begins with its name where there are several. */
+export function textOfStories(
+  stories: ReturnType<typeof storiesOf>,
+  layout: TextLayout & { readonly ascii: boolean },
+): string {
+  const text = stories
+    .map((one) => [...(one.label === null ? [] : [`${one.label}:`]), ...blocks(one, layout)].join('\n'))
     .join('\n\n')
   return text === '' ? '' : `${layout.ascii ? asciiSigns(text) : text}\n`
 }

@@ -226,7 +226,7 @@ describe('what to do next', () => {
     [
       'what is within reach is pushed',
       [...base, { query: 'desk', own: turn(9, 4), volume: 1000 }],
-      ['Push “desk”: at rank 4, was 9, the top 3 is within reach [30]'],
+      ['Push “desk” into the top 3: at rank 4, was 9 [30]'],
     ],
     [
       'under a hundredth of the clicks is nothing',

@@ -221,7 +221,7 @@ export const story: Words['story'] = {
 
   verbs: {
     recover: (keyword) => `${keyword} zurückholen`,
-    push: (keyword) => `${keyword} ausbauen`,
+    push: (keyword) => `${keyword} in die Top 3 bringen`,
     fix: (keyword) => `${keyword} bereinigen`,
     defend: (keyword) => `${keyword} verteidigen`,
     earn: (keyword) => `Für ${keyword} zitiert werden`,
@@ -230,7 +230,7 @@ export const story: Words['story'] = {
   fell: (from, to, taker) =>
     `von Platz ${from} auf ${to} gefallen${taker === null ? '' : `, dort steht jetzt ${taker}`}`,
   withinReach: (rank, before) =>
-    `Platz ${rank}${before === null || before === number(rank) ? '' : `, zuvor ${before}`}, die Top 3 sind in Reichweite`,
+    `auf Platz ${rank}${before === null || before === number(rank) ? '' : `, zuvor ${before}`}`,
   otherPage: (page, intended) => `${page} rankt statt ${intended}`,
   inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
   closing: (rival, before, rank, mine) => `${rival} kam von ${before} auf ${rank}, dicht hinter Ihre ${mine}`,

@@ -241,7 +241,7 @@ export const story = {
 
   verbs: {
     recover: (keyword: string) => `Recover ${keyword}`,
-    push: (keyword: string) => `Push ${keyword}`,
+    push: (keyword: string) => `Push ${keyword} into the top 3`,
     fix: (keyword: string) => `Fix ${keyword}`,
     defend: (keyword: string) => `Defend ${keyword}`,
     earn: (keyword: string) => `Get cited for ${keyword}`,
@@ -250,7 +250,7 @@ export const story = {
   fell: (from: number, to: string, taker: string | null) =>
     `fell from ${from} to ${to}${taker === null ? '' : `, ${taker} has the place`}`,
   withinReach: (rank: number, before: string | null) =>
-    `at rank ${rank}${before === null || before === number(rank) ? '' : `, was ${before}`}, the top 3 is within reach`,
+    `at rank ${rank}${before === null || before === number(rank) ? '' : `, was ${before}`}`,
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}`,
   inTurn: (one: string, other: string, swaps: number) =>
     `${one} and ${other} rank in turn (${number(swaps)} changes)`,
