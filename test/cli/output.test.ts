@@ -141,16 +141,20 @@ test.skipIf(!existsSync(script) || process.platform !== 'linux')(
   'a terminal that does not say how wide it is has 80 columns',
   () => {
     // A terminal without a size is what `script` makes where its own stdin is none.
-    const command = `'${process.execPath}' '${program}' report job`
-    const said = execFileSync(script, ['-qec', command, '/dev/null'], {
-      cwd: place.folder,
-      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', TERM: 'xterm', LANG: 'C.UTF-8' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      encoding: 'utf8',
-    })
+    const onScreen = (flags: string): string =>
+      execFileSync(script, ['-qec', `'${process.execPath}' '${program}' report job ${flags}`, '/dev/null'], {
+        cwd: place.folder,
+        env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', TERM: 'xterm', LANG: 'C.UTF-8' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        encoding: 'utf8',
+      })
+    const said = onScreen('')
     const widths = said.split('\r\n').map((line) => line.length)
     expect(Math.max(...widths)).toBeLessThanOrEqual(80)
     expect(Math.max(...widths)).toBeGreaterThan(60)
-    expect(said).toMatch(/^Ranks: /m)
+    // The rows are for those who ask, and for pipes.
+    expect(said).toMatch(/^What to do next\r$/m)
+    expect(said).not.toMatch(/^(Ranks: |query )/m)
+    expect(onScreen('--rows')).toMatch(/^What to do next\r.*^Ranks: .*^query /ms)
   },
 )

@@ -32,12 +32,15 @@ async function said(...flags: readonly string[]): Promise<string> {
 const dayOf = (cell: unknown): string => (cell as Date).toISOString().slice(0, 10)
 
 describe('a form', () => {
-  test('for the terminal has sentences, figures, what to do next, then the table with trends', async () => {
-    const [sentences, figures, tags, next, table, footer] = (await said()).split('\n\n')
-    expect(sentences).toMatch(
-      /^acme\.com:\n2 of 3 keywords are in the top 10, 2 in the top 3\.\n“lamp” is at rank 3, unchanged in 2 days\.\n/,
+  test('for the terminal has sentences, figures, what moved and what to do next, in a pipe also the table with trends', async () => {
+    const text = await said()
+    const told = text.split(/\n\n(?=target )/)[0] ?? ''
+    expect(told).toMatch(
+      /^acme\.com:\n“lamp” is at rank 3, unchanged since .*\n“oak desk” is at rank 3, down 1 place since .*\n“desk” is at rank 13, .*\n\nClicks a month, estimated +\d+ /,
     )
-    expect(next).toMatch(/^What to do next:\nacme\.com:\n- desk: /)
+    expect(told).toMatch(/^What moved, by clicks a month\n▼ +“oak desk” +2 → 3/m)
+    expect(told).toMatch(/^What to do next\n- /m)
+    const [figures, tags, table, footer] = text.slice(told.length).trimStart().split('\n\n')
     expect(figures).toMatch(/^target +ranked +visibility +share of voice +average position +clicks a month$/m)
     expect(tags).toMatch(
       /^By tag for acme\.com:\ntag +keywords +visibility +share of voice +average +clicks a month +top 10\n/,
@@ -70,11 +73,12 @@ describe('a form', () => {
     const sections = (await said('--format', 'md')).match(/^## .*$/gm)
     expect(sections).toEqual(
       expect.arrayContaining([
-        '## Figures',
+        '## What moved, acme.com',
+        '## What to do next, acme.com',
+        '## Rivals',
         '## By tag',
-        '## Head to head',
-        '## All keywords',
-        '## Last runs',
+        '## Keywords',
+        '## Runs',
         '## Definitions',
       ]),
     )
@@ -169,7 +173,7 @@ describe('what is reported', () => {
     const summary = JSON.parse(figures)
     expect(summary.keywords.asked).toBe(queries.length)
     expect(summary.targets.map(({ target }: { target: string }) => target)).toEqual(targets)
-    const [, listed = ''] = md.match(/^## All keywords\n\n([\s\S]*?)\n\n/m) ?? []
+    const [, listed = ''] = md.match(/^## Keywords\n\n([\s\S]*?)\n\n/m) ?? []
     expect(listed.split('\n')).toHaveLength(2 + rows.length)
   })
 
