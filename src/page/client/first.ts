@@ -60,6 +60,8 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const { history, data, filters } = view
   const chart = mainChart(view, daily(history, filters.target, data.measure, firstDrawn(view)), opening.chart)
   const told = once(() => storyOf(all, view))
+  // Of one target alone, which takes less time.
+  const figures = storyOf(all, view, true).cards
   const isLater = standIn !== null && history.series.length > manySeries
   const sentences = isLater ? standIn : html('div')
   const pair = html('div', 'pair')
@@ -78,7 +80,7 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const element = section(
     head,
     html('div', 'first', sentences, chart.element),
-    html('div', 'cards', ...told().cards.map((one) => cardOf(one, view))),
+    html('div', 'cards', ...figures.map((one) => cardOf(one, view))),
   )
   if (!isLater) for (const step of steps) step()
   return {
@@ -94,14 +96,10 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
 }
 
 /** The story of the first part, or of the part that the reader chose. */
-function storyOf(all: View, counted: View): Story {
-  const { data, allTargets } = counted.filters.part === '' ? all : counted
-  return story(data, {
-    target: counted.filters.target,
-    say,
-    mark: isolated,
-    statuses: allTargets(),
-  })
+function storyOf(all: View, counted: View, isOfTarget = false): Story {
+  const view = counted.filters.part === '' ? all : counted
+  const statuses = isOfTarget ? view.statuses : view.allTargets()
+  return story(view.data, { target: view.filters.target, say, mark: isolated, statuses })
 }
 
 /** What happened; each sentence opens what it speaks of. What is filtered is named before the first one. */

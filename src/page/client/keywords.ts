@@ -1,7 +1,7 @@
 import { paramsApart, pathOf, valueRank } from '../../report/cells.ts'
 import { daily } from '../../report/daily.ts'
 import type { PageData } from '../../report/data.ts'
-import type { KeywordStatus } from '../../report/history/keyword-status.ts'
+import { type KeywordStatus, valueOn } from '../../report/history/keyword-status.ts'
 import { groupOf } from '../../report/history/movement.ts'
 import type { DayValue, Keyword, RankSeries } from '../../report/history/rank-history.ts'
 import type { CtrCurve } from '../../report/metrics/figure.ts'
@@ -229,37 +229,36 @@ function differ(keywords: readonly Keyword[], of: (keyword: Keyword) => string):
 /** Rivals with a column at most: the dialog of a keyword has all. */
 const mostRivals = 5
 
-/** The rank of each other target, in the order of the targets. */
-function rivalColumns(view: View): readonly KeywordColumn[] {
-  const { history, filters } = view
-  const byTarget = new Map<number, Map<number, KeywordStatus>>()
-  for (const status of view.allTargets()) {
-    const { target, keyword } = status.series
-    if (target === filters.target) continue
-    const known = byTarget.get(target) ?? new Map<number, KeywordStatus>()
-    byTarget.set(target, known.set(keyword, status))
+/** The rank of each other target, in the order of the targets. Read of the rows in sight, because statuses of all take a while. */
+function rivalColumns({ history, filters }: View): readonly KeywordColumn[] {
+  const byTarget = new Map<number, Map<number, RankSeries>>()
+  for (const series of history.series) {
+    if (series.target === filters.target) continue
+    const known = byTarget.get(series.target) ?? new Map<number, RankSeries>()
+    byTarget.set(series.target, known.set(series.keyword, series))
   }
   return [...byTarget]
     .sort(([a], [b]) => a - b)
     .slice(0, mostRivals)
-    .map(([target, statuses]): KeywordColumn => {
-      const title = history.targets[target]?.label ?? ''
-      const of = ({ series }: KeywordStatus) => statuses.get(series.keyword)
+    .map(([target, ofKeywords]): KeywordColumn => {
+      const rankOf = ({ series }: KeywordStatus): DayValue | null => {
+        const theirs = ofKeywords.get(series.keyword)
+        return theirs === undefined ? null : valueOn(theirs, history.days.length - 1)
+      }
       return {
         key: `rival_${target}`,
-        title,
+        title: history.targets[target]?.label ?? '',
         class: 'figure rival wide',
-        value: (status) => of(status)?.current.rank ?? null,
+        value: (status) => rankOf(status)?.rank ?? null,
         cell: (status) => {
-          const theirs = of(status)
-          if (theirs === undefined) return noValue(say.charts.notChecked)
-          const { rank } = theirs.current
-          const isAhead = rank !== null && rank < (status.current.rank ?? Number.POSITIVE_INFINITY)
-          return html('span', isAhead ? 'ahead' : '', rankMark(theirs.current))
+          const value = rankOf(status)
+          if (value === null) return noValue(say.charts.notChecked)
+          const isAhead = (value.rank ?? 1e6) < (status.current.rank ?? 1e6)
+          return html('span', isAhead ? 'ahead' : '', rankMark(value))
         },
         taken: (status) => {
-          const theirs = of(status)
-          return theirs === undefined ? null : takenRank(theirs.current)
+          const value = rankOf(status)
+          return value === null ? null : takenRank(value)
         },
       }
     })
