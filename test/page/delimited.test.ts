@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { withoutFormula } from '../../src/model/text.ts'
-import { csvOf, tabbedOf } from '../../src/page/client/table/take-away.ts'
+import { csvOf, tabbedOf } from '../../src/page/client/table/grid.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('what is taken from a table', () => {

@@ -14,8 +14,14 @@ import { spark, trendLine } from './chart/line-chart.ts'
 import { html, noValue, twoLines } from './dom.ts'
 import type { Filters } from './filters.ts'
 import { firstKnown, switchOf } from './main-chart.ts'
-import { type GridColumn, grid, type PaperChoice, type SortOrder } from './table/grid.ts'
-import type { TakenColumn, TakenValue } from './table/take-away.ts'
+import {
+  type GridColumn,
+  grid,
+  type PaperChoice,
+  type SortOrder,
+  type TakenColumn,
+  type TakenValue,
+} from './table/grid.ts'
 import {
   deltaMark,
   localeOf,
