@@ -58,8 +58,13 @@ function said({ who, end: { code, stderr } }: MemberEnd): string {
  * What stands in the shared ledger for a key, and what its service has charged and refused.
  *
  * @param failedOver whether calls may be gone with a server: their pages were bought again
+ * @param stalledMs how long the process with the service was kept from its work at most: calls that come meanwhile arrive together
  */
-export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: boolean): Promise<Problems> {
+export async function keyFaults(
+  queue: Client,
+  key: KeyOfHistory,
+  { failedOver, stalledMs }: { readonly failedOver: boolean; readonly stalledMs: number },
+): Promise<Problems> {
   const { faults, charged, billed, ambiguous } = await moneyFaults(queue, key)
   const { faults: missing, again, pages } = callFaults(await boughtTasks(queue, key), key, failedOver)
   if (again > (failedOver ? charged - billed : 0))
@@ -70,7 +75,7 @@ export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: bo
     faults.push(
       `the service charged ${charged}, the calls have ${billed} billed and ${ambiguous} in doubt, pages were bought again ${again} times`,
     )
-  return [...faults, ...missing, ...rateFaults(key)].map((fault) => `${key.name}: ${fault}`)
+  return [...faults, ...missing, ...rateFaults(key, stalledMs)].map((fault) => `${key.name}: ${fault}`)
 }
 
 async function moneyFaults(queue: Client, { keyHash, service }: KeyOfHistory) {
@@ -157,11 +162,11 @@ function callFaults(
 }
 
 /** A call that the service refused for its rate came too early. */
-function rateFaults({ service: { ledger }, perSecond }: KeyOfHistory): Problems {
+function rateFaults({ service: { ledger }, perSecond }: KeyOfHistory, stalledMs: number): Problems {
   const worst = ledger.maxInWindow(1_000)
   if (ledger.refusals === 0 && worst <= perSecond) return []
   return [
-    `${ledger.refusals} calls were refused for their rate; ${worst} in the worst second, ${perSecond} allowed`,
+    `${ledger.refusals} calls were refused for their rate; ${worst} in the worst second, ${perSecond} allowed; the service stood still for ${stalledMs} ms at most`,
   ]
 }
 

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { keyHash } from '../../src/run/config.ts'
@@ -83,6 +84,8 @@ function allEnds({ who, ends }: Member): readonly MemberEnd[] {
 export async function playHistory(seed: number): Promise<PlayedHistory> {
   const salt = hashText(`history ${seed}`)
   const leaseMs = shortestLeaseMs()
+  const stalls = monitorEventLoopDelay({ resolution: 10 })
+  stalls.enable()
   let draws = 0
   const random = (): number => unit(mix(salt, draws++))
   const between = (low: number, high: number): number => Math.floor(low + random() * (high - low + 1))
@@ -205,7 +208,8 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     const failedOver = standby !== null && scene.standby === null
     const byKey = await asSuperuser(urls.queue(), async (client) => {
       const found: (readonly string[])[] = []
-      for (const key of keys) found.push(await keyFaults(client, key, failedOver))
+      for (const key of keys)
+        found.push(await keyFaults(client, key, { failedOver, stalledMs: Math.round(stalls.max / 1e6) }))
       return found.flat()
     })
     const faults = [
@@ -218,6 +222,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     ]
     return { faults, troubles: happened }
   } finally {
+    stalls.disable()
     for (const { started } of members()) started?.child.kill('SIGKILL')
     for (const { place, network } of members()) {
       await place[Symbol.asyncDispose]()
