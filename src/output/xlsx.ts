@@ -8,6 +8,8 @@ export interface Sheet {
   readonly name: string
   readonly columns: readonly SheetColumn[]
   readonly rows: Iterable<readonly SheetCell[]> | AsyncIterable<readonly SheetCell[]>
+  /** Whether it is read from top to bottom: then no row is a head, and nothing is filtered. */
+  readonly isText?: true
 }
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -60,9 +62,9 @@ async function* sheetEntries(
   readonly name: string
   readonly chunks: Iterable<string> | AsyncIterable<string>
 }> {
-  /** The names of the sheets, and the cells of each as a range in a formula. */
-  const written: { readonly name: string; readonly area: string }[] = []
-  for (const { name, columns, rows } of sheets) {
+  /** The names of the sheets, and the cells of each as a range in a formula; null where none is filtered. */
+  const written: { readonly name: string; readonly area: string | null }[] = []
+  for (const { name, columns, rows, isText } of sheets) {
     const ahead = aheadOf(rows)
     try {
       for (let part = 1; part === 1 || !(await ahead.atEnd()); part++) {
@@ -70,10 +72,11 @@ async function* sheetEntries(
         let count = 0
         const chunks = async function* (): AsyncGenerator<string> {
           yield head
-          count = yield* sheetXml(columns, ahead, limit)
+          count = yield* sheetXml(columns, ahead, { limit, isText: isText === true })
         }
         yield { name: `xl/worksheets/sheet${written.length + 1}.xml`, chunks: chunks() }
-        written.push({ name: own, area: `$A$1:$${columnName(columns.length - 1)}$${count}` })
+        const area = isText === true ? null : `$A$1:$${columnName(columns.length - 1)}$${count}`
+        written.push({ name: own, area })
       }
     } finally {
       await ahead.close()
@@ -137,7 +140,7 @@ function cutTo(length: number, text: string): string {
 
 /** The files around the sheets. */
 function parts(
-  sheets: readonly { readonly name: string; readonly area: string }[],
+  sheets: readonly { readonly name: string; readonly area: string | null }[],
 ): readonly (readonly [name: string, text: string])[] {
   const numbered = sheets.map((sheet, index) => ({
     ...sheet,
@@ -146,11 +149,16 @@ function parts(
   }))
   const list = <T>(of: (sheet: (typeof numbered)[number]) => T): string => numbered.map(of).join('')
   const styled = sheets.length + 1
+  const filtered = list(({ name, area, number }) =>
+    area === null
+      ? ''
+      : `<definedName name="_xlnm._FilterDatabase" localSheetId="${number - 1}" hidden="1">'${name.replaceAll("'", "''")}'!${area}</definedName>`,
+  )
   return [
     ['xl/styles.xml', styles],
     [
       'xl/workbook.xml',
-      `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>${list(({ name, number }) => `<sheet name="${name}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets><definedNames>${list(({ name, area, number }) => `<definedName name="_xlnm._FilterDatabase" localSheetId="${number - 1}" hidden="1">'${name.replaceAll("'", "''")}'!${area}</definedName>`)}</definedNames></workbook>`,
+      `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets>${list(({ name, number }) => `<sheet name="${name}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets>${filtered === '' ? '' : `<definedNames>${filtered}</definedNames>`}</workbook>`,
     ],
     [
       'xl/_rels/workbook.xml.rels',
@@ -181,8 +189,12 @@ export interface SheetColumn {
   readonly kind: CellKind
 }
 
-/** A number in a text column stays a number, and text in a number column stays text. */
-export type SheetCell = string | number | null
+/** A number in a text column stays a number, and text in a number column stays text. A heading has a style of its own. */
+export type SheetCell =
+  | string
+  | number
+  | null
+  | { readonly text: string; readonly style: 'title' | 'heading' }
 
 type SheetCells = readonly SheetCell[]
 
@@ -200,23 +212,24 @@ const styleOf: Readonly<Record<CellKind, number>> = {
   decimal: 5,
 }
 const headerStyle = 1
+const headingStyles = { title: 6, heading: 7 } as const
 
-/** The styles of every workbook: plain, bold, day, instant, percent, two decimals. */
-const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+/** The styles of every workbook: plain, bold, day, instant, percent, two decimals, title, heading. */
+const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="4"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="18"/><name val="Calibri"/></font><font><b/><sz val="13"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="8"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="3" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 
 /** Characters of a chunk, about. */
 const chunkLength = 32_768
 
-/** A sheet as XML, of at most `limit` rows with its header; returns the number of its rows. */
+/** A sheet as XML, of at most `limit` rows with its header if it has one; returns the number of its rows. */
 async function* sheetXml(
   columns: readonly SheetColumn[],
   rows: { next(): IteratorResult<SheetCells> | Promise<IteratorResult<SheetCells>> },
-  limit: number,
+  { limit, isText }: { readonly limit: number; readonly isText: boolean },
 ): AsyncGenerator<string, number> {
   const names = columns.map((_, index) => columnName(index))
   const head = columns.map(({ header }, index) => textCell(`${names[index]}1`, header, headerStyle))
-  let text = `${opening(columns)}<row r="1">${head.join('')}</row>`
-  let number = 1
+  let text = `${opening(columns, isText)}${isText ? '' : `<row r="1">${head.join('')}</row>`}`
+  let number = isText ? 0 : 1
   while (number < limit) {
     const next = await rows.next()
     if (next.done === true) break
@@ -226,15 +239,16 @@ async function* sheetXml(
     yield text
     text = ''
   }
-  yield `${text}</sheetData><autoFilter ref="A1:${names.at(-1)}${number}"/></worksheet>`
+  const filter = isText ? '' : `<autoFilter ref="A1:${names.at(-1)}${number}"/>`
+  yield `${text}</sheetData>${filter}</worksheet>`
   return number
 }
 
-function opening(columns: readonly SheetColumn[]): string {
+function opening(columns: readonly SheetColumn[], isText: boolean): string {
   const widths = columns.map(
     ({ width }, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
   )
-  return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>${widths.join('')}</cols><sheetData>`
+  return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews>${isText ? '<sheetView showGridLines="0" workbookViewId="0"/>' : '<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>'}</sheetViews><cols>${widths.join('')}</cols><sheetData>`
 }
 
 function rowXml(
@@ -252,6 +266,7 @@ function rowXml(
 /** One cell; it is never a formula. */
 function cellXml(place: string, cell: SheetCell, kind: CellKind): string {
   if (cell === null || cell === '') return ''
+  if (typeof cell === 'object') return textCell(place, cell.text, headingStyles[cell.style])
   const value = typeof cell === 'string' && (kind === 'date' || kind === 'datetime') ? serial(cell) : cell
   if (typeof value === 'string') return textCell(place, value, 0)
   if (!Number.isFinite(value)) return ''

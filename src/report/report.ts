@@ -117,8 +117,6 @@ export interface ReportFormat {
   readonly document?: true
   /** Whether it shows the comment. */
   readonly commented?: true
-  /** Whether it is written in English, whatever the language of the report is. */
-  readonly english?: true
   /** Whether it has figures, which can be measured in several ways. */
   readonly measured?: true
   /** Whether it has rows, which can be sorted. */

@@ -15,9 +15,10 @@ import { rankingLinks } from '../metrics/pages.ts'
 import { buckets, top } from '../metrics/positions.ts'
 import { serpPairs } from '../metrics/serps.ts'
 import { discoverCompetitors, type SiteShare } from '../metrics/shares.ts'
+import { notesOfPeriod } from '../presentation/presentation.ts'
 import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../report.ts'
 import { type Segment, segments } from '../segments.ts'
-import { storiesOf } from '../story/story.ts'
+import { shownMoves, storiesOf } from '../story/story.ts'
 import {
   linesOf,
   type PartOfTarget,
@@ -26,7 +27,8 @@ import {
   summarise,
   type TargetSummary,
 } from '../summary.ts'
-import { wordsOf } from '../words/words.ts'
+import { periodSentence } from '../words/period-text.ts'
+import { type Words, wordsOf } from '../words/words.ts'
 import { columnKinds, labelColumn, labelNames, rowsOf } from './rows.ts'
 
 /** A report as an XLSX workbook. */
@@ -37,7 +39,6 @@ export const workbookFormat: ReportFormat = {
   },
   binary: true,
   document: true,
-  english: true,
   measured: true,
   sorted: true,
 }
@@ -46,20 +47,21 @@ export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
   const { history, period, compare, measure, runs, presentation } = whole
   const summary = summarise(history, { ...measure, compare })
   const { serps, sites } = whole.serps
-  const told = storiesOf({ ...whole, serps, sites }, { say: wordsOf('en'), mark: (name) => name })
+  const say = wordsOf(presentation.language)
+  const told = storiesOf({ ...whole, serps, sites }, { say, mark: (name) => name })
   const sheets = [
+    firstSheet(whole, told, summary, say),
     summarySheet(summary, period),
-    sentencesSheet(told),
-    stepsSheet(told),
+    stepsSheet(told, history),
     tagsSheet(segments(history, { ...measure, compare }), history),
     rankingsSheet(whole),
     movementSheet(whole),
-    historySheet(history),
     serpsSheet(whole),
     competitorsSheet(summary),
     sitesSheet(whole),
     ...(presentation.audience === 'client' ? [] : [runsSheet(runs)]),
     definitionsSheet(measure),
+    historySheet(history),
   ]
   return workbook(presentation.audience === 'client' ? sheets.map(forClient) : sheets)
 }
@@ -72,20 +74,72 @@ function forClient({ columns, ...rest }: Sheet): Sheet {
 
 type Stories = ReturnType<typeof storiesOf>
 
-/** What happened, in sentences. */
-function sentencesSheet(all: Stories): Sheet {
-  const sentences = all.flatMap(({ label, sentences, limits }) =>
-    [...sentences.map(({ text }) => text), ...limits].map((text) => ({ target: label ?? '', text })),
+/** What people read first, from top to bottom, in the language of the report: what happened, what moved, what to do next, notes. */
+function firstSheet(
+  { job, presentation, period, history }: WholeReport,
+  told: Stories,
+  { compared }: Summary,
+  say: Words,
+): Sheet {
+  const { title, client } = presentation
+  const { blocks } = say.story
+  const { columns } = say.markdown
+  const head = (...texts: readonly string[]) =>
+    texts.map((text): SheetCell => (text === '' ? null : { text, style: 'heading' }))
+  const name = title ?? say.email.heading(client ?? job)
+  const rows: (readonly SheetCell[])[] = [
+    [{ text: name, style: 'title' }],
+    ...(title === null || client === null ? [] : [[say.brand.for(client)]]),
+    [periodSentence(say, period, compared)],
+  ]
+  const block = (titles: readonly string[], lines: readonly (readonly SheetCell[])[]): void => {
+    if (lines.length > 0) rows.push([], head(...titles), ...lines)
+  }
+  for (const { label, sentences, limits, cards, moves, steps, nothing } of told) {
+    rows.push([], ...(label === null ? [] : [head(label)]), ...sentences.map(({ text }) => [text]))
+    rows.push(...limits.map((text) => [text]))
+    block(
+      [columns.figure, columns.value, columns.change, columns.of],
+      cards.map(({ label, value, change, about }) => [label, value, change?.text ?? null, about]),
+    )
+    block(
+      [blocks.moved, '', say.portfolio.columns.clicks],
+      moves
+        .slice(0, shownMoves)
+        .map(({ name, from, to, clicks, passed }) => [
+          name,
+          say.email.fromTo(from, to),
+          clicks === null ? null : Math.round(clicks),
+          passed,
+        ]),
+    )
+    block(
+      [blocks.next, '', say.portfolio.columns.stake],
+      steps.length === 0 && cards.length > 0
+        ? [[nothing]]
+        : steps.map(({ what, reason, clicks, page }) => [
+            what,
+            null,
+            clicks === null ? null : Math.round(clicks),
+            page === null ? reason : `${reason} (${page})`,
+          ]),
+    )
+  }
+  block(
+    [blocks.notes],
+    notesOfPeriod({ presentation, history, period }).map(({ date, text }) => [text, say.shortDay(date)]),
   )
-  return sheet<(typeof sentences)[number]>(
-    'In short',
-    [field('target', 'text', ({ target }) => target), field('sentence', 'text', ({ text }) => text, 100)],
-    sentences,
-  )
+  const widths = [52, 20, 18, 90]
+  return {
+    name: say.email.inShort,
+    isText: true,
+    columns: widths.map((width) => ({ header: '', width, kind: 'text' })),
+    rows: history.days.length === 0 ? [] : rows,
+  }
 }
 
 /** What to do next, the most clicks at stake first. */
-function stepsSheet(all: Stories): Sheet {
+function stepsSheet(all: Stories, history: RankHistory): Sheet {
   const rows = all.flatMap(({ label, steps }) =>
     steps.flatMap((step) => step.statuses.map((status) => ({ target: label ?? '', step, status }))),
   )
@@ -94,7 +148,7 @@ function stepsSheet(all: Stories): Sheet {
     [
       field('target', 'text', ({ target }) => target),
       field('what', 'text', ({ step }) => step.what, 40),
-      ...keywordFields<(typeof rows)[number]>(({ status }) => status.keyword),
+      ...keywordFields<(typeof rows)[number]>(history, ({ status }) => status.keyword),
       field('reason', 'text', ({ step }) => step.reason, 80),
       field('clicks a month', 'decimal', ({ step }) => step.clicks),
       field('rank', 'number', ({ status }) => status.current.rank),
@@ -111,21 +165,27 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
   gl: 6,
   hl: 6,
   state: 10,
-  exactness: 11,
   movement: 11,
   url: 50,
   title: 40,
   intended_url: 50,
 }
 
-/** The rows of the report as in CSV. */
-function rankingsSheet({ report, presentation }: WholeReport): Sheet {
+/** Columns that programs need, and people do not: the last sheet has them. */
+const forPrograms: readonly string[] = ['params', 'exactness']
+
+/** The rows of the report as in CSV, without what is for programs alone. */
+function rankingsSheet({ report, presentation, history }: WholeReport): Sheet {
   const labels = labelNames(report).map((name) => [labelColumn(name), 'text'] as const)
-  const isShown = (name: string): boolean => presentation.audience === 'team' || name !== 'run_id'
+  const isShown = (name: string): boolean =>
+    !forPrograms.includes(name) && (presentation.audience === 'team' || name !== 'run_id')
+  const params = otherParams(history).map((name) =>
+    field<Row>(name, 'text', ({ params }) => JSON.parse(String(params))[name] ?? null),
+  )
   const fields = [...Object.entries(columnKinds), ...labels].flatMap(([name, kind]) =>
     isShown(name) ? [field<Row>(name, kind, (row) => row[name] ?? null, textWidths[name])] : [],
   )
-  return sheet('Rankings', fields, rowsOf(report))
+  return sheet('Rankings', [...fields, ...params], rowsOf(report))
 }
 
 interface Moved extends Mover {
@@ -144,7 +204,7 @@ function movementSheet({ history, compare, measure }: WholeReport): Sheet {
     [
       field('target', 'text', ({ target }) => target),
       field('movement', 'text', ({ status }) => status.change.movement, 12),
-      ...keywordFields<Moved>(({ status }) => status.keyword),
+      ...keywordFields<Moved>(history, ({ status }) => status.keyword),
       field('volume', 'number', ({ status }) => status.keyword.volume),
       field('previous_rank', 'number', ({ status }) => status.baseline?.value.rank ?? null),
       field('rank', 'number', ({ status }) => status.current.rank),
@@ -167,16 +227,17 @@ interface ObservationLine {
 function historySheet(history: RankHistory): Sheet {
   const fields: readonly SheetField<ObservationLine>[] = [
     field('date', 'date', ({ date }) => date),
-    ...keywordFields<ObservationLine>(({ keyword }) => keyword),
+    ...keywordFields<ObservationLine>(history, ({ keyword }) => keyword),
     field('tags', 'text', ({ keyword }) => (keyword.tags.length === 0 ? null : keyword.tags.join(';')), 16),
     field('volume', 'number', ({ keyword }) => keyword.volume),
     field('target', 'text', ({ target }) => target.label),
     field('own', 'number', ({ target }) => (target.own ? 1 : 0), 6),
     field('state', 'text', ({ value }) => value.state, 10),
     field('rank', 'number', ({ value }) => value.rank),
-    field('exactness', 'text', ({ value }) => value.exactness, 11),
     field('depth', 'number', ({ value }) => value.depth),
     field('url', 'text', ({ url }) => url, 50),
+    field('exactness', 'text', ({ value }) => value.exactness, 11),
+    field('params', 'text', ({ keyword }) => JSON.stringify(keyword.params), 20),
   ]
   // Excel reserves the name History.
   return sheet('Rank history', fields, observations(history))
@@ -221,7 +282,7 @@ function serpsSheet({ history, serps: { serps, texts, links, sites } }: ReportWi
     'SERPs',
     [
       field('date', 'date', ({ serp }) => history.days[serp.day] ?? null),
-      ...keywordFields<ResultLine>(({ keyword }) => keyword),
+      ...keywordFields<ResultLine>(history, ({ keyword }) => keyword),
       field('rank', 'number', ({ result: [rank] }) => rank),
       field('title', 'text', ({ result }) => named(result[1], texts), 50),
       field('link', 'text', ({ result }) => named(result[2], links), 60),
@@ -456,13 +517,20 @@ function sheet<T>(name: string, fields: readonly SheetField<T>[], things: Iterab
 }
 
 /** The columns that name a keyword; rows of all sheets can be joined by them. */
-function keywordFields<T>(keywordOf: (thing: T) => Keyword): readonly SheetField<T>[] {
+function keywordFields<T>(history: RankHistory, keywordOf: (thing: T) => Keyword): readonly SheetField<T>[] {
   const param = (name: string) =>
     field<T>(name, 'text', (thing) => keywordOf(thing).params[name] ?? null, name === 'location' ? 20 : 6)
   return [
     field('query', 'text', (thing) => keywordOf(thing).query, 36),
     field('operation', 'text', (thing) => keywordOf(thing).operation, 14),
-    ...['gl', 'hl', 'location'].map(param),
-    field('params', 'text', (thing) => JSON.stringify(keywordOf(thing).params), 20),
+    ...[...usualParams, ...otherParams(history)].map(param),
   ]
+}
+
+const usualParams = ['gl', 'hl', 'location']
+
+/** Further parameters that keywords are asked with. */
+function otherParams({ keywords }: RankHistory): readonly string[] {
+  const all = new Set(keywords.flatMap(({ params }) => Object.keys(params)))
+  return [...all].filter((name) => !usualParams.includes(name)).sort()
 }

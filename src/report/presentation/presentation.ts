@@ -62,6 +62,22 @@ export function notesAbout(
   })
 }
 
+/** The notes of the days of a period, or of the whole history, in their order. */
+export function notesOfPeriod({
+  presentation,
+  history: { keywords, days },
+  period,
+}: {
+  readonly presentation: Presentation
+  readonly history: Pick<RankHistory, 'keywords' | 'days'>
+  readonly period: { readonly from: string } | null
+}): readonly ReportNote[] {
+  const [from = '', until = ''] = [period?.from ?? days[0], days.at(-1)]
+  return notesAbout(presentation, keywords)
+    .filter(({ date }) => date >= from && date <= until)
+    .toSorted((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
+}
+
 /** The saved view with a name; undefined for the tab of all keywords. */
 export function savedView(
   { presentation }: { readonly presentation: Presentation },

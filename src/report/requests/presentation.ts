@@ -27,14 +27,12 @@ export interface PresentationRequest {
   readonly audience?: Audience
   /** A Markdown file. */
   readonly comment?: string | undefined
-  /** Whether the report is in English, whatever the job says. */
-  readonly english?: boolean | undefined
 }
 
 /** How the report of a job looks. Reads the logo and the comment; throws a sentence where one cannot be used. */
 export async function presentationOf(
   { report, views, notes }: PresentationSettings,
-  { audience = 'team', comment, english = false }: PresentationRequest = {},
+  { audience = 'team', comment }: PresentationRequest = {},
 ): Promise<Presentation> {
   const { title = null, client = null, agency = null, footer = null } = report ?? {}
   const { logo = null, accent = null, language = null } = report ?? {}
@@ -46,7 +44,7 @@ export async function presentationOf(
     audience,
     logo: logo === null ? null : await readLogo(logo),
     accent: accent === null ? null : accentOf(accent),
-    language: english ? 'en' : (language ?? 'en'),
+    language: language ?? 'en',
     views: views ?? [],
     notes: notes ?? [],
     comment: comment === undefined ? null : await readComment(comment),

@@ -128,7 +128,6 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       ? await presentationOf(await presentationSettings(reader, job, settings), {
           audience,
           comment: flags.comment,
-          english: format.english,
         })
       : plainPresentation
   const {

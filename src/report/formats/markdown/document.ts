@@ -10,7 +10,7 @@ import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-his
 import type { CtrCurve } from '../../metrics/figure.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { top } from '../../metrics/positions.ts'
-import type { Presentation } from '../../presentation/presentation.ts'
+import { notesOfPeriod, type Presentation } from '../../presentation/presentation.ts'
 import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
 import { type Segment, segments } from '../../segments.ts'
@@ -51,6 +51,7 @@ export function markdown(whole: ReportWithSerps): string {
             say.markdown.asked(keywords, targets.length, added, removed),
           ].join(' '),
           ...sitesSection(summary, say),
+          ...notesSection(whole, say),
           ...tagSection(segments(history, { ...measure, compare }), history, summary, say),
           ...keywordsSection(whole, say),
           ...runsSection(runs, say),
@@ -77,6 +78,15 @@ function headLines(
     ...(people === '' ? [] : [`${brand.kind} ${people}`]),
     ...(comment === null ? [] : [comment.markdown]),
   ]
+}
+
+/** What happened on days of the period. */
+function notesSection(whole: WholeReport, say: Words): readonly string[] {
+  const notes = notesOfPeriod(whole).map(({ date, text, url }) => {
+    const what = url === null ? mdText(text) : mdLink(text, url)
+    return `- ${say.mediumDay(date)}: ${what}`
+  })
+  return notes.length === 0 ? [] : [`## ${say.story.blocks.notes}`, notes.join('\n')]
 }
 
 /** What happened, in sentences and figures; what moved, and what to do next. */

@@ -258,6 +258,7 @@ export const story: Words['story'] = {
     next: 'Nächste Schritte',
     rivals: 'Wettbewerber',
     keywords: 'Keywords',
+    notes: 'Anmerkungen',
   },
 }
 

@@ -279,7 +279,13 @@ export const story = {
     const known = [volume === null ? [] : `${number(volume)} searches a month`, page ?? []].flat()
     return `${quoted(query)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`
   },
-  blocks: { moved: 'What moved', next: 'What to do next', rivals: 'Rivals', keywords: 'Keywords' },
+  blocks: {
+    moved: 'What moved',
+    next: 'What to do next',
+    rivals: 'Rivals',
+    keywords: 'Keywords',
+    notes: 'Notes',
+  },
 }
 
 /** Beside the story. */

@@ -6,6 +6,8 @@ import { reportColumns } from '../../../../src/report/formats/rows.ts'
 import { reportWorkbook } from '../../../../src/report/formats/workbook.ts'
 import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
 import type { ReportWithSerps } from '../../../../src/report/report.ts'
+import { storiesOf } from '../../../../src/report/story/story.ts'
+import { english } from '../../../../src/report/words/en/index.ts'
 import { anyText } from '../../../api/any-text.ts'
 import { aRanking } from '../../build.ts'
 import { aRun, smallRankings, wholeReport } from '../../whole.ts'
@@ -47,19 +49,49 @@ const sheets = await sheetsOf(whole)
 describe('the workbook', () => {
   test('has a sheet for each purpose', () => {
     expect(Object.keys(sheets)).toEqual([
-      'Summary',
       'In short',
+      'Summary',
       'What to do next',
       'Tags',
       'Rankings',
       'Movement',
-      'Rank history',
       'SERPs',
       'Competitors',
       'Sites',
       'Runs',
       'Definitions',
+      'Rank history',
     ])
+  })
+
+  test('begins with a sheet that people read: the story of the report, and its notes, in its language', async () => {
+    const notes = [
+      { date: '2026-03-02', text: 'Moved', url: null, query: 'lamp' },
+      { date: '2026-03-01', text: 'New site', url: null },
+      { date: '2025-01-01', text: 'Long ago', url: null },
+    ]
+    const linesIn = async (language: 'en' | 'de') => {
+      const presentation = { ...plainPresentation, client: 'Acme Inc.', language, notes }
+      const [first] = await readXlsx(await bytesOf({ ...whole, presentation }))
+      return (first?.data ?? []).map((row) => row.filter((cell) => cell !== null).join(' | '))
+    }
+    const lines = await linesIn('en')
+    const [told] = storiesOf({ ...whole, ...whole.serps }, { say: english, mark: (name) => name })
+    expect(lines[0]).toBe('Search rankings of Acme Inc.')
+    for (const { text } of told?.sentences ?? []) expect(lines).toContain(text)
+    for (const { label, value } of told?.cards ?? [])
+      expect(lines).toContainEqual(expect.stringContaining(`${label} | ${value}`))
+    for (const { name, from, to } of told?.moves ?? [])
+      expect(lines).toContainEqual(expect.stringContaining(`${name} | ${from} → ${to}`))
+    expect(lines.slice(lines.indexOf('Notes'))).toEqual(['Notes', 'New site | 1 Mar', 'lamp: Moved | 2 Mar'])
+    expect(await linesIn('de')).toContain('Anmerkungen')
+  })
+
+  test('has columns for programs on its last sheet alone', () => {
+    const withThem = Object.entries(sheets).flatMap(([name, [row = {}]]) =>
+      Object.keys(row).some((column) => ['params', 'exactness'].includes(column)) ? [name] : [],
+    )
+    expect(withThem).toEqual(['Rank history'])
   })
 
   test('has no runs and no operations for clients', async () => {
@@ -117,7 +149,9 @@ describe('the workbook', () => {
 
   test('has the rows of the report, with days as days and numbers as numbers', () => {
     const [first] = sheets.Rankings ?? []
-    expect(Object.keys(first ?? {})).toEqual([...reportColumns])
+    expect(Object.keys(first ?? {})).toEqual(
+      reportColumns.filter((name) => name !== 'params' && name !== 'exactness'),
+    )
     expect(first).toMatchObject({
       query: 'standing desk',
       date: day('2026-03-02'),
