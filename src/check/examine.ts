@@ -37,8 +37,8 @@ import {
   refuseFolder,
   refuseNetworkFolder,
 } from '../store/sqlite/connection/database.ts'
-import { freeBytes } from '../store/sqlite/connection/disk-space.ts'
 import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
+import { freeBytes } from '../store/sqlite/connection/watch.ts'
 import { quickCheck } from '../store/sqlite/maintenance/check.ts'
 import {
   type ChannelFacts,

@@ -15,9 +15,9 @@ import { type CommandOptions, databaseSetting } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { nextSlot, slotsBetween } from '../schedule/slots.ts'
-import type { MessageState } from '../store/outbox.ts'
+import type { Slot } from '../store/sqlite/jobs.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { Slot } from '../store/sqlite/unattended/due.ts'
+import type { MessageState } from '../store/sqlite/unattended/schema.ts'
 import {
   daysLeft,
   isRetired,
@@ -208,7 +208,7 @@ async function databaseFacts(
       return `The database ${path} is damaged. Restore it from a backup; what is wrong shows: rankline db check`
     },
   )
-  const { freeBytes } = await import('../store/sqlite/connection/disk-space.ts')
+  const { freeBytes } = await import('../store/sqlite/connection/watch.ts')
   return { path, isMissing, damage, freeBytes: freeBytes(dirname(path)) }
 }
 

@@ -6,7 +6,8 @@ import { type Clock, systemClock, utcBetween } from '../model/time.ts'
 import { isScreen, liveEveryMs, note, sanitize, statusLine, type Terminal } from '../output/terminal.ts'
 import type { JobRead, PlanEvents } from '../run/job-files.ts'
 import { shareQueue } from '../store/sqlite/ledger/sums.ts'
-import type { FailureCause, RunStore } from '../store/sqlite/runs.ts'
+import type { Store } from '../store/sqlite/open.ts'
+import type { FailureCause } from '../store/sqlite/runs.ts'
 
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000
@@ -118,7 +119,7 @@ const causesShown = 3
  * @param shownAgain runs that were finished before the command
  */
 export async function summaryLines(
-  store: Pick<RunStore, 'failureCauses'>,
+  store: Pick<Store, 'failureCauses'>,
   documents: readonly RunDocument[],
   {
     shownAgain = new Set(),

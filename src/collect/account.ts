@@ -5,7 +5,7 @@ import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
-import type { LedgerStore } from '../store/sqlite/ledger/sums.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import { throttledTooLong, UsageUnavailable } from './stop.ts'
 
 /** What the usage record says, and when. */
@@ -33,7 +33,7 @@ export async function fetchUsage(
     opening,
   }: {
     readonly service: ApiClient
-    readonly store: Pick<LedgerStore, 'saveUsage'>
+    readonly store: Pick<Store, 'saveUsage'>
     readonly clock: Clock
     readonly keyHash: string
     readonly random: () => number

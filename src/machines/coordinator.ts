@@ -11,8 +11,7 @@ import { sleep } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { PlannedReads, PlannedRow } from '../store/sqlite/planning/planned.ts'
-import type { HistoryStore } from '../store/sqlite/results/derive.ts'
+import type { PlannedRow } from '../store/sqlite/planning/planned.ts'
 import {
   type ChunkQuery,
   CoordinationLost,
@@ -447,7 +446,7 @@ export function chunkSize(queries: number): number {
 }
 
 export interface ChunkingOptions {
-  readonly store: PlannedReads & Pick<HistoryStore, 'storedQuery'>
+  readonly store: Store & Pick<Store, 'storedQuery'>
   readonly run: Run
   /** Tags that have a limit in the job: the queries of a chunk agree in them. */
   readonly limitedTags: readonly string[]
@@ -527,7 +526,7 @@ function withHistory(
 }
 
 /** The whole plan of a run, in the order of its file. */
-export async function* planParts(store: PlannedReads, run: Run): AsyncIterable<PlanPart> {
+export async function* planParts(store: Store, run: Run): AsyncIterable<PlanPart> {
   const leftOut = await store.leftOutKeys(run.id)
   if (leftOut.length > 0) yield { queries: [], leftOut }
   for (let after = 0; ; ) {

@@ -1,11 +1,11 @@
 import { groupedBy } from '../model/maps.ts'
 import { addDays } from '../model/time.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type {
   FirstResult,
   ResultsRequest,
   ResultTexts,
   SeenResults,
-  TrackingStore,
 } from '../store/sqlite/rankings/tracking.ts'
 import {
   type Citation,
@@ -188,7 +188,7 @@ const readAtOnce = 500
 
 /** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Undefined where none has. */
 function readTogether(
-  store: Pick<TrackingStore, 'firstResults'>,
+  store: Pick<Store, 'firstResults'>,
   serps: readonly (readonly ResultsRequest[])[],
 ): readonly (SeenResults | undefined)[] {
   const seen = store.firstResults(serps.flat())

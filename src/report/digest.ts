@@ -1,6 +1,6 @@
 import type { Audience } from '../model/settings/presentation.ts'
 import { count, grouped } from '../model/text.ts'
-import type { DigestLine, DigestMessage, DigestSection } from '../store/outbox.ts'
+import type { DigestLine, DigestMessage, DigestSection } from '../store/sqlite/unattended/schema.ts'
 import { capitalised } from './cells.ts'
 import { deltaText, isKnownOnBothDays, valueText } from './headline.ts'
 import { alignDepths, type KeywordStatus } from './history/keyword-status.ts'

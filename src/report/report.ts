@@ -1,7 +1,7 @@
 import type { SerpFeature } from '../model/result.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
-import type { TrackingStore } from '../store/sqlite/rankings/tracking.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type { Citation, PageData } from './data.ts'
 import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -41,10 +41,7 @@ const mostRuns = 30
  * How the last runs ended, the newest last.
  * @param runs the newest first
  */
-export function lastRuns(
-  runs: readonly Run[],
-  store: Pick<TrackingStore, 'runQuality'>,
-): readonly RunQuality[] {
+export function lastRuns(runs: readonly Run[], store: Pick<Store, 'runQuality'>): readonly RunQuality[] {
   return runs
     .slice(0, mostRuns)
     .map(({ id, date }) => ({ ...store.runQuality(id), date }))
@@ -77,7 +74,7 @@ export interface ReportSource {
   /** The period that options or the job file ask for. */
   readonly requestedPeriod: RequestedPeriod
   readonly presentation: Presentation
-  readonly store: Pick<TrackingStore, 'firstResults' | 'featuresIn' | 'runQuality'>
+  readonly store: Pick<Store, 'firstResults' | 'featuresIn' | 'runQuality'>
   /** What answers of an operation can show beside their results. */
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
   /** `rows`: also every rank, as for a pipe. */

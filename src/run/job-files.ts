@@ -19,8 +19,8 @@ import {
 import type { Workspace } from '../model/settings/workspace.ts'
 import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
+import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
-import type { RunStore } from '../store/sqlite/runs.ts'
 
 /** The job files of a command, and what it was told of their jobs. */
 export interface JobFileOptions extends JobOptions {
@@ -91,7 +91,7 @@ const stdinName = 'stdin'
 export async function stageJobs(
   options: JobFileOptions,
   draft: Pick<PlanDraft, 'add' | 'leaveOut'> | null,
-  store: Pick<RunStore, 'jobFile'>,
+  store: Pick<Store, 'jobFile'>,
   events: Pick<PlanEvents, 'logMistake' | 'onMistakes' | 'onRead'>,
   choiceOf: ChoiceOf = async () => all,
 ): Promise<readonly StagedJob[] | null> {
@@ -291,7 +291,7 @@ function isOriginOpen({ operation, params }: JobQuery): boolean {
 async function nameClash(
   { name, file }: JobSettings,
   others: readonly JobSettings[],
-  store: Pick<RunStore, 'jobFile'>,
+  store: Pick<Store, 'jobFile'>,
 ): Promise<InvalidValue | null> {
   if (name === searchJob || name === removedJob)
     return {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Store } from '../store/sqlite/open.ts'
-import type { RunList } from '../store/sqlite/open-runs.ts'
+import type { RunReads } from '../store/sqlite/runs.ts'
 import { type CommandOptions, databaseSetting } from './config.ts'
 import { waitForLocks } from './lock.ts'
 
@@ -17,11 +17,47 @@ export async function openWhatIsStored(
   return path === null ? await openStore(':memory:') : await openReader(path)
 }
 
+/** What a list of runs reads. */
+type RunList = Pick<Store, keyof RunReads | 'runQuality' | typeof Symbol.asyncDispose>
+
 /** The same for runs alone. */
 export async function openRunList(options: CommandOptions): Promise<RunList> {
   const path = await databaseToRead(options)
   if (path === null) return await (await import('../store/sqlite/open.ts')).openStore(':memory:')
-  return await (await import('../store/sqlite/open-runs.ts')).openRuns(path)
+  return await openRuns(path)
+}
+
+/** Opens the database to read runs alone: to load the rest would take longer than to read them. One of an older rankline is read through a copy. */
+export async function openRuns(path: string): Promise<RunList> {
+  const [
+    { openToRead, refuseEmpty },
+    { describeError, describingErrors },
+    migrations,
+    { runQuality, runReads },
+  ] = await Promise.all([
+    import('../store/sqlite/connection/database.ts'),
+    import('../store/sqlite/connection/errors.ts'),
+    import('../store/sqlite/migrate.ts'),
+    import('../store/sqlite/runs.ts'),
+  ])
+  const { db, close } = openToRead(path)
+  try {
+    if (refuseEmpty(db, path) === migrations.newestMigration) {
+      migrations.shadowViews(db)
+      const list: RunList = {
+        ...runReads(db),
+        runQuality: (run) => runQuality(db, run),
+        [Symbol.asyncDispose]: async () => close(),
+      }
+      return describingErrors(list, path)
+    }
+  } catch (error) {
+    close()
+    throw describeError(error, path)
+  }
+  close()
+  const { openCopy } = await import('../store/sqlite/open.ts')
+  return await openCopy(path)
 }
 
 /** The driver is loaded here, not with the commands: their help needs none. */

@@ -16,7 +16,6 @@ import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
 import type { EditedQueries, FormerJob } from '../store/sqlite/planning/planned.ts'
 import type { PlannedJob } from '../store/sqlite/planning/staging.ts'
-import type { RunStore } from '../store/sqlite/runs.ts'
 import { type App, lookupDelays } from './app.ts'
 import type { StagedJob } from './job-files.ts'
 
@@ -168,7 +167,7 @@ type ResumeDecision =
  * local day. Runs that can no longer be continued are closed.
  */
 export async function decideResume(
-  store: Pick<RunStore, 'latestRun' | 'closeRun'>,
+  store: Pick<Store, 'latestRun' | 'closeRun'>,
   jobs: readonly {
     readonly name: string
     /** Whether the job or one of its queries has targets. */

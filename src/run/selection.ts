@@ -6,8 +6,8 @@ import { isComplete } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { localDay } from '../model/time.ts'
 import { type InvalidValue, numberOption, quoted } from '../model/values.ts'
+import type { StoredQueryHistory } from '../store/sqlite/jobs.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { StoredQueryHistory } from '../store/sqlite/unattended/due.ts'
 import type { ChoiceOf, QueryChoice, StagedJob } from './job-files.ts'
 
 /** A part of jobs, as it was asked for. */

@@ -6,9 +6,9 @@ import { count, grouped, size } from '../model/text.ts'
 import { dayMs, hourMs } from '../model/time.ts'
 import { latestKnown } from '../model/trusted-time.ts'
 import { everyOf } from '../schedule/slots.ts'
+import type { Slot } from '../store/sqlite/jobs.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { StoredAlert } from '../store/sqlite/unattended/alerts.ts'
-import type { Slot } from '../store/sqlite/unattended/due.ts'
 
 /** What is known of all jobs at one instant. Instants are epoch milliseconds, money is in credits. */
 export interface StatusFacts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StoredQueryHistory } from '../../src/store/sqlite/unattended/due.ts'
+import type { StoredQueryHistory } from '../../src/store/sqlite/jobs.ts'
 import { aQuery, aStore, hour, noon, plan, plannedJob } from './build.ts'
 
 const queries = [{ text: 'a', pages: 2 }, { text: 'b' }, { text: 'c' }]

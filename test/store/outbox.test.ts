@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { NewMessage, OutboxMessage } from '../../src/store/outbox.ts'
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
+import type { NewMessage, OutboxMessage } from '../../src/store/sqlite/unattended/outbox.ts'
 import { aStore, hour, noon } from './build.ts'
 
 const minute = 60_000

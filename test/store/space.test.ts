@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reserveLacks } from '../../src/collect/stop.ts'
-import { watchDiskSpace } from '../../src/store/sqlite/connection/disk-space.ts'
+import { watchDiskSpace } from '../../src/store/sqlite/connection/watch.ts'
 import { testTable } from '../support/test-table.ts'
 import { aFolder } from './build.ts'
 

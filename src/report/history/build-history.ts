@@ -2,12 +2,12 @@ import { groupedBy } from '../../model/maps.ts'
 import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
+import type { Store } from '../../store/sqlite/open.ts'
 import type {
   ContinuedQuery,
   ObservedRow,
   QueryText,
   RunContents,
-  TrackingStore,
 } from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
@@ -32,7 +32,7 @@ export interface HistorySource {
   readonly partialRuns?: ReadonlySet<number>
   /** Targets of the whole job that are reported. */
   readonly targets: readonly Target[]
-  readonly store: Pick<TrackingStore, 'contentsOf' | 'continuations' | 'observedIn' | 'queries' | 'links'>
+  readonly store: Pick<Store, 'contentsOf' | 'continuations' | 'observedIn' | 'queries' | 'links'>
   /** Kind of the results that an operation ranks. */
   readonly kindOf: (operation: string) => ResultKind
   /** Whether absence counts with what was looked at, however deep was asked. */

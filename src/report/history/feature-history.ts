@@ -1,5 +1,5 @@
 import { featureBits, type SerpFeature } from '../../model/result.ts'
-import type { TrackingStore } from '../../store/sqlite/rankings/tracking.ts'
+import type { Store } from '../../store/sqlite/open.ts'
 import { changesOf, type KeywordFeatures, stateOf } from './features.ts'
 import type { Keyword } from './rank-history.ts'
 
@@ -9,7 +9,7 @@ export interface FeatureSource {
   /** Numbers of the queries that stand in `keywords`, place by place. */
   readonly queryIds: readonly number[]
   readonly runs: readonly { readonly id: number; readonly date: string }[]
-  readonly store: Pick<TrackingStore, 'featuresIn'>
+  readonly store: Pick<Store, 'featuresIn'>
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
 }
 

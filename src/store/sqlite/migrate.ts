@@ -6,11 +6,10 @@ import { count, getTableName, inArray, max } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { RanklineError, tryAgainExitCode, UsageError } from '../../model/errors.ts'
-import { freeBytes } from './connection/disk-space.ts'
 import { drizzle } from './connection/statements.ts'
-import { joinSpellings } from './join-spellings.ts'
+import { freeBytes } from './connection/watch.ts'
+import { joinSpellings, moveResults } from './migration-steps.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
-import { moveResults } from './move-results.ts'
 import { triggers, views, writeStatistics } from './views.ts'
 
 /** Where drizzle-kit writes the migrations; shipped beside the program. */

@@ -10,19 +10,18 @@ import {
   type ReadConnection,
   refuseEmpty,
 } from './connection/database.ts'
-import { type Log, watchDiskSpace } from './connection/disk-space.ts'
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
-import { unwatchedFile, watchFile } from './connection/lost-file.ts'
-import { type JobStore, jobStore } from './jobs.ts'
+import { type Log, unwatchedFile, watchDiskSpace, watchFile } from './connection/watch.ts'
+import { dueReads, jobStore, slotStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
-import { type LedgerStore, ledgerStore } from './ledger/sums.ts'
+import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
 import { draftOpener, type PlanDraft } from './planning/draft.ts'
-import { type PlannedReads, plannedReads } from './planning/planned.ts'
-import { openSnapshot, type ReportStore, reportStore, type Snapshot } from './rankings/rows.ts'
-import { type TrackingStore, trackingStore } from './rankings/tracking.ts'
-import { type HistoryStore, historyStore } from './results/derive.ts'
+import { plannedReads } from './planning/planned.ts'
+import { openSnapshot, reportStore, type Snapshot } from './rankings/rows.ts'
+import { trackingStore } from './rankings/tracking.ts'
+import { historyStore } from './results/derive.ts'
 import { resultRecorder } from './results/query-state.ts'
 import {
   passingItems,
@@ -30,11 +29,10 @@ import {
   type ResultWriter,
   resultWriter,
 } from './results/write-results.ts'
-import { type RunStore, runStore, statusReads } from './runs.ts'
-import { type SyncStore, syncStore } from './sync.ts'
-import { type AlertStore, alertStore } from './unattended/alerts.ts'
-import { dueReads, slotStore } from './unattended/due.ts'
-import { type OutboxStore, outboxStore } from './unattended/outbox.ts'
+import { runStore, statusReads } from './runs.ts'
+import { syncStore } from './sync.ts'
+import { alertStore } from './unattended/alerts.ts'
+import { outboxStore } from './unattended/outbox.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
@@ -42,22 +40,22 @@ import { type OutboxStore, outboxStore } from './unattended/outbox.ts'
  */
 export interface Store
   extends AsyncDisposable,
-    RunStore,
-    JobStore,
-    PlannedReads,
+    ReturnType<typeof runStore>,
+    ReturnType<typeof jobStore>,
+    ReturnType<typeof plannedReads>,
     Journal,
-    LedgerStore,
+    ReturnType<typeof ledgerStore>,
     AnswerStore,
     ResultRecorder,
-    ReportStore,
-    TrackingStore,
-    HistoryStore,
-    AlertStore,
-    OutboxStore,
+    ReturnType<typeof reportStore>,
+    ReturnType<typeof trackingStore>,
+    ReturnType<typeof historyStore>,
+    ReturnType<typeof alertStore>,
+    ReturnType<typeof outboxStore>,
     ReturnType<typeof slotStore>,
     ReturnType<typeof dueReads>,
     ReturnType<typeof statusReads>,
-    SyncStore {
+    ReturnType<typeof syncStore> {
   readonly space: DiskSpace
   readonly file: DatabaseFile
   /** Rejected with a sentence where the file is damaged; large files are only looked at as far as they are read. */
@@ -75,7 +73,7 @@ export interface Store
 export type CollectStore = Journal &
   AnswerStore &
   ResultRecorder & { readonly space: DiskSpace; readonly file: DatabaseFile } & Pick<
-    LedgerStore,
+    Store,
     | 'ambiguousSince'
     | 'chargedCalls'
     | 'creditsOf'
@@ -85,7 +83,7 @@ export type CollectStore = Journal &
     | 'lastUsage'
     | 'openJobsOfOthers'
   > &
-  Pick<RunStore, 'groupSize' | 'taskCounts'>
+  Pick<Store, 'groupSize' | 'taskCounts'>
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {

@@ -7,6 +7,7 @@ import {
   isComplete,
   isGoodRun,
   type Run,
+  type RunQuality,
   type RunTotals,
   type Task,
   tooLong,
@@ -24,7 +25,7 @@ import {
   runSuspicion,
   uncountedRuns,
 } from './rankings/observations.ts'
-import { answers, calls, jobs, queries, runs, tasks } from './schema.ts'
+import { answers, calls, jobs, queries, runs, runTotals, tasks } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
 /** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */
@@ -406,8 +407,6 @@ export function runStore(db: Database, writer: GroupCommit) {
   }
 }
 
-export type RunStore = ReturnType<typeof runStore>
-
 /** Runs of a job that began until an instant, the newest first. They are read one by one: mostly the first ones say all. */
 const runsUntil = (db: Database, job: string, until: number) =>
   each(
@@ -451,4 +450,12 @@ export function statusReads(db: Database) {
     /** The end of the ledger as it was at an instant: what came later is after it. */
     markAt: async (instant: number): Promise<LedgerMark> => markAt(db, instant),
   }
+}
+
+/** How well a run went, with its totals. */
+export function runQuality(db: Database, run: number): RunQuality {
+  const totals = drizzle(db).select().from(runTotals).where(eq(runTotals.run, run)).get()
+  const { planned, done, failed, ...about } = totals as NonNullable<typeof totals>
+  const mismatched = mismatchedIn(db, run)
+  return { ...about, tasks: { planned, done, failed }, ...(mismatched === 0 ? {} : { mismatched }) }
 }

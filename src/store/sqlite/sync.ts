@@ -221,9 +221,6 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
   }
 }
 
-/** What a database knows of the shared journal that it follows. */
-export type SyncStore = ReturnType<typeof syncStore>
-
 /** A run of the shared journal, as it is here. */
 function loadSharedRun(db: Database, id: string) {
   return drizzle(db)

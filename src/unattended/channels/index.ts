@@ -5,7 +5,7 @@ import type { NodemailerError } from 'nodemailer'
 import type { Channel } from '../../model/settings/workspace.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
-import type { MessageContent, ReportMessage } from '../../store/outbox.ts'
+import type { MessageContent, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 import { cut, fitParts, type Letter, type LetterPart, letterOf, oneLine } from './letter.ts'
 
 /** A message as channels send it. */

@@ -1,6 +1,6 @@
 import type { AlertMessage, AlertNews } from '../../model/settings/alert.ts'
 import { count, shellWord } from '../../model/text.ts'
-import type { DigestMessage, MessageContent, ReportMessage } from '../../store/outbox.ts'
+import type { DigestMessage, MessageContent, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 
 /** A message as people read it; every text is one line. Queries, titles and addresses in it are of strangers. */
 export interface Letter {

@@ -9,13 +9,12 @@ import { type Clock, dayMs, hourMs } from '../../model/time.ts'
 import type { App } from '../../run/app.ts'
 import { workspaceOf, workspacePath } from '../../run/job-files.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
-import type { OutboxMessage } from '../../store/outbox.ts'
-import type { RunStore } from '../../store/sqlite/runs.ts'
-import type { OutboxStore } from '../../store/sqlite/unattended/outbox.ts'
+import type { Store } from '../../store/sqlite/open.ts'
+import type { OutboxMessage } from '../../store/sqlite/unattended/outbox.ts'
 import type { ChannelMessage, Send, Sent } from '../channels/index.ts'
 
 interface Delivery {
-  readonly store: OutboxStore & Pick<RunStore, 'jobFile'>
+  readonly store: Store & Pick<Store, 'jobFile'>
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
   readonly outgoing: Outgoing
   /** Prints a warning. */
@@ -88,7 +87,7 @@ async function byChannel(
 }
 
 async function openOrSay(
-  store: OutboxStore,
+  store: Store,
   file: string,
   log: Delivery['log'],
 ): Promise<ChannelBacklog['workspace'] | null> {
@@ -235,7 +234,7 @@ export function nextTry(tries: number, askedMs: number | null): number | null {
  * it has mistakes must be told, too. Commands are not started then: the file may say another one by now.
  */
 export async function knownChannels(
-  store: Pick<OutboxStore, 'lastChannels'>,
+  store: Pick<Store, 'lastChannels'>,
   jobFile: string,
 ): Promise<Pick<Workspace, 'folder' | 'channels'> & { readonly isSound: boolean }> {
   try {

@@ -14,8 +14,8 @@ import { reportSource } from '../../report/requests/report-source.ts'
 import { summarise } from '../../report/summary.ts'
 import { wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
-import type { ReportMessage } from '../../store/outbox.ts'
 import type { Store } from '../../store/sqlite/open.ts'
+import type { ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 
 const weekMs = 7 * dayMs
 /** How many days the compared day may lie from a week ago. */

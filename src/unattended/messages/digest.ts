@@ -6,8 +6,8 @@ import type { Clock } from '../../model/time.ts'
 import type { App } from '../../run/app.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
 import { latestSlot } from '../../schedule/slots.ts'
-import type { MessageContent } from '../../store/outbox.ts'
 import type { Store } from '../../store/sqlite/open.ts'
+import type { MessageContent } from '../../store/sqlite/unattended/schema.ts'
 import { deliver, knownChannels } from './deliver.ts'
 
 /** Puts digests into the outbox that are due, after a run. */

@@ -9,8 +9,8 @@ import { utcMinute } from '../../../model/time.ts'
 import { formatTable, type TableColumn } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import type { LedgerFilter, LedgerStore } from '../../../store/sqlite/ledger/sums.ts'
-import type { SyncStore } from '../../../store/sqlite/sync.ts'
+import type { LedgerFilter } from '../../../store/sqlite/ledger/sums.ts'
+import type { Store } from '../../../store/sqlite/open.ts'
 import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
@@ -76,11 +76,7 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
 }
 
 /** A run is what bought; all others are what asked, and a day is so where it is of one job. */
-async function sumsBy(
-  store: LedgerStore,
-  by: LedgerGroup,
-  filter: LedgerFilter,
-): Promise<readonly LedgerSum[]> {
+async function sumsBy(store: Store, by: LedgerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]> {
   return by === 'run' || (by === 'day' && filter.job === undefined)
     ? await store.sums(by, filter)
     : await store.shares(by, filter)
@@ -136,7 +132,7 @@ function rows(sums: readonly LedgerSum[]): readonly (readonly string[])[] {
 
 /** Sets the ledger against the readings of the service's own count, for every key; answers the exit code. */
 export async function verify(
-  store: LedgerStore & Pick<SyncStore, 'queueFailovers'>,
+  store: Store & Pick<Store, 'queueFailovers'>,
   json: boolean,
   terminal: Terminal,
 ): Promise<number> {
@@ -160,7 +156,7 @@ interface Verified {
 }
 
 /** The name that the service gives to the key, and enough of its digest to tell it from others. */
-async function nameOf(store: LedgerStore, hash: string): Promise<string> {
+async function nameOf(store: Store, hash: string): Promise<string> {
   const record = JSON.parse((await store.lastUsage(hash))?.record ?? '{}') as unknown
   const alias = text(asFields(asFields(record)?.api_key)?.alias)
   const short = `key ${hash.slice(0, 8)}`

@@ -11,7 +11,6 @@ import { databasePath } from '../../../run/config.ts'
 import { openRunList } from '../../../run/open-stored.ts'
 import { demoHint } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
-import type { RunList } from '../../../store/sqlite/open-runs.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
 
@@ -58,7 +57,9 @@ export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number
   return 0
 }
 
-async function documentOf(store: RunList, run: Run, collecting: boolean) {
+type OpenedRuns = Awaited<ReturnType<typeof openRunList>>
+
+async function documentOf(store: OpenedRuns, run: Run, collecting: boolean) {
   const document = runDocument(run, await store.tally(run.id), null)
   return document.status === 'running' && !collecting ? { ...document, status: 'stopped' as const } : document
 }
@@ -92,7 +93,7 @@ function cells(
 }
 
 async function showRun(
-  store: RunList,
+  store: OpenedRuns,
   id: number,
   collecting: boolean,
   flags: RunsFlags,

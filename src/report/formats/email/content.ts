@@ -1,6 +1,6 @@
 import { type Mark, pngOf } from '../../../output/png.ts'
 import { sanitizeLine } from '../../../output/terminal.ts'
-import type { DigestSection } from '../../../store/outbox.ts'
+import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import { reportPageData } from '../../build-data.ts'
 import type { PageData } from '../../data.ts'
 import { historyOfParts, partLabel, partsOf } from '../../history/filter-history.ts'

@@ -1,7 +1,7 @@
 import { type Mail, mailBytes } from '../../../output/mail.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitizeLine, textWidth } from '../../../output/terminal.ts'
-import type { DigestSection } from '../../../store/outbox.ts'
+import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import type { ReportFormat, ReportSource } from '../../report.ts'
 import { type Words, wordsOf } from '../../words/words.ts'
 import { type EmailContent, emailContent } from './content.ts'

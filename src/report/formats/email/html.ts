@@ -1,5 +1,5 @@
 import { harmless, html, type Markup } from '../../../output/markup.ts'
-import type { DigestSection } from '../../../store/outbox.ts'
+import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import { shortLink } from '../../cells.ts'
 import type { Accent } from '../../presentation/accent.ts'
 import type { ReportSource } from '../../report.ts'

@@ -26,7 +26,7 @@ import {
 } from '../migrate.ts'
 import { describeError } from './errors.ts'
 import { realFile } from './lock.ts'
-import { refuseRescued } from './lost-file.ts'
+import { refuseRescued } from './watch.ts'
 
 const busyMs = 250
 

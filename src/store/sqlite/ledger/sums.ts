@@ -216,9 +216,6 @@ export function ledgerStore(db: Database, writer: GroupCommit) {
   }
 }
 
-/** Calls that were made, what they cost, and readings of the service's own count. */
-export type LedgerStore = ReturnType<typeof ledgerStore>
-
 function callsSince(db: Database, instant: number, now: number) {
   const orm = drizzle(db)
   const sent = orm

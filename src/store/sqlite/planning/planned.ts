@@ -133,9 +133,6 @@ export function plannedReads(db: Database) {
   }
 }
 
-/** What runs plan, read in parts: a run may have a million queries. */
-export type PlannedReads = ReturnType<typeof plannedReads>
-
 /** Targets of single queries of a run, by their numbers as JSON; asked for each query that has its own. */
 const targetsOf = (db: Database) =>
   drizzle(db)

@@ -97,9 +97,6 @@ export function reportStore(db: Database) {
   }
 }
 
-/** What is stored, row by row. */
-export type ReportStore = ReturnType<typeof reportStore>
-
 /** The conditions of a filter on the rows of a view. */
 function conditionsOf(view: RowView, { job, run, query, operation, from, until }: RowFilter) {
   const { time } = readables[view]

@@ -5,7 +5,7 @@ import type { RunQuality, Suspicion } from '../../../model/run.ts'
 import type { Target } from '../../../model/target.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
-import { mismatchedIn } from '../runs.ts'
+import { runQuality } from '../runs.ts'
 import {
   answers as a,
   answers,
@@ -17,7 +17,6 @@ import {
   queries,
   runQueries as rq,
   runs,
-  runTotals,
   tasks as t,
   tasks,
   texts,
@@ -298,9 +297,6 @@ export function trackingStore(db: Database) {
   }
 }
 
-/** What runs asked and observed, by the numbers of queries, targets and links: a year of it is read in a second. */
-export type TrackingStore = ReturnType<typeof trackingStore>
-
 function firstResults(db: Database, requests: readonly ResultsRequest[]): readonly SeenResults[] {
   const asked = JSON.stringify(requests.map(({ run, query, top }) => [run, query, top]))
   const depths = JSON.parse(drizzle(db).get<{ depths: string }>(deepest(asked)).depths) as number[]
@@ -368,13 +364,6 @@ function placedItems(
     position: positions === undefined ? place + 1 : (positions?.[place] ?? null),
     item,
   }))
-}
-
-export function runQuality(db: Database, run: number): RunQuality {
-  const totals = drizzle(db).select().from(runTotals).where(eq(runTotals.run, run)).get()
-  const { planned, done, failed, ...about } = totals as NonNullable<typeof totals>
-  const mismatched = mismatchedIn(db, run)
-  return { ...about, tasks: { planned, done, failed }, ...(mismatched === 0 ? {} : { mismatched }) }
 }
 
 /** The service may send an empty object in place of no panel. */

@@ -96,9 +96,11 @@ export interface RejectedAnswer {
   readonly reason: string
 }
 
-type Derive = HistoryStore['rederive'] extends (...args: infer A) => Promise<infer D>
-  ? (...args: A) => D
-  : never
+type Derive = (
+  queryId: number,
+  answers: readonly (ReadAnswer | RejectedAnswer)[],
+  scoreQuery: ScoreQuery,
+) => Derived
 
 /** Derives the results of a query again, with the ranks and observations of its runs. Inside a transaction. */
 function deriver(db: Database, memory: StoreCache): Derive {
@@ -276,9 +278,6 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
     ): Promise<Derived> => writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
   }
 }
-
-/** What is stored, looked at again: at no cost, with other questions or another normaliser. */
-export type HistoryStore = ReturnType<typeof historyStore>
 
 const [n, w] = [alias(rq, 'n'), alias(rt, 'w')]
 

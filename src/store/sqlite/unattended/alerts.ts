@@ -2,13 +2,12 @@ import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { Run } from '../../../model/run.ts'
 import type { AlertKind } from '../../../model/settings/alert.ts'
-import type { NewMessage } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { observationReads } from './observations.ts'
-import { joinMessage, putMessage } from './outbox.ts'
+import { joinMessage, type NewMessage, putMessage } from './outbox.ts'
 import { alerts, judgedRuns, mutes, rechecks, restingQueries, type StoppedJob } from './schema.ts'
 
 /** An alert, from its beginning to its end. Instants are epoch milliseconds. */
@@ -337,5 +336,3 @@ export function alertStore(db: Database, writer: GroupCommit) {
       ),
   }
 }
-
-export type AlertStore = ReturnType<typeof alertStore>

@@ -1,10 +1,39 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm'
 import type { Workspace } from '../../../model/settings/workspace.ts'
-import type { MessageState, NewMessage, OutboxMessage, TryResult } from '../../outbox.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
-import { outbox, workspaces } from './schema.ts'
+import { type MessageContent, type MessageState, outbox, workspaces } from './schema.ts'
+
+/** A message to one channel. */
+export type NewMessage = MessageContent & {
+  /** The same message is put in once per channel, for instance `alerts:run 12:mail`. */
+  readonly identity: string
+  /** Name of the channel in the workspace file. */
+  readonly channel: string
+  readonly job: string
+  readonly runId: number | null
+}
+
+/** A message of the outbox. Instants are epoch milliseconds. */
+export type OutboxMessage = NewMessage & {
+  readonly id: number
+  readonly createdAt: number
+  readonly state: MessageState
+  /** How often a process has begun to send it. */
+  readonly attempts: number
+  /** Not tried again before this instant. */
+  readonly nextTryAt: number
+  /** Why it was not sent the last time; null where it was not tried, or was sent. */
+  readonly lastError: string | null
+  readonly sentAt: number | null
+}
+
+/** How a try ended. */
+type TryResult =
+  | { readonly state: 'sent'; readonly at: number }
+  | { readonly state: 'waiting'; readonly nextTryAt: number; readonly error: string }
+  | { readonly state: 'dead'; readonly error: string }
 
 /** No try waits longer: what lies further ahead was put off while the clock was wrong. */
 const longestWaitMs = 2 * 86_400_000
@@ -153,6 +182,3 @@ export function outboxStore(db: Database, writer: GroupCommit) {
         .all() as OutboxMessage[],
   }
 }
-
-/** Messages to channels, kept until they are delivered, at least once each. */
-export type OutboxStore = ReturnType<typeof outboxStore>

@@ -1,8 +1,48 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { AlertKind } from '../../../model/settings/alert.ts'
+import type { AlertKind, AlertMessage } from '../../../model/settings/alert.ts'
 import type { Workspace } from '../../../model/settings/workspace.ts'
-import type { MessageContent, MessageState } from '../../outbox.ts'
+
+/** What a message tells. Each channel writes it in its own form. */
+export type MessageContent =
+  | { readonly kind: 'alerts'; readonly message: AlertMessage }
+  | { readonly kind: 'digest'; readonly message: DigestMessage }
+  | { readonly kind: 'report'; readonly message: ReportMessage }
+
+/** The figures of a week as messages tell them. */
+export interface DigestMessage {
+  readonly job: string
+  /** Local day that the figures are of, and the one that they are compared with; null where nothing is stored yet. */
+  readonly date: string | null
+  readonly comparedWith: string | null
+  /** One section for each own target, then one of the whole job, unless it is for a client. */
+  readonly sections: readonly DigestSection[]
+}
+
+export interface DigestSection {
+  readonly title: string
+  readonly lines: readonly DigestLine[]
+}
+
+/** A digest as mail: the report of the job, as it was when the message was put in. */
+export interface ReportMessage {
+  readonly job: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  /** PNG pictures of the HTML in base64, by the names that `cid:` addresses give them. */
+  readonly pictures: Readonly<Record<string, string>>
+}
+
+/** One figure in words, for instance `Visibility`, `42.0%`, `▲ 1.3`. */
+export interface DigestLine {
+  readonly label: string
+  readonly value: string
+  /** Against the compared day; null where nothing can be compared. */
+  readonly change: string | null
+}
+
+export type MessageState = 'waiting' | 'sent' | 'dead'
 
 /** A job that something has stopped that stops others, too, and who is told of that. */
 export interface StoppedJob {
