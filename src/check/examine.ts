@@ -40,21 +40,7 @@ import {
 import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
 import { freeBytes } from '../store/sqlite/connection/watch.ts'
 import { quickCheck } from '../store/sqlite/maintenance/check.ts'
-import {
-  type ChannelFacts,
-  type CheckFinding,
-  type CronFacts,
-  checks,
-  type DatabaseCondition,
-  type FolderFacts,
-  type InstallationFacts,
-  type JobFilesFacts,
-  type LockFacts,
-  type ProgramFacts,
-  type ServiceFacts,
-  type SettingsFacts,
-  type SharingFacts,
-} from './doctor.ts'
+import { type CheckFinding, checks, type InstallationFacts } from './doctor.ts'
 import { type LaidOutFile, schemaFiles } from './init-files.ts'
 
 /** A check by its name, and what it found. */
@@ -94,7 +80,7 @@ async function gather(options: CommandOptions): Promise<InstallationFacts> {
   }
 }
 
-function programFacts(): ProgramFacts {
+function programFacts(): InstallationFacts['program'] {
   const { versions, platform, arch } = process
   const hour = (timeZone: string): string =>
     new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' }).format(0)
@@ -115,7 +101,7 @@ const quicklyChecked = 500_000_000
 async function databaseFacts(
   path: string,
   { isNamed }: { readonly isNamed: boolean },
-): Promise<DatabaseCondition> {
+): Promise<InstallationFacts['database']> {
   try {
     const folder = existingFolder(path)
     if (!existsSync(path)) {
@@ -146,7 +132,7 @@ function existingFolder(file: string): string {
 }
 
 /** @param keyHash null where there is no key */
-function lockFacts(database: string, keyHash: string | null): readonly LockFacts[] {
+function lockFacts(database: string, keyHash: string | null): InstallationFacts['locks'] {
   const files = [['database', databaseLock(database)] as const]
   return [...files, ...(keyHash === null ? [] : [['key', keyLock(keyHash)] as const])].map(([of, file]) => ({
     of,
@@ -173,7 +159,7 @@ function isWritable(path: string): boolean {
 /** Where cron looks for programs, on Debian and most others. */
 const cronPath = ['/usr/bin', '/bin']
 
-function cronFacts(): CronFacts {
+function cronFacts(): InstallationFacts['cron'] {
   return {
     onlyInShell: settingsOfShell(),
     findsNode: process.platform === 'win32' || cronPath.some((folder) => existsSync(`${folder}/node`)),
@@ -182,7 +168,7 @@ function cronFacts(): CronFacts {
 
 /** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
 function settingsFacts(options: CommandOptions): {
-  readonly facts: SettingsFacts
+  readonly facts: InstallationFacts['settings']
   readonly keyHash: string | null
 } {
   try {
@@ -197,7 +183,7 @@ function settingsFacts(options: CommandOptions): {
   }
 }
 
-const nothingKnown: SharingFacts = { isKnown: false, lately: null, perMinute: null }
+const nothingKnown: InstallationFacts['sharing'] = { isKnown: false, lately: null, perMinute: null }
 
 /**
  * What the service says, for free, and what others spend with the key. Both are read through a sound database only.
@@ -206,9 +192,9 @@ const nothingKnown: SharingFacts = { isKnown: false, lately: null, perMinute: nu
  */
 async function serviceFacts(
   options: CommandOptions,
-  database: DatabaseCondition,
+  database: InstallationFacts['database'],
   { isAlone }: { readonly isAlone: boolean },
-): Promise<{ readonly service: ServiceFacts; readonly sharing: SharingFacts }> {
+): Promise<Pick<InstallationFacts, 'service' | 'sharing'>> {
   try {
     await using app = await connectFreely(options, { stored: isSound(database) ? 'read' : 'left-alone' })
     const service = await askService(app)
@@ -222,12 +208,12 @@ async function serviceFacts(
   }
 }
 
-function isSound(database: DatabaseCondition): boolean {
+function isSound(database: InstallationFacts['database']): boolean {
   if (database.state !== 'there') return false
   return database.isWritable && !database.isOlder && database.damage === null
 }
 
-async function askService(app: App): Promise<ServiceFacts> {
+async function askService(app: App): Promise<NonNullable<InstallationFacts['service']>> {
   const account = await accountOf(app)
   if (account instanceof UsageUnavailable)
     return { about: account.stop.reason === 'auth' ? 'key' : 'service', mistake: account.message }
@@ -244,7 +230,7 @@ async function spansOf({ store, keyHash }: App): Promise<readonly UsageInterval[
   return corrected(verifyLedger(store.readings(keyHash), store.charges(keyHash), failovers).spans)
 }
 
-async function sharingFacts(app: App): Promise<Pick<SharingFacts, 'isKnown' | 'lately'>> {
+async function sharingFacts(app: App): Promise<Pick<InstallationFacts['sharing'], 'isKnown' | 'lately'>> {
   const spans = await spansOf(app)
   return { isKnown: spans.length > 0, lately: spentByOthersLately(spans, app.clock.wall()) }
 }
@@ -269,7 +255,7 @@ export function spentByOthersLately(spans: readonly UsageInterval[], now: number
 }
 
 /** What there is in a folder beside its jobs. */
-function folderFacts(folder: string): FolderFacts {
+function folderFacts(folder: string): InstallationFacts['folder'] {
   const isOld = ({ path, text }: LaidOutFile): boolean => {
     const file = join(folder, path)
     return existsSync(file) && readFileSync(file, 'utf8') !== text
@@ -284,7 +270,7 @@ function folderFacts(folder: string): FolderFacts {
 async function workspaceFacts(
   folder: string,
   { allowHttp }: { readonly allowHttp: boolean },
-): Promise<{ readonly jobs: JobFilesFacts; readonly channels: readonly ChannelFacts[] }> {
+): Promise<Pick<InstallationFacts, 'jobs' | 'channels'>> {
   try {
     const workspace = await openWorkspace(folder)
     const { facts, settings } = await jobFacts(folder)
@@ -295,7 +281,7 @@ async function workspaceFacts(
   }
 }
 
-const noJobs: JobFilesFacts = {
+const noJobs: InstallationFacts['jobs'] = {
   workspaceMistake: null,
   files: 0,
   sound: 0,
@@ -308,7 +294,7 @@ const noJobs: JobFilesFacts = {
 
 async function jobFacts(
   folder: string,
-): Promise<{ readonly facts: JobFilesFacts; readonly settings: readonly JobSettings[] }> {
+): Promise<{ readonly facts: InstallationFacts['jobs']; readonly settings: readonly JobSettings[] }> {
   const files = await yamlJobFiles(folder)
   if (files.length === 0) return { facts: noJobs, settings: [] }
   // As if they had never run: by job and key of each query, the credits of all its pages.
@@ -341,7 +327,7 @@ async function jobFacts(
     queries += own.size
     credits += Math.min(most, settings.budget.maxCredits ?? Number.POSITIVE_INFINITY)
   }
-  const facts: JobFilesFacts = {
+  const facts: InstallationFacts['jobs'] = {
     workspaceMistake: null,
     files: files.length,
     sound: staged.length,
@@ -360,7 +346,7 @@ async function channelFacts(
   { channels, folder }: Workspace,
   jobs: readonly JobSettings[],
   allowHttp: boolean,
-): Promise<readonly ChannelFacts[]> {
+): Promise<InstallationFacts['channels']> {
   const named = jobs.flatMap(({ alerts, digest }) => [
     ...(alerts ?? []),
     ...(digest === null ? [] : [digest]),

@@ -3,7 +3,6 @@ import {
   type AccountFacts,
   type CheckState,
   checks,
-  type DatabaseCondition,
   exitCodeOfFindings,
   type InstallationFacts,
 } from '../../src/check/doctor.ts'
@@ -29,7 +28,7 @@ const account: AccountFacts = {
   aheadMs: 0,
 }
 
-const database: DatabaseCondition = {
+const database: InstallationFacts['database'] = {
   state: 'there',
   path: 'data/rankline.db',
   bytes: 1000,
@@ -82,7 +81,7 @@ test('where nothing is wrong every check is ok', () => {
 
 const asked = (change: Partial<AccountFacts>) => ({ service: { ...account, ...change } })
 const balance = (remaining: number | null) => asked({ account: { ...account.account, remaining } })
-const stored = (change: object) => ({ database: { ...database, ...change } as DatabaseCondition })
+const stored = (change: object) => ({ database: { ...database, ...change } as InstallationFacts['database'] })
 const lock = (change: object) => ({ locks: [{ ...good.locks[0], ...change }] as InstallationFacts['locks'] })
 const sharing = (change: Partial<InstallationFacts['sharing']>) => ({
   sharing: { ...good.sharing, ...change },
