@@ -62,9 +62,9 @@ export function factsOf(
   const span = spanOf(own, days)
   const kind = part?.kind ?? 'organic'
   const withVolume = own.filter(({ keyword }) => keyword.volume !== null).length
-  const hasVolumes = withVolume > 0 && withVolume >= own.length * leastWithVolume
+  const isByClicks = withVolume > 0 && withVolume >= own.length * leastWithVolume
   const metric: MainMetric =
-    kind === 'reference' ? 'cited' : !hasClicks(kind) ? 'top_ten' : hasVolumes ? 'clicks' : 'visibility'
+    kind === 'reference' ? 'cited' : !hasClicks(kind) ? 'top_ten' : isByClicks ? 'clicks' : 'visibility'
   const subject = targets[target]
   const place = marketsOf(own.map(({ keyword }) => keyword))
   const named = (name: string): string => mark(shortName(name))
@@ -89,7 +89,6 @@ export function factsOf(
     sites: data.sites,
     serps: () => data.serps,
     daily: dailyOf(history, measure, span),
-    weightOf,
     /** What a rank brings of one search, by the weight of its keyword. */
     worthOf: ({ keyword }: KeywordStatus, rank: number | null): number =>
       hasClicks(keyword.kind) ? weightOf(keyword) * rateOf(measure.curve, rank) : 0,

@@ -95,12 +95,12 @@ export function warnings({ history, own, say }: StoryFacts): readonly StorySente
 
 /** What the figures do not include, the gravest first. */
 export function limits(facts: StoryFacts): readonly string[] {
-  const { own, span, compare, say, kind } = facts
+  const { own, span, compare, say } = facts
   const all: string[] = []
   const unknown = unknownOf(own)
   if (unknown >= own.length * leastUnknown && unknown > 0 && unknown < own.length * leastMany)
     all.push(say.story.notChecked(unknown, own.length))
-  if (span === null || kind === undefined) return all
+  if (span === null) return all
   const changed = askedOtherwise(own)
   if (changed !== null) all.push(say.story.someAskedOtherwise(changed.changed, own.length, changed.since))
   const added = own.filter(({ baseline, change }) => baseline === null && change.movement === 'new').length

@@ -1,12 +1,12 @@
 import type { Words } from '../en/index.ts'
 import { counted, counts, formats } from './figures.ts'
 
-const searchTerms = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
+const searchTerms = (value: number): string => counted(value, 'Keyword', 'Keywords')
 
 export const header: Words['header'] = {
   overview: 'Überblick',
   skipToFigures: 'Zu den Zahlen springen',
-  skipToKeywords: 'Zu den Suchbegriffen springen',
+  skipToKeywords: 'Zu den Keywords springen',
   print: 'Drucken',
   copyLink: 'Link kopieren',
   linkCopied: 'Link kopiert',
@@ -19,17 +19,15 @@ export const header: Words['header'] = {
   lastChecked: (day) => `zuletzt geprüft am ${day}`,
   shown: 'Gezeigt',
   selected: (part, all) =>
-    part === all
-      ? searchTerms(all)
-      : `${formats.number(part)} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
+    part === all ? searchTerms(all) : `${formats.number(part)} von ${counted(all, 'Keyword', 'Keywords')}`,
   listed: (part) => `${formats.number(part)} aufgeführt`,
   notRun: 'Der Job ist noch nicht gelaufen.',
   noTarget: 'Der Job beobachtet keine Website, deshalb gibt es keine Positionen.',
   onlyGroup: (part, all, group) =>
     part === 0
-      ? `Keiner von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}: ${group}.`
+      ? `Keines von ${counted(all, 'Keyword', 'Keywords')}: ${group}.`
       : `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
-  rankOn: (day, compared) => `Die Position jedes Suchbegriffs am ${day}, ${compared}.`,
+  rankOn: (day, compared) => `Die Position jedes Keywords am ${day}, ${compared}.`,
   notShown: (queries) =>
     `Nicht gezeigt: ${searchTerms(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
 }
@@ -50,9 +48,9 @@ export const filters: Words['filters'] = {
   competitor: (name) => `${name} (Wettbewerber)`,
   view: 'Ansicht',
   views: 'Gespeicherte Ansichten',
-  allKeywords: 'Alle Suchbegriffe',
+  allKeywords: 'Alle Keywords',
   search: 'Suche',
-  keyword: 'Suchbegriff',
+  keyword: 'Keyword',
   tag: 'Gruppe',
   tags: (number) => counted(number, 'Gruppe', 'Gruppen'),
   allTags: 'Alle Gruppen',
@@ -64,7 +62,7 @@ export const filters: Words['filters'] = {
   locale: 'Land, Sprache',
   figuresOf: 'Zahlen für',
   usualPart: 'Hauptergebnisse',
-  listed: 'Aufgeführte Suchbegriffe',
+  listed: 'Aufgeführte Keywords',
   period: 'Zeitraum',
   lastDays: (days) => (days === 1 ? 'Letzter Tag' : `Letzte ${days} Tage`),
   quarter: (quarter, year) => `Q${quarter} ${year}`,
@@ -95,18 +93,17 @@ export const charts: Words['charts'] = {
     top_10: 'Top 10',
     clicks: 'Klicks',
   },
-  topTitle: (rank) => `Suchbegriffe in den Top ${rank}`,
+  topTitle: (rank) => `Keywords in den Top ${rank}`,
   ofEachTarget: (figure) => `${figure} jeder Website im Zeitverlauf.`,
   nothingChecked: 'An diesen Tagen wurde nichts geprüft.',
   notChecked: 'nicht geprüft',
-  leftOut: (checked, asked) => `ausgelassen, ${number(checked)} von ${number(asked)} Suchbegriffen geprüft`,
+  leftOut: (checked, asked) => `ausgelassen, ${number(checked)} von ${number(asked)} Keywords geprüft`,
   withCount: (value, count, checked) => `${value} (${number(count)} von ${number(checked)})`,
-  ofChecked: (value, checked, asked) =>
-    `${value} (${number(checked)} von ${number(asked)} Suchbegriffen geprüft)`,
+  ofChecked: (value, checked, asked) => `${value} (${number(checked)} von ${number(asked)} Keywords geprüft)`,
   striped: (days) =>
     days === 1
-      ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Suchbegriffe geprüft wurde. Er fehlt in den Linien.'
-      : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Suchbegriffe geprüft wurde. Sie fehlen in den Linien.`,
+      ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Keywords geprüft wurde. Er fehlt in den Linien.'
+      : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Keywords geprüft wurde. Sie fehlen in den Linien.`,
   comparedDay: 'Vergleichstag',
   notes: 'Anmerkungen im Diagramm',
   note: (place, text) => `Anmerkung ${place}: ${text}`,
@@ -133,7 +130,7 @@ export const tables: Words['tables'] = {
   printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
   mostChanged: (shown, all, { moved, hasVolume }) => {
     const others = hasVolume ? 'mit den meisten Suchen' : 'mit den besten Positionen'
-    const keywords = (value: number): string => counted(value, 'Suchbegriff', 'Suchbegriffe')
+    const keywords = (value: number): string => counted(value, 'Keyword', 'Keywords')
     const which =
       moved === shown
         ? `${keywords(shown)} mit der größten Änderung der Klicks`
@@ -197,9 +194,9 @@ export const keyword: Words['keyword'] = {
   searches: 'Suchen im Monat',
   firstChecked: 'Erstmals geprüft',
   targetPage: 'Zielseite',
-  place: (place, all) => `${place} von ${counted(all, 'Suchbegriff', 'Suchbegriffen')}`,
-  previous: 'Voriger Suchbegriff',
-  next: 'Nächster Suchbegriff',
+  place: (place, all) => `${place} von ${counted(all, 'Keyword', 'Keywords')}`,
+  previous: 'Voriges Keyword',
+  next: 'Nächstes Keyword',
   close: 'Schließen',
   noPage: 'An den gewählten Tagen war keine Seite platziert.',
   onDays: (days, span) => `${counted(days, 'Tag', 'Tage')}, ${span}`,
