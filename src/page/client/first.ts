@@ -70,6 +70,7 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const steps = [
     () => sentences.replaceWith(sentenceList(view, told(), opening)),
     () => {
+      if (history.days.length < 2) return
       const moves = moved(view, told(), opening)
       pair.append(moves.element)
       press = moves.press
@@ -162,8 +163,8 @@ function cardOf({ metric, label, value, change, about, trend }: StoryCard, { dat
     'card',
     html('h3', '', withTooltip(label, metricTooltip(defined[metric], data.measure))),
     html('p', 'value', value),
-    html('p', 'about', change === null ? null : changeMark(change), ` ${about}`),
-    trendLine(trend),
+    html('p', 'about', change && changeMark(change), change && about !== '' ? ' · ' : '', about),
+    trend.length < 2 ? null : trendLine(trend),
   )
 }
 
@@ -196,8 +197,8 @@ function moved(view: View, { moves }: Story, { open, choose }: Opening) {
       show(lists[name as keyof typeof lists]),
     ),
     body,
-    // Of a later day it would be wrong that its keywords are checked for the first time.
-    history.days.length < 2 || hasCompared(view) ? counts.element : null,
+    // Without a compared day it would be wrong that keywords are checked for the first time.
+    hasCompared(view) ? counts.element : null,
   )
   return { element, press: counts.press }
 

@@ -189,7 +189,13 @@ function footer({ data: { measure, presentation, runs } }: View): HTMLElement {
   return html(
     'footer',
     'page-footer',
-    html('p', '', say.blocks.clicks(curve.name, curve.version), ' ', say.definitions.lead),
+    html(
+      'p',
+      '',
+      say.blocks.clicks(curve.name, curve.version, curve.source.startsWith('Sistrix')),
+      ' ',
+      say.definitions.lead,
+    ),
     html('p', 'only-print', signs().join(' ')),
     runs.length === 0 ? null : html('p', 'only-screen', spendingOf(runs)),
     presentation.footer === null ? null : html('p', '', html('bdi', '', presentation.footer)),

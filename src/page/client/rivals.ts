@@ -56,10 +56,13 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
             }),
             () => {
               draw()
+              const others = gaining(view)
+              // The figures of a site alone are those of the cards.
+              if (sites.length < 2 && others === null) return
               place.replaceWith(
                 section(
                   { id: 'competitors', title: say.story.blocks.rivals },
-                  html('div', 'pair', body, gaining(view)),
+                  html('div', 'pair', body, others),
                 ),
               )
             },
@@ -123,15 +126,19 @@ function columnsOf(
       const last = valuesOf(site).at(-1) ?? null
       return html('span', 'with-delta', textOf(last), changeOf(site))
     }),
-    {
-      title: words.trend,
-      class: 'spark-cell',
-      cell: (site) =>
-        trendLine(
-          valuesOf(site).slice(Math.max(0, shown.start - first)),
-          metrics[figure.metric].better === 'lower',
-        ),
-    },
+    ...(history.days.length < 2
+      ? []
+      : [
+          {
+            title: words.trend,
+            class: 'spark-cell',
+            cell: (site: RivalSite) =>
+              trendLine(
+                valuesOf(site).slice(Math.max(0, shown.start - first)),
+                metrics[figure.metric].better === 'lower',
+              ),
+          },
+        ]),
     ...(sites.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
       ? [
           figures<RivalSite>(

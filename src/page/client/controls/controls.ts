@@ -108,7 +108,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
       const set = setLabels(filters, data)
       shown.textContent = [
         ...(set.length === 0 ? [words.allKeywords] : set),
-        ...(data.history.days.length === 0 ? [] : [period.nameOf(filters)]),
+        ...(data.history.days.length < 2 ? [] : [period.nameOf(filters)]),
       ].join(' · ')
       found.textContent = what
     },
