@@ -106,7 +106,7 @@ function storyOf(all: View, counted: View, isOfTarget = false): Story {
 /** What happened; each sentence opens what it speaks of. What is filtered is named before the first one. */
 function sentenceList(
   view: View,
-  { sentences, limits }: Story,
+  { sentences, limits, steps: [first] }: Story,
   { open, choose, goToSection }: Opening,
 ): HTMLElement {
   const scope = [...setLabels(view.filters, view.data), ...partOfView(view)]
@@ -119,6 +119,13 @@ function sentenceList(
       { 'aria-label': say.overview.inShort },
       ...sentences.map((one) => html('li', '', opener(one))),
     ),
+    view.target.own && first !== undefined
+      ? html(
+          'p',
+          'next',
+          sectionLink('next', `${say.story.blocks.next}: ${first.what}`, () => goToSection('next')),
+        )
+      : null,
     limits.length === 0 ? null : html('p', 'note', limits.join(' ')),
   )
 

@@ -233,7 +233,7 @@ function differ(keywords: readonly Keyword[], of: (keyword: Keyword) => string):
 }
 
 /** Rivals with a column at most: the dialog of a keyword has all. */
-const mostRivals = 5
+const mostRivals = 4
 
 /** The rank of each other target, in the order of the targets. Read of the rows in sight, because statuses of all take a while. */
 function rivalColumns({ history, filters }: View): readonly KeywordColumn[] {

@@ -15,13 +15,15 @@ import type { View } from './view.ts'
 
 /** Months with a column, and sites in the list of those that gain, at most. */
 const [mostMonths, mostGaining] = [6, 6]
+/** Days of a month that has an average: that of fewer would be taken for the month's. */
+const leastDays = 7
 
 /** A target with its figures day by day, from the first month with a column on. */
 interface RivalSite {
   readonly target: number
   readonly statuses: readonly KeywordStatus[]
   readonly days: readonly DailyFigures[]
-  /** Against the chosen target; null for itself. */
+  /** Against the chosen target; null for itself, and for other sites of the client. */
   readonly rivalry: HeadToHead | null
 }
 
@@ -50,8 +52,8 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
             },
             ...chosenFirst.map((target) => () => {
               const statuses = byTarget.get(target) ?? []
-              const rivalry =
-                target === filters.target ? null : headToHead(statuses, byTarget.get(filters.target) ?? [])
+              const isRival = target !== filters.target && history.targets[target]?.own !== true
+              const rivalry = !isRival ? null : headToHead(statuses, byTarget.get(filters.target) ?? [])
               sites.push({ target, statuses, days: daily(history, target, data.measure, first), rivalry })
             }),
             () => {
@@ -104,24 +106,38 @@ function columnsOf(
   const own = targets[filters.target]
   const days = history.days.slice(first)
   const valuesOf = ({ days: all }: RivalSite) => lineValues(all, figure)
-  const months = [...new Set(days.map(monthOf))].map((month) =>
-    figures<RivalSite>(
-      say.month(`${month}-01`),
-      (site) => textOf(averageOf(valuesOf(site).filter((_, day) => monthOf(days[day] as string) === month))),
-      ' month',
-    ),
-  )
+  const months = [...new Set(days.map(monthOf))]
+    .filter((month) => days.filter((day) => monthOf(day) === month).length >= leastDays)
+    .map((month) =>
+      figures<RivalSite>(
+        say.month(`${month}-01`),
+        (site) =>
+          textOf(averageOf(valuesOf(site).filter((_, day) => monthOf(days[day] as string) === month))),
+        ' month',
+      ),
+    )
+  const compared = spanOf(sites[0]?.statuses ?? [], history.days)?.day
+  const comparedPlace = compared === undefined ? -1 : days.indexOf(compared)
   return [
     {
       title: words.site,
       cell: ({ target }) =>
         html(
           'span',
-          target === filters.target ? 'site-name mine' : 'site-name',
+          target === filters.target || targets[target]?.own ? 'site-name mine' : 'site-name',
           breakable(targets[target]?.label ?? ''),
         ),
     },
     ...months,
+    ...(compared === undefined || comparedPlace === -1
+      ? []
+      : [
+          figures<RivalSite>(
+            say.shortDay(compared),
+            (site) => textOf(valuesOf(site)[comparedPlace] ?? null),
+            ' wide',
+          ),
+        ]),
     figures(words.now, (site) => {
       const last = valuesOf(site).at(-1) ?? null
       return html('span', 'with-delta', textOf(last), changeOf(site))

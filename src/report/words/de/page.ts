@@ -224,7 +224,7 @@ export const competitors: Words['competitors'] = {
   ofKeywords,
   beatsYou: 'Vor Ihnen bei',
   beats: (name) => `Vor ${name} bei`,
-  itself: 'die gewählte Website selbst',
+  itself: 'eine eigene Website',
   beatsNote: (tied, neither, undecided) =>
     `${tied} mit demselben Ergebnis, ${neither} ohne Platzierung beider, ${undecided} nicht bekannt`,
   gaining: 'Weitere aufsteigende Websites',

@@ -241,7 +241,7 @@ export const competitors = {
   ofKeywords,
   beatsYou: 'Beats you on',
   beats: (name: string) => `Beats ${name} on`,
-  itself: 'the chosen site itself',
+  itself: 'your own site',
   beatsNote: (tied: number, neither: number, undecided: number) =>
     `${tied} with the same result, ${neither} on which neither ranks, ${undecided} not known`,
   gaining: 'Other sites that gain',
