@@ -38,15 +38,17 @@ describe.skipIf(chromium === undefined)(
       expect(await looks('#competitors tbody tr:first-child .with-delta .change')).toEqual([clicks])
     })
 
-    test('rivals: the average of each month is that of its days, and the chosen site comes first', async () => {
+    test('rivals: the average of each month is that of its days where there are seven, then the compared day; the chosen site is first', async () => {
       const data = samplePage({ keywords: 24, days: 40, targets: 3 })
+      const compared = data.compare?.day as string
       await using opened = await open(data)
       const { page } = opened
       await page.click('.chart-head input[value="visibility"]')
       const [head = '', ...rows] = await page.$$eval('#competitors table:first-of-type tr', (all) =>
         all.map((one) => [...one.children].map(({ textContent }) => textContent).join('|')),
       )
-      expect(head).toMatch(/^Site\|Oct 2026\|Nov 2026\|Now\|Trend/)
+      expect(head).toMatch(/^Site\|Oct 2026\|Nov 2026\|13 Nov\|Now\|Trend/)
+      expect(compared).toBe('2026-11-13')
       // Figures are of web results.
       const own = data.history.series.filter(
         ({ target, keyword }) => target === 0 && data.history.keywords[keyword]?.kind === 'organic',
@@ -58,7 +60,15 @@ describe.skipIf(chromium === undefined)(
         )
         return `${((known.reduce((sum, one) => sum + one, 0) / known.length) * 100).toFixed(1)}%`
       }
-      expect(rows[0]).toContain(`northdesk.example|${average('2026-10')}|${average('2026-11')}|`)
+      expect(rows[0]).toContain(
+        `northdesk.example|${average('2026-10')}|${average('2026-11')}|${average(compared)}|`,
+      )
+
+      await using short = await open(samplePage({ keywords: 24, days: 23, targets: 3 }))
+      const months = await short.page.$$eval('#competitors .month', (all) =>
+        all.map(({ textContent }) => textContent),
+      )
+      expect(months[0]).toBe('Nov 2026')
     })
 
     test('names stay apart from figures on every screen, and tell keywords of one text apart', async () => {
