@@ -1,13 +1,14 @@
 import { daysBetween } from '../../model/time.ts'
 import { placesOf } from '../cells.ts'
 import { type DailyFigures, daily } from '../daily.ts'
-import type { PageData, PageSerp } from '../data.ts'
+import { once, type PageData } from '../data.ts'
 import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import { rateOf } from '../metrics/figure.ts'
 import type { HeadlineName } from '../metrics/index.ts'
+import { serpPairs } from '../metrics/serps.ts'
 import { statusesByTarget } from '../summary.ts'
 import type { ComparedSpan } from '../words/formats.ts'
 import type { Words } from '../words/words.ts'
@@ -68,6 +69,10 @@ export function factsOf(
   const subject = targets[target]
   const place = marketsOf(own.map(({ keyword }) => keyword))
   const named = (name: string): string => mark(shortName(name))
+  const whereOf = (keyword: Keyword): string => {
+    const where = place(keyword)
+    return where === '' ? '' : named(where)
+  }
   /** Searches a month; without volumes all keywords weigh the same. */
   const weightOf = ({ volume }: Pick<Keyword, 'volume'>): number => (metric === 'clicks' ? (volume ?? 0) : 1)
   return {
@@ -87,15 +92,20 @@ export function factsOf(
     /** The name of a target that is not one's own. */
     of: subject === undefined || subject.own ? null : named(subject.label),
     sites: data.sites,
-    serps: () => data.serps,
+    /** The first results of keywords on the last day, with those of the compared one. */
+    pages: once(
+      () => new Map(serpPairs(history, data.serps, compare).map((pair) => [pair.keyword, pair] as const)),
+    ),
     daily: dailyOf(history, measure, span),
     /** What a rank brings of one search, by the weight of its keyword. */
     worthOf: ({ keyword }: KeywordStatus, rank: number | null): number =>
       hasClicks(keyword.kind) ? weightOf(keyword) * rateOf(measure.curve, rank) : 0,
     nameOf: (keyword: Keyword): string => {
-      const where = place(keyword)
-      return `${say.story.quoted(named(keyword.query))}${where === '' ? '' : ` (${named(where)})`}`
+      const where = whereOf(keyword)
+      return `${say.story.quoted(named(keyword.query))}${where === '' ? '' : ` (${where})`}`
     },
+    /** What tells it from others with the same query, such as its country; empty where nothing has to. */
+    whereOf,
     /** What it is now, and what it was: `not found`, or a rank. */
     rankText: ({ state, rank, absentDepth }: DayValue): string =>
       kind === 'reference' && state !== 'unknown'
@@ -287,10 +297,4 @@ export function rivalsOf({ statuses, history, place, target }: StoryFacts) {
       ? []
       : [{ place: other, label: rival.label, statuses: those }]
   })
-}
-
-/** The result page of each keyword on the last day. */
-export function pagesNow(facts: StoryFacts): ReadonlyMap<number, PageSerp> {
-  const last = facts.history.days.length - 1
-  return new Map(facts.serps().flatMap((serp) => (serp.day === last ? [[serp.keyword, serp]] : [])))
 }

@@ -1,6 +1,8 @@
 import { isKnownOnBothDays } from '../headline.ts'
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
+import { rateOf } from '../metrics/figure.ts'
+import { firstResults } from '../metrics/serps.ts'
 import { outcome } from '../metrics/shares.ts'
 import {
   leastKeywords,
@@ -61,8 +63,8 @@ function byRanks(a: KeywordStatus, b: KeywordStatus): number {
   return best(a) - best(b) || way(b) - way(a) || a.series.keyword - b.series.keyword
 }
 
-/** Competitors that changed sides with the target for a keyword, the best one of them. */
-function passed(facts: StoryFacts) {
+/** The competitors of each keyword. */
+export function byKeywordOf(facts: StoryFacts) {
   const byKeyword = new Map<number, { readonly label: string; readonly status: KeywordStatus }[]>()
   for (const { label, statuses } of rivalsOf(facts))
     for (const status of statuses) {
@@ -70,6 +72,12 @@ function passed(facts: StoryFacts) {
       byKeyword.set(status.series.keyword, those)
       those.push({ label, status })
     }
+  return byKeyword
+}
+
+/** Competitors that changed sides with the target for a keyword, the best one of them. */
+function passed(facts: StoryFacts) {
+  const byKeyword = byKeywordOf(facts)
   return (mine: KeywordStatus): string | null => {
     const { say, named } = facts
     const best = (byKeyword.get(mine.series.keyword) ?? [])
@@ -91,22 +99,126 @@ export function sideOf(mine: KeywordStatus, theirs: KeywordStatus): 'ahead' | 'b
   return before === 'won' && now === 'lost' ? 'ahead' : before === 'lost' && now === 'won' ? 'behind' : null
 }
 
+/**
+ * Who is to blame for a fall: of the sites that were behind or not there on the compared day and came up ahead since, tracked or not, the
+ * one that gained most clicks. Sites that stayed where they were, or fell as well, took nothing.
+ */
+export function overtaker(facts: StoryFacts) {
+  const { sites, measure: options, pages, rankText, say, named } = facts
+  const rivals = byKeywordOf(facts)
+  const rateAt = (rank: number | null): number => rateOf(options.curve, rank)
+  return (mine: KeywordStatus) => {
+    if (!isKnownOnBothDays(mine)) return null
+    const { series, current, baseline } = mine
+    const tracked = (rivals.get(series.keyword) ?? []).flatMap(({ label, status }) => {
+      const now = status.current.rank
+      if (sideOf(mine, status) !== 'ahead' || now === null || status.baseline === null) return []
+      const { value } = status.baseline
+      return [{ label, now, before: value.rank, from: rankText(value) }]
+    })
+    const pair = pages().get(series.keyword)
+    const from = baseline.value.rank
+    const seen = Math.min(10, pair?.compared?.depth ?? 0)
+    // Who was ahead then is known only if the whole way up to the own rank was seen.
+    const isSeen = pair?.compared?.day === baseline.day && from !== null && from <= seen
+    const others = !isSeen || pair?.compared == null ? [] : sitesOf(firstResults(pair.current))
+    const then = new Map(isSeen && pair?.compared != null ? sitesOf(firstResults(pair.compared), true) : [])
+    const untracked = others.flatMap(([site, now]) => {
+      const before = then.get(site) ?? null
+      const wasBehind = from !== null && (before === null || before > from)
+      const isAhead = now < (current.rank ?? Number.POSITIVE_INFINITY)
+      const label = sites[site]
+      return wasBehind && isAhead && label !== undefined
+        ? [{ label, now, before, from: before === null ? say.story.outside(seen) : say.number(before) }]
+        : []
+    })
+    const [most] = [...tracked, ...untracked]
+      .filter(({ now, before }) => before === null || now < before)
+      .toSorted(
+        (a, b) => rateAt(b.now) - rateAt(b.before) - (rateAt(a.now) - rateAt(a.before)) || a.now - b.now,
+      )
+    return most === undefined ? null : { name: named(most.label), from: most.from, to: say.number(most.now) }
+  }
+
+  /** The best rank of each site; without those of targets, whose ranks are known without the page, unless all are asked for. */
+  function sitesOf(
+    results: ReturnType<typeof firstResults>,
+    areAllAsked = false,
+  ): readonly (readonly [site: number, rank: number])[] {
+    const best = new Map<number, number>()
+    for (const [rank, , , site, targets] of results)
+      if (site !== null && (areAllAsked || targets.length === 0))
+        best.set(site, Math.min(rank, best.get(site) ?? rank))
+    return [...best]
+  }
+}
+
+/** Moves of one keyword in the same direction are one, as they are in what to do next. */
+export function joinedMoves<Move extends { readonly status: KeywordStatus; readonly worth: number }>(
+  all: readonly Move[],
+) {
+  const byQuery = new Map<string, Move[]>()
+  for (const move of all) {
+    const { query } = move.status.keyword
+    const those = byQuery.get(query) ?? []
+    byQuery.set(query, those)
+    those.push(move)
+  }
+  return [...byQuery.values()]
+    .map((markets) => ({ markets, worth: markets.reduce((sum, { worth }) => sum + worth, 0) }))
+    .toSorted((a, b) => Math.abs(b.worth) - Math.abs(a.worth))
+}
+
+/** Markets that are named in a sentence. */
+const mostMarkets = 3
+
 /** The greatest win and the greatest loss as keywords with their ranks, and whether most keywords went another way than the figure. */
 export function why(facts: StoryFacts, all: readonly StoryMove[]): readonly StorySentence[] {
   const { say, own } = facts
   const metric = leadMetricOf(facts)
   const least = leastWorth(facts)
-  const first = (sign: 1 | -1): StoryMove | undefined =>
-    metric === 'top_ten' || metric === 'cited'
-      ? all.find(({ way }) => (way === 'up' || way === 'entered') === (sign === 1))
-      : all.find(({ worth }) => worth * sign > 0 && Math.abs(worth) >= least)
+  const isByWay = metric === 'top_ten' || metric === 'cited'
+  const first = (sign: 1 | -1): readonly StoryMove[] =>
+    joinedMoves(
+      all.filter(({ way, worth }) =>
+        isByWay ? (way === 'up' || way === 'entered') === (sign === 1) : worth * sign > 0,
+      ),
+    ).find(({ worth }) => isByWay || Math.abs(worth) >= least)?.markets ?? []
   const [win, loss] = [first(1), first(-1)]
-  const told = ({ name, from, to, clicks }: StoryMove): string => say.story.moved(name, from, to, clicks)
-  const text = say.story.winAndLoss(win && told(win), loss && told(loss))
+  const text = say.story.winAndLoss(movedText(facts, win), movedText(facts, loss), blamed(facts, loss))
   const opens = { to: 'moved' } as const
   const against = disagreement(facts, all, own)
   if (text === null) return against === null ? [] : [{ text: `${against}.`, opens }]
   return [{ text: against === null ? text : `${against}. ${text}`, opens }]
+}
+
+/** A keyword with its ranks in each market, and the clicks of all of them; null for none. */
+function movedText(facts: StoryFacts, markets: readonly StoryMove[]): string | null {
+  const { say, named, whereOf } = facts
+  const [first, ...others] = markets
+  if (first === undefined) return null
+  if (others.length === 0) return say.story.moved(first.name, [{ ...first, where: '' }], 0, first.clicks)
+  const shown = markets
+    .slice(0, mostMarkets)
+    .map(({ from, to, status }) => ({ from, to, where: whereOf(status.keyword) }))
+  const clicks = markets.map((one) => one.clicks)
+  return say.story.moved(
+    say.story.quoted(named(first.status.keyword.query)),
+    shown,
+    markets.length - shown.length,
+    clicks.includes(null) ? null : clicks.reduce((sum: number, one) => sum + (one ?? 0), 0),
+  )
+}
+
+/** Who passed in the greatest loss, where it is the same site in all of its markets; null for none. */
+function blamed(facts: StoryFacts, markets: readonly StoryMove[]): string | null {
+  if (markets.length === 0 || !hasClicks(facts.kind)) return null
+  const find = overtaker(facts)
+  const [first, ...others] = markets.map(({ status }) => find(status))
+  if (first == null || others.some((one) => one?.name !== first.name)) return null
+  return others.length === 0
+    ? facts.say.story.overtakenBy(first)
+    : facts.say.story.overtakenBy({ name: first.name })
 }
 
 /** That more keywords went the other way than the figure that leads. */

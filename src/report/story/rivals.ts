@@ -1,7 +1,6 @@
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/positions.ts'
-import { serpPairs } from '../metrics/serps.ts'
 import { discoverCompetitors } from '../metrics/shares.ts'
 import {
   checkedOf,
@@ -45,8 +44,8 @@ export function rivalSentence(facts: StoryFacts): readonly StorySentence[] {
 
 /** The site whose share of the clicks on the first results changed most. */
 function movedSite(facts: StoryFacts) {
-  const { history, measure: options, compare, sites, target } = facts
-  const pairs = serpPairs(history, facts.serps(), compare).filter(({ keyword }) =>
+  const { history, measure: options, sites, target } = facts
+  const pairs = [...facts.pages().values()].filter(({ keyword }) =>
     hasClicks(history.keywords[keyword]?.kind ?? 'reference'),
   )
   if (pairs.length === 0) return undefined

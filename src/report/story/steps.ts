@@ -4,8 +4,8 @@ import { isKnownOnBothDays } from '../headline.ts'
 import { filterHistory, hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { landingPages, rankingLink, urlSwaps } from '../metrics/pages.ts'
-import { checkedOf, pagesNow, rivalsOf, type StoryFacts } from './facts.ts'
-import { clicksOf, leastWorth, sideOf } from './moves.ts'
+import { checkedOf, type StoryFacts } from './facts.ts'
+import { byKeywordOf, clicksOf, joinedMoves, leastWorth, overtaker, sideOf } from './moves.ts'
 
 /** As many rows have something to do. */
 const most = 5
@@ -40,16 +40,13 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
   if (target?.own !== true) return []
   const clicked = own.filter(({ keyword }) => hasClicks(keyword.kind))
   const least = leastWorth(facts)
-  const rules: readonly StepRule[] = [
-    fallen(facts),
-    otherPage(facts, clicked),
-    inTurn(facts),
-    closing(facts),
-    within(facts),
-  ]
+  const fell = fallen(facts, clicked, least)
+  const rules: readonly StepRule[] = [otherPage(facts, clicked), inTurn(facts), closing(facts), within(facts)]
   const drafts = clicked.flatMap((status) => {
     // What a keyword fell by is told before what it could win: a fall is never hidden behind a chance.
-    const found = rules.flatMap((rule) => rule(status) ?? []).find(({ worth }) => worth >= least && worth > 0)
+    const found =
+      fell.get(status) ??
+      rules.flatMap((rule) => rule(status) ?? []).find(({ worth }) => worth >= least && worth > 0)
     return found === undefined ? [] : [found]
   })
   const rows = joined([
@@ -74,7 +71,7 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
         reason:
           all.length === 1
             ? reason
-            : all.map((one) => say.story.inMarket(marketOf(one.status), one.reason)).join('; '),
+            : all.map((one) => say.story.inMarket(facts.whereOf(one.status.keyword), one.reason)).join('; '),
         /** Clicks a month at stake; null where they are not known. */
         clicks:
           clicks.includes(null) || verb === 'earn'
@@ -115,28 +112,33 @@ function nameOfRow({ nameOf, say, named }: StoryFacts, all: readonly StepDraft[]
   return others.length === 0 ? nameOf(keyword) : say.story.quoted(named(keyword.query))
 }
 
-/** The market of a keyword, where one row has several. */
-function marketOf({ keyword: { params } }: KeywordStatus): string {
-  return String(params.gl ?? params.cc ?? params.mkt ?? '').toUpperCase()
-}
-
-/** Fell: from, to, and who took the place. */
-function fallen(facts: StoryFacts): StepRule {
-  const { say, history, sites } = facts
-  let pages: ReturnType<typeof pagesNow> | undefined
-  return (status) => {
-    const { change, current, baseline, series } = status
-    if ((change.movement !== 'declined' && change.movement !== 'left') || baseline === null) return null
-    const from = baseline.value.rank
-    if (from === null) return null
-    pages ??= pagesNow(facts)
-    const [, , , site, targets] = pages.get(series.keyword)?.results.find(([rank]) => rank === from) ?? []
-    const owner = targets?.[0] === undefined ? undefined : history.targets[targets[0]]
-    const name = owner?.own ? undefined : (owner?.label ?? (site == null ? undefined : sites[site]))
-    const taker = name === undefined ? null : facts.named(name)
+/** Fell: from, to, and who passed. All markets of a keyword count together, as they do in the greatest loss. */
+function fallen(
+  facts: StoryFacts,
+  clicked: readonly KeywordStatus[],
+  least: number,
+): ReadonlyMap<KeywordStatus, StepDraft> {
+  const { say } = facts
+  const passer = overtaker(facts)
+  const all = clicked.flatMap((status) => {
+    const { change, current, baseline } = status
+    const from = baseline?.value.rank ?? null
+    if ((change.movement !== 'declined' && change.movement !== 'left') || from === null) return []
     const worth = facts.worthOf(status, from) - facts.worthOf(status, current.rank)
-    return { verb: 'recover', status, reason: say.story.fell(from, facts.rankText(current), taker), worth }
-  }
+    return worth > 0 ? [{ status, from, worth }] : []
+  })
+  const fell = joinedMoves(all).flatMap(({ markets, worth }) => (worth >= least ? markets : []))
+  return new Map(
+    fell.map(({ status, from, worth }) => {
+      const by = passer(status)
+      const reason = say.story.fell(
+        from,
+        facts.rankText(status.current),
+        by === null ? null : say.story.overtakenBy(by),
+      )
+      return [status, { verb: 'recover', status, reason, worth }]
+    }),
+  )
 }
 
 function within(facts: StoryFacts): StepRule {
@@ -180,13 +182,7 @@ function inTurn(facts: StoryFacts): StepRule {
 
 /** A competitor comes near to a good rank. */
 function closing(facts: StoryFacts): StepRule {
-  const byKeyword = new Map<number, { readonly label: string; readonly status: KeywordStatus }[]>()
-  for (const { label, statuses } of rivalsOf(facts))
-    for (const status of statuses) {
-      const those = byKeyword.get(status.series.keyword) ?? []
-      byKeyword.set(status.series.keyword, those)
-      those.push({ label, status })
-    }
+  const byKeyword = byKeywordOf(facts)
   return (mine) => {
     const { rank } = mine.current
     if (rank === null || rank > defended.to) return null

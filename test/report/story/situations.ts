@@ -944,6 +944,34 @@ export const situations: readonly Situation[] = [
     ],
   ],
   [
+    'markets that moved the same way are one win or loss, with the clicks of all of them',
+    () =>
+      jobOf({
+        keywords: [
+          ...some(5, { own: 4, volume: 100 }),
+          { query: 'oak desk', params: { gl: 'us' }, own: turn(1, 4), volume: 900 },
+          { query: 'oak desk', params: { gl: 'gb' }, own: turn(2, 3), volume: 900 },
+          { query: 'desk lamp', own: turn(1, 3), volume: 1000 },
+          ...['us', 'gb', 'ca', 'au', 'ie'].map((gl) => ({
+            query: 'sit desk',
+            params: { gl },
+            own: turn(9, 6),
+            volume: 1000,
+          })),
+        ],
+      }),
+    [
+      'About 576 clicks a month, 33% fewer than on 1 March.',
+      'More keywords rose than fell (5 and 3), but the bigger ones fell. Biggest win: “sit desk” 9 → 6 (US), 9 → 6 (GB), 9 → 6 (CA) and 2 more, about 115 clicks; biggest loss: “oak desk” 1 → 4 (US) and 2 → 3 (GB), about 227 clicks.',
+      'All 13 keywords are in the top 10, 2 in the top 3.',
+    ],
+    [
+      'Etwa 576 Klicks im Monat, 33 % weniger als am 1. März.',
+      'Mehr Keywords sind gestiegen als gefallen (5 und 3), aber die größeren sind gefallen. Größter Gewinn: „sit desk“ 9 → 6 (US), 9 → 6 (GB), 9 → 6 (CA) und 2 weitere, etwa 115 Klicks; größter Verlust: „oak desk“ 1 → 4 (US) und 2 → 3 (GB), etwa 227 Klicks.',
+      'Alle 13 Keywords in den Top 10, 2 in den Top 3.',
+    ],
+  ],
+  [
     'the same ends, but a fall and a recovery between them',
     () => jobOf({ keywords: some(10, { own: valley(2, 6), volume: 1000 }) }),
     [

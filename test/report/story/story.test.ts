@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Citation } from '../../../src/report/data.ts'
+import type { Citation, PageSerp } from '../../../src/report/data.ts'
 import { type StoryOptions, story } from '../../../src/report/story/story.ts'
 import { trendOf } from '../../../src/report/story/trend.ts'
 import { wordsOf } from '../../../src/report/words/words.ts'
 import { testTable } from '../../support/test-table.ts'
-import { aPageOf, curve, histories, march } from '../metrics/history.ts'
+import { aPageOf, aSerp, curve, histories, march } from '../metrics/history.ts'
 import { type AKeyword, days, jobOf, out, some, type ToldJob, turn } from './job.ts'
 import { situations } from './situations.ts'
 
@@ -273,20 +273,66 @@ describe('what to do next', () => {
     expect(steps.join()).toContain('fell a little')
   })
 
-  test('who took the place is named, tracked or not', () => {
-    const serp = (keyword: number) => ({
-      keyword,
-      day: days - 1,
-      depth: 2,
-      results: [
-        [1, null, null, 0, []],
-        [2, null, null, 1, []],
-      ] as const,
+  describe('who passed is named with both ranks: who was behind or not there, and came up ahead', () => {
+    const sites = ['me', 'a.example', 'b.example', 'c.example']
+    const serp = (day: number, ...found: readonly number[]) => aSerp(found, { keyword: 5, day })
+    const desk = { query: 'desk', own: turn(2, 9), volume: 1000 }
+    const me = 0
+    testTable<[string, AKeyword, readonly PageSerp[], string]>([
+      [
+        'a site that was there all the time and fell took nothing, although it stands at the old rank',
+        desk,
+        [serp(0, 1, me, 2, 3), serp(28, 3, 1, 2)],
+        ', passed by c.example (4 → 1)',
+      ],
+      [
+        'the one that gained most clicks',
+        desk,
+        [serp(0, 1, me, 2, 3, 3, 3), serp(28, 2, 1, 3)],
+        ', passed by b.example (3 → 1)',
+      ],
+      [
+        'a site that was not among the first ten',
+        desk,
+        [serp(0, 1, me, 3, 3, 3), serp(28, 2)],
+        ', passed by b.example (outside the top 5 → 1)',
+      ],
+      [
+        'a site that stayed where it was is ahead now, but took nothing',
+        desk,
+        [serp(0, 1, me, 2), serp(28, 1, 1, 2)],
+        '',
+      ],
+      ['nobody who was ahead already', { ...desk, own: turn(3, 9) }, [serp(0, 1, 2, me), serp(28, 2, 1)], ''],
+      [
+        'nobody where the own rank of then was not on the page',
+        { ...desk, own: turn(7, 9) },
+        [serp(0, 1, 2, 3), serp(28, 3, 2, 1)],
+        '',
+      ],
+      [
+        'a competitor, however deep',
+        { ...desk, own: turn(7, 9), rival: turn(out, 3) },
+        [],
+        ', passed by rival.com (not found → 3)',
+      ],
+      ['no competitor that fell as well', { ...desk, rival: turn(4, 6) }, [], ''],
+      ['no competitor that was ahead', { ...desk, rival: 1 }, [], ''],
+    ])('%s', (_, keyword, serps, passed) => {
+      expect(stepsOf([...base, keyword], { serps, sites })[0]?.replace(/ \[\d+\]$/, '')).toBe(
+        `Recover “desk”: fell from ${(keyword.own as number[])[0]} to ${(keyword.own as number[]).at(-1)}${passed}`,
+      )
     })
-    const keywords = [...base, { query: 'desk', own: turn(2, 9), volume: 1000 }]
-    expect(stepsOf(keywords, { serps: [serp(5)], sites: ['a.example', 'b.example'] })).toEqual([
-      'Recover “desk”: fell from 2 to 9, b.example has the place [129]',
-    ])
+
+    test('the greatest loss says so, too, and in German', () => {
+      const job = jobOf({ keywords: [...base, desk] }, { sites, serps: [serp(0, 1, me, 3), serp(28, 2)] })
+      expect(sentences(job, 'en')[1]).toBe(
+        'Biggest loss: “desk” 2 → 9, about 129 clicks, passed by b.example (outside the top 3 → 1).',
+      )
+      expect(sentences(job, 'de')[1]).toBe(
+        'Größter Verlust: „desk“ 2 → 9, etwa 129 Klicks, überholt von b.example (außerhalb der Top 3 → 1).',
+      )
+    })
   })
 
   test('an answer that cites rivals alone is to be won', () => {

@@ -165,12 +165,16 @@ export const story: Words['story'] = {
     `Mehr Keywords sind gefallen als gestiegen (${number(fell)} und ${number(rose)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gestiegen`,
   moreRose: (rose, fell, metric) =>
     `Mehr Keywords sind gestiegen als gefallen (${number(rose)} und ${number(fell)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gefallen`,
-  moved: (name, from, to, gain) => `${name} ${from} → ${to}${gain === null ? '' : `, etwa ${clicks(gain)}`}`,
-  winAndLoss: (win, loss) => {
-    if (win === undefined && loss === undefined) return null
+  moved: (name, ranks, more, gain) => {
+    const each = ranks.map(({ from, to, where }) => `${from} → ${to}${where === '' ? '' : ` (${where})`}`)
+    const all = more === 0 ? each : [...each, `${number(more)} weitere`]
+    return `${name} ${list(all)}${gain === null ? '' : `, etwa ${clicks(gain)}`}`
+  },
+  winAndLoss: (win, loss, blamed) => {
+    if (win === null && loss === null) return null
     const both = [
-      win === undefined ? [] : `größter Gewinn: ${win}`,
-      loss === undefined ? [] : `größter Verlust: ${loss}`,
+      win === null ? [] : `größter Gewinn: ${win}`,
+      loss === null ? [] : `größter Verlust: ${loss}${blamed === null ? '' : `, ${blamed}`}`,
     ].flat()
     return `${both.join('; ').replace(/^g/, 'G')}.`
   },
@@ -226,9 +230,11 @@ export const story: Words['story'] = {
     defend: (keyword) => `${keyword} verteidigen`,
     earn: (keyword) => `Für ${keyword} zitiert werden`,
   },
-  inMarket: (market, reason) => `${market}: ${reason}`,
-  fell: (from, to, taker) =>
-    `von Platz ${from} auf ${to} gefallen${taker === null ? '' : `, dort steht jetzt ${taker}`}`,
+  inMarket: (market, reason) => (market === '' ? reason : `${market}: ${reason}`),
+  fell: (from, to, passed) => `von Platz ${from} auf ${to} gefallen${passed === null ? '' : `, ${passed}`}`,
+  overtakenBy: ({ name, from, to }) =>
+    `überholt von ${name}${from === undefined ? '' : ` (${from} → ${to})`}`,
+  outside: (depth) => `außerhalb der Top ${number(depth)}`,
   withinReach: (rank, before) =>
     `auf Platz ${rank}${before === null || before === number(rank) ? '' : `, zuvor ${before}`}`,
   otherPage: (page, intended) => `${page} rankt statt ${intended}`,

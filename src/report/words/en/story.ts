@@ -187,13 +187,22 @@ export const story = {
     `More keywords fell than rose (${number(fell)} and ${number(rose)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} rose`,
   moreRose: (rose: number, fell: number, metric: string) =>
     `More keywords rose than fell (${number(rose)} and ${number(fell)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} fell`,
-  moved: (name: string, from: string, to: string, gain: number | null) =>
-    `${name} ${from} → ${to}${gain === null ? '' : `, about ${clicks(gain)}`}`,
-  winAndLoss: (win: string | undefined, loss: string | undefined) => {
-    if (win === undefined && loss === undefined) return null
+  /** A keyword with its ranks in one market or several. */
+  moved: (
+    name: string,
+    ranks: readonly { readonly from: string; readonly to: string; readonly where: string }[],
+    more: number,
+    gain: number | null,
+  ) => {
+    const each = ranks.map(({ from, to, where }) => `${from} → ${to}${where === '' ? '' : ` (${where})`}`)
+    const all = more === 0 ? each : [...each, `${number(more)} more`]
+    return `${name} ${list(all)}${gain === null ? '' : `, about ${clicks(gain)}`}`
+  },
+  winAndLoss: (win: string | null, loss: string | null, blamed: string | null) => {
+    if (win === null && loss === null) return null
     return `${[
-      win === undefined ? [] : `biggest win: ${win}`,
-      loss === undefined ? [] : `biggest loss: ${loss}`,
+      win === null ? [] : `biggest win: ${win}`,
+      loss === null ? [] : `biggest loss: ${loss}${blamed === null ? '' : `, ${blamed}`}`,
     ]
       .flat()
       .join('; ')
@@ -246,9 +255,20 @@ export const story = {
     defend: (keyword: string) => `Defend ${keyword}`,
     earn: (keyword: string) => `Get cited for ${keyword}`,
   },
-  inMarket: (market: string, reason: string) => `${market}: ${reason}`,
-  fell: (from: number, to: string, taker: string | null) =>
-    `fell from ${from} to ${to}${taker === null ? '' : `, ${taker} has the place`}`,
+  inMarket: (market: string, reason: string) => (market === '' ? reason : `${market}: ${reason}`),
+  fell: (from: number, to: string, passed: string | null) =>
+    `fell from ${from} to ${to}${passed === null ? '' : `, ${passed}`}`,
+  /** Who was behind, or not there, and is ahead now. */
+  overtakenBy: ({
+    name,
+    from,
+    to,
+  }: {
+    readonly name: string
+    readonly from?: string
+    readonly to?: string
+  }) => `passed by ${name}${from === undefined ? '' : ` (${from} → ${to})`}`,
+  outside: (depth: number) => `outside the top ${number(depth)}`,
   withinReach: (rank: number, before: string | null) =>
     `at rank ${rank}${before === null || before === number(rank) ? '' : `, was ${before}`}`,
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}`,
