@@ -2,6 +2,7 @@ import type { Row } from '../../model/result.ts'
 import type { RunQuality } from '../../model/run.ts'
 import { type CellKind, type Sheet, type SheetCell, type SheetColumn, workbook } from '../../output/xlsx.ts'
 import { reportPageData } from '../build-data.ts'
+import { capitalised } from '../cells.ts'
 import type { PageSerp, SerpResult } from '../data.ts'
 import { definitionOf } from '../headline.ts'
 import { hasClicks, historyOfParts, kindLabels, type Part, partsOf } from '../history/filter-history.ts'
@@ -27,6 +28,7 @@ import {
   summarise,
   type TargetSummary,
 } from '../summary.ts'
+import { threeDigits } from '../words/formats.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { type Words, wordsOf } from '../words/words.ts'
 import { columnKinds, labelColumn, labelNames, rowsOf } from './rows.ts'
@@ -99,7 +101,7 @@ function firstSheet(
     rows.push([], ...(label === null ? [] : [head(label)]), ...sentences.map(({ text }) => [text]))
     rows.push(...limits.map((text) => [text]))
     block(
-      [columns.figure, columns.value, columns.change, columns.of],
+      [columns.figure, columns.value, columns.change, columns.of].map(capitalised),
       cards.map(({ label, value, change, about }) => [label, value, change?.text ?? null, about]),
     )
     block(
@@ -109,7 +111,7 @@ function firstSheet(
         .map(({ name, from, to, clicks, passed }) => [
           name,
           say.email.fromTo(from, to),
-          clicks === null ? null : Math.round(clicks),
+          clicks === null ? null : Math.sign(clicks) * threeDigits(clicks),
           passed,
         ]),
     )
@@ -120,7 +122,7 @@ function firstSheet(
         : steps.map(({ what, reason, clicks, page }) => [
             what,
             null,
-            clicks === null ? null : Math.round(clicks),
+            clicks === null ? null : Math.sign(clicks) * threeDigits(clicks),
             page === null ? reason : `${reason} (${page})`,
           ]),
     )
