@@ -4,7 +4,7 @@ import { decideRetry, retryBudget, retryPolicy } from '../api/retry.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { CreditBudget } from '../ledger/budget.ts'
 import type { Outcome } from '../model/call.ts'
-import type { AsyncPolicy } from '../model/job.ts'
+import type { JobSettings } from '../model/job.ts'
 import type { Run, Task } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import type { OpenJob, Requeue } from '../store/journal.ts'
@@ -14,6 +14,8 @@ import { imageJobs } from './async-job.ts'
 import { connectivityMonitor, type ThrottleWatch } from './availability.ts'
 import type { CircuitBreaker, EngineStatus } from './circuit-breaker.ts'
 import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
+
+type AsyncPolicy = JobSettings['async']
 
 /**
  * Runs single tasks from their lease to their end.

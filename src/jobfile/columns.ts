@@ -15,9 +15,11 @@ import {
 } from '../model/values.ts'
 import type { HeaderScore, TableHead } from './csv.ts'
 import { paramNames, type RowToExpand } from './params.ts'
-import { columnNames, type OwnColumn, operationName, ownColumns, querySettings } from './schema.ts'
+import { columnNames, operationName, ownColumns, querySettings } from './schema.ts'
 import type { FilePosition, Report } from './source.ts'
 import { inFile, site, target } from './targets.ts'
+
+type OwnColumn = (typeof ownColumns)[number]
 
 /** Which header stands for a name of ours, such as `Top queries` for `query`. */
 export type ColumnMap = Readonly<Record<string, string>>

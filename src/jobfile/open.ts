@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import type * as z from 'zod'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import { conditionOf } from '../model/condition.ts'
@@ -26,7 +27,7 @@ import {
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages, type Expand, queryExpander, type RowToExpand } from './params.ts'
 import { readNotes } from './presentation.ts'
-import { fileSchema, operationName, querySchema, textSchema, type WrittenQuery } from './schema.ts'
+import { fileSchema, operationName, querySchema, textSchema } from './schema.ts'
 import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
   inFileOrder,
@@ -41,6 +42,8 @@ import {
 import { inFile, readTargets } from './targets.ts'
 import { isWorkspaceFile, noDefaults, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
+
+type WrittenQuery = z.output<typeof querySchema>
 
 /** A job file whose settings were checked. */
 export interface JobFile {

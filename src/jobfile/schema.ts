@@ -26,8 +26,6 @@ export const ownColumns = [
   'every',
 ] as const
 
-export type OwnColumn = (typeof ownColumns)[number]
-
 /** The names of columns that say more than a label. */
 export const columnNames: ReadonlySet<string> = new Set([...ownColumns, ...paramNames])
 
@@ -255,5 +253,3 @@ export const textSchema = scalar(settings.queryText)
 
 /** The settings, with entries that are read one by one. */
 export const looseJobSchema = strict({ ...fileShape, queries: z.array(z.unknown()).min(1) })
-
-export type WrittenQuery = z.output<typeof querySchema>

@@ -35,9 +35,6 @@ interface Sums {
   ambiguous: number
 }
 
-/** The ledger of one key compared with the service's own count. */
-export type Verification = ReturnType<typeof verifyLedger>
-
 /**
  * Explains every credit between the readings of one key. A reading that was taken while a call of ours was in flight may
  * have been counted before or after that call, and one that was asked for before the last one came may be the older of

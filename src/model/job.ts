@@ -5,8 +5,6 @@ import { type Match, matches, type Target, type Variant } from './target.ts'
 import * as values from './values.ts'
 
 export type PagingPolicy = PlainSettings['paging']
-export type AsyncPolicy = PlainSettings['async']
-
 /** Everything that holds for a whole job; plain data, kept with each run of it. */
 export interface JobSettings extends PlainSettings {
   readonly name: string

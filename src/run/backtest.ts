@@ -19,8 +19,6 @@ export interface Day {
   readonly credits: number
 }
 
-export type Backtest = ReturnType<typeof backtest>
-
 /** The cost of a policy over a history, and what it would have missed. */
 export type PolicyOutcome = Readonly<PolicyTotal>
 
@@ -171,7 +169,7 @@ export function isFullyStored({ pages, maxPages, depth, end }: QueryState): bool
 }
 
 /** A query of one run under another paging policy. */
-export type Replay = ReturnType<typeof replay>
+type Replay = ReturnType<typeof replay>
 
 /** Replays the stored pages of a query under other rules, without a call. */
 export function replay(

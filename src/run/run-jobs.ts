@@ -6,7 +6,8 @@ import { unexplained } from '../ledger/verify.ts'
 import { settlingMs } from '../model/call.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
-import type { Run, StopCause } from '../model/run.ts'
+import { exitCodes, isComplete, type Run, type StopCause } from '../model/run.ts'
+import { count } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -16,14 +17,7 @@ import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileOptions, type PlanEvents, stageJobs } from './job-files.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
 import { onlySelected, type SelectionOptions, selectedQueries, wantedOf } from './selection.ts'
-import {
-  askToBuyAgain,
-  confirmPrices,
-  dearRuns,
-  noteBoughtAgain,
-  rejectRaised,
-  sharedLimits,
-} from './spending.ts'
+import { confirmPrices, dearRuns, type PricedRun, refusal, sharedLimits } from './spending.ts'
 
 /** A run to be collected, or one that is only shown again. */
 export interface ListedRun {
@@ -64,7 +58,7 @@ export const defaultCollectRequest = {
 } as const
 
 /** The result of a collection that the store does not hold. */
-export interface CollectSummary extends BalanceChange {
+interface CollectSummary extends BalanceChange {
   readonly leftOut: readonly SkippedQueries[]
   /** Names of the limits of the budget that runs have reached. */
   readonly reached: CollectResult['reached']
@@ -294,4 +288,70 @@ async function inOrder(
     if (run !== undefined) listed.push({ run, show: 'collect' })
   }
   return listed
+}
+
+/** Throws where a run costs more than the user agreed to, for it is no longer the same. */
+export function rejectRaised(dear: readonly PricedRun[], agreed: readonly PricedRun[]): void {
+  const raised = dear.filter(
+    ({ job, credits }) => credits > (agreed.find((one) => one.job === job)?.credits ?? 0),
+  )
+  if (raised.length > 0) throw refusal(raised)
+}
+
+type DoneStore = Pick<Store, 'latestRun'>
+
+type Priced = Pick<PlanDraft, 'summary'>
+
+/**
+ * Reports jobs that are already finished today, with the price of buying them again. On a terminal the user decides, and a no rejects;
+ * elsewhere they are bought. Returns the finished runs that were reported.
+ */
+async function askToBuyAgain(
+  store: DoneStore,
+  draft: Priced,
+  decided: readonly JobDecision[],
+  { log, note, ask }: Pick<PlanEvents, 'log' | 'note' | 'ask'>,
+): Promise<ReadonlySet<number>> {
+  const again = await finishedToday(store, draft, decided)
+  const reported = new Set(again.map(({ run }) => run))
+  if (ask === null || again.length === 0) {
+    for (const { line } of again) note(line)
+    return reported
+  }
+  // A question is asked with --quiet, too, and needs what it is about.
+  for (const { line } of again) log(line)
+  if (await ask('Buy again?')) return reported
+  throw new RanklineError('Nothing was bought', exitCodes.completed)
+}
+
+/** Says which jobs another process has finished since the user was asked; a question would keep others waiting for the answer. */
+async function noteBoughtAgain(
+  store: DoneStore,
+  draft: Priced,
+  decided: readonly JobDecision[],
+  reported: ReadonlySet<number>,
+  note: PlanEvents['note'],
+): Promise<void> {
+  for (const { run, line } of await finishedToday(store, draft, decided)) if (!reported.has(run)) note(line)
+}
+
+/** The runs of the same day that are finished and would be bought again, each with a line that says so and the price. */
+async function finishedToday(
+  store: DoneStore,
+  draft: Priced,
+  decided: readonly JobDecision[],
+): Promise<readonly { readonly run: number; readonly line: string }[]> {
+  const again: { readonly run: number; readonly line: string }[] = []
+  for (const { decision, planned } of decided) {
+    if (decision.do !== 'begin') continue
+    const latest = await store.latestRun(planned.settings.name)
+    if (latest === null || !isComplete(latest.finishReason) || latest.date !== planned.date) continue
+    const { expected, max } = (await draft.summary(planned)).credits
+    if (max === 0) continue
+    const price =
+      expected === max ? count(max, 'credit') : `some ${count(expected, 'credit')}, at most ${max}`
+    const line = `${sanitize(latest.job)} is already finished for today (run ${latest.id}). This run buys it again, for ${price}.`
+    again.push({ run: latest.id, line })
+  }
+  return again
 }

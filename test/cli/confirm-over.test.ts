@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { confirmPrices, rejectRaised } from '../../src/run/spending.ts'
+import { rejectRaised } from '../../src/run/run-jobs.ts'
+import { confirmPrices } from '../../src/run/spending.ts'
 import { staged } from './staged.ts'
 
 const ten = `queries: [${Array.from({ length: 10 }, (_, index) => `word ${index}`).join(', ')}]\n`

@@ -1,8 +1,8 @@
 import type { WriteRows } from './format.ts'
 
-/** Every format of rows by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
+/** Every format of rows by its name in `--format`; the first one is the default. A new format is a function in `format`, or a file where it loads much, and a line here. */
 export const rowFormats = {
-  csv: { extensions: ['.csv'], load: async () => (await import('./csv.ts')).writeCsv },
+  csv: { extensions: ['.csv'], load: async () => (await import('./format.ts')).writeCsv },
   jsonl: {
     extensions: ['.jsonl', '.ndjson'],
     load: async () => (await import('./format.ts')).writeJsonLines,
@@ -24,5 +24,3 @@ export const rowFormats = {
     readonly load: () => Promise<WriteRows>
   }
 >
-
-export type RowFormatName = keyof typeof rowFormats

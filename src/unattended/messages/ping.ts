@@ -14,9 +14,9 @@ const timeoutMs = 5_000
 const longestBody = 10_000
 
 /** A job with its switch. */
-export type PingedJob = Pick<JobSettings, 'name' | 'ping'>
+type PingedJob = Pick<JobSettings, 'name' | 'ping'>
 
-export interface PingOptions {
+interface PingOptions {
   readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
   /** Prints a warning. */
   readonly log: (line: string) => void
@@ -97,9 +97,6 @@ export async function pingNotStarted(
   await Promise.all(notRun.map(async ({ file, reason }) => pings.send(await readPing(file), 'fail', reason)))
   pings.sayFailed()
 }
-
-/** Pings around the collection of runs. */
-export type RunPings = ReturnType<typeof pingStarts>
 
 /** Sends the start pings of these jobs; nothing waits for that. */
 export function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {

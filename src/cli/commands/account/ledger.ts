@@ -1,5 +1,5 @@
 import { asFields, text } from '../../../catalog/answers.ts'
-import { type UsageInterval, type Verification, verifyLedger } from '../../../ledger/verify.ts'
+import { type UsageInterval, verifyLedger } from '../../../ledger/verify.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, textOption } from '../../../model/option.ts'
@@ -23,7 +23,7 @@ const flags = {
   ...syncFirstFlags,
 } satisfies OptionSpecs
 
-export type LedgerFlags = TypedOptions<typeof flags> & { readonly what?: string }
+type LedgerFlags = TypedOptions<typeof flags> & { readonly what?: string }
 
 export const ledgerCommand = {
   flags,
@@ -274,3 +274,6 @@ function verifyCells(interval: UsageInterval): readonly string[] {
     grouped(interval.notCounted),
   ]
 }
+
+/** The ledger of one key compared with the service's own count. */
+type Verification = ReturnType<typeof verifyLedger>

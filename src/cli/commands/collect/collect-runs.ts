@@ -29,7 +29,7 @@ import {
 } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
-import { pingStarts, type RunPings, reasonOf } from '../../../unattended/messages/ping.ts'
+import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
@@ -350,3 +350,6 @@ const worst: readonly FinishReason[] = [
 export function worstReason(reasons: readonly FinishReason[]): FinishReason {
   return worst.find((reason) => reasons.includes(reason)) ?? 'completed'
 }
+
+/** Pings around the collection of runs. */
+type RunPings = ReturnType<typeof pingStarts>

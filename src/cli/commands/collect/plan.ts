@@ -12,6 +12,7 @@ import {
   quotaLeft,
   quotaName,
   quotaUsage,
+  type SkippedTotal,
 } from '../../../ledger/budget.ts'
 import type { Account } from '../../../model/call.ts'
 import type { JobSettings } from '../../../model/job.ts'
@@ -24,24 +25,16 @@ import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { QueryState } from '../../../rank/paging.ts'
 import { connectFreely, judgeClock } from '../../../run/app.ts'
-import { type Backtest, backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
+import { backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
 import { dueQueries } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import {
-  accountOf,
-  decideJobs,
-  editedJobs,
-  mayNotCall,
-  type PlanDocument,
-  pausedJobs,
-  planDocuments,
-  unfit,
-} from '../../../run/plan-jobs.ts'
+import { accountOf, decideJobs, editedJobs, pausedJobs } from '../../../run/plan-jobs.ts'
 import { onlySelected, selectedQueries, wantedOf } from '../../../run/selection.ts'
 import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import type { RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
+import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
+import type { PlannedJob, RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
 import type { AskedQuery } from '../../../store/sqlite/results/derive.ts'
 import { type Command, fitFlags, logFlags, serviceFlags, type TypedOptions } from '../../flags.ts'
 import { accountExits } from '../../help.ts'
@@ -57,7 +50,7 @@ const flags = {
   backtest: switchOption('What each paging policy would have cost and missed on the stored history'),
 } satisfies OptionSpecs
 
-export type PlanFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] | undefined }
+type PlanFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] | undefined }
 
 export const planCommand = {
   flags,
@@ -204,7 +197,7 @@ function repeatedRows(repeats: readonly RepeatedRow[]): readonly string[] {
 }
 
 /** `rankline plan --backtest`: what each paging policy would have cost and missed over what is stored. Calls nothing. */
-export async function backtestJobs(
+async function backtestJobs(
   flags: PlanFlags & { readonly job: readonly string[] },
   terminal: Terminal,
 ): Promise<number> {
@@ -338,7 +331,7 @@ function totalRow(documents: readonly PlanDocument[]): string[] {
 }
 
 /** Plans as a table for people. */
-export function described(
+function described(
   documents: readonly PlanDocument[],
   account: Account,
   width: number,
@@ -385,3 +378,114 @@ export function described(
 function amount(n: number | null | undefined, otherwise: string): string {
   return n == null ? otherwise : grouped(n)
 }
+
+function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {
+  const runs = new Map(jobs.map(({ summary, funds }) => [summary.job, funds]))
+  return draft.fit(
+    jobs.map(({ planned }) => planned),
+    { runs, credits: remaining ?? 0, calls },
+  )
+}
+
+/** A planned job, with its budget. */
+interface BudgetedJob {
+  readonly summary: PlanSummary
+  readonly planned: PlannedJob
+  readonly funds: { readonly budget: number; readonly keep: number }
+  /** Limits of its budget with what was spent of them; those of tags hold for some of its queries only. */
+  readonly limits: readonly BudgetStanding[]
+  /** The price that the user must agree to first; null where the run costs no more than its `confirm_over`. */
+  readonly dear: { readonly confirmOver: number } | null
+}
+
+/**
+ * Jobs share the balance: each is covered by the rest that the jobs before it leave.
+ *
+ * @param leftOut the queries that are left out because the balance does not cover them, by job; null if runs stop instead
+ */
+function planDocuments(
+  jobs: readonly BudgetedJob[],
+  account: Account,
+  leftOut: ReadonlyMap<string, SkippedTotal> | null,
+): readonly PlanDocument[] {
+  let balance = account.remaining ?? 0
+  /** Of limits that several jobs share. */
+  const spent = new Map<string, number>()
+  return jobs.map(({ summary, funds: { budget, keep }, limits, dear }) => {
+    const wholeJob = limits.filter((standing) => !('limit' in standing) || standing.limit.scope !== 'tag')
+    const left = wholeJob.map((one) => amounts(one).left - (spent.get(limitKey(one)) ?? 0))
+    const rest = leftOut === null ? null : (leftOut.get(summary.job) ?? { queries: 0, credits: 0 })
+    const wanted = Math.max(0, Math.min(summary.credits.expected, summary.credits.max - (rest?.credits ?? 0)))
+    const covered = Math.max(0, Math.min(wanted, budget, ...left, balance - keep))
+    balance -= covered
+    for (const one of wholeJob) spent.set(limitKey(one), (spent.get(limitKey(one)) ?? 0) + covered)
+    return document(summary, { covered, balance, account, rest, limits, dear })
+  })
+}
+
+/** The document of a job in `plan --json`. */
+function document(
+  summary: PlanSummary,
+  {
+    covered,
+    balance,
+    account,
+    rest,
+    limits,
+    dear,
+  }: {
+    /** Expected credits that budget and balance allow. */
+    readonly covered: number
+    /** The balance after this job and those before it. */
+    readonly balance: number
+    readonly account: Account
+    readonly rest: SkippedTotal | null
+    readonly limits: BudgetedJob['limits']
+    readonly dear: BudgetedJob['dear']
+  },
+) {
+  const { remaining } = account
+  const { min, expected, max } = summary.credits
+  const open = summary.tasks - summary.done - summary.reused
+  return {
+    job: summary.job,
+    continues: summary.continues,
+    queries: summary.queries,
+    duplicates: summary.duplicates,
+    tasks: { planned: summary.tasks, done: summary.done, reused: summary.reused },
+    credits: { min, expected, max, covered },
+    ...(rest === null ? {} : { left_out: rest }),
+    balance: remaining,
+    balance_after: remaining === null ? null : balance,
+    seconds: secondsFor(open, account.limits),
+    ...(dear === null ? {} : { confirm_over: dear.confirmOver }),
+    ...(limits.length === 0 ? {} : { limits: limits.map(limitDocument) }),
+  }
+}
+
+/** A limit of the budget as `plan --json` prints it. */
+function limitDocument(standing: BudgetStanding) {
+  const { credits, used, left } = amounts(standing)
+  if (!('limit' in standing))
+    return { limit: 'max_credits', of: 'job', name: standing.job, credits, used, left, begins_anew: null }
+  const { scope, name, period } = standing.limit
+  const beginsAnew = new Date(standing.span.until).toISOString()
+  return { limit: `per_${period}`, of: scope, name, credits, used, left, begins_anew: beginsAnew }
+}
+
+/** Seconds that this number of calls takes at least under these limits; null if there are no limits, or they allow no call. */
+function secondsFor(calls: number, { perSecond, perMinute }: Account['limits']): number | null {
+  if ((perSecond === null && perMinute === null) || mayNotCall({ perSecond, perMinute })) return null
+  const bySecond = perSecond === null ? 0 : calls / perSecond
+  // The calls of the first minute leave at once.
+  const byMinute = perMinute === null ? 0 : Math.floor(Math.max(0, calls - 1) / perMinute) * 60
+  return Math.ceil(Math.max(bySecond, byMinute))
+}
+
+function mayNotCall({ perSecond, perMinute }: Account['limits']): boolean {
+  return perSecond === 0 || perMinute === 0
+}
+
+type PlanDocument = ReturnType<typeof document>
+
+type Backtest = ReturnType<typeof backtest>

@@ -18,7 +18,7 @@ import { systemClock } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
-import { type RowFormatName, rowFormats } from '../../../output/formats/index.ts'
+import { rowFormats } from '../../../output/formats/index.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, withPassword } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
@@ -49,7 +49,7 @@ const flags = {
   ...syncFirstFlags,
 } satisfies OptionSpecs
 
-export type ExportFlags = TypedOptions<typeof flags> & { readonly kind: string }
+type ExportFlags = TypedOptions<typeof flags> & { readonly kind: string }
 
 export const exportCommand = {
   flags,
@@ -70,7 +70,7 @@ export const exportCommand = {
 } satisfies Command
 
 /** `rankline export`: results in bulk, streamed; all of them, or what came after a cursor. */
-export async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
+async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
   return flags.to === undefined
     ? await exportToFile(flags, terminal)
     : await exportToTable({ ...flags, to: flags.to }, terminal)
@@ -261,3 +261,5 @@ function rowFilter(flags: ExportFlags): RowFilter {
     )
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
+
+type RowFormatName = keyof typeof rowFormats
