@@ -137,16 +137,6 @@ export type SyncStep =
   | ({ readonly kind: 'finish'; readonly run: string; readonly version: number } & SharedRunEnd)
   | { readonly kind: 'close'; readonly run: string; readonly at: number }
 
-export interface NumberedStep {
-  readonly number: number
-  readonly step: SyncStep
-}
-
-export interface NumberedChange {
-  readonly number: number
-  readonly change: ReadChange
-}
-
 export interface TaskHere {
   readonly taskId: number
   readonly runId: number

@@ -3,12 +3,7 @@ import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import type { Target } from '../../model/target.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type {
-  ContinuedQuery,
-  ObservedRow,
-  QueryText,
-  RunContents,
-} from '../../store/sqlite/rankings/tracking.ts'
+import type { ObservedRow, QueryText, RunContents } from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
   type AbsentDepths,
@@ -105,7 +100,7 @@ interface ChangeOfQuery {
 
 /** In the order of their days. */
 function changesOfQueries(
-  all: readonly ContinuedQuery[],
+  all: ReturnType<Store['continuations']>,
   runs: HistorySource['runs'],
 ): readonly ChangeOfQuery[] {
   const dates = new Map(runs.map(({ id, date }) => [id, date]))

@@ -7,19 +7,11 @@ import { drizzle, raw } from './connection/statements.ts'
 import { answers, calls, jobs, queries, runs, sharedJobs, tasks } from './schema.ts'
 import { alerts, mutes, outbox, type SlotOutcome, slots } from './unattended/schema.ts'
 
-/** Whether a job is paused, and was. Instants are epoch milliseconds. */
-interface Pause {
-  /** Since when; null where it is not paused now. */
-  readonly pausedAt: number | null
-  /** When its last pause ended; null where it had none. */
-  readonly resumedAt: number | null
-}
-
 export function jobStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   return {
     /** The pause of a job, also of one that never ran. */
-    pauseOf: async (name: string): Promise<Pause> =>
+    pauseOf: async (name: string) =>
       orm
         .select({ pausedAt: jobs.pausedAt, resumedAt: jobs.resumedAt })
         .from(jobs)

@@ -9,7 +9,6 @@ import {
   type Run,
   type RunQuality,
   type RunTotals,
-  type Task,
   tooLong,
 } from '../../model/run.ts'
 import type { UsageReading } from '../journal.ts'
@@ -30,16 +29,6 @@ import { rechecks } from './unattended/schema.ts'
 
 /** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */
 type OpenCalls = 'in-the-air' | 'lost'
-
-/** A task that failed, with its cause. */
-interface TaskFailure {
-  readonly taskId: number
-  readonly operation: string
-  readonly query: string
-  readonly page: number
-  readonly cause: string
-  readonly params: Task['params']
-}
 
 /** A cause of failures, and how many tasks it made fail. */
 export interface FailureCause {
@@ -142,7 +131,7 @@ export function runReads(db: Database) {
         .limit(most)
         .all()
     },
-    failures: async (run: number): Promise<readonly TaskFailure[]> =>
+    failures: async (run: number) =>
       orm
         .select({
           taskId: tasks.id,

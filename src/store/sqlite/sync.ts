@@ -8,8 +8,6 @@ import type {
   ImportBatch,
   JournalPosition,
   LocalRun,
-  NumberedChange,
-  NumberedStep,
   SharedCall,
   SharedJob,
   SharedRun,
@@ -170,7 +168,7 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
         .from(readChanges)
         .get()?.id ?? 0,
     /** The next changes after that number that are kept, in order. */
-    changesRead: async (after: number, most: number): Promise<readonly NumberedChange[]> =>
+    changesRead: async (after: number, most: number) =>
       orm
         .select({ number: readChanges.id, change: readChanges.change })
         .from(readChanges)
@@ -186,7 +184,7 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
         .all()
         .map(({ at }) => at),
     /** The next steps that were read and not applied, in order. */
-    syncSteps: async (most: number): Promise<readonly NumberedStep[]> =>
+    syncSteps: async (most: number) =>
       orm
         .select({ number: syncSteps.id, step: syncSteps.step })
         .from(syncSteps)

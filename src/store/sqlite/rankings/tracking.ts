@@ -35,13 +35,6 @@ export interface RunContents {
   readonly pairs: readonly (readonly [query: number, target: number])[]
 }
 
-/** Numbers of two queries of a job, of which one took the place of the other. */
-export interface ContinuedQuery {
-  readonly run: number
-  readonly query: number
-  readonly former: number
-}
-
 export interface QueryText {
   readonly id: number
   readonly query: string
@@ -255,7 +248,7 @@ export function trackingStore(db: Database) {
       }
     },
     /** Queries of a job that go on with the history of another one, each with the first run that asked it. */
-    continuations: (job: string): readonly ContinuedQuery[] =>
+    continuations: (job: string) =>
       orm
         .select({ run: continuations.runId, query: continuations.queryId, former: continuations.formerId })
         .from(continuations)
