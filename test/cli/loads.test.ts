@@ -101,6 +101,7 @@ test('status reads job files, and loads neither what calls nor what reads tables
 })
 
 test('doctor asks the service, and loads neither what reports, exports and collects, nor what only some of its findings need, nor what makes a database', async () => {
+  await place.file('asked.yaml', 'operation: alpha.search\nqueries: [desk]\n')
   const files = await filesLoadedBy(place, ['doctor'])
   expect(files.filter((file) => file.includes('migrator'))).toEqual([])
   const loaded = [...(await sourcesIn(files))]
