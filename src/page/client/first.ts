@@ -276,7 +276,7 @@ function clicksMark(clicks: number | null): HTMLElement {
   if (clicks === null || Math.round(size) === 0)
     return html('span', 'gain none', ariaHidden(clicks === null ? '–' : '0'))
   const spoken = clicks > 0 ? say.overview.clicksMore(size) : say.overview.clicksFewer(size)
-  return html('span', { class: 'gain', title: spoken }, ariaHidden(say.overview.gain(size)), srOnly(spoken))
+  return html('span', { class: 'gain', title: spoken }, ariaHidden(say.gain(size)), srOnly(spoken))
 }
 
 /** What to do next, the most clicks at stake first. A whole row opens the keyword that it is about. */

@@ -69,7 +69,7 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
         signs[place] ?? '',
         name,
         `${from} → ${to}`,
-        clicks === null ? '' : say.figure(clicks, 'clicks a month'),
+        clicks === null ? '' : say.gain(clicks),
         passed ?? '',
       ]),
       width,

@@ -24,6 +24,8 @@ export interface Formats {
       readonly isUsual?: boolean
     },
   ) => FigureChange
+  /** Clicks a month more or fewer, with the sign: `+1,630`, `−4,400`. */
+  readonly gain: (clicks: number) => string
   /** A share of an amount that changed: `7%`; null where it says less than the amount itself. */
   readonly relative: (delta: number, before: number) => string | null
   /** `28 October`, with the year if it is not that of another day. */
@@ -70,7 +72,7 @@ export function isMonth({ day, until }: ComparedSpan): boolean {
 }
 
 /** The sign of numbers below zero. */
-export const minus = '\u2212'
+const minus = '\u2212'
 
 /** @param locale a BCP 47 tag such as en-GB */
 export function formatsOf(locale: string): Formats {
@@ -123,6 +125,7 @@ export function formatsOf(locale: string): Formats {
         way: isUsual || better === null ? 'same' : isBetter ? 'better' : 'worse',
       }
     },
+    gain: (clicks) => `${clicks < 0 ? minus : '+'}${size(clicks, 'clicks a month')}`,
     relative,
     dayBefore: (text, until) => (text.slice(0, 4) === until.slice(0, 4) ? dayAndMonth(text) : longDay(text)),
     monthName: day({ month: 'long' }),

@@ -30,8 +30,8 @@ describe('the story in a terminal', () => {
     ).toBe(4)
     const moved = lines.indexOf('What moved, by clicks a month')
     expect(lines.slice(moved + 1, moved + 3).map((line) => line.trimEnd().split(/ {2,}/))).toEqual([
-      ['▼', '“desk”', '2 → 9', '1,550', 'rival.com is ahead now'],
-      ['▲', '“sit stand desk”', 'not found → 1', '1,140', 'rival.com is behind now'],
+      ['▼', '“desk”', '2 → 9', '−1,550', 'rival.com is ahead now'],
+      ['▲', '“sit stand desk”', 'not found → 1', '+1,140', 'rival.com is behind now'],
     ])
     expect(lines[lines.indexOf('What to do next') + 1]).toContain('- Recover “desk”: fell from 2 to 9')
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(90)

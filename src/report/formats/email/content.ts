@@ -8,7 +8,6 @@ import { keywordStatuses } from '../../history/keyword-status.ts'
 import type { ReportSource } from '../../report.ts'
 import { shownMoves, story } from '../../story/story.ts'
 import { summarise } from '../../summary.ts'
-import { minus } from '../../words/formats.ts'
 import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
 import type { Words } from '../../words/words.ts'
 
@@ -52,10 +51,7 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
       isUp: way === 'up' || way === 'entered',
       ranks: say.email.fromTo(from, to),
       /** Clicks a month won or lost, with their sign; null where they are not known. */
-      clicks:
-        clicks === null
-          ? null
-          : `${clicks < 0 ? minus : '+'}${say.figure(Math.abs(clicks), 'clicks a month')}`,
+      clicks: clicks === null ? null : say.gain(clicks),
       passed,
     })),
     moreMoves: Math.max(0, moves.length - shownMoves),

@@ -16,7 +16,6 @@ import { rankCell, suspectLines } from '../../rows.ts'
 import { type Segment, segments } from '../../segments.ts'
 import { type Story, shownMoves, storiesOf } from '../../story/story.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise } from '../../summary.ts'
-import { minus } from '../../words/formats.ts'
 import { periodSentence } from '../../words/period-text.ts'
 import { type Words, wordsOf } from '../../words/words.ts'
 import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
@@ -125,7 +124,7 @@ function storySection(
               toTheRight<Story['moves'][number]>(columns.before, ({ from }) => from),
               toTheRight<Story['moves'][number]>(columns.now, ({ to }) => to),
               toTheRight<Story['moves'][number]>(columns.clicks, ({ clicks }) =>
-                clicks === null ? '-' : `${clicks < 0 ? minus : '+'}${say.figure(clicks, 'clicks a month')}`,
+                clicks === null ? '-' : say.gain(clicks),
               ),
               { title: columns.rival, cell: ({ passed }) => passed ?? '' },
             ],

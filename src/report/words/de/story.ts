@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { type ComparedSpan, isMonth, minus } from '../formats.ts'
+import { type ComparedSpan, isMonth } from '../formats.ts'
 import { counted, formats } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
@@ -273,7 +273,6 @@ export const overview: Words['overview'] = {
   figuresOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
   checked: (observed, expected) => `${number(observed)} von ${keywordsOf(expected)} geprüft`,
   notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
-  gain: (clicks) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
   clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,
   clicksFewer: (clicks) =>
     `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat weniger`,

@@ -1,4 +1,4 @@
-import { type ComparedSpan, isMonth, minus } from '../formats.ts'
+import { type ComparedSpan, isMonth } from '../formats.ts'
 import { counted, counts, formats } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
@@ -316,7 +316,6 @@ export const overview = {
   checked: (observed: number, expected: number) =>
     `${number(observed)} of ${counts.keywords(expected)} checked`,
   notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
-  gain: (clicks: number) => `${clicks < 0 ? minus : '+'}${number(Math.abs(clicks))}`,
   clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
   clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
   filterByMovement: 'Filter the table of keywords by movement',
