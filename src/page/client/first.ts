@@ -286,16 +286,14 @@ function next({ steps, nothing }: Story, open: OpenKeyword): HTMLElement {
     steps.length === 0 ? empty(nothing) : rowList('rows', steps.map(row)),
   )
 
-  function row({ statuses, what, reason, clicks }: Story['steps'][number]): HTMLButtonElement {
+  function row({ statuses, what, reason, stake }: Story['steps'][number]): HTMLButtonElement {
     const [first] = statuses
     return button(
       'step',
       () => first !== undefined && open(first, statuses),
       { 'aria-haspopup': 'dialog' },
       html('span', 'name', what),
-      clicks === null
-        ? null
-        : html('span', 'stake', html('b', '', say.figure(clicks, 'clicks a month')), ` ${say.story.atStake}`),
+      stake === null ? null : html('span', 'stake', stake),
       html('span', 'reason', reason),
     )
   }

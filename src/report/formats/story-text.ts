@@ -77,10 +77,10 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
     signs.map((sign) => [sign, sign === '▲' ? 'better' : 'worse']),
     paint,
   )
-  const todo = steps.map(({ what, reason, clicks, page }) => {
+  const todo = steps.map(({ what, reason, stake, pages }) => {
     const known = [
-      clicks === null ? [] : say.story.stake(clicks),
-      page === null ? [] : sanitize(shortUrl(page)),
+      stake ?? [],
+      pages.map(({ where, page }) => say.story.inMarket(where, sanitize(shortUrl(page)))),
     ]
     return `- ${what}: ${reason}${known.flat().length === 0 ? '' : ` (${known.flat().join('; ')})`}`
   })

@@ -119,11 +119,11 @@ function firstSheet(
       [blocks.next, '', say.portfolio.columns.stake],
       steps.length === 0 && cards.length > 0
         ? [[nothing]]
-        : steps.map(({ what, reason, clicks, page }) => [
+        : steps.map(({ what, reason, clicks, pages }) => [
             what,
             null,
             clicks === null ? null : Math.sign(clicks) * threeDigits(clicks),
-            page === null ? reason : `${reason} (${page})`,
+            [reason, ...pages.map(({ where, page }) => `(${say.story.inMarket(where, page)})`)].join(' '),
           ]),
     )
   }
@@ -155,7 +155,12 @@ function stepsSheet(all: Stories, history: RankHistory): Sheet {
       field('clicks a month', 'decimal', ({ step }) => step.clicks),
       field('rank', 'number', ({ status }) => status.current.rank),
       field('volume', 'number', ({ status }) => status.keyword.volume),
-      field('page', 'text', ({ step }) => step.page, 50),
+      field(
+        'page',
+        'text',
+        ({ step, status }) => step.pages.find(({ statuses }) => statuses.includes(status))?.page ?? null,
+        50,
+      ),
     ],
     rows,
   )

@@ -127,19 +127,55 @@ function unknownOf(own: readonly KeywordStatus[]): number {
   return own.filter(({ current }) => current.state === 'unknown').length
 }
 
-/** Where a few keywords stand, each on its own, because their sums swing with each of them. */
-export function fewKeywords(facts: StoryFacts): readonly StorySentence[] {
+/**
+ * Better or worse, then where a few keywords stand, each on its own, because their sums swing with each of them.
+ *
+ * @param room sentences at most; keywords that have none of their own share the last one
+ */
+export function fewKeywords(facts: StoryFacts, room: number): readonly StorySentence[] {
   const { own, span } = facts
   const { observed, ranked } = checkedOf(own)
   if (observed === 0 && own.length > 1) return situation(facts) ?? []
   const none = span === null && observed > 0 ? [about(whyNone(facts))] : []
   if (ranked === 0 && observed > 1) return [about(nothingRanks(facts, observed)), ...none]
-  const inOrder = own.toSorted((a, b) => orderOf(a) - orderOf(b))
+  const first = own.length > 1 ? verdict(facts) : []
+  const last = [...none, ...(own.length === 1 ? bestRival(facts) : [])]
+  const inOrder = own.toSorted((a, b) => wayOf(facts, b) - wayOf(facts, a) || orderOf(a) - orderOf(b))
   const each = inOrder.map((status) => keywordSentence(status, facts))
-  const [first, ...others] = each
-  if (first === undefined) return none
-  const text = facts.of === null ? first.text : `${facts.of}: ${first.text}`
-  return [{ ...first, text }, ...others, ...none, ...(own.length === 1 ? bestRival(facts) : [])]
+  const alone = Math.max(0, room - first.length - last.length - 1)
+  const rest = each.slice(alone)
+  const joined = rest.length > 1 ? [about(`${rest.map(({ text }) => text.slice(0, -1)).join('; ')}.`)] : rest
+  const [begin, ...others] = [...first, ...each.slice(0, alone), ...joined]
+  if (begin === undefined) return none
+  const text = facts.of === null ? begin.text : facts.say.story.begun(facts.of, begin.text)
+  return [{ ...begin, text }, ...others, ...last]
+}
+
+/** Whether few keywords are better or worse in all, by the figure that leads. */
+function verdict(facts: StoryFacts): readonly StorySentence[] {
+  const { own, span, say } = facts
+  const metric = leadMetricOf(facts)
+  const { value, delta, before } = measure(facts, metric, own)
+  if (span === null || delta === null || value === null) return []
+  const { observed, ranked } = checkedOf(own)
+  const words = say.story.figure
+  const figure =
+    metric === 'clicks'
+      ? words.clicks(value)
+      : metric === 'visibility'
+        ? words.visibility(value)
+        : words.top_ten(value, observed, ranked)
+  const isSame = Math.abs(delta) < (metric === 'visibility' ? leastShown : metric === 'clicks' ? 0.5 : 1)
+  const changed = isSame ? say.story.asBefore(span) : say.story.change[metric](delta, before ?? 0, span)
+  const way = isSame ? 'same' : delta > 0 ? 'better' : 'worse'
+  return [about(say.story.verdict[way](`${figure}, ${changed}${placeText(facts, metric)}.`), 'chart')]
+}
+
+/** How much a keyword moved, by clicks. */
+function wayOf(facts: StoryFacts, status: KeywordStatus): number {
+  if (!isKnownOnBothDays(status)) return 0
+  const { current, baseline } = status
+  return Math.abs(facts.worthOf(status, current.rank) - facts.worthOf(status, baseline.value.rank))
 }
 
 /** The competitor with the best rank for the only keyword. */
@@ -191,8 +227,7 @@ export function lead(facts: StoryFacts): StorySentence {
           : words.top_ten(value ?? 0, observed, ranked),
   )
   const trend = trendOfMetric(facts, metric, own)
-  const place = standing(facts, metric)
-  const where = place === null ? '' : say.story.place(place)
+  const where = placeText(facts, metric)
   if (trend === null || span === null) return about(`${figure}${where}. ${whyNone(facts)}`, 'chart')
   const { isMoved, odd, turn } = trend
   const changed = say.story.change[metric](delta ?? 0, before ?? 0, span)
@@ -250,9 +285,14 @@ function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): 
   return days[first]
 }
 
-/** The place among the sites that are tracked for the same keywords; null where there are none. */
+/** A figure of a site that is so near to the first one that it may be first tomorrow. */
+const near = 0.1
+/** Sites that are named as those who passed. */
+const mostPassed = 2
+
+/** The place among the sites that are tracked for the same keywords, and who is first or passed; null where there are none. */
 export function standing(facts: StoryFacts, metric: MainMetric) {
-  const { own } = facts
+  const { own, say, named } = facts
   const keywords = new Set(own.map(({ series }) => series.keyword))
   const rivals = rivalsOf(facts).filter(
     ({ statuses }) =>
@@ -266,10 +306,9 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
         : Math.round(Number(value.toPrecision(3)))
   const placeIn = (mine: number | null, theirs: readonly (number | null)[]): number | null =>
     mine === null || theirs.includes(null) ? null : 1 + theirs.filter((value) => (value ?? 0) > mine).length
-  const now = placeIn(
-    shown(measure(facts, metric, own).value),
-    rivals.map(({ statuses }) => shown(measure(facts, metric, statuses).value)),
-  )
+  const mineNow = shown(measure(facts, metric, own).value)
+  const values = rivals.map(({ statuses }) => measure(facts, metric, statuses).value)
+  const now = placeIn(mineNow, values.map(shown))
   if (rivals.length === 0 || now === null) return null
   const [mine, ...theirs] = commonOf([own, ...rivals.map(({ statuses }) => statuses)]).map((statuses) =>
     measure(facts, metric, statuses),
@@ -282,7 +321,47 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
     ),
   )
   // The figures that readers see are of all keywords, and must not say the contrary.
-  return { now, before: isEnough && again === now ? (then ?? null) : null, sites: rivals.length + 1 }
+  const before = isEnough && again === now ? (then ?? null) : null
+  const text = (place: number): string => {
+    const value = values[place] ?? 0
+    const figure =
+      metric === 'clicks'
+        ? say.figure(value, 'clicks a month')
+        : metric === 'visibility'
+          ? say.figure(value, 'share')
+          : say.number(value)
+    return say.story.siteWith(named(rivals[place]?.label ?? ''), figure)
+  }
+  const inOrder = rivals.map((_, place) => place).toSorted((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
+  const isAhead = (day: 'before' | 'now', place: number): boolean =>
+    (shown(theirs[place]?.[day] ?? null) ?? 0) > (shown(mine?.[day] ?? null) ?? 0)
+  const passed = inOrder.filter(
+    (place) =>
+      before !== null &&
+      before !== now &&
+      isAhead('now', place) === now > before &&
+      isAhead('before', place) === now < before,
+  )
+  const [first = 0] = inOrder
+  return {
+    now,
+    before,
+    sites: rivals.length + 1,
+    /** Who is first, where that is another site, and whether it is hardly ahead. */
+    first: now === 1 ? null : text(first),
+    isNear: (mineNow ?? 0) >= (shown(values[first] ?? null) ?? 0) * (1 - near),
+    /** Who changed sides with the target, where its place changed; then how many more. */
+    passed: passed.slice(0, mostPassed).map(text),
+    morePassed: Math.max(0, passed.length - mostPassed),
+  }
+}
+
+/** The place by the figure that leads; and by visibility, where that is another one. */
+function placeText(facts: StoryFacts, metric: MainMetric): string {
+  const place = standing(facts, metric)
+  if (place === null) return ''
+  const other = metric === 'clicks' ? (standing(facts, 'visibility')?.now ?? place.now) : place.now
+  return facts.say.story.place(place, other === place.now ? null : other)
 }
 
 /** The keywords that all of these were checked for on both days. */

@@ -1,7 +1,7 @@
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { distribution, top } from '../metrics/positions.ts'
-import { discoverCompetitors } from '../metrics/shares.ts'
+import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import {
   checkedOf,
   leastKeywords,
@@ -25,8 +25,7 @@ export function rivalSentence(facts: StoryFacts): readonly StorySentence[] {
   if (span === null || facts.own.length < leastKeywords) return []
   if (metric === 'clicks' || metric === 'visibility') {
     const site = movedSite(facts)
-    if (site !== undefined)
-      return [{ text: say.story.siteMoved(site.name, site.isTracked, site.before, site.now), opens: rivals }]
+    if (site !== undefined) return [{ text: say.story.siteMoved({ ...site, of: facts.of }), opens: rivals }]
   }
   const [most] = rivalsOf(facts)
     .flatMap(({ label, statuses }) => {
@@ -60,7 +59,14 @@ function movedSite(facts: StoryFacts) {
     const name = place === undefined ? (sites[site] ?? '') : (history.targets[place]?.label ?? '')
     return { name: facts.named(name), isTracked: place !== undefined, before: shareBefore, now: share }
   })
-  return moved.toSorted((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before))[0]
+  const [most] = moved.toSorted((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before))
+  if (most === undefined) return undefined
+  // The share of the target is that of the same results: the share of voice of the cards is one of all searches.
+  const same = pairs.flatMap(({ current, compared }) =>
+    compared === null ? [] : { ...current, depth: Math.min(current.depth, compared.depth) },
+  )
+  const mine = serpShareOfVoice(same, facts.place, { history, curve: options.curve }).value
+  return { ...most, mine }
 }
 
 function isMoved(facts: StoryFacts, statuses: readonly KeywordStatus[]): boolean {
@@ -100,7 +106,7 @@ export function tagSentence(facts: StoryFacts): readonly StorySentence[] {
 const mostTags = 5
 
 /** What can be said although nothing happened: who is first, and where the keywords stand. */
-export function standSentences(facts: StoryFacts, isRivalTold: boolean): readonly StorySentence[] {
+export function standSentences(facts: StoryFacts, isLeaderTold: boolean): readonly StorySentence[] {
   const { say, own } = facts
   const metric = leadMetricOf(facts)
   const mine = measure(facts, metric, own).value
@@ -109,7 +115,7 @@ export function standSentences(facts: StoryFacts, isRivalTold: boolean): readonl
     .filter(({ value }) => value >= leastShown)
     .toSorted((a, b) => b.value - a.value)
   const leading =
-    best === undefined || mine === null || isRivalTold
+    best === undefined || mine === null || isLeaderTold
       ? []
       : [
           {

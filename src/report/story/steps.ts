@@ -12,7 +12,9 @@ const most = 5
 /** Rows of keywords that could be better, where others have fallen: chances are there every month. */
 const mostChances = 2
 /** Ranks from which the first three can be reached. */
-const reach = { from: 4, to: 15, goal: 3 } as const
+const reach = { from: 4, to: 10, goal: 3 } as const
+/** A loss comes before a chance that is less than so many times as large. */
+const lossFirst = 10
 /** Swaps of two pages that are no chance. */
 const leastSwaps = 2
 /** Ranks that are worth defending, how near the rival is, and how far it came. */
@@ -36,7 +38,7 @@ type StepRule = (status: KeywordStatus) => StepDraft | null
  * The most clicks at stake first, none under a hundredth of the clicks of the job. Markets of one keyword are one row.
  */
 export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citations: readonly Citation[]) {
-  const { own, target, say, history } = facts
+  const { own, target, say } = facts
   if (target?.own !== true) return []
   const clicked = own.filter(({ keyword }) => hasClicks(keyword.kind))
   const least = leastWorth(facts)
@@ -55,33 +57,40 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
   ])
   const chances = Math.max(mostChances, most - rows.filter(({ first }) => first.verb !== 'push').length)
   let pushed = 0
-  return rows
-    .filter(({ first }) => first.verb !== 'push' || ++pushed <= chances)
-    .slice(0, most)
-    .map(({ first, all, worth }) => {
-      const { status, verb, reason } = first
-      const clicks = all.map((one) => clicksOf(facts, one.status, one.worth))
-      const link = rankingLink(status.series, history.days.length - 1)
-      return {
-        verb,
-        /** The first one opens the reason. */
-        statuses: all.map((one) => one.status),
-        /** What to do with which keyword: `Recover “standing desk” (US)`. */
-        what: say.story.verbs[verb](nameOfRow(facts, all)),
-        reason:
-          all.length === 1
-            ? reason
-            : all.map((one) => say.story.inMarket(facts.whereOf(one.status.keyword), one.reason)).join('; '),
-        /** Clicks a month at stake; null where they are not known. */
-        clicks:
-          clicks.includes(null) || verb === 'earn'
-            ? null
-            : clicks.reduce((sum: number, one) => sum + (one ?? 0), 0),
-        worth,
-        /** The page that ranks; null if none does. */
-        page: link === null ? null : (history.links[link] ?? null),
-      }
-    })
+  const wanted = rows.filter(({ first }) => first.verb !== 'push' || ++pushed <= chances)
+  // The last row is for the best chance, where that is worth more.
+  const chance = wanted.slice(most).find(({ first }) => first.verb === 'push')
+  const isBetter = (chance?.worth ?? 0) > (wanted[most - 1]?.worth ?? 0)
+  const shown =
+    chance !== undefined && isBetter && wanted[most - 1]?.first.verb !== 'push'
+      ? [...wanted.slice(0, most - 1), chance]
+      : wanted.slice(0, most)
+  return shown.map(({ first, all, worth }) => {
+    const { verb, reason } = first
+    const clicks = all.map((one) => clicksOf(facts, one.status, one.worth))
+    const sum =
+      clicks.includes(null) || verb === 'earn'
+        ? null
+        : clicks.reduce((some: number, one) => some + (one ?? 0), 0)
+    return {
+      verb,
+      /** The first one opens the reason. */
+      statuses: all.map((one) => one.status),
+      /** What to do with which keyword: `Recover “standing desk” (US)`. */
+      what: say.story.verbs[verb](nameOfRow(facts, all)),
+      reason:
+        all.length === 1
+          ? reason
+          : all.map((one) => say.story.inMarket(facts.whereOf(one.status.keyword), one.reason)).join('; '),
+      /** Clicks a month at stake, or that could be won; null where they are not known. */
+      clicks: sum,
+      /** The same in words. */
+      stake: sum === null ? null : say.story.stake(sum, verb === 'push'),
+      worth,
+      /** The pages that rank. */
+      pages: pagesOfRow(facts, all),
+    }
+  })
 }
 
 /** One row for each query and verb, in the order of what is at stake. */
@@ -102,7 +111,30 @@ function joined(drafts: readonly StepDraft[]) {
         worth: all.reduce((sum, { worth }) => sum + worth, 0),
       }
     })
-    .toSorted((a, b) => b.worth - a.worth || a.first.status.series.keyword - b.first.status.series.keyword)
+    .toSorted(
+      (a, b) => orderOf(b) - orderOf(a) || a.first.status.series.keyword - b.first.status.series.keyword,
+    )
+}
+
+/** What fell or is to be kept comes before what could be won, unless that is far more. */
+function orderOf({ first, worth }: { readonly first: StepDraft; readonly worth: number }): number {
+  return first.verb === 'push' ? worth / lossFirst : worth
+}
+
+/** The page of each market that ranks; one for all where it is the same. */
+function pagesOfRow({ history, whereOf }: StoryFacts, all: readonly StepDraft[]) {
+  const byPage = new Map<string, KeywordStatus[]>()
+  for (const { status } of all) {
+    const link = rankingLink(status.series, history.days.length - 1)
+    const page = link === null ? null : (history.links[link] ?? null)
+    if (page !== null) byPage.set(page, [...(byPage.get(page) ?? []), status])
+  }
+  return [...byPage].map(([page, statuses]) => ({
+    page,
+    statuses,
+    /** The markets of the page, where others have another one. */
+    where: byPage.size === 1 ? '' : statuses.map(({ keyword }) => whereOf(keyword)).join(', '),
+  }))
 }
 
 function nameOfRow({ nameOf, say, named }: StoryFacts, all: readonly StepDraft[]): string {
@@ -143,9 +175,10 @@ function fallen(
 
 function within(facts: StoryFacts): StepRule {
   return (status) => {
-    const { current, baseline } = status
+    const { current, baseline, change } = status
     const { rank } = current
-    if (rank === null || rank < reach.from || rank > reach.to) return null
+    // What fell is no chance, however little it lost.
+    if (rank === null || rank < reach.from || rank > reach.to || change.movement === 'declined') return null
     const worth = facts.worthOf(status, reach.goal) - facts.worthOf(status, rank)
     const before = isKnownOnBothDays(status)
       ? facts.rankText((baseline as NonNullable<typeof baseline>).value)

@@ -11,7 +11,7 @@ import {
   type StoryData,
   type StorySentence,
 } from './facts.ts'
-import { fewKeywords, lead, limits, situation, warnings } from './lead.ts'
+import { fewKeywords, lead, leadMetricOf, limits, situation, standing, warnings } from './lead.ts'
 import { moves, type StoryMove, why } from './moves.ts'
 import { rivalSentence, standSentences, tagSentence } from './rivals.ts'
 import { nothingToDo, type StoryStep, steps } from './steps.ts'
@@ -133,7 +133,7 @@ function sentencesOf(
   const first = warnings(facts)
   const { own, metric } = facts
   const isFew = own.length > 0 && own.length < leastKeywords && metric !== 'cited'
-  const instead = isFew ? fewKeywords(facts) : situation(facts)
+  const instead = isFew ? fewKeywords(facts, most - first.length) : situation(facts)
   if (instead !== null) {
     const isNone = !isFew && own.length > 0 && checkedOf(own).observed > 0 && checkedOf(own).ranked === 0
     const rest = isNone ? against(facts) : []
@@ -145,7 +145,8 @@ function sentencesOf(
     all.push(
       ...standSentences(
         facts,
-        all.some(({ opens }) => opens.to === 'rivals'),
+        all.some(({ opens }) => opens.to === 'rivals') ||
+          (standing(facts, leadMetricOf(facts))?.now ?? 1) > 1,
       ),
     )
   return all.slice(0, most)

@@ -13,8 +13,8 @@ function withPages({ data, target }: ToldJob, targets: readonly number[] = []): 
   const serps = data.history.series
     .filter((one) => one.target === target)
     .flatMap(({ keyword }) => [
-      aSerp([2, 3, 4, 5, 1], { keyword, day: 0, targets: { 1: targets } }),
-      aSerp([1, 2, 3, 4, 5], { keyword, day: days - 1, targets: { 1: targets } }),
+      aSerp([2, 3, 4, 5, 1], { keyword, day: 0, targets: { 1: targets, 3: [target] } }),
+      aSerp([1, 2, 3, 4, 5], { keyword, day: days - 1, targets: { 1: targets, 3: [target] } }),
     ])
   return {
     target,
@@ -133,7 +133,7 @@ export const situations: readonly Situation[] = [
     'rival passed',
     () => jobOf({ keywords: some(10, { own: 3, rival: turn(7, 1) }) }),
     [
-      'Visibility steady at 38.6% since 1 March: from first to second of two sites.',
+      'Visibility steady at 38.6% since 1 March: from first to second of two sites, passed by rival.com (100.0%).',
       'rival.com rose from 14.0% to 100.0% visibility.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
@@ -142,21 +142,21 @@ export const situations: readonly Situation[] = [
     'rival passed, own fell',
     () => jobOf({ keywords: some(10, { own: turn(2, 9), rival: 5 }) }),
     [
-      'Visibility 9.8%, 45.3 points less than on 1 March: from first to second of two sites.',
+      'Visibility 9.8%, 45.3 points less than on 1 March: from first to second of two sites, passed by rival.com (25.3%).',
       'Biggest loss: “keyword 1” 2 → 9.',
-      'rival.com leads with a visibility of 25.3%.',
+      'All 10 keywords are in the top 10, none in the top 3.',
     ],
   ],
   [
     'own passed rival',
     () => jobOf({ keywords: some(10, { own: turn(9, 2), rival: 5 }) }),
     [
-      'Visibility 55.1%, 45.3 points more than on 1 March: from second to first of two sites.',
+      'Visibility 55.1%, 45.3 points more than on 1 March: from second to first of two sites, past rival.com (25.3%).',
       'Biggest win: “keyword 1” 9 → 2.',
       'rival.com follows with a visibility of 25.3%.',
     ],
     [
-      'Sichtbarkeit 55,1 %, 45,3 Prozentpunkte mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites.',
+      'Sichtbarkeit 55,1 %, 45,3 Prozentpunkte mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites, vorbei an rival.com (25,3 %).',
       'Größter Gewinn: „keyword 1“ 9 → 2.',
       'rival.com folgt mit einer Sichtbarkeit von 25,3 %.',
     ],
@@ -165,7 +165,7 @@ export const situations: readonly Situation[] = [
     'rival fell behind',
     () => jobOf({ keywords: some(10, { own: 3, rival: turn(1, 9) }) }),
     [
-      'Visibility steady at 38.6% since 1 March: from second to first of two sites.',
+      'Visibility steady at 38.6% since 1 March: from second to first of two sites, past rival.com (9.8%).',
       'rival.com fell from 100.0% to 9.8% visibility.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
@@ -183,12 +183,12 @@ export const situations: readonly Situation[] = [
     'rival rose, further ahead',
     () => jobOf({ keywords: some(10, { own: 8, rival: turn(4, 1) }) }),
     [
-      'Visibility steady at 11.2% since 1 March, second of two sites.',
+      'Visibility steady at 11.2% since 1 March, second of two sites behind rival.com (100.0%).',
       'rival.com rose from 28.1% to 100.0% visibility.',
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
     [
-      'Sichtbarkeit stabil bei 11,2 % seit dem 1. März, Platz 2 von zwei Websites.',
+      'Sichtbarkeit stabil bei 11,2 % seit dem 1. März, Platz 2 von zwei Websites hinter rival.com (100,0 %).',
       'rival.com ist von 28,1 % auf 100,0 % Sichtbarkeit gestiegen.',
       'Alle 10 Keywords in den Top 10, keines in den Top 3.',
     ],
@@ -197,7 +197,7 @@ export const situations: readonly Situation[] = [
     'rival fell, still ahead',
     () => jobOf({ keywords: some(10, { own: 8, rival: turn(1, 4) }) }),
     [
-      'Visibility steady at 11.2% since 1 March, second of two sites.',
+      'Visibility steady at 11.2% since 1 March, second of two sites behind rival.com (28.1%).',
       'rival.com fell from 100.0% to 28.1% visibility.',
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
@@ -215,12 +215,12 @@ export const situations: readonly Situation[] = [
     'two rivals',
     () => jobOf({ keywords: some(10, { own: 4, rival: turn(6, 5), other: turn(9, 2) }) }),
     [
-      'Visibility steady at 28.1% since 1 March: from first to second of three sites.',
+      'Visibility steady at 28.1% since 1 March: from first to second of three sites, passed by other.com (55.1%).',
       'other.com rose from 9.8% to 55.1% visibility.',
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
     [
-      'Sichtbarkeit stabil bei 28,1 % seit dem 1. März: von Platz 1 auf Platz 2 von drei Websites.',
+      'Sichtbarkeit stabil bei 28,1 % seit dem 1. März: von Platz 1 auf Platz 2 von drei Websites, überholt von other.com (55,1 %).',
       'other.com ist von 9,8 % auf 55,1 % Sichtbarkeit gestiegen.',
       'Alle 10 Keywords in den Top 10, keines in den Top 3.',
     ],
@@ -474,8 +474,7 @@ export const situations: readonly Situation[] = [
         length: 1,
       }),
     [
-      'About 147 clicks a month, second of two sites. This is the first day, so there is nothing to compare with yet.',
-      'rival.com leads with about 421 clicks a month.',
+      'About 147 clicks a month, second of two sites behind rival.com (421). This is the first day, so there is nothing to compare with yet.',
       'All 18 keywords are in the top 10, none in the top 3.',
     ],
   ],
@@ -546,10 +545,12 @@ export const situations: readonly Situation[] = [
         ],
       }),
     [
+      'Better: visibility 18.9%, 7.0 points more than on 1 March.',
       '“oak desk” (US) is at rank 4, up 3 places since 1 March.',
       '“oak desk” (GB) is at rank 9, unchanged since 1 March.',
     ],
     [
+      'Besser: Sichtbarkeit 18,9 %, 7,0 Prozentpunkte mehr als am 1. März.',
       '„oak desk“ (US) rankt auf Platz 4, 3 Plätze besser als am 1. März.',
       '„oak desk“ (GB) rankt auf Platz 9, unverändert seit dem 1. März.',
     ],
@@ -590,9 +591,9 @@ export const situations: readonly Situation[] = [
     'three keywords',
     () => jobOf({ keywords: [{ own: turn(7, 4) }, { own: turn(4, 5) }, { own: out }] }),
     [
+      'Better: visibility 17.8%, 3.7 points more than on 1 March.',
       '“keyword 1” is at rank 4, up 3 places since 1 March.',
-      '“keyword 2” is at rank 5, down 1 place since 1 March.',
-      '“keyword 3” is not in the top 30, unchanged since 1 March.',
+      '“keyword 2” is at rank 5, down 1 place since 1 March; “keyword 3” is not in the top 30, unchanged since 1 March.',
     ],
   ],
   [
@@ -600,18 +601,20 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [{ own: 16 }, { own: unknown }, { own: out }, { own: 4 }], length: 1 }),
     [
       '1 of 4 keywords could not be checked: all figures are of the others.',
-      '“keyword 4” is at rank 4.',
-      '“keyword 1” is at rank 16.',
+      '“keyword 4” is at rank 4; “keyword 1” is at rank 16; “keyword 3” is not in the top 30; “keyword 2” could not be checked.',
+      'This is the first day, so there is nothing to compare with yet.',
     ],
   ],
   [
     'few keywords, low ranks',
     () => jobOf({ keywords: [{ own: 14 }, { own: 20 }] }),
     [
+      'None of the 2 keywords is in the top 10, 2 rank below it, much as on 1 March.',
       '“keyword 1” is at rank 14, unchanged since 1 March.',
       '“keyword 2” is at rank 20, unchanged since 1 March.',
     ],
     [
+      'Keines der 2 Keywords in den Top 10, 2 dahinter, kaum anders als am 1. März.',
       '„keyword 1“ rankt auf Platz 14, unverändert seit dem 1. März.',
       '„keyword 2“ rankt auf Platz 20, unverändert seit dem 1. März.',
     ],
@@ -620,7 +623,8 @@ export const situations: readonly Situation[] = [
     'few keywords of a competitor',
     () => jobOf({ keywords: some(2, { own: 4, rival: 1 }), target: 'rival.com' }),
     [
-      'rival.com: “keyword 1” is at rank 1, unchanged since 1 March.',
+      'rival.com: visibility 100.0%, much as on 1 March, first of two sites.',
+      '“keyword 1” is at rank 1, unchanged since 1 March.',
       '“keyword 2” is at rank 1, unchanged since 1 March.',
     ],
   ],
@@ -656,20 +660,20 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [{ own: unknown }, { own: out }, { own: unknown }], length: 1 }),
     [
       '“keyword 2” is not in the top 30.',
-      '“keyword 1” could not be checked.',
-      '“keyword 3” could not be checked.',
+      '“keyword 1” could not be checked; “keyword 3” could not be checked.',
+      'This is the first day, so there is nothing to compare with yet.',
     ],
   ],
   [
     'only competitors',
     () => jobOf({ keywords: some(10, { rival: turn(7, 2), other: 3 }), target: 'rival.com' }),
     [
-      'rival.com: visibility 55.1%, 41.1 points more than on 1 March: from second to first of two sites.',
+      'rival.com: visibility 55.1%, 41.1 points more than on 1 March: from second to first of two sites, past other.com (38.6%).',
       'Biggest win: “keyword 1” 7 → 2.',
       'other.com follows with a visibility of 38.6%.',
     ],
     [
-      'rival.com: Sichtbarkeit 55,1 %, 41,1 Prozentpunkte mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites.',
+      'rival.com: Sichtbarkeit 55,1 %, 41,1 Prozentpunkte mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites, vorbei an other.com (38,6 %).',
       'Größter Gewinn: „keyword 1“ 7 → 2.',
       'other.com folgt mit einer Sichtbarkeit von 38,6 %.',
     ],
@@ -678,7 +682,7 @@ export const situations: readonly Situation[] = [
     'of a competitor',
     () => jobOf({ keywords: some(10, { own: 4, rival: turn(7, 2), other: 3 }), target: 'rival.com' }),
     [
-      'rival.com: visibility 55.1%, 41.1 points more than on 1 March: from third to first of three sites.',
+      'rival.com: visibility 55.1%, 41.1 points more than on 1 March: from third to first of three sites, past other.com (38.6%) and acme.com (28.1%).',
       'Biggest win: “keyword 1” 7 → 2.',
       'other.com follows with a visibility of 38.6%.',
     ],
@@ -693,11 +697,11 @@ export const situations: readonly Situation[] = [
         ],
       }),
     [
-      '12 of 40 AI answers cite you, as many as on 1 March, second of two sites.',
+      '12 of 40 AI answers cite you, as many as on 1 March, second of two sites behind rival.com (40).',
       'rival.com went from 28 to 40 AI answers that cite it.',
     ],
     [
-      '12 von 40 KI-Antworten zitieren Sie, so viele wie am 1. März, Platz 2 von zwei Websites.',
+      '12 von 40 KI-Antworten zitieren Sie, so viele wie am 1. März, Platz 2 von zwei Websites hinter rival.com (40).',
       'rival.com wird statt in 28 jetzt in 40 KI-Antworten zitiert.',
     ],
   ],
@@ -799,21 +803,21 @@ export const situations: readonly Situation[] = [
     'clicks fell, from first to second',
     () => jobOf({ keywords: some(10, { own: turn(2, 5), rival: 3, volume: 1000 }) }),
     [
-      'About 720 clicks a month, 54% fewer than on 1 March: from first to second of two sites.',
+      'About 720 clicks a month, 54% fewer than on 1 March: from first to second of two sites, passed by rival.com (1,100).',
       'Biggest loss: “keyword 1” 2 → 5, about 85 clicks.',
-      'rival.com leads with about 1,100 clicks a month.',
+      'All 10 keywords are in the top 10, none in the top 3.',
     ],
     [
-      'Etwa 720 Klicks im Monat, 54 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites.',
+      'Etwa 720 Klicks im Monat, 54 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (1.100).',
       'Größter Verlust: „keyword 1“ 2 → 5, etwa 85 Klicks.',
-      'Vorn liegt rival.com mit etwa 1.100 Klicks im Monat.',
+      'Alle 10 Keywords in den Top 10, keines in den Top 3.',
     ],
   ],
   [
     'clicks rose, from third to first of three',
     () => jobOf({ keywords: some(10, { own: turn(9, 1), rival: 3, other: 5, volume: 1000 }) }),
     [
-      'About 2,850 clicks a month, 2,570 more than on 1 March: from third to first of three sites.',
+      'About 2,850 clicks a month, 2,570 more than on 1 March: from third to first of three sites, past rival.com (1,100) and other.com (720).',
       'Biggest win: “keyword 1” 9 → 1, about 257 clicks.',
       'rival.com follows with about 1,100 clicks a month.',
     ],
@@ -822,7 +826,7 @@ export const situations: readonly Situation[] = [
     'clicks steady, and another passed',
     () => jobOf({ keywords: some(10, { own: 3, rival: turn(7, 1), volume: 1000 }) }),
     [
-      'Steady at about 1,100 clicks a month since 1 March: from first to second of two sites.',
+      'Steady at about 1,100 clicks a month since 1 March: from first to second of two sites, passed by rival.com (2,850).',
       'rival.com rose from about 400 to 2,850 clicks a month.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
@@ -860,12 +864,12 @@ export const situations: readonly Situation[] = [
         ],
       }),
     [
-      'About 4,290 clicks a month, 195% more than on 1 March: from second to first of two sites.',
+      'About 4,290 clicks a month, 195% more than on 1 March: from second to first of two sites, past rival.com (2,220).',
       'More keywords fell than rose (7 and 3), but the bigger ones rose. Biggest win: “keyword 1” 6 → 2, about 954 clicks.',
       'rival.com follows with about 2,220 clicks a month.',
     ],
     [
-      'Etwa 4.290 Klicks im Monat, 195 % mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites.',
+      'Etwa 4.290 Klicks im Monat, 195 % mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites, vorbei an rival.com (2.220).',
       'Mehr Keywords sind gefallen als gestiegen (7 und 3), aber die größeren sind gestiegen. Größter Gewinn: „keyword 1“ 6 → 2, etwa 954 Klicks.',
       'rival.com folgt mit etwa 2.220 Klicks im Monat.',
     ],
@@ -880,14 +884,14 @@ export const situations: readonly Situation[] = [
         ],
       }),
     [
-      'About 1,450 clicks a month, 66% fewer than on 1 March: from first to second of two sites.',
+      'About 1,450 clicks a month, 66% fewer than on 1 March: from first to second of two sites, passed by rival.com (2,220); first in visibility.',
       'More keywords rose than fell (7 and 3), but the bigger ones fell. Biggest loss: “keyword 1” 2 → 6, about 954 clicks.',
-      'rival.com leads with about 2,220 clicks a month.',
+      'All 10 keywords are in the top 10, 7 in the top 3.',
     ],
     [
-      'Etwa 1.450 Klicks im Monat, 66 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites.',
+      'Etwa 1.450 Klicks im Monat, 66 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (2.220); Platz 1 nach Sichtbarkeit.',
       'Mehr Keywords sind gestiegen als gefallen (7 und 3), aber die größeren sind gefallen. Größter Verlust: „keyword 1“ 2 → 6, etwa 954 Klicks.',
-      'Vorn liegt rival.com mit etwa 2.220 Klicks im Monat.',
+      'Alle 10 Keywords in den Top 10, 7 in den Top 3.',
     ],
   ],
   [
@@ -1051,12 +1055,12 @@ export const situations: readonly Situation[] = [
         from: '2026-10-31',
       }),
     [
-      'About 1,100 clicks a month, 820 more than at the end of October: from second to first of two sites.',
+      'About 1,100 clicks a month, 820 more than at the end of October: from second to first of two sites, past rival.com (720).',
       'Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
       'rival.com follows with about 720 clicks a month.',
     ],
     [
-      'Etwa 1.100 Klicks im Monat, 820 mehr als Ende Oktober: von Platz 2 auf Platz 1 von zwei Websites.',
+      'Etwa 1.100 Klicks im Monat, 820 mehr als Ende Oktober: von Platz 2 auf Platz 1 von zwei Websites, vorbei an rival.com (720).',
       'Größter Gewinn: „keyword 1“ 9 → 3, etwa 82 Klicks.',
       'rival.com folgt mit etwa 720 Klicks im Monat.',
     ],
@@ -1089,7 +1093,7 @@ export const situations: readonly Situation[] = [
     () => withPages(jobOf({ keywords: some(10, { own: 3, rival: 5, volume: 1000 }) })),
     [
       'Steady at about 1,100 clicks a month since 1 March, first of two sites.',
-      'harbor.example, not tracked, rose from 10.2% to 40.5% of the clicks.',
+      'harbor.example, not tracked, rose from 10.2% to 40.5% of the clicks on the first ten results; yours is 15.6%.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
   ],
@@ -1097,13 +1101,13 @@ export const situations: readonly Situation[] = [
     'a tracked site rose',
     () => withPages(jobOf({ keywords: some(10, { own: 3, rival: turn(9, 1), volume: 1000 }) }), [1]),
     [
-      'Steady at about 1,100 clicks a month since 1 March: from first to second of two sites.',
-      'rival.com rose from 10.2% to 40.5% of the clicks.',
+      'Steady at about 1,100 clicks a month since 1 March: from first to second of two sites, passed by rival.com (2,850).',
+      'rival.com rose from 10.2% to 40.5% of the clicks on the first ten results; yours is 15.6%.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
     [
-      'Stabil bei etwa 1.100 Klicks im Monat seit dem 1. März: von Platz 1 auf Platz 2 von zwei Websites.',
-      'rival.com ist von 10,2 % auf 40,5 % der Klicks gestiegen.',
+      'Stabil bei etwa 1.100 Klicks im Monat seit dem 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (2.850).',
+      'rival.com ist von 10,2 % auf 40,5 % der Klicks auf die ersten zehn Ergebnisse gestiegen; Ihr Anteil ist 15,6 %.',
       'Alle 10 Keywords in den Top 10, alle in den Top 3.',
     ],
   ],
@@ -1120,7 +1124,7 @@ export const situations: readonly Situation[] = [
         }),
       }),
     [
-      'All 10 keywords are in the top 10, 10 more than on 1 March: from second to first of two sites.',
+      'All 10 keywords are in the top 10, 10 more than on 1 March: from second to first of two sites, past rival.com (10).',
       'Biggest win: “keyword 1” 14 → 1.',
       'rival.com follows with 10 keywords in the top 10.',
     ],
@@ -1183,12 +1187,12 @@ export const situations: readonly Situation[] = [
     'from second to third of three',
     () => jobOf({ keywords: some(10, { own: 3, rival: turn(7, 1), other: 2, volume: 1000 }) }),
     [
-      'Steady at about 1,100 clicks a month since 1 March: from second to third of three sites.',
+      'Steady at about 1,100 clicks a month since 1 March: from second to third of three sites, passed by rival.com (2,850).',
       'rival.com rose from about 400 to 2,850 clicks a month.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
     [
-      'Stabil bei etwa 1.100 Klicks im Monat seit dem 1. März: von Platz 2 auf Platz 3 von drei Websites.',
+      'Stabil bei etwa 1.100 Klicks im Monat seit dem 1. März: von Platz 2 auf Platz 3 von drei Websites, überholt von rival.com (2.850).',
       'rival.com ist von etwa 400 auf 2.850 Klicks im Monat gestiegen.',
       'Alle 10 Keywords in den Top 10, alle in den Top 3.',
     ],

@@ -261,6 +261,49 @@ describe('what to do next', () => {
     expect(stepsOf(keywords)).toEqual(expected)
   })
 
+  test('losses come before chances that are less than ten times as large; the last row is for a better chance', () => {
+    const loss = { query: 'loss', own: turn(2, 9), volume: 1000 }
+    const chance = (volume: number) => ({ query: 'chance', own: 4, volume })
+    const first = (volume: number) => stepsOf([...base, loss, chance(volume)])[0]
+    expect(first(30_000)).toContain('loss')
+    expect(first(50_000)).toContain('chance')
+    const losses = Array.from({ length: 6 }, (_, place) => ({ ...loss, query: `loss ${place}` }))
+    const verbs = (volume: number) =>
+      stepsOf([...base, ...losses, chance(volume)]).map((row) => row.split(' ')[0])
+    expect(verbs(10_000)).toEqual(['Recover', 'Recover', 'Recover', 'Recover', 'Push'])
+    expect(verbs(2_000)).toEqual(Array(5).fill('Recover'))
+  })
+
+  test('a chance stands from 4 to 10, did not fall, and puts nothing at stake', () => {
+    const row = (own: AKeyword['own']) =>
+      told(jobOf({ keywords: [...base, { query: 'desk', own: own ?? 1, volume: 1000 }] })).steps
+    for (const rank of [3, 11, 14, 20]) expect(row(rank)).toEqual([])
+    for (const rank of [4, 10]) expect(row(rank).map(({ verb }) => verb)).toEqual(['push'])
+    expect(row(turn(9, 10)).map(({ verb }) => verb)).not.toContain('push')
+    expect(row(5)[0]?.stake).toBe('could bring about 38 clicks a month')
+    expect(row(turn(2, 9))[0]?.stake).toBe('about 129 clicks a month at stake')
+  })
+
+  test('each market has its own page', () => {
+    const market = (gl: string, page: number): AKeyword => ({
+      query: 'desk',
+      params: { gl },
+      own: turn(2, 9),
+      volume: 1000,
+      links: [[0, page]],
+    })
+    const pages = (...all: readonly AKeyword[]) =>
+      told(jobOf({ keywords: [...base, ...all], links })).steps[0]?.pages.map(({ where, page }) => [
+        where,
+        page,
+      ])
+    expect(pages(market('us', 0), market('gb', 1))).toEqual([
+      ['US', 'https://acme.com/a'],
+      ['GB', 'https://acme.com/b'],
+    ])
+    expect(pages(market('us', 0), market('gb', 0))).toEqual([['', 'https://acme.com/a']])
+  })
+
   test('most clicks first, five at most, chances never before what fell', () => {
     const keywords = [
       ...some(9, { own: 4, volume: 90_000 }),

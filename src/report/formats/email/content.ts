@@ -55,11 +55,11 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
       passed,
     })),
     moreMoves: Math.max(0, moves.length - shownMoves),
-    steps: steps.map(({ what, reason, clicks, page }) => ({
+    steps: steps.map(({ what, reason, stake, pages }) => ({
       what,
       reason,
-      stake: clicks === null ? null : say.story.stake(clicks),
-      page: page === null ? null : sanitizeLine(page),
+      stake,
+      pages: pages.map(({ where, page }) => ({ where, page: sanitizeLine(page) })),
     })),
     /** Why there is nothing to do; told in place of steps. */
     nothing: cards.length === 0 ? null : nothing,

@@ -119,11 +119,13 @@ function emailText(
     ]),
     block(story.blocks.next, [
       ...(steps.length === 0 && nothing !== null ? paragraph(nothing) : []),
-      ...steps.flatMap(({ what, reason, stake, page }, place) => {
+      ...steps.flatMap(({ what, reason, stake, pages }, place) => {
         const mark = `${place + 1}. `
         return [
           ...item(`${what}: ${reason}${stake === null ? '' : ` (${stake})`}`, mark),
-          ...(page === null ? [] : paragraph(page, ' '.repeat(mark.length))),
+          ...pages.flatMap(({ where, page }) =>
+            paragraph(story.inMarket(where, page), ' '.repeat(mark.length)),
+          ),
         ]
       }),
     ]),

@@ -150,10 +150,13 @@ function moveTable({ moves, moreMoves }: EmailContent, say: Words): Markup | nul
 
 function stepList({ steps, nothing }: EmailContent): Markup | null {
   if (steps.length === 0) return nothing === null ? null : prose(html`${nothing}`)
-  const rows = steps.map(({ what, reason, stake, page }, place) => {
+  const rows = steps.map(({ what, reason, stake, pages }, place) => {
     const known = [
       ...(stake === null ? [] : [html`${stake}`]),
-      ...(page === null ? [] : [html`<span style="word-break:break-all">${linkTo(page)}</span>`]),
+      ...pages.map(
+        ({ where, page }) =>
+          html`${where === '' ? '' : `${where}: `}<span style="word-break:break-all">${linkTo(page)}</span>`,
+      ),
     ]
     const under =
       known.length === 0

@@ -141,7 +141,11 @@ function storySection(
             toTheRight<Story['steps'][number]>(columns.clicks, ({ clicks }) =>
               say.figure(clicks, 'clicks a month'),
             ),
-            { title: columns.page, cell: ({ page }) => pageLink(page) },
+            {
+              title: columns.page,
+              cell: ({ pages }) =>
+                pages.map(({ where, page }) => say.story.inMarket(where, pageLink(page))).join(', '),
+            },
           ],
           steps,
         ),

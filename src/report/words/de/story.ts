@@ -154,11 +154,21 @@ export const story: Words['story'] = {
     up: (value, day, span) => `, nach einem Anstieg auf ${value} bis zum ${dayBefore(day, span.until)}`,
     down: (value, day, span) => `, nach einem Rückgang auf ${value} bis zum ${dayBefore(day, span.until)}`,
   },
-  place: ({ now, before, sites }) => {
+  siteWith: (site, figure) => `${site} (${figure})`,
+  place: ({ now, before, sites, first, isNear, passed, morePassed }, inVisibility) => {
     const of = `von ${cardinal(sites)} Websites`
-    return before === null || before === now
-      ? `, Platz ${now} ${of}`
-      : `: von Platz ${before} auf Platz ${now} ${of}`
+    const who = list([...passed, ...(morePassed === 0 ? [] : [`${number(morePassed)} weiteren`])])
+    const behind = first === null ? '' : `${isNear ? ', knapp' : ''} hinter ${first}`
+    const place =
+      before === null || before === now
+        ? `, Platz ${now} ${of}${behind}`
+        : `: von Platz ${before} auf Platz ${now} ${of}${who === '' ? behind : now > before ? `, überholt von ${who}` : `, vorbei an ${who}`}`
+    return `${place}${inVisibility === null ? '' : `; Platz ${inVisibility} nach Sichtbarkeit`}`
+  },
+  verdict: {
+    better: (text) => `Besser: ${text}`,
+    worse: (text) => `Schlechter: ${text}`,
+    same: (text) => text,
   },
 
   moreFell: (fell, rose, metric) =>
@@ -183,8 +193,8 @@ export const story: Words['story'] = {
     behind: (rival) => `${rival} liegt jetzt dahinter`,
   },
 
-  siteMoved: (site, isTracked, before, now) =>
-    `${site}${isTracked ? '' : ' (nicht beobachtet)'} ist von ${percent(before)} auf ${percent(now)} der Klicks ${went(before, now)}.`,
+  siteMoved: ({ name, isTracked, before, now, mine, of }) =>
+    `${name}${isTracked ? '' : ' (nicht beobachtet)'} ist von ${percent(before)} auf ${percent(now)} der Klicks auf die ersten zehn Ergebnisse ${went(before, now)}${mine === null ? '' : `; ${of === null ? 'Ihr Anteil' : `der von ${of}`} ist ${percent(mine)}`}.`,
   rivalMoved: {
     clicks: (rival, before, now) =>
       `${rival} ist von etwa ${figure(before, 'clicks a month')} auf ${clicks(now)} im Monat ${went(before, now)}.`,
@@ -241,8 +251,8 @@ export const story: Words['story'] = {
   inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
   closing: (rival, before, rank, mine) => `${rival} kam von ${before} auf ${rank}, dicht hinter Ihre ${mine}`,
   notCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie nicht`,
-  atStake: 'Klicks im Monat, um die es geht',
-  stake: (value) => `etwa ${clicks(value)} im Monat`,
+  stake: (value, isChance) =>
+    isChance ? `kann etwa ${clicks(value)} im Monat bringen` : `es geht um etwa ${clicks(value)} im Monat`,
   nothing: {
     notChecked: 'Es konnte nichts geprüft werden.',
     ofAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber, ohne Sie zu zitieren.',

@@ -46,6 +46,7 @@ const citing = (some: number, answers: number, of: string | null) =>
     ? `none of the ${number(answers)} AI answers cites ${you(of)}`
     : `${number(some)} of ${counted(answers, 'AI answer')} ${some === 1 ? 'cites' : 'cite'} ${you(of)}`
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+const lower = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
 const amount = (delta: number, text: string, span: ComparedSpan) =>
   `${text} ${delta > 0 ? 'more' : 'fewer'} than ${on(span)}`
 const many = (delta: number, _: number, span: ComparedSpan) => amount(delta, number(Math.abs(delta)), span)
@@ -168,19 +169,42 @@ export const story = {
     down: (value: string, day: string, span: ComparedSpan) =>
       `, after a fall to ${value} by ${dayBefore(day, span.until)}`,
   },
-  place: ({
-    now,
-    before,
-    sites,
-  }: {
-    readonly now: number
-    readonly before: number | null
-    readonly sites: number
-  }) => {
+  /** A site with its figure. */
+  siteWith: (site: string, figure: string) => `${site} (${figure})`,
+  place: (
+    {
+      now,
+      before,
+      sites,
+      first,
+      isNear,
+      passed,
+      morePassed,
+    }: {
+      readonly now: number
+      readonly before: number | null
+      readonly sites: number
+      readonly first: string | null
+      readonly isNear: boolean
+      readonly passed: readonly string[]
+      readonly morePassed: number
+    },
+    inVisibility: number | null,
+  ) => {
     const of = `${sites === 2 ? 'two' : cardinal(sites)} sites`
-    return before === null || before === now
-      ? `, ${ordinal(now)} of ${of}`
-      : `: from ${ordinal(before)} to ${ordinal(now)} of ${of}`
+    const who = list([...passed, ...(morePassed === 0 ? [] : [`${number(morePassed)} more`])])
+    const behind = first === null ? '' : `${isNear ? ', just' : ''} behind ${first}`
+    const place =
+      before === null || before === now
+        ? `, ${ordinal(now)} of ${of}${behind}`
+        : `: from ${ordinal(before)} to ${ordinal(now)} of ${of}${who === '' ? behind : now > before ? `, passed by ${who}` : `, past ${who}`}`
+    return `${place}${inVisibility === null ? '' : `; ${ordinal(inVisibility)} in visibility`}`
+  },
+  /** Of few keywords: how they did in all, before each of them. */
+  verdict: {
+    better: (text: string) => `Better: ${lower(text)}`,
+    worse: (text: string) => `Worse: ${lower(text)}`,
+    same: (text: string) => text,
   },
 
   moreFell: (fell: number, rose: number, metric: string) =>
@@ -213,8 +237,23 @@ export const story = {
     behind: (rival: string) => `${rival} is behind now`,
   },
 
-  siteMoved: (site: string, isTracked: boolean, before: number, now: number) =>
-    `${site}${isTracked ? '' : ', not tracked,'} ${shareOf(before, now)} of the clicks.`,
+  /** `mine`: the share of the target on the same results. */
+  siteMoved: ({
+    name,
+    isTracked,
+    before,
+    now,
+    mine,
+    of,
+  }: {
+    readonly name: string
+    readonly isTracked: boolean
+    readonly before: number
+    readonly now: number
+    readonly mine: number | null
+    readonly of: string | null
+  }) =>
+    `${name}${isTracked ? '' : ', not tracked,'} ${shareOf(before, now)} of the clicks on the first ten results${mine === null ? '' : of === null ? `; yours is ${percent(mine)}` : `; that of ${of} is ${percent(mine)}`}.`,
   rivalMoved: {
     clicks: (rival: string, before: number, now: number) =>
       `${rival} ${now > before ? 'rose' : 'fell'} from about ${figure(before, 'clicks a month')} to ${clicks(now)} a month.`,
@@ -277,9 +316,9 @@ export const story = {
   closing: (rival: string, before: string, rank: number, mine: number) =>
     `${rival} came from ${before} to ${rank}, right behind your ${mine}`,
   notCited: (rivals: readonly string[]) => `the AI answer cites ${list(rivals)} and not you`,
-  atStake: 'clicks a month at stake',
-  /** What is won or lost by a row. */
-  stake: (value: number) => `about ${clicks(value)} a month`,
+  /** What is at stake in a row; a chance puts nothing at stake. */
+  stake: (value: number, isChance: boolean) =>
+    isChance ? `could bring about ${clicks(value)} a month` : `about ${clicks(value)} a month at stake`,
   nothing: {
     notChecked: 'Nothing could be checked.',
     ofAnswers: 'Nothing stands out: no AI answer cites a competitor without citing you.',
