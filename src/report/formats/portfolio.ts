@@ -90,7 +90,8 @@ export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
     const before = name === 'clicks' ? (cohort?.before.value ?? null) : null
     return { value, change: cohort?.delta ?? null, before }
   }
-  const stakes = steps.flatMap(({ clicks }) => clicks ?? [])
+  // A chance puts nothing at stake.
+  const stakes = steps.flatMap(({ clicks, verb }) => (verb === 'push' ? [] : (clicks ?? [])))
   return {
     site: own.target.label,
     keywords: summary.keywords,

@@ -72,6 +72,7 @@ const samples: readonly (readonly [title: string, job: AJob, language?: 'de'])[]
       ),
     },
   ],
+  ['few keywords', { keywords: drifting(4, { seed: 14, rivals: 2 }) }],
   ['in German', { keywords: drifting(40, { seed: 12, rivals: 2 }) }, 'de'],
 ]
 
@@ -181,6 +182,17 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
       const isAlike = sites.every(({ keywords }) => keywords === own.keywords)
       if (sites.length > 1 && language === 'en' && isAlike)
         expect(said[0]).toContain(`${ordinals[place]} of `)
+      const first = sites.toSorted((a, b) => b.value - a.value)[0]
+      if (metric === 'clicks' && said[0]?.includes('behind'))
+        expect(said[0]).toContain(`behind ${first?.site} (${digits(first?.value ?? 0)})`)
+      if (metric === 'clicks' && isAlike && language === 'en') {
+        const seen = sums('visibility', kind)
+        const shown = (site: string) =>
+          Math.round(((seen.find((one) => one.site === site)?.value ?? 0) * 1000) / own.keywords)
+        const visible = 1 + sites.filter(({ site }) => shown(site) > shown('acme.com')).length
+        if (visible === place) expect(said[0]).not.toContain('in visibility')
+        else expect(said[0]).toContain(`; ${ordinals[visible]} in visibility`)
+      }
       const change = own.now - own.before
       if (metric === 'clicks' && / (more|fewer) than /.test(said[0] ?? '')) {
         expect(said[0]).toContain(change > 0 ? 'more than' : 'fewer than')
@@ -188,6 +200,11 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
         expect([percent, digits(change)].some((text) => said[0]?.includes(text))).toBe(true)
       }
       if (metric !== 'clicks') return
+      if (own.keywords < 5) {
+        expect(said[0]).toMatch(change > 0 ? /^Better: about / : /^Worse: about /)
+        for (const { query } of all.data.history.keywords) expect(whole).toContain(query)
+        return
+      }
       for (const [way, word] of [
         ['>', /biggest win|größter Gewinn/i],
         ['<', /biggest loss|größter Verlust/i],

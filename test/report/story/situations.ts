@@ -606,6 +606,28 @@ export const situations: readonly Situation[] = [
     ],
   ],
   [
+    'few keywords with clicks: worse or better first, then what moved most, and none is left out',
+    () =>
+      jobOf({
+        keywords: [
+          { query: 'office chair mat', own: 1, rival: 9, volume: 1200 },
+          { query: 'best oak desk', own: turn(3, 6), rival: turn(8, 1), volume: 5000 },
+          { query: 'desk lamp', own: turn(5, 4), rival: 9, volume: 9000 },
+          { query: 'filing cabinet', own: out, rival: 9, volume: 400 },
+        ],
+      }),
+    [
+      'Worse: about 1,320 clicks a month, 14% fewer than on 1 March, second of two sites behind rival.com (1,720); first in visibility.',
+      '“best oak desk” is at rank 6, down 3 places since 1 March.',
+      '“desk lamp” is at rank 4, up 1 place since 1 March; “office chair mat” is at rank 1, unchanged since 1 March; “filing cabinet” is not in the top 30, unchanged since 1 March.',
+    ],
+    [
+      'Schlechter: etwa 1.320 Klicks im Monat, 14 % weniger als am 1. März, Platz 2 von zwei Websites hinter rival.com (1.720); Platz 1 nach Sichtbarkeit.',
+      '„best oak desk“ rankt auf Platz 6, 3 Plätze schlechter als am 1. März.',
+      '„desk lamp“ rankt auf Platz 4, einen Platz besser als am 1. März; „office chair mat“ rankt auf Platz 1, unverändert seit dem 1. März; „filing cabinet“ rankt nicht in den Top 30, unverändert seit dem 1. März.',
+    ],
+  ],
+  [
     'few keywords, low ranks',
     () => jobOf({ keywords: [{ own: 14 }, { own: 20 }] }),
     [

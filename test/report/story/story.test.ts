@@ -261,6 +261,18 @@ describe('what to do next', () => {
     expect(stepsOf(keywords)).toEqual(expected)
   })
 
+  test('another target of your own is no rival', () => {
+    const { data, target } = jobOf({
+      keywords: some(10, { own: turn(2, 9), rival: turn(out, 3), volume: 1000 }),
+    })
+    const targets = data.history.targets.map((one) => ({ ...one, own: true }))
+    const job = { target, data: { ...data, history: { ...data.history, targets } } }
+    const { sentences, moves, steps } = told(job)
+    expect(
+      JSON.stringify([sentences, steps.map(({ reason }) => reason), moves.map(({ passed }) => passed)]),
+    ).not.toMatch(/rival|sites|passed/)
+  })
+
   test('losses come before chances that are less than ten times as large; the last row is for a better chance', () => {
     const loss = { query: 'loss', own: turn(2, 9), volume: 1000 }
     const chance = (volume: number) => ({ query: 'chance', own: 4, volume })

@@ -40,6 +40,8 @@ const amount = (delta: number, text: string, span: ComparedSpan) =>
 const many = (delta: number, _: number, span: ComparedSpan) => amount(delta, number(Math.abs(delta)), span)
 const quoted = (text: string) => `„${text}“`
 const went = (before: number, now: number) => (now > before ? 'gestiegen' : 'gefallen')
+/** What is no noun begins small after a colon. */
+const inside = (text: string) => text.replace(/^(Etwa|Alle|Keines) /, (word) => word.toLowerCase())
 const isAre = (some: number) => (some === 1 ? 'ist' : 'sind')
 const couldBe = (some: number, keywords: number) =>
   `${number(some)} von ${keywordsOf(keywords)} ${some === 1 ? 'konnte' : 'konnten'} nicht geprüft werden`
@@ -166,8 +168,8 @@ export const story: Words['story'] = {
     return `${place}${inVisibility === null ? '' : `; Platz ${inVisibility} nach Sichtbarkeit`}`
   },
   verdict: {
-    better: (text) => `Besser: ${text}`,
-    worse: (text) => `Schlechter: ${text}`,
+    better: (text) => `Besser: ${inside(text)}`,
+    worse: (text) => `Schlechter: ${inside(text)}`,
     same: (text) => text,
   },
 
