@@ -36,7 +36,7 @@ describe('a form', () => {
     const text = await said()
     const told = text.split(/\n\n(?=target )/)[0] ?? ''
     expect(told).toMatch(
-      /^acme\.com:\n“lamp” is at rank 3, unchanged since .*\n“oak desk” is at rank 3, down 1 place since .*\n“desk” is at rank 13, .*\n\nClicks a month, estimated +\d+ /,
+      /^acme\.com:\nWorse: visibility .* behind rival\.com \(.*%\)\.\n“oak desk” is at rank 3, down 1 place since .*\n“lamp” is at rank 3, unchanged since .*; “desk” is at rank 13, .*\n\nClicks a month, estimated +\d+ /,
     )
     expect(told).toMatch(/^What moved, by clicks a month\n▼ +“oak desk” +2 → 3/m)
     expect(told).toMatch(/^What to do next\n- /m)
