@@ -116,7 +116,7 @@ function firstSheet(
         ]),
     )
     block(
-      [blocks.next, '', say.portfolio.columns.stake],
+      [blocks.next, '', say.portfolio.columns.clicks],
       steps.length === 0 && cards.length > 0
         ? [[nothing]]
         : steps.map(({ what, reason, clicks, pages }) => [
