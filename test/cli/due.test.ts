@@ -238,7 +238,7 @@ test('flags take a part of a job, and what is unfinished of the rest is not drop
   expect(await plan('--engine', 'alpha', '--limit', '1')).toBe(1)
   expect(await plan('--query', 'Elm desk')).toBe(1)
   expect(await plan('--tag', 'none')).toContain("No query is selected by --tag 'none'. Nothing was sent")
-  expect(await plan('--where', 'volme>1')).toContain("no query has 'volme'; write 'volume'")
+  expect(await plan('--where', 'volme>1')).toContain("no query has 'volme'. write 'volume'")
   expect(await plan('--where', 'volume>lots')).toContain("'lots', which is not a number")
   expect(await plan('--engine', 'delta')).toContain('write alpha, beta, gamma')
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inflated } from '../../src/page/packed.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { type Ended, type Workspace, workspace } from '../support/rankline.ts'
 
@@ -71,7 +72,9 @@ describe('a service that answers another question than the one asked', () => {
     expect(await said('report', 'desks', '--format', 'md')).toContain(
       'a different query than requested: 1 observation',
     )
-    expect(await said('report', 'desks', '--format', 'html')).toContain('"mismatched":1')
+    const [, data = ''] =
+      (await said('report', 'desks', '--format', 'html')).match(/id="page-data"[^>]*>(.*?)<\/script>/s) ?? []
+    expect(await inflated(data)).toContain('"mismatched":1')
     expect(JSON.parse(await said('report', 'desks', '--metrics', '--format', 'json'))).toMatchObject({
       suspect_observations: 1,
     })

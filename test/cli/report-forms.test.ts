@@ -101,7 +101,8 @@ describe('a form', () => {
       "SELECT link FROM organic_results WHERE run_id = 3 AND query = 'desk' AND rank <= 10 ORDER BY rank",
     )
     const shown = data('SERPs').filter(([date, query]) => query === 'desk' && dayOf(date) === rows[0]?.date)
-    expect(shown.map((row) => row[9])).toEqual(stored.map(({ link }) => link))
+    const links = sheets.find(({ sheet }) => sheet === 'SERPs')?.data[0]?.indexOf('link') ?? -1
+    expect(shown.map((row) => row[links])).toEqual(stored.map(({ link }) => link))
   })
 
   testTable([['csv'], ['json'], ['jsonl'], ['md'], ['table'], ['xlsx']])(
@@ -129,7 +130,9 @@ describe('figures alone', () => {
     await place.file('flat.csv', '# name: Flat\n# version: 1\n# source: nobody\nrank,ctr\n1,50%\n2,50%\n')
     const { ctr_curve: curve } = JSON.parse(await said('--metrics', '--json', '--ctr', 'flat.csv'))
     expect(curve).toEqual({ name: 'Flat', version: '1', source: 'nobody' })
-    expect(await said('--format', 'md', '--ctr', 'flat.csv')).toContain('CTR curve: Flat, 1. nobody.')
+    expect(await said('--format', 'md', '--ctr', 'flat.csv')).toContain(
+      'Click-through rates (CTR): Flat, 1. nobody.',
+    )
   })
 
   test('count absent as they are told to', async () => {
@@ -249,7 +252,9 @@ describe('what is reported', () => {
     const { code, stderr } = await report('--date', '2020-01-01', '--format', 'xlsx', '-o', 'empty.xlsx')
     expect(code).toBe(0)
     expect(stderr).toContain('No run of the job acme had started by 2020-01-01')
-    expect((await readXlsx(join(place.folder, 'empty.xlsx')))[0]?.data).toHaveLength(1)
+    const [first, ...others] = await readXlsx(join(place.folder, 'empty.xlsx'))
+    expect(first?.data.flat().filter((cell) => cell !== null)).toEqual(['There are no ranks to report.'])
+    for (const { sheet, data } of others) if (sheet !== 'Definitions') expect(data, sheet).toHaveLength(1)
     const md = await report('--date', '2020-01-01', '--format', 'md')
     expect(md.stdout).toBe('# Ranks of acme\n\nThere are no ranks to report.\n')
   })

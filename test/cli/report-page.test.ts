@@ -208,8 +208,10 @@ test('a client is shown no runs, no credits and no operations', async () => {
   expect(html.replace(/<script id="page-script"[\s\S]*<\/script>/, '')).not.toMatch(internal)
   expect(html).not.toContain('"runs":')
   const md = await place.call(['report', 'looks.yaml', '--for', 'client', '--format', 'md'])
-  expect(md.stdout).toMatch(/^# Acme in the US, \d{4}-\d{2}-\d{2}\n\nRank report for Acme Inc. · by North\n/)
-  expect(md.stdout).toContain('| desk | web results |')
+  expect(md.stdout).toMatch(
+    /^# Acme in the US, \d{4}-\d{2}-\d{2}\n\nRanking-Bericht für Acme Inc. · von North\n/,
+  )
+  expect(md.stdout).toContain('| desk | Webergebnisse |')
   expect(md.stdout).not.toMatch(internal)
 })
 

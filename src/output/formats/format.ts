@@ -1,6 +1,4 @@
-import { stringify } from 'csv-stringify/sync'
 import type { Cell, Row } from '../../model/result.ts'
-import { withoutFormula } from '../../model/text.ts'
 
 /**
  * The type of the cells of a column, in every format. `integer` has 32 bits; `long` has 64, for numbers of the service. An
@@ -51,7 +49,7 @@ export async function* asStream(text: string): AsyncGenerator<string> {
 const chunkLength = 32_768
 
 /** Lines of text, joined to chunks. */
-async function* textChunks(lines: Iterable<string>): AsyncGenerator<string> {
+export async function* textChunks(lines: Iterable<string>): AsyncGenerator<string> {
   let chunk = ''
   for (const line of lines) {
     chunk += line
@@ -108,40 +106,4 @@ function jsonText(cell: Cells[number]): string {
   } catch {
     return JSON.stringify(cell)
   }
-}
-
-/** Rows as CSV, with the names of the columns in the first line. */
-export function writeCsv(rows: Iterable<Cells>, options: TextOptions): AsyncGenerator<string> {
-  return textChunks(csvLines(rows, options))
-}
-
-/** Rows that are written together, because each call of the package has a fixed cost. */
-const csvBatchRows = 50
-
-/** Cells with what parts cells or lines anywhere are quoted, so that a reader with another separator keeps the columns. */
-const quotedMatch = /[,;\t\r\n]/
-
-const csvForms: Readonly<Record<CsvStyle, Parameters<typeof stringify>[1]>> = {
-  raw: { quoted_match: quotedMatch },
-  guarded: { quoted_match: quotedMatch, cast: { string: withoutFormula } },
-  excel: {
-    quoted_match: quotedMatch,
-    delimiter: ';',
-    // Where columns end with a semicolon, decimals follow a comma.
-    cast: { string: withoutFormula, number: (value) => String(value).replace('.', ',') },
-  },
-}
-
-function* csvLines(rows: Iterable<Cells>, { columns, csv }: TextOptions): Generator<string> {
-  const options = csvForms[csv]
-  const head = stringify([columns.map(({ name }) => name)], options)
-  yield csv === 'excel' ? `\ufeff${head}` : head
-  let batch: Cells[] = []
-  for (const row of rows) {
-    batch.push(row)
-    if (batch.length < csvBatchRows) continue
-    yield stringify(batch, options)
-    batch = []
-  }
-  yield stringify(batch, options)
 }

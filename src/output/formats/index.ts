@@ -2,7 +2,7 @@ import type { WriteRows } from './format.ts'
 
 /** Every format of rows by its name in `--format`; the first one is the default. A new format is a function in `format`, or a file where it loads much, and a line here. */
 export const rowFormats = {
-  csv: { extensions: ['.csv'], load: async () => (await import('./format.ts')).writeCsv },
+  csv: { extensions: ['.csv'], load: async () => (await import('./csv.ts')).writeCsv },
   jsonl: {
     extensions: ['.jsonl', '.ndjson'],
     load: async () => (await import('./format.ts')).writeJsonLines,

@@ -136,7 +136,7 @@ function firstSheet(
     name: say.email.inShort,
     isText: true,
     columns: widths.map((width) => ({ header: '', width, kind: 'text' })),
-    rows: history.days.length === 0 ? [] : rows,
+    rows: history.days.length === 0 ? [[say.markdown.nothing]] : rows,
   }
 }
 
