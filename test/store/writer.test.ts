@@ -127,7 +127,7 @@ test('what is derived waits while other changes come, and is written when none d
 
 test('so much that is derived shares a commit with other changes', async () => {
   const { put, writer, commits } = await aWriter()
-  const many = Array.from({ length: 32 }, (_, id) => writer.writeDerived((ids) => ids, id))
+  const many = Array.from({ length: 128 }, (_, id) => writer.writeDerived((ids) => ids, id))
   await Promise.all([put(1), ...many])
   expect(commits()).toBe(1)
 })
@@ -140,9 +140,9 @@ describe('what one function writes in one commit', () => {
       given.push(together.length)
       return together.map((one) => one * 2)
     }
-    const all = Array.from({ length: 70 }, (_, one) => writer.writeDerived(double, one))
+    const all = Array.from({ length: 300 }, (_, one) => writer.writeDerived(double, one))
     expect(await Promise.all(all)).toEqual(all.map((_, one) => one * 2))
-    expect(given).toEqual([32, 32, 6])
+    expect(given).toEqual([128, 128, 44])
     expect(commits()).toBe(1)
   })
 

@@ -52,10 +52,10 @@ const pollEveryMs = 100
 /** How many waiting changes a commit does not wait longer for. */
 const flushThreshold = 64
 /**
- * Changes that one function is given together at most, and so many derived ones wait no longer. More would take a few statements less, but all
- * that comes from the network waits meanwhile, and what is kept for them outlives the young part of the heap.
+ * Changes that one function is given together at most, and so many derived ones wait no longer. More would write pages of indexes less often,
+ * but all that comes from the network waits meanwhile.
  */
-const mostTogether = 32
+const mostTogether = 128
 
 /**
  * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync and without a timer. A
