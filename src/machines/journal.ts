@@ -267,7 +267,7 @@ export type ChunkEnd =
   | { readonly state: 'planned' }
   /** The worker stops, and another one goes on. */
   | { readonly state: 'released' }
-  /** The service cannot be used: whoever coordinates the run stops it. */
+  /** The service cannot be used: the coordinator of the run stops it. */
   | { readonly state: 'planned'; readonly stop: { readonly reason: string; readonly message: string } }
 
 /** Chunks as workers take them. Leases last by the clock of the database. */
@@ -383,7 +383,7 @@ export interface SharedPlans {
   finish(coordinator: string, run: string, end: SharedRunEnd): Promise<void>
   /** The key of a run; null where it was never published. */
   keyOf(run: string): Promise<string | null>
-  /** A later run took its place. Nobody need coordinate its job, which may have another key; another process must not. */
+  /** A later run took its place: its job, which may have another key, needs no coordinator, and another process must not take it. */
   close(coordinator: string, run: string, now: number): Promise<void>
 }
 

@@ -425,7 +425,7 @@ function holders(db: Database, name: string) {
     .all()
 }
 
-/** Whose runs have that name here; null where nobody's have it. What ran before jobs were known by their keys is told by what paid for it. */
+/** The keys whose runs have that name here; null where there are none. Runs of before jobs were known by their keys have the key that paid. */
 function keysNamed(db: Database, name: string): readonly (string | null)[] | null {
   const named = holders(db, name)
   if (named.length > 0) return named.map(({ keyHash }) => keyHash)
