@@ -63,6 +63,10 @@ describe.skipIf(chromium === undefined)(
       expect(rows[0]).toContain(
         `northdesk.example|${average('2026-10')}|${average('2026-11')}|${average(compared)}|`,
       )
+      // Another site of the client is no rival, and beats nobody.
+      const rowOf = (label: string): string => rows.find((row) => row.startsWith(label)) ?? ''
+      expect(rowOf('North Desk Shop')).toMatch(/\|–[^\d]*$/)
+      expect(rowOf('risewell.example')).toMatch(/\|\d+ of \d+$/)
 
       await using short = await open(samplePage({ keywords: 24, days: 23, targets: 3 }))
       const months = await short.page.$$eval('#competitors .month', (all) =>

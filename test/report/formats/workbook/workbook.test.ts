@@ -79,8 +79,11 @@ describe('the workbook', () => {
     const [told] = storiesOf({ ...whole, ...whole.serps }, { say: english, mark: (name) => name })
     expect(lines[0]).toBe('Search rankings of Acme Inc.')
     for (const { text } of told?.sentences ?? []) expect(lines).toContain(text)
-    for (const { label, value } of told?.cards ?? [])
-      expect(lines).toContainEqual(expect.stringContaining(`${label} | ${value}`))
+    for (const { label, value, change } of told?.cards ?? [])
+      expect(lines).toContainEqual(
+        expect.stringContaining([label, value, ...(change === null ? [] : [change.text])].join(' | ')),
+      )
+    expect(told?.cards.some(({ change }) => change !== null)).toBe(true)
     for (const { name, from, to } of told?.moves ?? [])
       expect(lines).toContainEqual(expect.stringContaining(`${name} | ${from} → ${to}`))
     expect(lines.slice(lines.indexOf('Notes'))).toEqual(['Notes', 'New site | 1 Mar', 'lamp: Moved | 2 Mar'])
