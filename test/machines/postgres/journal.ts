@@ -63,6 +63,10 @@ export async function aJournal(): Promise<TestJournal> {
       "SELECT 'rankline.' || tablename AS name FROM pg_tables WHERE schemaname = 'rankline' AND tablename <> 'version'",
     )
     await journal.sql(`TRUNCATE ${tables.map(({ name }) => name).join()} RESTART IDENTITY`)
+    // What autovacuum learnt of the rows outlives them, and would choose the plans of the next test.
+    await journal.sql(
+      "DELETE FROM pg_statistic USING pg_class c WHERE starelid = c.oid AND c.relnamespace = 'rankline'::regnamespace",
+    )
     empty.push(journal.url)
     await journal[Symbol.asyncDispose]()
   })
