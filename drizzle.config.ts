@@ -2,6 +2,10 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./src/store/sqlite/schema.ts', './src/store/sqlite/unattended/schema.ts'],
+  schema: [
+    './src/store/sqlite/schema.ts',
+    './src/store/sqlite/unattended/schema.ts',
+    './src/store/sqlite/clicks/schema.ts',
+  ],
   out: './src/store/sqlite/migrations',
 })

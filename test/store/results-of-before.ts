@@ -16,6 +16,7 @@ export function resultsOfBefore(db: Database.Database): void {
       PRIMARY KEY(answer_id, kind, place)) WITHOUT ROWID;
     INSERT INTO results SELECT answer_id, kind, place, position, link_id, ${ids} FROM temp.result_rows;
     DROP TABLE temp.result_rows; DROP TABLE queue_failovers; DROP TABLE read_changes; DROP TABLE hashed; DROP TABLE items; DROP TABLE item_hashes; DROP TABLE link_hashes;
+    DROP TABLE click_additions; DROP TABLE click_tables; DROP TABLE click_days; DROP TABLE click_texts; DROP TABLE click_rows; DROP TABLE volumes_;
     DROP TRIGGER drop_block; DROP TABLE body_blocks; ALTER TABLE raw_answers DROP COLUMN block_id;
     CREATE INDEX links_hash ON links (hash);
     ALTER TABLE answers_ DROP COLUMN items; ALTER TABLE answers_ DROP COLUMN positions`)
