@@ -6,6 +6,7 @@ export default defineConfig({
     './src/store/sqlite/schema.ts',
     './src/store/sqlite/unattended/schema.ts',
     './src/store/sqlite/clicks/schema.ts',
+    './src/store/sqlite/imports/schema.ts',
   ],
   out: './src/store/sqlite/migrations',
 })

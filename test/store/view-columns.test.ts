@@ -40,6 +40,15 @@ describe('the public views have the columns that were promised, in their order',
         average_rank average_position top_1 top_3 top_10 top_20 top_50 top_100`,
     ],
     ['rank_counts', 'job target date run_id state rank exactness depth queries volume'],
+    [
+      'imported_rankings',
+      `job query target gl hl location device engine tags volume date state rank rank_kind depth url reason
+        repeats_possible source file import_id`,
+    ],
+    [
+      'imported_answers',
+      'job query gl hl location device engine date rank link results source file import_id',
+    ],
   ])('%s', async (view, promised) => {
     const temp = await aStore()
     const columns = promised.split(/\s+/)
@@ -50,6 +59,6 @@ describe('the public views have the columns that were promised, in their order',
 
   test('and there are no others but the one that they are made of', async () => {
     const temp = await aStore()
-    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(16)
+    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(18)
   })
 })

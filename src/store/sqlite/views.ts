@@ -4,6 +4,7 @@ import { sqliteTable } from 'drizzle-orm/sqlite-core'
 import { kindCodes, type ResultKind } from '../../model/result.ts'
 import { mostInBlock } from '../compression.ts'
 import { drizzle, raw } from './connection/statements.ts'
+import { importedStates } from './imports/schema.ts'
 import {
   answers,
   bodyBlocks,
@@ -266,6 +267,41 @@ export const views: Readonly<Record<string, string>> = {
   rank_changes: rankChanges,
   rankings_by_run: rankingsByRun,
   rank_counts: rankCountsView,
+
+  imported_rankings: select(
+    `i.job, q.text AS query, s.target, q.gl, q.hl, q.location, q.device, q.engine,
+      (SELECT group_concat(value, ';') FROM json_each(q.tags)) AS tags, CAST(q.volume AS INTEGER) AS volume,
+      ${importedDay('o')} AS date, ${chosen('o.state', importedStates)} AS state, o.rank, s.rank_kind, o.depth, l.link AS url,
+      json_extract(i.reasons, '$[' || o.reason || ']') AS reason, s.repeats AS repeats_possible,
+      f.format AS source, f.path AS file, i.id AS import_id, s.id AS series_id, q.id AS query_id`,
+    `imports_ i
+      JOIN imported_queries q ON q.import_id = i.id
+      JOIN imported_series s ON s.query_id = q.id
+      JOIN imported_observations o ON o.series_id = s.id
+      JOIN imported_files f ON f.id = o.file_id
+      LEFT JOIN imported_links l ON l.id = o.link_id`,
+  ),
+
+  imported_answers: select(
+    `i.job, q.text AS query, q.gl, q.hl, q.location, q.device, q.engine, ${importedDay('a')} AS date, n.key + 1 AS rank,
+      l.link, json_array_length(a.links) AS results, f.format AS source, f.path AS file, i.id AS import_id, q.id AS query_id`,
+    `imports_ i
+      JOIN imported_queries q ON q.import_id = i.id
+      JOIN imported_answers_ a ON a.query_id = q.id
+      JOIN imported_files f ON f.id = a.file_id
+      JOIN json_each(a.links) n
+      JOIN imported_links l ON l.id = n.value`,
+  ),
+}
+
+/** The day of a row of an import. */
+function importedDay(row: string): string {
+  return `date(${row}.day * 86400, 'unixepoch')`
+}
+
+/** What stands at a place of a list. */
+function chosen(place: string, list: readonly string[]): string {
+  return `CASE ${place} ${list.map((one, index) => `WHEN ${index} THEN '${one}'`).join(' ')} END`
 }
 
 function resultView(kind: ResultKind, further: string, details?: string, last = ''): string {
