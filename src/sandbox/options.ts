@@ -29,6 +29,8 @@ export interface SandboxOptions {
   readonly failedJobStatus?: 200 | 500
   /** Domains that compete for every query. */
   readonly sites?: readonly string[]
+  /** Queries that mean the same, a list for each meaning: they show mostly the same pages on the web. */
+  readonly topics?: readonly (readonly string[])[]
   readonly pages?: PageShape
   readonly positions?: Positions
   /** How long an idle connection is kept open. */

@@ -54,7 +54,7 @@ export function createState(options: SandboxOptions) {
     log: requestLog(windows, jobs.settle),
     jobs,
     faults: faultPlan(seed, options.rules ?? []),
-    world: createWorld(seed, options.sites ?? []),
+    world: createWorld(seed, options.sites ?? [], options.topics ?? []),
     worldClock: time,
     /** Ms since the start, by a monotonic clock. */
     clock,

@@ -63,6 +63,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/diff.ts')).diffCommand,
   },
   {
+    usage: 'cluster [job]',
+    describe: 'Keywords that one page can serve, by the results that they share; buys nothing',
+    load: async () => (await import('./report/cluster.ts')).clusterCommand,
+  },
+  {
     usage: 'export <kind>',
     describe: 'Results in bulk: organic, news, videos, images, references, suggestions, related, calls',
     load: async () => (await import('./report/export.ts')).exportCommand,

@@ -56,6 +56,26 @@ export function candidatesFor(
   return candidates
 }
 
+/** Which share of the pages for the words of one query, and of those that show up for everything, compete with those of its meaning. */
+const besideMeaning = { own: 0.6, common: 0.18 }
+
+/** Every web page that competes for a query of a meaning. */
+export function candidatesOfMeaning(
+  topic: Topic,
+  meaning: Topic,
+  salt: number,
+  tracked: readonly string[],
+): readonly RankingCandidate[] {
+  const some = (of: Topic, share: number) =>
+    candidatesFor(of, 'web', salt, []).filter(({ hash }) => unit(mix(hash, 71)) < share)
+  const all = [
+    ...candidatesFor(meaning, 'web', salt, tracked),
+    ...some(topic, besideMeaning.own),
+    ...some(topicOf('home'), besideMeaning.common),
+  ]
+  return [...new Map(all.map((candidate) => [candidate.link, candidate])).values()]
+}
+
 function sitesFor(topic: Topic, vertical: Vertical, seed: number): readonly Site[] {
   if (topic.only !== null) return [siteOf(topic.only, 'shop')]
   const flavours = flavoursOf[vertical]

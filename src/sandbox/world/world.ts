@@ -4,6 +4,7 @@ import type { CheckedRequest } from '../http.ts'
 import type { PageShape, Positions } from '../options.ts'
 import {
   candidatesFor,
+  candidatesOfMeaning,
   capital,
   type Flavour,
   orderOn,
@@ -60,9 +61,21 @@ const answerFields: Readonly<Record<string, (context: AnswerContext) => unknown>
   reconstructed_markdown: ({ topic, placed }) => aiText(topic, placed).reconstructed_markdown,
 }
 
-/** A world for a seed, in which `sites` compete for every query. */
-export function createWorld(seed: string, sites: readonly string[]): World {
+/**
+ * A world for a seed.
+ *
+ * @param sites compete for every query
+ * @param topics queries that mean the same, in a list for each meaning
+ */
+export function createWorld(
+  seed: string,
+  sites: readonly string[],
+  topics: readonly (readonly string[])[] = [],
+): World {
   const salt = hashText(seed)
+  const meanings = new Map(
+    topics.flatMap(([first = '', ...others]) => [first, ...others].map((text) => [text, first] as const)),
+  )
   const pools = new Map<string, { topic: Topic; candidates: readonly RankingCandidate[] }>()
   const orders = new Map<string, Uint16Array>()
 
@@ -72,9 +85,16 @@ export function createWorld(seed: string, sites: readonly string[]): World {
     const poolKey = `${vertical}|${asked.query}`
     const { topic, candidates } = remembered(pools, poolKey, () => {
       const topic = topicOf(asked.query)
-      return { topic, candidates: candidatesFor(topic, vertical, salt, sites) }
+      const meaning = vertical === 'web' ? meanings.get(asked.query) : undefined
+      const candidates =
+        meaning === undefined
+          ? candidatesFor(topic, vertical, salt, sites)
+          : candidatesOfMeaning(topic, topicOf(meaning), salt, sites)
+      return { topic, candidates }
     })
-    const view = { engine: operation.engine, country: countryOf(asked), narrowed: narrowedBy(asked), day }
+    const ofQuery = meanings.has(asked.query) ? asked.query : ''
+    const narrowed = narrowedBy(asked) + ofQuery
+    const view = { engine: operation.engine, country: countryOf(asked), narrowed, day }
     const orderKey = `${poolKey}|${view.engine}|${view.country}|${view.narrowed}|${day}`
     const order = remembered(orders, orderKey, () => orderOn(candidates, view))
     const page = cutPage(operation, asked, options, order.length, hashText(orderKey, salt))

@@ -19,6 +19,7 @@ import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
 import { draftOpener, type PlanDraft } from './planning/draft.ts'
 import { plannedReads } from './planning/planned.ts'
+import { keywordReader } from './rankings/keywords.ts'
 import { openSnapshot, reportStore, type Snapshot } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
 import { historyStore } from './results/derive.ts'
@@ -49,6 +50,7 @@ export interface Store
     ResultRecorder,
     ReturnType<typeof reportStore>,
     ReturnType<typeof trackingStore>,
+    ReturnType<typeof keywordReader>,
     ReturnType<typeof historyStore>,
     ReturnType<typeof alertStore>,
     ReturnType<typeof outboxStore>,
@@ -220,6 +222,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     ...resultRecorder(db, writer, memory, results),
     ...reportStore(db),
     ...trackingStore(db),
+    ...keywordReader(db),
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
     ...alertStore(db, writer),

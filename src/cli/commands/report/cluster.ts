@@ -1,0 +1,185 @@
+import {
+  type Cluster,
+  type Clustering,
+  clusterColumns,
+  clusterRows,
+  clustersDocument,
+  clustersOf,
+  keywordsOf,
+  suggestedViews,
+} from '../../../arrive/clusters/clusters.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { daysBetween, systemClock } from '../../../model/time.ts'
+import { latestKnown } from '../../../model/trusted-time.ts'
+import { numberOption } from '../../../model/values.ts'
+import { asStream } from '../../../output/formats/format.ts'
+import { rowFormats } from '../../../output/formats/index.ts'
+import { formatTable, wrapLines } from '../../../output/table.ts'
+import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { paramTexts, shortLink } from '../../../report/cells.ts'
+import { notYetRun } from '../../../report/requests/rank-report.ts'
+import { databasePath } from '../../../run/config.ts'
+import { openReader, type Store } from '../../../store/sqlite/open.ts'
+import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
+import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
+import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+
+/** Pages that keywords of a cluster share with its head, and how many there can be. */
+const shared = { usual: 4, most: 10 } as const
+
+const formats = ['table', 'csv', 'json'] as const
+
+const flags = {
+  ...outputFlags(formats),
+  all: switchOption('The keywords of all jobs of the database, each once'),
+  shared: textOption(
+    `How many of the first ten results keywords of a cluster share, 1 to ${shared.most} [${shared.usual}]`,
+  ),
+  views: switchOption('Print tags and views for the job file instead: one for each cluster'),
+} satisfies OptionSpecs
+
+type ClusterFlags = TypedOptions<typeof flags> & { readonly job?: string }
+
+export const clusterCommand = {
+  flags,
+  docs: 'docs/clusters.md',
+  examples: [
+    ['cluster acme', 'which keywords are the work of one page'],
+    ['cluster acme --out clusters.csv', 'a line for each keyword'],
+    ['cluster acme --views', 'tags and views for the job file'],
+  ],
+  run: cluster,
+} satisfies Command
+
+/** `rankline cluster`: keywords that one page can serve, by the results that they share. */
+async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number> {
+  rejectInputAsOutput(flags.out, [flags.job])
+  const format = flags.views === true ? refuseFormat(flags) : chosenFormat(flags, formats)
+  const csv = csvStyle(flags)
+  const least = numberOption('--shared', flags.shared, { min: 1, max: shared.most }) ?? shared.usual
+  if (flags.all === true && flags.job !== undefined)
+    throw new UsageError('--all takes every job of the database. Leave out the name of the job, or --all')
+  await using store = await openReader(databasePath(flags))
+  await refuseOntoJobFiles(store, flags)
+  const jobs = await jobsOf(store, flags, terminal)
+  if (jobs === null) return 2
+  using _ = store.snapshot()
+  const runs = await newestRuns(store, jobs)
+  if (runs.length === 0) {
+    terminal.log(jobs.length === 1 ? notYetRun(jobs[0] as string, undefined) : 'No job has run yet')
+    return 0
+  }
+  const found = clustersOf(keywordsOf(store, runs, latestKnown(systemClock.wall())), least)
+  if (format === 'csv') {
+    const write = await rowFormats.csv.load()
+    await writeOutput(
+      write(clusterRows(found.clusters), { columns: clusterColumns, csv }),
+      flags.out,
+      terminal,
+    )
+  } else if (format === 'json') {
+    const document = clustersDocument(found, { jobs: runs.map(({ job }) => job), least })
+    await writeOutput(asStream(`${JSON.stringify(document, null, 2)}\n`), flags.out, terminal)
+  } else if (format === 'yaml')
+    await writeOutput(asStream(suggestedViews(found.clusters)), flags.out, terminal)
+  else {
+    const width = flags.out === undefined ? terminal.columns : fileColumns
+    await writeOutput(asStream(`${clusterTable(found.clusters, width)}`), flags.out, terminal)
+  }
+  note(terminal, wrapLines(summary(found, least), terminal.columns))
+  return 0
+}
+
+/** Views are written as YAML alone. */
+function refuseFormat({ format, json, raw, excel }: ClusterFlags): 'yaml' {
+  if (format !== undefined || json === true || raw === true || excel === true)
+    throw new UsageError('--views prints YAML for the job file. Leave it out, or the format')
+  return 'yaml'
+}
+
+/** Names of the jobs that are asked for; null after mistakes in a file, which were logged. */
+async function jobsOf(
+  store: Store,
+  { job, all, verbose }: ClusterFlags,
+  terminal: Terminal,
+): Promise<readonly string[] | null> {
+  if (all === true) return await store.jobNames()
+  if (job === undefined)
+    throw new UsageError('Name a job or its file, or write --all for every job of the database')
+  const named = await findJob(store, { job, verbose }, terminal)
+  return named === null ? null : [named.name]
+}
+
+async function newestRuns(store: Store, jobs: readonly string[]) {
+  const runs = await Promise.all(jobs.map((job) => store.latestRun(job)))
+  return runs.flatMap((run) => run ?? [])
+}
+
+function clusterTable(clusters: readonly Cluster[], width: number): string {
+  const several = clusters.filter(({ keywords }) => keywords.length > 1)
+  if (several.length === 0) return ''
+  const markets = new Set(clusters.map(marketOf))
+  const columns = [
+    { title: 'cluster', shrinks: true, least: 16 },
+    ...(markets.size > 1 ? [{ title: 'market', shrinks: true, dropped: true } as const] : []),
+    { title: 'keywords', align: 'right' },
+    { title: 'volume', align: 'right' },
+    { title: 'best rank', align: 'right' },
+    { title: 'your pages', shrinks: true },
+  ] as const
+  return formatTable(
+    columns,
+    several.map((one) => [
+      sanitize(one.name),
+      ...(markets.size > 1 ? [sanitize(marketOf(one))] : []),
+      grouped(one.keywords.length),
+      one.volume === null ? '' : grouped(one.volume),
+      bestRank(one),
+      pagesText(one),
+    ]),
+    width,
+  )
+}
+
+function marketOf({ operation, params }: Cluster): string {
+  return [operation, ...paramTexts(params)].join(' ')
+}
+
+function bestRank({ keywords }: Cluster): string {
+  const best = Math.min(...keywords.map(({ own }) => own?.rank ?? Number.POSITIVE_INFINITY))
+  if (Number.isFinite(best)) return grouped(best)
+  return keywords.every(({ own }) => own?.state === 'absent') ? '-' : ''
+}
+
+function pagesText({ pages }: Cluster): string {
+  const [first] = pages
+  if (first === undefined) return ''
+  const link = sanitize(shortLink(first.url))
+  return pages.length === 1 ? link : `${pages.length} compete: ${link}`
+}
+
+/** What was grouped, and how old it is. */
+function summary({ clusters, leftOut }: Clustering, least: number): string {
+  const keywords = clusters.flatMap((one) => one.keywords)
+  const several = clusters.filter((one) => one.keywords.length > 1)
+  const together = several.reduce((sum, one) => sum + one.keywords.length, 0)
+  const competing = several.filter(({ pages }) => pages.length > 1).length
+  return [
+    `${count(keywords.length, 'keyword')}: ${grouped(together)} in ${count(several.length, 'cluster')} of several that share at least ${least} of the first ten results, ${grouped(keywords.length - together)} alone.`,
+    ...(competing === 0 ? [] : [`In ${count(competing, 'cluster')} two or more of your pages compete.`]),
+    ...(leftOut === 0 ? [] : [`Left out: ${count(leftOut, 'keyword')} without stored web results.`]),
+    ...(keywords.length === 0 ? [] : [ageText(keywords.map(({ fetchedAt }) => fetchedAt))]),
+  ].join(' ')
+}
+
+function ageText(instants: readonly number[]): string {
+  const [oldest, newest] = [
+    instants.reduce((a, b) => Math.min(a, b)),
+    instants.reduce((a, b) => Math.max(a, b)),
+  ].map((instant) => new Date(instant).toISOString().slice(0, 10)) as [string, string]
+  const days = daysBetween(oldest, new Date(systemClock.wall()).toISOString().slice(0, 10))
+  const from = oldest === newest ? `Results of ${oldest}` : `Results of ${oldest} to ${newest}`
+  return days > 0 ? `${from}; the oldest are ${count(days, 'day')} old.` : `${from}.`
+}

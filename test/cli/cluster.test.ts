@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+const desks = ['standing desk', 'adjustable desk', 'sit stand desk']
+const lamps = ['desk lamp', 'reading lamp']
+const jobFile = `name: acme
+operation: alpha.search
+params: { gl: us }
+depth: 20
+targets: [acme.com]
+competitors: [rival.com]
+queries:
+  - { query: standing desk, volume: 2400, tags: [money] }
+  - { query: adjustable desk, volume: 900 }
+  - sit stand desk
+  - { query: desk lamp, volume: 50 }
+  - { query: reading lamp, volume: 70 }
+  - "=oak chair"
+`
+
+let sandbox: Sandbox
+let place: Workspace
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'], topics: [desks, lamps] })
+  // Results change from day to day.
+  sandbox.control({ date: '2026-03-04' })
+  place = await workspace(sandbox)
+  await place.file('acme.yaml', jobFile)
+  await place.file(
+    'other.yaml',
+    'operation: alpha.search\nparams: { gl: us }\nqueries: [standing desk, unheard of]\n',
+  )
+  for (const job of ['acme.yaml', 'other.yaml']) {
+    const { code, stderr } = await place.call(['run', job])
+    expect(code, stderr).toBe(0)
+  }
+}, 60_000)
+afterAll(async () => {
+  await place[Symbol.asyncDispose]()
+  await sandbox.close()
+})
+
+interface Found {
+  readonly left_out: number
+  readonly clusters: readonly {
+    readonly cluster: string
+    readonly volume: number | null
+    readonly pages: readonly { readonly url: string; readonly keywords: number }[]
+    readonly keywords: readonly { readonly query: string; readonly shared: number; readonly jobs: string[] }[]
+  }[]
+}
+
+async function document(...args: readonly string[]): Promise<Found> {
+  const { code, stdout } = await place.call(['cluster', ...args, '--json'])
+  expect(code).toBe(0)
+  return JSON.parse(stdout)
+}
+
+test('keywords of one meaning are one cluster, the most searched its head', async () => {
+  const { clusters, left_out } = await document('acme')
+  expect(left_out).toBe(0)
+  expect(
+    clusters.map(({ cluster, volume, keywords }) => [cluster, volume, keywords.map(({ query }) => query)]),
+  ).toEqual([
+    ['standing desk', 3300, ['standing desk', 'adjustable desk', 'sit stand desk']],
+    ['reading lamp', 120, ['reading lamp', 'desk lamp']],
+    ['=oak chair', null, ['=oak chair']],
+  ])
+  const [desk, lamp] = clusters
+  expect(desk?.keywords.map(({ shared }) => shared >= 4)).toEqual([true, true, true])
+  expect([desk?.pages.length, lamp?.pages]).toEqual([
+    0,
+    [{ url: 'https://acme.com/shop/desk-lamp-sale', keywords: 2 }],
+  ])
+})
+
+test('the table shows clusters of several, how old the results are, and is the same each time', async () => {
+  const first = await place.call(['cluster', 'acme'])
+  const again = await place.call(['cluster', 'acme.yaml'])
+  expect(again).toEqual(first)
+  expect(first.stdout).toMatch(
+    /^cluster +keywords +volume +best rank +your pages\nstanding desk +3 +3,300 +-\nreading lamp +2 +120 +\d+ +acme\.com\/shop/,
+  )
+  expect(first.stdout).not.toContain('oak')
+  const today = new Date().toISOString().slice(0, 10)
+  expect(first.stderr).toContain(
+    '6 keywords: 5 in 2 clusters of several that share at least 4 of the first ten results, 1 alone.',
+  )
+  expect(first.stderr).toContain(`Results of ${today}.`)
+  expect((await document('acme', '--shared', '10')).clusters.length).toBeGreaterThan(3)
+})
+
+test('a line for each keyword, in which text is no formula', async () => {
+  const { stdout } = await place.call(['cluster', 'acme', '--format', 'csv'])
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines[0]).toBe(
+    'cluster,query,operation,gl,hl,location,volume,shared,state,rank,url,fetched_at,job,tags,params',
+  )
+  expect(lines).toHaveLength(7)
+  expect(lines[1]).toMatch(/^standing desk,standing desk,alpha\.search,us,,,2400,10,/)
+  expect(lines[6]).toMatch(/^'=oak /)
+})
+
+test('--all takes the keywords of all jobs, each once', async () => {
+  const { clusters } = await document('--all')
+  expect(clusters.flatMap(({ keywords }) => keywords).length).toBe(7)
+  expect(clusters[0]?.keywords[0]).toMatchObject({ query: 'standing desk', jobs: ['acme', 'other'] })
+})
+
+test('the tags and views that it suggests are those of a job file', async () => {
+  const { stdout } = await place.call(['cluster', 'acme', '--views', '--out', 'views.yaml'])
+  expect(stdout).toBe('')
+  const yaml = await place.read('views.yaml')
+  expect(yaml).toContain('  - { name: "standing desk", tags: ["standing desk"] }\n')
+  expect(yaml).toContain('  - { query: "standing desk", tags: ["money","standing desk"] }\n')
+  const plan = await place.call(['plan', 'views.yaml', '--operation', 'alpha.search'])
+  expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test.each([
+  [[], 'Name a job or its file, or write --all for every job of the database'],
+  [['acme', '--all'], '--all takes every job of the database. Leave out the name of the job, or --all'],
+  [['acme', '--shared', '0'], '--shared'],
+  [
+    ['acme', '--views', '--format', 'csv'],
+    '--views prints YAML for the job file. Leave it out, or the format',
+  ],
+  [['acmee'], 'Did you mean acme?'],
+])('%j is refused with a sentence', async (args, sentence) => {
+  const { code, stdout, stderr } = await place.call(['cluster', ...args])
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain(sentence)
+})
