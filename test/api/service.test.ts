@@ -8,8 +8,8 @@ import { rateLimiter } from '../../src/api/rate-limiter.ts'
 import { usage } from '../../src/catalog/index.ts'
 import type { Outcome, Settlement } from '../../src/model/call.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
-import { fakeTime } from '../api/fake-time.ts'
-import { http, rawServer } from '../api/raw-server.ts'
+import { fakeTime } from './fake-time.ts'
+import { http, rawServer } from './raw-server.ts'
 import { testTable } from '../support/test-table.ts'
 
 /** A service on a real connection, with a ledger in memory. */

@@ -12,7 +12,7 @@ import {
 } from '../../src/run/backtest.ts'
 import { pagesOf } from '../rank/build.ts'
 import { neverSeen, services } from '../rank/looking.ts'
-import { aTarget } from '../run/build.ts'
+import { aTarget } from './build.ts'
 import { testTable } from '../support/test-table.ts'
 import { day, rules, storedQuery } from './histories.ts'
 

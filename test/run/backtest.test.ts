@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { backtest, type Day } from '../../src/run/backtest.ts'
-import { aTarget } from '../run/build.ts'
+import { aTarget } from './build.ts'
 import { day, history, storedQuery } from './histories.ts'
 
 const ten = 'abcdefghij'

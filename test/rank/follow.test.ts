@@ -9,7 +9,7 @@ import {
   type QueryUpdate,
   scoreQuery,
 } from '../../src/rank/paging.ts'
-import { pagesOf } from '../rank/build.ts'
+import { pagesOf } from './build.ts'
 import { aTarget } from '../run/build.ts'
 import { webPage } from '../store/answers.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { verify } from '../../src/cli/commands/account/ledger.ts'
 import type { Charge, UsageCount } from '../../src/model/call.ts'
-import { billed, lost, read } from './build.ts'
+import { billed, lost, read } from '../ledger/build.ts'
 
 /** What is printed of one key, with readings and charges that begin on a day of November, and the exit code. */
 async function printed(readings: readonly UsageCount[], charges: readonly Charge[]) {

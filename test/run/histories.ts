@@ -2,7 +2,7 @@ import type { PagingPolicy } from '../../src/model/job.ts'
 import type { PagingRules, QueryState } from '../../src/rank/paging.ts'
 import type { Day } from '../../src/run/backtest.ts'
 import { pagesOf } from '../rank/build.ts'
-import { aTarget } from '../run/build.ts'
+import { aTarget } from './build.ts'
 
 export const day = 86_400_000
 
