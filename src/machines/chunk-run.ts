@@ -45,7 +45,7 @@ export interface ChunkRunOptions
    * @param mayStillLeave asked right before a request leaves
    */
   readonly serviceFor: (store: ClientOptions['store'], mayStillLeave?: () => boolean) => ApiClient
-  /** Whether the chunk is certainly still this worker's. A call that waited for its slot may have waited for longer than the lease. */
+  /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
   readonly isHeld: () => boolean
   readonly clock: Clock
   /** What the calls for chunks of its run came to: the next one begins with what is known. */

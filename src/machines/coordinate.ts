@@ -20,7 +20,7 @@ import {
   type SharedPlans,
 } from './journal.ts'
 import { coldRequests, processName, reachableJournal, readJournal } from './queue.ts'
-import { slotLimiter } from './slot-limiter.ts'
+import { sharedLimiter } from './shared-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
 import { abandonWhenSilent, waitingJournal, whenReachable } from './waiting.ts'
 
@@ -69,14 +69,14 @@ export async function openWithMachines({
   const clock = databaseClock(ownClock)
   await explained(syncClock(journal, clock, {}), leaseMs)
   const hash = keyHash(service)
-  const limiter = slotLimiter({
+  const limiter = sharedLimiter({
     rates: journal.rates,
     keyHash: hash,
     clock,
     concurrency: lookupsAtOnce,
     coldRequests,
     signal: life.signal,
-    onError: (error) => turn.notify(`The queue refuses a slot (${error})`),
+    onError: (error) => turn.notify(`The queue refuses a send time (${error})`),
   })
   const coordinator = { id: randomUUID(), name: processName(), leaseMs }
   const { baseUrl } = service

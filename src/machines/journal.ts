@@ -196,32 +196,32 @@ export interface SharedSpending {
   sumsOf(runs: readonly string[]): Promise<SharedStandings['byRun']>
 }
 
-/** Slots for calls of one key, by the clock of the database. */
-export interface SlotLease {
-  /** When the first slot begins, epoch milliseconds of the database with fractions. */
+/** Send times for calls of one key, by the clock of the database. */
+export interface LeasedTimes {
+  /** When the first send time begins, epoch milliseconds of the database with fractions. */
   readonly firstAt: number
   readonly spacingMs: number
-  readonly slots: number
-  /** Whether the service has refused a call: the only slot is for a call that tries whether it takes calls again. */
+  readonly given: number
+  /** Whether the service has refused a call: the only send time is for a call that tries whether it takes calls again. */
   readonly isProbe: boolean
   /** What the clock of the database showed when the lease was made. */
   readonly now: number
 }
 
 /** Without a limit, calls leave at once. */
-export type SlotAnswer = SlotLease | { readonly unlimited: true; readonly now: number }
+export type LeaseAnswer = LeasedTimes | { readonly unlimited: true; readonly now: number }
 
 /** The one rate limit of a key, for all machines. */
 export interface SharedRates {
   /**
-   * Leases `slots` slots of a key, the first one not before `leadMs` from now. Slots of the next second are committed
+   * Leases `count` send times of a key, the first one not before `leadMs` from now. Send times of the next second are committed
    * without waiting for the disk: after a restart of the database one full window is left free.
    */
-  lease(keyHash: string, slots: number, leadMs: number): Promise<SlotAnswer>
-  /** The service refused a call for its rate: no process sends for as long as it named. Calls with slots from before the last refusal change nothing. */
-  refused(keyHash: string, slotAt: number, namedMs: number | null): Promise<void>
+  lease(keyHash: string, count: number, leadMs: number): Promise<LeaseAnswer>
+  /** The service refused a call for its rate: no process sends for as long as it named. Calls with send times from before the last refusal change nothing. */
+  refused(keyHash: string, sentAt: number, namedMs: number | null): Promise<void>
   /** The service took a call that was sent after a refusal. */
-  passed(keyHash: string, slotAt: number): Promise<void>
+  passed(keyHash: string, sentAt: number): Promise<void>
   setLimits(keyHash: string, limits: RateLimits): Promise<void>
   limits(keyHash: string): Promise<RateLimits | null>
 }

@@ -26,7 +26,7 @@ import {
 } from './journal.ts'
 import { openJournal } from './postgres/open.ts'
 import { coldRequests, processName } from './queue.ts'
-import { type SlotLimiter, slotLimiter } from './slot-limiter.ts'
+import { type SharedLimiter, sharedLimiter } from './shared-limiter.ts'
 import { abandonWhenSilent, whenReachable } from './waiting.ts'
 
 export interface WorkerOptions
@@ -35,7 +35,7 @@ export interface WorkerOptions
     'serviceFor' | 'random' | 'keyHash' | 'maxOutageMs' | 'maxThrottlingMs' | 'notice'
   > {
   readonly journal: SharedJournal
-  readonly limiter: SlotLimiter
+  readonly limiter: SharedLimiter
   readonly clock: DatabaseClock
   /** Opens an empty store for one chunk. */
   readonly openMemory: () => Promise<Store>
@@ -62,7 +62,7 @@ export interface WorkerState {
   readonly isConnected: boolean
 }
 
-/** So many chunks at most are collected side by side, so that no slot waits at the end of one. */
+/** So many chunks at most are collected side by side, so that no send time waits at the end of one. */
 const mostChunks = 4
 /** So many tasks for each call in flight are at work: the next chunk is taken while some of them wait for their call. */
 const tasksForCall = 2
@@ -110,7 +110,7 @@ export async function runWorker(
     if (journal === null) return null
     const clock = databaseClock(local)
     const hash = keyHash(service)
-    const limiter = slotLimiter({
+    const limiter = sharedLimiter({
       rates: journal.rates,
       keyHash: hash,
       clock,

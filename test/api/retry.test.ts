@@ -60,7 +60,7 @@ test('more chance never waits less', () => {
   )
 })
 
-test('a task never holds its slot longer than 3.5 seconds of waits in a row', () => {
+test('a task never holds its place longer than 3.5 seconds of waits in a row', () => {
   const waits = Array.from({ length: retryPolicy.triesPerRound - 1 }, (_, index) => decideRetry(index + 1, 1))
   expect(waits.reduce((sum, one) => sum + ('wait' in one ? one.wait : 0), 0)).toBe(3500)
 })

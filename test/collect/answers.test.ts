@@ -7,7 +7,7 @@ import { aStore, firstTask, lease, meansOf, noon, plan, since, text } from '../s
 
 const aPage = '{"organic_results": [{"position": 1, "title": "a", "link": "https://a.example/"}]}'
 
-/** An ingest for these runs, what it told, and what it does behind the slots of its tasks. */
+/** An ingest for these runs, what it told, and what it does behind the places of its tasks. */
 function anIngest(store: Store, runs: readonly Run[]) {
   const told = {
     settled: [] as TaskResult[],

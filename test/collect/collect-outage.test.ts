@@ -3,7 +3,7 @@ import { webPage, work } from '../store/answers.ts'
 import { aStore, plan } from '../store/build.ts'
 import { aCollection } from './collecting.ts'
 
-test('when an engine goes down, what waits for a slot is not sent to it any more', async () => {
+test('when an engine goes down, what waits for a place is not sent to it any more', async () => {
   const { store } = await aStore()
   const queries = Array.from({ length: 200 }, (_, index) => ({ text: `query ${index}` }))
   const run = await plan(store, { queries })

@@ -24,7 +24,7 @@ export interface FeedSetup {
   readonly batch?: number
   /** Engines of which nothing is covered. */
   readonly uncovered?: readonly string[]
-  /** Rate limits; the pool then has the slots that they need, whatever `concurrency` says. */
+  /** Rate limits; the pool then has the places that they need, whatever `concurrency` says. */
   readonly limits?: RateLimits
 }
 
@@ -43,8 +43,8 @@ export function aFeed(setup: FeedSetup) {
   const { limits } = setup
   const limiter = rateLimiter({ clock: time.clock, ...(limits === undefined ? {} : { limits }) })
   const reserved: number[] = []
-  const reserve = async (slots: number): Promise<void> => {
-    reserved.push(slots)
+  const reserve = async (places: number): Promise<void> => {
+    reserved.push(places)
   }
   if (limits === undefined) pool.setConcurrency(concurrency)
   else pool.adaptConcurrency(concurrencyFor(limits), reserve)

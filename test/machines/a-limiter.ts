@@ -1,7 +1,7 @@
 import type { AcquireOptions, Permit } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
-import type { SlotAnswer } from '../../src/machines/journal.ts'
-import { type SlotLimiterOptions, slotLimiter } from '../../src/machines/slot-limiter.ts'
+import type { LeaseAnswer } from '../../src/machines/journal.ts'
+import { type SharedLimiterOptions, sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { fakeTime } from '../api/fake-time.ts'
 
 /** The clock of the database is so far ahead. */
@@ -11,13 +11,13 @@ export interface Departed {
   readonly at: number
 }
 
-/** A limiter, and a database that leases slots of that spacing; null is no limit. */
+/** A limiter, and a database that leases send times of that spacing; null is no limit. */
 export function aLimiter({
   spacingMs = 100,
   answersAfterMs = 0,
   notesAfterMs = 0,
   ...options
-}: Partial<SlotLimiterOptions> & {
+}: Partial<SharedLimiterOptions> & {
   spacingMs?: number | null
   answersAfterMs?: number
   notesAfterMs?: number
@@ -28,35 +28,35 @@ export function aLimiter({
   let spacing = spacingMs
   const database = {
     leases: [] as number[],
-    slots: [] as number[],
+    sendTimes: [] as number[],
     told: [] as string[],
     isHeld: false,
   }
   const inDatabase = (instant: number): number => instant + aheadMs
-  const rates: SlotLimiterOptions['rates'] = {
-    lease: async (_, asked, leadMs): Promise<SlotAnswer> => {
+  const rates: SharedLimiterOptions['rates'] = {
+    lease: async (_, asked, leadMs): Promise<LeaseAnswer> => {
       if (answersAfterMs > 0) await pause(answersAfterMs)
       const now = time.now()
       database.leases.push(asked)
       if (spacing === null && !database.isHeld) return { unlimited: true, now: inDatabase(now) }
-      const slots = database.isHeld ? 1 : asked
+      const given = database.isHeld ? 1 : asked
       const first = Math.max(next, Math.ceil(now + leadMs))
       const each = spacing ?? 0
-      next = first + (database.isHeld ? 1_000 : slots * each)
-      database.slots.push(...Array.from({ length: slots }, (_, index) => first + index * each))
+      next = first + (database.isHeld ? 1_000 : given * each)
+      database.sendTimes.push(...Array.from({ length: given }, (_, index) => first + index * each))
       return {
-        ...{ firstAt: inDatabase(first), spacingMs: each, slots, isProbe: database.isHeld },
+        ...{ firstAt: inDatabase(first), spacingMs: each, given, isProbe: database.isHeld },
         now: inDatabase(now),
       }
     },
-    refused: async (_, slotAt, namedMs) => {
+    refused: async (_, sentAt, namedMs) => {
       if (notesAfterMs > 0) await pause(notesAfterMs)
-      database.told.push(`refused ${slotAt - aheadMs} ${namedMs}`)
+      database.told.push(`refused ${sentAt - aheadMs} ${namedMs}`)
       database.isHeld = true
       next = Math.max(next, time.now() + 500)
     },
-    passed: async (_, slotAt) => {
-      database.told.push(`passed ${slotAt - aheadMs}`)
+    passed: async (_, sentAt) => {
+      database.told.push(`passed ${sentAt - aheadMs}`)
       database.isHeld = false
     },
     setLimits: async (_, { perSecond }) => {
@@ -66,7 +66,7 @@ export function aLimiter({
   const clock = databaseClock({ ...time.clock, wall: time.now })
   clock.note(inDatabase(0), 0, 0)
   const errors: unknown[] = []
-  const limiter = slotLimiter({
+  const limiter = sharedLimiter({
     ...{ rates, keyHash: 'key', clock, concurrency: 100, onError: (error) => errors.push(error) },
     ...options,
   })

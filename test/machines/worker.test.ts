@@ -6,7 +6,7 @@ import { stopSignal } from '../../src/collect/stop.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
 import type { SharedJournal } from '../../src/machines/journal.ts'
 import { openJournal } from '../../src/machines/postgres/open.ts'
-import { type SlotLimiter, slotLimiter } from '../../src/machines/slot-limiter.ts'
+import { type SharedLimiter, sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { refusalOfKey, type WorkerOptions, work } from '../../src/machines/worker.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
@@ -23,7 +23,7 @@ interface Settings {
   readonly apiKey?: string
   readonly clock?: Clock
   readonly journal?: SharedJournal
-  readonly limited?: (limiter: SlotLimiter) => SlotLimiter
+  readonly limited?: (limiter: SharedLimiter) => SharedLimiter
 }
 
 /** A worker that has three calls to make, and the service that gets them. */
@@ -41,7 +41,7 @@ async function aWorker(there: TestJournal, settings: Settings = {}) {
   const stop = stopSignal()
   const clock = databaseClock(local)
   const limiter = limited(
-    slotLimiter({ rates: journal.rates, keyHash, clock, concurrency: 8, onError: () => {} }),
+    sharedLimiter({ rates: journal.rates, keyHash, clock, concurrency: 8, onError: () => {} }),
   )
   const serviceDelays = { throttledMs: 60_000, unavailableMs: 60_000 }
   const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
@@ -64,19 +64,19 @@ const interrupted = { reason: 'interrupted', message: 'Interrupted.' } as const
 const callsIn = ({ sql }: TestJournal) =>
   sql<{ outcome: string | null; billed: number | null }>('SELECT outcome, billed FROM rankline.calls')
 
-test('What was written and waited for its slot for longer than the lease is not sent, and costs nothing', async () => {
+test('What was written and waited for its send time for longer than the lease is not sent, and costs nothing', async () => {
   const journal = await aJournal()
-  const slot = openPromise()
+  const sendTime = openPromise()
   let asleepMs = 0
-  const atItsSlot = (limiter: RateLimiter): RateLimiter['acquire'] => {
+  const atItsTime = (limiter: RateLimiter): RateLimiter['acquire'] => {
     return async (asked) => {
       const permit = await limiter.acquire(asked)
-      return { ...permit, departure: () => slot.promise }
+      return { ...permit, departure: () => sendTime.promise }
     }
   }
   const { sandbox, options, stop, run } = await aWorker(journal, {
     clock: { ...systemClock, monotonic: () => systemClock.monotonic() + asleepMs },
-    limited: (limiter) => ({ ...limiter, acquire: atItsSlot(limiter) }),
+    limited: (limiter) => ({ ...limiter, acquire: atItsTime(limiter) }),
   })
   const working = work(options)
   let written = await callsIn(journal)
@@ -89,7 +89,7 @@ test('What was written and waited for its slot for longer than the lease is not 
     await journal.chunks.take('00000000-0000-0000-0000-000000000001', [run.keyHash], 1, 60_000),
   ).toHaveLength(1)
   asleepMs = 120_000
-  slot.fulfil()
+  sendTime.fulfil()
   while ((await callsIn(journal)).some(({ outcome }) => outcome === 'ambiguous'));
   stop.request(interrupted)
   expect(await working).toBeNull()

@@ -187,12 +187,12 @@ CREATE TABLE rankline.keys (
   key_hash text PRIMARY KEY,
   per_second integer,
   per_minute integer,
-  -- Where the next slot begins.
+  -- The next send time.
   next_slot timestamptz NOT NULL DEFAULT '-infinity',
   -- After a refusal nothing is sent before that.
   held_until timestamptz,
   hold_ms integer NOT NULL DEFAULT 0,
-  -- When the database server was started, as it was when the last slot was leased.
+  -- When the database server was started, as it was when the last send time was leased.
   server_started timestamptz
 );
 
@@ -397,13 +397,13 @@ const second = `
 -- The few asynchronous jobs that are under way are found among all calls, by their run and its queries.
 CREATE INDEX calls_jobs ON rankline.calls (run_id, query) WHERE job_over = false;
 
--- When the last slot was leased, by the clock of the server: where that goes back, it shows by how much.
+-- When the last send time was leased, by the clock of the server: where that goes back, it shows by how much.
 ALTER TABLE rankline.keys ADD COLUMN leased_at timestamptz;
 
 -- A standby that takes the place of its server goes on as a new timeline, maybe without the newest transactions of the old one.
 CREATE TABLE rankline.timelines (timeline integer PRIMARY KEY, since timestamptz NOT NULL DEFAULT clock_timestamp());
 INSERT INTO rankline.timelines (timeline) VALUES (${timeline});
--- The timeline when the last slot was leased.
+-- The timeline when the last send time was leased.
 ALTER TABLE rankline.keys ADD COLUMN timeline integer;
 -- The number of the last change that a reader had read when it noted its position: what it read later may be lost here.
 ALTER TABLE rankline.readers ADD COLUMN changes_read bigint NOT NULL DEFAULT 0;

@@ -14,32 +14,32 @@ const firstHoldMs = 500
 const longestHoldMs = 30_000
 /** A clock that was set back shows at least so much: statements that wait for each other's locks may differ by less. */
 const setBackMs = 1_000
-/** Slots that lie ahead at most: those that two hundred workers have leased. */
-const mostSlotsAhead = 1_000
+/** Send times that lie ahead at most: those that two hundred workers have leased. */
+const mostTimesAhead = 1_000
 /** A probe leaves so long after the hold: instants that have gone through clocks and roundings still lie behind it. */
 const afterHoldMs = 20
 
-/** Slots in Postgres: one row a key, and one UPDATE for each lease of slots. */
+/** Send times in Postgres: one row a key, and one UPDATE for each lease of send times. */
 export function sharedRates(postgres: Postgres): SharedRates {
   return {
-    lease: async (keyHash, slots, leadMs) => {
-      const rows = await postgres.query<LeaseRow>(leaseSlots, [
-        ...[keyHash, slots, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
-        ...[setBackMs, mostSlotsAhead],
+    lease: async (keyHash, count, leadMs) => {
+      const rows = await postgres.query<LeaseRow>(leaseTimes, [
+        ...[keyHash, count, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
+        ...[setBackMs, mostTimesAhead],
       ])
       const [row] = rows.length > 0 ? rows : await postgres.query<LeaseRow>(unlimitedNow)
-      const { first, spacing, slots: given, now, probe } = row as LeaseRow
+      const { first, spacing, given, now, probe } = row as LeaseRow
       if (spacing === null) return { unlimited: true, now }
-      return { firstAt: first, spacingMs: spacing, slots: given, isProbe: probe, now }
+      return { firstAt: first, spacingMs: spacing, given, isProbe: probe, now }
     },
-    refused: async (keyHash, slotAt, namedMs) => {
-      await postgres.query(holdKey, [keyHash, slotAt, namedMs, firstHoldMs, longestHoldMs])
+    refused: async (keyHash, sentAt, namedMs) => {
+      await postgres.query(holdKey, [keyHash, sentAt, namedMs, firstHoldMs, longestHoldMs])
     },
-    passed: async (keyHash, slotAt) => {
+    passed: async (keyHash, sentAt) => {
       await postgres.query(
         `UPDATE rankline.keys SET held_until = NULL, hold_ms = 0
         WHERE key_hash = $1 AND held_until IS NOT NULL AND held_until <= ${instant('$2')}`,
-        [keyHash, slotAt],
+        [keyHash, sentAt],
       )
     },
     setLimits: async (keyHash, { perSecond, perMinute }) => {
@@ -66,7 +66,7 @@ interface LeaseRow {
   readonly first: number
   /** Null without a limit. */
   readonly spacing: number | null
-  readonly slots: number
+  readonly given: number
   readonly now: number
   readonly probe: boolean
 }
@@ -74,14 +74,14 @@ interface LeaseRow {
 const instant = (epoch: string): string => `to_timestamp(${epoch}::double precision / 1000)`
 
 /**
- * After a refusal slots begin when the hold is over, one at a time until a call has passed: that one probes. Only slots of the next moments
+ * After a refusal send times begin when the hold is over, one at a time until a call has passed: that one probes. Only send times of the next moments
  * are committed without waiting for the disk: when the server was started anew, which is seen, what it may have forgotten is waited out. A
- * server that took the place of another may have forgotten slots wherever those of all processes end, so it begins that much behind the last
+ * server that took the place of another may have forgotten send times wherever those of all processes end, so it begins that much behind the last
  * one that it knows.
  *
  * A clock of the server that was set back takes the instants that are written down back with it: all would wait for them else.
  */
-const leaseSlots = `
+const leaseTimes = `
 WITH written AS (
   SELECT k.*, clock_timestamp() AS now, pg_postmaster_start_time() AS started,
     greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing, ${timeline} AS timeline_now
@@ -94,7 +94,7 @@ WITH written AS (
     timeline_now, timeline <> timeline_now AS has_failed_over,
     least(next_slot - back, now + $9::double precision * spacing * interval '1 millisecond') AS next_slot
   FROM setting
-), slot AS (
+), times AS (
   SELECT key.*, CASE WHEN key.held_until IS NULL THEN $2::integer ELSE 1 END AS given,
     greatest(key.next_slot, key.now + $3 * interval '1 millisecond', key.held_until + $7 * interval '1 millisecond',
       CASE WHEN key.is_new
@@ -104,23 +104,23 @@ WITH written AS (
           + ($5 + $6::double precision + 2 * coalesce(key.spacing, 0)) * interval '1 millisecond' END) AS first
   FROM key
 ), next AS (
-  SELECT slot.*, CASE WHEN spacing IS NULL AND held_until IS NULL THEN next_slot
+  SELECT times.*, CASE WHEN spacing IS NULL AND held_until IS NULL THEN next_slot
     -- The next probe leaves when this one had time to come back.
     WHEN held_until IS NOT NULL THEN first + greatest(coalesce(spacing, 0), 1000) * interval '1 millisecond'
     ELSE first + given * spacing * interval '1 millisecond' END AS after
-  FROM slot
+  FROM times
 )
 UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started, held_until = s.held_until, leased_at = s.now,
   timeline = s.timeline_now
 FROM next s WHERE k.key_hash = s.key_hash
-RETURNING ${epochMs('s.first')}::double precision AS first, s.given AS slots, ${epochMs('s.now')}::double precision AS now,
+RETURNING ${epochMs('s.first')}::double precision AS first, s.given, ${epochMs('s.now')}::double precision AS now,
   s.held_until IS NOT NULL AS probe,
   CASE WHEN s.held_until IS NOT NULL THEN coalesce(s.spacing, 0) ELSE s.spacing END::double precision AS spacing,
   set_config('synchronous_commit', CASE WHEN s.after < s.now + $5::double precision * interval '1 millisecond' THEN 'off'
     ELSE current_setting('synchronous_commit') END, true)`
 
 const unlimitedNow = `
-SELECT 0::double precision AS first, NULL AS spacing, 0 AS slots, false AS probe,
+SELECT 0::double precision AS first, NULL AS spacing, 0 AS given, false AS probe,
   ${epochMs('clock_timestamp()')}::double precision AS now`
 
 const nextHold = 'least(greatest(k.hold_ms * 2, $4::integer), $5::integer)'

@@ -302,14 +302,14 @@ type Names = readonly (readonly (number | null)[])[]
 function itemsByNames() {
   const width = named.length + 1
   let count = 0
-  let slots = new Int32Array(1 << 16)
+  let places = new Int32Array(1 << 16)
   // The numbers of each item, then its own.
-  let rows = new Int32Array(width * (slots.length / 2))
-  const slotOf = (at: number): number => {
+  let rows = new Int32Array(width * (places.length / 2))
+  const placeOf = (at: number): number => {
     let hash = 0
     for (let column = at; column < at + named.length; column++)
       hash = Math.imul(hash ^ (rows[column] as number), 0x9e3779b1) ^ (hash >>> 15)
-    return (hash >>> 0) & (slots.length - 1)
+    return (hash >>> 0) & (places.length - 1)
   }
   const isSame = (at: number, other: number): boolean => {
     for (let column = 0; column < named.length; column++)
@@ -317,19 +317,19 @@ function itemsByNames() {
     return true
   }
   const freeOrSame = (at: number): number => {
-    let slot = slotOf(at)
-    for (let item = slots[slot] as number; item > 0; item = slots[slot] as number) {
+    let place = placeOf(at)
+    for (let item = places[place] as number; item > 0; item = places[place] as number) {
       if (isSame(at, (item - 1) * width)) break
-      slot = (slot + 1) & (slots.length - 1)
+      place = (place + 1) & (places.length - 1)
     }
-    return slot
+    return place
   }
   const grow = (): void => {
     const before = rows
-    slots = new Int32Array(slots.length * 2)
-    rows = new Int32Array(width * (slots.length / 2))
+    places = new Int32Array(places.length * 2)
+    rows = new Int32Array(width * (places.length / 2))
     rows.set(before)
-    for (let item = 1; item <= count; item++) slots[freeOrSame((item - 1) * width)] = item
+    for (let item = 1; item <= count; item++) places[freeOrSame((item - 1) * width)] = item
   }
   return {
     /** The number of the item that a row names; `found` finds it where it is the first such row. */
@@ -338,14 +338,14 @@ function itemsByNames() {
       const at = count * width
       for (let column = 0; column < named.length; column++)
         rows[at + column] = (names[column] as Names[number])[row] ?? 0
-      const slot = freeOrSame(at)
-      const item = slots[slot] as number
+      const place = freeOrSame(at)
+      const item = places[place] as number
       if (item > 0) return rows[item * width - 1] as number
       const id = found()
       rows[at + named.length] = id
       count += 1
-      slots[slot] = count
-      if ((count + 1) * 2 >= slots.length) grow()
+      places[place] = count
+      if ((count + 1) * 2 >= places.length) grow()
       return id
     },
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SlotLease } from '../../../src/machines/journal.ts'
+import type { LeasedTimes } from '../../../src/machines/journal.ts'
 import type { RateLimits } from '../../../src/model/call.ts'
 import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
@@ -24,14 +24,14 @@ async function aLimitedKey(limits: Partial<RateLimits>): Promise<string> {
   return key
 }
 
-async function lease(key: string, slots = 5, leadMs = 0): Promise<SlotLease> {
-  const answer = await journal.rates.lease(key, slots, leadMs)
+async function lease(key: string, count = 5, leadMs = 0): Promise<LeasedTimes> {
+  const answer = await journal.rates.lease(key, count, leadMs)
   if ('unlimited' in answer) throw new Error('there is no limit')
   return answer
 }
 
-const instantsOf = ({ firstAt, spacingMs, slots }: SlotLease): readonly number[] =>
-  Array.from({ length: slots }, (_, index) => firstAt + index * spacingMs)
+const instantsOf = ({ firstAt, spacingMs, given }: LeasedTimes): readonly number[] =>
+  Array.from({ length: given }, (_, index) => firstAt + index * spacingMs)
 
 /** The most of these instants that lie in any window of that length. */
 function mostWithin(instants: readonly number[], windowMs: number): number {
@@ -41,9 +41,9 @@ function mostWithin(instants: readonly number[], windowMs: number): number {
   )
 }
 
-describe('Slots of several machines', () => {
+describe('Send times of several machines', () => {
   test('are never more than the limits in any second and any minute, and none is wasted', async () => {
-    const asked = fc.array(fc.record({ slots: fc.integer({ min: 1, max: 9 }), leadMs: fc.nat(40) }), {
+    const asked = fc.array(fc.record({ count: fc.integer({ min: 1, max: 9 }), leadMs: fc.nat(40) }), {
       minLength: 10,
       maxLength: 40,
     })
@@ -55,8 +55,8 @@ describe('Slots of several machines', () => {
       fc.asyncProperty(asked, limits, async (asked, limits) => {
         fc.pre(limits.perSecond !== null || limits.perMinute !== null)
         const key = await aLimitedKey(limits)
-        const leases = await Promise.all(asked.map(({ slots, leadMs }) => lease(key, slots, leadMs)))
-        expect(leases.map(({ slots }) => slots)).toEqual(asked.map(({ slots }) => slots))
+        const leases = await Promise.all(asked.map(({ count, leadMs }) => lease(key, count, leadMs)))
+        expect(leases.map(({ given }) => given)).toEqual(asked.map(({ count }) => count))
         const instants = leases.flatMap(instantsOf)
         const { perSecond, perMinute } = limits
         expect(mostWithin(instants, 1_000)).toBeLessThanOrEqual(perSecond ?? Number.POSITIVE_INFINITY)
@@ -114,8 +114,8 @@ describe('After a refusal', () => {
     expect(before.isProbe).toBe(false)
     await journal.rates.refused(key, before.firstAt, null)
     const probes = await Promise.all([lease(key), lease(key), lease(key)])
-    expect(probes.map(({ slots, isProbe }) => ({ slots, isProbe }))).toEqual(
-      Array(3).fill({ slots: 1, isProbe: true }),
+    expect(probes.map(({ given, isProbe }) => ({ given, isProbe }))).toEqual(
+      Array(3).fill({ given: 1, isProbe: true }),
     )
     const [first, second, third] = probes.map(({ firstAt }) => firstAt).sort((a, b) => a - b) as [
       number,
@@ -128,7 +128,7 @@ describe('After a refusal', () => {
     await journal.rates.passed(key, before.firstAt)
     expect((await lease(key)).isProbe).toBe(true)
     await journal.rates.passed(key, first)
-    expect(await lease(key)).toMatchObject({ isProbe: false, slots: 5 })
+    expect(await lease(key)).toMatchObject({ isProbe: false, given: 5 })
   })
 
   test('the first probe ends the hold when it passes, however its instant is rounded', async () => {
@@ -154,12 +154,12 @@ describe('After a refusal', () => {
     const key = await aLimitedKey(limits)
     const holds: number[] = []
     const wanted = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]
-    for (let slotAt = 0; holds.length < wanted.length; ) {
-      await journal.rates.refused(key, slotAt, null)
+    for (let sentAt = 0; holds.length < wanted.length; ) {
+      await journal.rates.refused(key, sentAt, null)
       // Under way at the same time.
-      await journal.rates.refused(key, slotAt + 1, null)
+      await journal.rates.refused(key, sentAt + 1, null)
       holds.push(await holdOf(key))
-      slotAt = (await lease(key)).firstAt
+      sentAt = (await lease(key)).firstAt
     }
     expect(holds.map((hold, index) => about(hold, wanted[index] as number))).not.toContain(false)
   })
@@ -179,8 +179,8 @@ describe('After a refusal', () => {
   ])('a key %s is held as well', async (_, keyOf) => {
     const key = await keyOf()
     await journal.rates.refused(key, 0, null)
-    const { isProbe, slots, firstAt } = await lease(key)
-    expect([isProbe, slots]).toEqual([true, 1])
+    const { isProbe, given, firstAt } = await lease(key)
+    expect([isProbe, given]).toEqual([true, 1])
     await journal.rates.passed(key, firstAt)
     expect(await journal.rates.lease(key, 5, 0)).toMatchObject({ unlimited: true })
   })
@@ -195,7 +195,7 @@ describe('When the clock of the server is set back', () => {
       key,
     )
 
-  test('slots go on where they were, and none is given out twice', async () => {
+  test('send times go on where they were, and none is given out twice', async () => {
     const key = await aLimitedKey({ perSecond: 100 })
     const before = instantsOf(await lease(key, 9)).at(-1) as number
     await setBack(key)
@@ -218,7 +218,7 @@ describe('When the clock of the server is set back', () => {
     expect((await lease(key)).isProbe).toBe(false)
   })
 
-  test('nobody waits for more slots than all workers together can have, whatever is written down', async () => {
+  test('nobody waits for more send times than all workers together can have, whatever is written down', async () => {
     const key = await aLimitedKey({ perSecond: 100 })
     await journal.sql(
       "UPDATE rankline.keys SET next_slot = clock_timestamp() + interval '1 year' WHERE key_hash = $1",
@@ -230,7 +230,7 @@ describe('When the clock of the server is set back', () => {
 })
 
 describe('When the server is started anew', () => {
-  test('no slot that it gave out before is given out again, and one window is left free', async () => {
+  test('no send time that it gave out before is given out again, and one window is left free', async () => {
     const [slow, fast] = [await aLimitedKey({ perSecond: 2 }), await aLimitedKey({ perSecond: 100 })]
     const before = [await lease(slow, 9), await lease(fast, 9)].map((one) => instantsOf(one).at(-1) as number)
     await server.crash()
@@ -242,7 +242,7 @@ describe('When the server is started anew', () => {
       expect(firstAt - (before[index] as number)).toBeGreaterThanOrEqual(spacingMs - 0.01)
     }
     // Only once.
-    const [first, next] = [after[1] as SlotLease, await lease(fast)]
+    const [first, next] = [after[1] as LeasedTimes, await lease(fast)]
     expect(next.firstAt - first.firstAt).toBeCloseTo(5 * first.spacingMs, 1)
   })
 })
@@ -251,14 +251,14 @@ describe('When another server takes over', () => {
   test.each([
     ['that had just been given out', 0],
     ['that lie ahead, behind those of many workers', 150],
-  ])('slots that it never heard of are not given out again: %s', async (_, ahead) => {
+  ])('send times that it never heard of are not given out again: %s', async (_, ahead) => {
     const key = await aLimitedKey({ perSecond: 20 })
     const known = await lease(key, ahead + 1)
     // What the other server gave out in its last second.
     const lost = await lease(key, Math.floor(1_000 / known.spacingMs))
     await journal.sql(
       `UPDATE rankline.keys SET timeline = timeline - 1, next_slot = next_slot - make_interval(secs => $2 / 1000.0) WHERE key_hash = $1`,
-      ...[key, lost.slots * lost.spacingMs],
+      ...[key, lost.given * lost.spacingMs],
     )
 
     const next = await lease(key, 30)

@@ -64,7 +64,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   if (run === undefined) throw new Error('the search was not planned')
   using interrupts = listenForInterrupts(terminal)
   const { stop } = interrupts
-  // One call does not wait for a worker: with a queue it is made here, in a slot of the limit that all share.
+  // One call does not wait for a worker: with a queue it is made here, at a send time of the limit that all share.
   const alone = { ...app, machines: null }
   await collectAndFinish(alone, [{ run, show: 'collect' }], {
     ...defaultCollectRequest,

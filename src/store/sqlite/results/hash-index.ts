@@ -119,12 +119,12 @@ export function hashIndex(
 
 /** Numbers by hash and check in typed arrays, from 1 on: a tenth of the memory of a Map. */
 function numbersByHash(capacity: number) {
-  // Half of the slots stay empty, so that few are looked at.
-  const slots = capacity * 2
+  // Half of the places stay empty, so that few are looked at.
+  const places = capacity * 2
   const arrays = once(() => ({
-    ids: new Float64Array(slots),
-    hashes: new Float64Array(slots),
-    checks: new Float64Array(slots),
+    ids: new Float64Array(places),
+    hashes: new Float64Array(places),
+    checks: new Float64Array(places),
   }))
   let count = 0
   return {
@@ -132,17 +132,17 @@ function numbersByHash(capacity: number) {
     find: (hash: number, check: number): number => {
       if (count === 0) return 0
       const { ids, hashes, checks } = arrays()
-      for (let slot = hash % slots; ids[slot] !== 0; slot = (slot + 1) % slots)
-        if (hashes[slot] === hash && checks[slot] === check) return ids[slot] as number
+      for (let place = hash % places; ids[place] !== 0; place = (place + 1) % places)
+        if (hashes[place] === hash && checks[place] === check) return ids[place] as number
       return 0
     },
     add: (id: number, hash: number, check: number): void => {
       const { ids, hashes, checks } = arrays()
-      let slot = hash % slots
-      while (ids[slot] !== 0) slot = (slot + 1) % slots
-      ids[slot] = id
-      hashes[slot] = hash
-      checks[slot] = check
+      let place = hash % places
+      while (ids[place] !== 0) place = (place + 1) % places
+      ids[place] = id
+      hashes[place] = hash
+      checks[place] = check
       count += 1
     },
     clear: (): void => {

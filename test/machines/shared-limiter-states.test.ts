@@ -6,15 +6,15 @@ import {
   type LimiterEvent,
   type LimiterState,
   type QueuedCall,
-  slotsToLease,
   stepOf,
-} from '../../src/machines/slot-limiter.ts'
+  timesToLease,
+} from '../../src/machines/shared-limiter.ts'
 import { testTable } from '../support/test-table.ts'
 
 const calm = firstState(0)
 const aCall = (id: number, urgent = false): QueuedCall => ({ id, urgent })
 const noWake: LimiterEffect = { kind: 'wake', inMs: null }
-const letThrough = (id: number, needsSlot = true): LimiterEffect => ({ kind: 'let-through', id, needsSlot })
+const letThrough = (id: number, needsTime = true): LimiterEffect => ({ kind: 'let-through', id, needsTime })
 
 /** All at 1,000 ms, with a lead of 4 ms. */
 testTable<
@@ -27,7 +27,7 @@ testTable<
   ]
 >([
   [
-    'a call that asks without slots has some leased',
+    'a call that asks without send times has some leased',
     {},
     { kind: 'asked', call: aCall(1) },
     { waiting: [aCall(1)], isLeasing: true },
@@ -42,7 +42,7 @@ testTable<
   ],
   [
     'none are leased before the probe has left',
-    { probeAt: 1_500, slots: [] },
+    { probeAt: 1_500, sendTimes: [] },
     { kind: 'asked', call: aCall(1) },
     { waiting: [aCall(1)], isLeasing: false },
     [{ kind: 'wake', inMs: 500 }],
@@ -55,71 +55,71 @@ testTable<
     [noWake],
   ],
   [
-    'a call is let through shortly before its slot',
-    { waiting: [aCall(1)], slots: [1_004] },
+    'a call is let through shortly before its send time',
+    { waiting: [aCall(1)], sendTimes: [1_004] },
     { kind: 'woken' },
     { waiting: [], underWay: 1 },
     [letThrough(1), noWake],
   ],
   [
     'and not earlier',
-    { waiting: [aCall(1)], slots: [1_005] },
+    { waiting: [aCall(1)], sendTimes: [1_005] },
     { kind: 'woken' },
     { waiting: [aCall(1)], underWay: 0 },
     [{ kind: 'wake', inMs: 1 }],
   ],
   [
-    'the slot of a call under way is not given to another one',
-    { waiting: [aCall(2)], underWay: 1, slots: [1_000], isLeasing: true },
+    'the send time of a call under way is not given to another one',
+    { waiting: [aCall(2)], underWay: 1, sendTimes: [1_000], isLeasing: true },
     { kind: 'woken' },
     { waiting: [aCall(2)], underWay: 1 },
     [noWake],
   ],
   [
-    'a written call leaves in a slot whose time has come',
-    { underWay: 1, slots: [990, 1_100] },
+    'a written call leaves at a send time whose time has come',
+    { underWay: 1, sendTimes: [990, 1_100] },
     { kind: 'written', call: aCall(1), tookMs: 4 },
-    { ready: [], underWay: 0, slots: [1_100] },
-    [{ kind: 'leave', id: 1, slot: 990 }, noWake],
+    { ready: [], underWay: 0, sendTimes: [1_100] },
+    [{ kind: 'leave', id: 1, sendTime: 990 }, noWake],
   ],
   [
-    'a written call waits for its slot',
-    { underWay: 1, slots: [1_007] },
+    'a written call waits for its send time',
+    { underWay: 1, sendTimes: [1_007] },
     { kind: 'written', call: aCall(1), tookMs: 4 },
-    { ready: [aCall(1)], underWay: 1, slots: [1_007] },
+    { ready: [aCall(1)], underWay: 1, sendTimes: [1_007] },
     [{ kind: 'wake', inMs: 7 }],
   ],
   [
-    'a slot is lost when its time is over by more than 20 ms',
-    { underWay: 1, slots: [979, 980] },
+    'a send time is lost when its time is over by more than 20 ms',
+    { underWay: 1, sendTimes: [979, 980] },
     { kind: 'written', call: aCall(1), tookMs: 4 },
-    { underWay: 0, slots: [] },
-    [{ kind: 'leave', id: 1, slot: 980 }, noWake],
+    { underWay: 0, sendTimes: [] },
+    [{ kind: 'leave', id: 1, sendTime: 980 }, noWake],
   ],
   [
     'writing that takes longer is learned at once',
-    { underWay: 1, slots: [1_007] },
+    { underWay: 1, sendTimes: [1_007] },
     { kind: 'written', call: aCall(1), tookMs: 50 },
     { leadMs: 50 },
     [{ kind: 'wake', inMs: 7 }],
   ],
   [
     'writing that takes shorter is learned by 2 %',
-    { underWay: 1, slots: [1_007], leadMs: 104 },
+    { underWay: 1, sendTimes: [1_007], leadMs: 104 },
     { kind: 'written', call: aCall(1), tookMs: 4 },
     { leadMs: 102 },
     [{ kind: 'wake', inMs: 7 }],
   ],
   [
-    'a cold call leaves the slot behind its own unused',
-    { underWay: 1, slots: [1_000, 1_100, 1_200], coldLeft: 1 },
+    'a cold call leaves the send time behind its own unused',
+    { underWay: 1, sendTimes: [1_000, 1_100, 1_200], coldLeft: 1 },
     { kind: 'written', call: aCall(1), tookMs: 4 },
-    { coldLeft: 0, unused: 0, slots: [1_200] },
-    [{ kind: 'leave', id: 1, slot: 1_000 }, noWake],
+    { coldLeft: 0, unused: 0, sendTimes: [1_200] },
+    [{ kind: 'leave', id: 1, sendTime: 1_000 }, noWake],
   ],
   [
-    'the slot of a call that is given up goes to the next one',
-    { underWay: 1, slots: [1_000], waiting: [aCall(2)], isLeasing: true },
+    'the send time of a call that is given up goes to the next one',
+    { underWay: 1, sendTimes: [1_000], waiting: [aCall(2)], isLeasing: true },
     { kind: 'cancelled' },
     { underWay: 1, waiting: [] },
     [letThrough(2), noWake],
@@ -139,74 +139,74 @@ testTable<
     [],
   ],
   [
-    'a refusal drops the slots at hand and is noted',
-    { slots: [1_100], probeAt: 900, unlimitedUntil: 1_100 },
-    { kind: 'throttled', free: false, slotAt: 70_500, namedMs: 300 },
-    { slots: [], refusedSince: 1_000, refusedAt: 1_000, paidRefused: true, probeAt: -Infinity },
-    [{ kind: 'note-refusal', slotAt: 70_500, namedMs: 300 }],
+    'a refusal drops the send times at hand and is noted',
+    { sendTimes: [1_100], probeAt: 900, unlimitedUntil: 1_100 },
+    { kind: 'throttled', free: false, sentAt: 70_500, namedMs: 300 },
+    { sendTimes: [], refusedSince: 1_000, refusedAt: 1_000, paidRefused: true, probeAt: -Infinity },
+    [{ kind: 'note-refusal', sentAt: 70_500, namedMs: 300 }],
   ],
   [
     'a second refusal does not change since when',
     { refusedSince: 400, refusedAt: 400 },
-    { kind: 'throttled', free: true, slotAt: 0, namedMs: null },
+    { kind: 'throttled', free: true, sentAt: 0, namedMs: null },
     { refusedSince: 400, refusedAt: 1_000, paidRefused: false },
-    [{ kind: 'note-refusal', slotAt: 0, namedMs: null }],
+    [{ kind: 'note-refusal', sentAt: 0, namedMs: null }],
   ],
   [
     'a call that passes ends the refusal and is noted',
     { refusedSince: 400, refusedAt: 600, paidRefused: true },
-    { kind: 'passed', free: false, slotAt: 7, leftAt: 601 },
+    { kind: 'passed', free: false, sentAt: 7, leftAt: 601 },
     { refusedSince: null, paidRefused: false },
-    [{ kind: 'note-pass', slotAt: 7 }],
+    [{ kind: 'note-pass', sentAt: 7 }],
   ],
   [
     'one that left before the refusal says nothing',
     { refusedSince: 400, refusedAt: 600 },
-    { kind: 'passed', free: false, slotAt: 7, leftAt: 600 },
+    { kind: 'passed', free: false, sentAt: 7, leftAt: 600 },
     { refusedSince: 400 },
     [],
   ],
   [
     'a free lookup says nothing of paid calls',
     { refusedSince: 400, refusedAt: 600, paidRefused: true },
-    { kind: 'passed', free: true, slotAt: 7, leftAt: 700 },
+    { kind: 'passed', free: true, sentAt: 7, leftAt: 700 },
     { refusedSince: 400, paidRefused: true },
     [],
   ],
   [
-    'leased slots are added in the order of time',
-    { slots: [1_500], isLeasing: true, waiting: [aCall(1)] },
-    { kind: 'leased', slots: [1_200, 1_700], isProbe: false, refusedBefore: -Infinity },
-    { slots: [1_200, 1_500, 1_700], isLeasing: false },
+    'leased send times are added in the order of time',
+    { sendTimes: [1_500], isLeasing: true, waiting: [aCall(1)] },
+    { kind: 'leased', sendTimes: [1_200, 1_700], isProbe: false, refusedBefore: -Infinity },
+    { sendTimes: [1_200, 1_500, 1_700], isLeasing: false },
     [{ kind: 'wake', inMs: 196 }],
   ],
   [
-    'slots that were asked for before a refusal are not used',
+    'send times that were asked for before a refusal are not used',
     { isLeasing: true, refusedAt: 900, refusedSince: 900 },
-    { kind: 'leased', slots: [1_200], isProbe: false, refusedBefore: -Infinity },
-    { slots: [], isLeasing: false, refusedSince: 900 },
+    { kind: 'leased', sendTimes: [1_200], isProbe: false, refusedBefore: -Infinity },
+    { sendTimes: [], isLeasing: false, refusedSince: 900 },
     [noWake],
   ],
   [
     'a probe tells that another process met a refusal',
     { isLeasing: true },
-    { kind: 'leased', slots: [1_200], isProbe: true, refusedBefore: -Infinity },
+    { kind: 'leased', sendTimes: [1_200], isProbe: true, refusedBefore: -Infinity },
     { refusedSince: 1_000, refusedAt: 1_000, paidRefused: true, probeAt: 1_200 },
     [noWake],
   ],
   [
-    'where the slot of a probe stays unused, the next one is asked for after it',
+    'where the send time of a probe stays unused, the next one is asked for after it',
     { isLeasing: true, waiting: [aCall(1)], unused: 1, refusedSince: 900, refusedAt: 900 },
-    { kind: 'leased', slots: [1_250], isProbe: true, refusedBefore: 900 },
-    { waiting: [aCall(1)], unused: 0, slots: [], probeAt: 1_250, isLeasing: false },
+    { kind: 'leased', sendTimes: [1_250], isProbe: true, refusedBefore: 900 },
+    { waiting: [aCall(1)], unused: 0, sendTimes: [], probeAt: 1_250, isLeasing: false },
     [{ kind: 'wake', inMs: 250 }],
   ],
   [
     'without a limit all go at once',
     { isLeasing: true, waiting: [aCall(2)], ready: [aCall(1)], underWay: 2 },
-    { kind: 'leased', slots: null, isProbe: false, refusedBefore: -Infinity },
+    { kind: 'leased', sendTimes: null, isProbe: false, refusedBefore: -Infinity },
     { waiting: [], ready: [], underWay: 1, unlimitedUntil: 1_500 },
-    [{ kind: 'leave', id: 1, slot: null }, letThrough(2, false), noWake],
+    [{ kind: 'leave', id: 1, sendTime: null }, letThrough(2, false), noWake],
   ],
   [
     'where the database fails, written calls are rejected and others wait on',
@@ -245,14 +245,14 @@ const anyAction = fc.oneof(
   },
 )
 
-test('For any events no slot is used twice, at another time, or lost while a call is ready, and no call is forgotten', () => {
+test('For any events no send time is used twice, at another time, or lost while a call is ready, and no call is forgotten', () => {
   fc.assert(
     fc.property(fc.array(anyAction, { minLength: 50, maxLength: 200 }), fc.nat(3), (actions, cold) => {
       let now = 0
       let state = firstState(cold)
       let lastId = 0
       let isAsked = false
-      let nextSlot = 0
+      let nextTime = 0
       let refusedBefore = state.refusedAt
       const writing: QueuedCall[] = []
       const known = new Map<number, QueuedCall>()
@@ -270,30 +270,32 @@ test('For any events no slot is used twice, at another time, or lost while a cal
             refusedBefore = state.refusedAt
           }
           if (effect.kind === 'let-through') {
-            expect(effect.needsSlot).toBe(true)
+            expect(effect.needsTime).toBe(true)
             writing.push(known.get(effect.id) as QueuedCall)
           }
           if (effect.kind === 'leave') {
-            const slot = effect.slot as number
+            const sendTime = effect.sendTime as number
             expect(open.delete(effect.id)).toBe(true)
-            // Each slot lets one call leave, at its time or within the grace: so the limit holds.
-            expect(used.has(slot)).toBe(false)
-            used.add(slot)
-            expect(slot).toBeLessThanOrEqual(now)
-            expect(slot).toBeGreaterThanOrEqual(now - 20)
+            // Each send time lets one call leave, at its time or within the grace: so the limit holds.
+            expect(used.has(sendTime)).toBe(false)
+            used.add(sendTime)
+            expect(sendTime).toBeLessThanOrEqual(now)
+            expect(sendTime).toBeGreaterThanOrEqual(now - 20)
           }
           if (effect.kind === 'reject') expect(open.delete(effect.id)).toBe(true)
           isWoken ||= effect.kind === 'wake' && effect.inMs !== null
         }
-        // A slot that is gone was used, is over, stays unused for a cold call, or was refused.
-        const gone = before.slots.filter((slot) => !state.slots.includes(slot) && !used.has(slot))
+        // A send time that is gone was used, is over, stays unused for a cold call, or was refused.
+        const gone = before.sendTimes.filter(
+          (sendTime) => !state.sendTimes.includes(sendTime) && !used.has(sendTime),
+        )
         const mayBeUnused = before.unused + before.coldLeft - state.coldLeft - state.unused
         if (event.kind !== 'throttled')
-          expect(gone.filter((slot) => slot >= now - 20).length).toBeLessThanOrEqual(mayBeUnused)
+          expect(gone.filter((sendTime) => sendTime >= now - 20).length).toBeLessThanOrEqual(mayBeUnused)
         expect(state.underWay).toBe(writing.length + state.ready.length)
-        // A ready call leaves in a slot whose time has come; who waits is woken, or waits for a lease or for a call that is written.
+        // A ready call leaves at a send time whose time has come; who waits is woken, or waits for a lease or for a call that is written.
         if (!['aborted', 'throttled', 'passed', 'failed'].includes(event.kind)) {
-          const isKept = state.ready.length > 0 && (state.slots[0] ?? Infinity) <= now
+          const isKept = state.ready.length > 0 && (state.sendTimes[0] ?? Infinity) <= now
           expect(isKept).toBe(false)
           if (state.ready.length + state.waiting.length > 0)
             expect(isWoken || state.isLeasing || writing.length > 0).toBe(true)
@@ -318,27 +320,27 @@ test('For any events no slot is used twice, at another time, or lost while a cal
           if (call !== undefined) open.delete(call.id)
           if (call !== undefined) happen({ kind: 'aborted', call })
         } else if (action.do === 'refuse') {
-          happen({ kind: 'throttled', free: false, slotAt: 0, namedMs: null })
+          happen({ kind: 'throttled', free: false, sentAt: 0, namedMs: null })
           // It is noted in the database.
           happen({ kind: 'woken' })
         } else if (action.do === 'let-pass') {
-          happen({ kind: 'passed', free: false, slotAt: 0, leftAt: now })
+          happen({ kind: 'passed', free: false, sentAt: 0, leftAt: now })
           happen({ kind: 'woken' })
         } else if (action.do === 'fail') happen({ kind: 'failed', error: 'failed', wasLeasing: false })
         else if (action.do === 'pass') {
           now += action.ms
           happen({ kind: 'woken' })
         } else if (action.do === 'lease' && isAsked) {
-          const first = Math.max(nextSlot, now + 1)
-          // While calls are refused there is one slot, for a call that probes.
+          const first = Math.max(nextTime, now + 1)
+          // While calls are refused there is one send time, for a call that probes.
           const isProbe = state.refusedSince !== null
-          const slots = Array.from(
-            { length: isProbe ? 1 : slotsToLease(state) },
+          const sendTimes = Array.from(
+            { length: isProbe ? 1 : timesToLease(state) },
             (_, index) => first + index * action.spacingMs,
           )
-          nextSlot = first + slots.length * action.spacingMs
+          nextTime = first + sendTimes.length * action.spacingMs
           isAsked = false
-          happen({ kind: 'leased', slots, isProbe, refusedBefore })
+          happen({ kind: 'leased', sendTimes, isProbe, refusedBefore })
         }
       }
     }),

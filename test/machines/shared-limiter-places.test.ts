@@ -14,14 +14,14 @@ describe('A call', () => {
     expect(limiter.busy()).toBe(3)
   })
 
-  test('takes two slots while connections are cold', async () => {
+  test('takes two send times while connections are cold', async () => {
     const { time, call, departed, database } = aLimiter({ coldRequests: 2 })
     for (const name of ['a', 'b', 'c', 'd']) {
       void call(name)
       await time.pass(300)
     }
-    const { slots } = database
-    expect(departed.map(({ at }) => slots.indexOf(at))).toEqual([0, 2, 4, 5])
+    const { sendTimes } = database
+    expect(departed.map(({ at }) => sendTimes.indexOf(at))).toEqual([0, 2, 4, 5])
   })
 
   test('leaves at once where there is no limit, and asks again after a while', async () => {
@@ -37,7 +37,7 @@ describe('A call', () => {
     expect(database.leases).toHaveLength(2)
   })
 
-  test('waits for its slot as soon as a limit is known', async () => {
+  test('waits for its send time as soon as a limit is known', async () => {
     const { time, call, departed, limiter } = aLimiter({ spacingMs: null })
     await call('first')
     limiter.setLimits({ perSecond: 2, perMinute: null })
@@ -85,7 +85,7 @@ describe('Calls in flight', () => {
     )
   })
 
-  test('that are aborted while they wait leave no trace: no place, no slot, no timer, no listener', async () => {
+  test('that are aborted while they wait leave no trace: no place, no send time, no timer, no listener', async () => {
     const { time, limiter, call, departed, database } = aLimiter({ concurrency: 2 })
     const stop = new AbortController()
     const reason = new Error('stopped')
@@ -104,7 +104,7 @@ describe('Calls in flight', () => {
     void call('f')
     await time.pass(200)
     expect(names(departed)).toEqual(['a', 'f'])
-    expect(departed[1]?.at).toBe(database.slots[1])
+    expect(departed[1]?.at).toBe(database.sendTimes[1])
   })
 
   test('that is aborted in the moment in which it is let in hands its place on', async () => {

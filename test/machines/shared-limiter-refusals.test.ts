@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { JournalUnreachable } from '../../src/machines/journal.ts'
-import type { SlotLimiterOptions } from '../../src/machines/slot-limiter.ts'
+import type { SharedLimiterOptions } from '../../src/machines/shared-limiter.ts'
 import { aLimiter, names } from './a-limiter.ts'
 
 describe('When the service refuses a call', () => {
-  test('slots that were leased are not used, and one call at a time probes until one passes', async () => {
+  test('send times that were leased are not used, and one call at a time probes until one passes', async () => {
     const { time, call, departed, database, limiter } = aLimiter()
     const [first] = await Promise.all([
       call('a'),
@@ -14,19 +14,19 @@ describe('When the service refuses a call', () => {
       }),
     ])
     expect(limiter.throttledFor()).toBeNull()
-    const slotAt = departed[0]?.at as number
+    const sentAt = departed[0]?.at as number
     first.finish(true, 700)
     await time.pass(300)
     expect(limiter.throttledFor()).toBe(300)
     expect(names(departed)).toEqual(['a'])
-    expect(database.told).toEqual([`refused ${slotAt} 700`])
+    expect(database.told).toEqual([`refused ${sentAt} 700`])
     await time.pass(700)
     expect(names(departed)).toEqual(['a', 'b'])
     await time.pass(1_000)
     expect(names(departed)).toEqual(['a', 'b', 'c'])
   })
 
-  test('the one that passes is noted with its slot, and all go on', async () => {
+  test('the one that passes is noted with its send time, and all go on', async () => {
     const { time, call, departed, database, limiter } = aLimiter()
     const [first] = await Promise.all([call('a'), time.pass(50)])
     first.finish(true)
@@ -63,7 +63,7 @@ describe('When the service refuses a call', () => {
     expect(database.told.map((said) => said.split(' ')[0])).toEqual(['refused', 'passed'])
   })
 
-  test('slots that were asked for before it was refused are not used', async () => {
+  test('send times that were asked for before it was refused are not used', async () => {
     const { time, call, departed, database } = aLimiter({ answersAfterMs: 200 })
     const [first] = await Promise.all([call('a'), time.pass(400)])
     void call('b')
@@ -73,11 +73,11 @@ describe('When the service refuses a call', () => {
     expect(database.leases).toHaveLength(2)
     await time.pass(10_000)
     expect(names(departed)).toEqual(['a', 'b'])
-    expect(departed[1]?.at).toBe(database.slots.at(-1))
+    expect(departed[1]?.at).toBe(database.sendTimes.at(-1))
     expect(database.leases).toHaveLength(3)
   })
 
-  test('no slot is asked for before that is written down', async () => {
+  test('no send time is asked for before that is written down', async () => {
     const { time, call, departed, database } = aLimiter({ notesAfterMs: 400 })
     const [first] = await Promise.all([call('a'), time.pass(300)])
     first.finish(true)
@@ -88,7 +88,7 @@ describe('When the service refuses a call', () => {
     expect(names(departed)).toEqual(['a', 'b'])
   })
 
-  test('a call without a slot counts from when it left', async () => {
+  test('a call without a send time counts from when it left', async () => {
     const { time, call, database } = aLimiter({ spacingMs: null })
     await time.pass(10)
     const permit = await call('a')
@@ -97,7 +97,7 @@ describe('When the service refuses a call', () => {
     expect(database.told).toEqual(['refused 10 null'])
   })
 
-  test('of another process, all know it from their slots: the one whose call passes says so, and the others see it', async () => {
+  test('of another process, all know it from their send times: the one whose call passes says so, and the others see it', async () => {
     const { time, call, database, limiter } = aLimiter()
     database.isHeld = true
     const [probe] = await Promise.all([call('a'), time.pass(1_000)])
@@ -117,7 +117,7 @@ describe('When the service refuses a call', () => {
 
 test('An error that no waiting helps against is told, a database that cannot be reached is waited for', async () => {
   let tries = 0
-  const rates: Partial<SlotLimiterOptions['rates']> = {
+  const rates: Partial<SharedLimiterOptions['rates']> = {
     lease: async () => {
       tries += 1
       if (tries === 1) throw new JournalUnreachable('away')
@@ -127,7 +127,7 @@ test('An error that no waiting helps against is told, a database that cannot be 
   const errors: unknown[] = []
   const told = new Promise((resolve) => {
     const { call } = aLimiter({
-      rates: rates as SlotLimiterOptions['rates'],
+      rates: rates as SharedLimiterOptions['rates'],
       onError: (error) => resolve(errors.push(error)),
     })
     void call('a')

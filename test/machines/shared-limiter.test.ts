@@ -3,19 +3,19 @@ import { expect, test } from 'vitest'
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
 import type { SharedRates } from '../../src/machines/journal.ts'
-import { type SlotLimiterOptions, slotLimiter } from '../../src/machines/slot-limiter.ts'
+import { type SharedLimiterOptions, sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { type FakeTime, fakeTime } from '../api/fake-time.ts'
 
 /** 40 calls a second, of which so much is used. */
 const spacingMs = 27
 const graceMs = 20
 
-test('Workers leave in their slots and lose hardly any, however long calls take to be written', async () => {
+test('Workers leave at their send times and lose hardly any, however long calls take to be written', async () => {
   const times = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 50 })
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), times, times, async (workers, writing, leasing) => {
       const time = fakeTime()
-      const queue = slotsOfQueue(time, { spacingMs, leaseMs: cycle(leasing.map((ms) => Math.ceil(ms / 8))) })
+      const queue = timesOfQueue(time, { spacingMs, leaseMs: cycle(leasing.map((ms) => Math.ceil(ms / 8))) })
       const writeMs = cycle(writing)
       const callsEach = Math.floor(400 / workers)
       const left: number[] = []
@@ -27,12 +27,12 @@ test('Workers leave in their slots and lose hardly any, however long calls take 
       await time.settle()
       left.sort((a, b) => a - b)
       expect(left).toHaveLength(callsEach * workers)
-      // Each in a slot of its own, at its time or a little later.
+      // Each at a send time of its own, at its time or a little later.
       const free = [...queue.leased].sort((a, b) => a - b)
       for (const at of left) {
-        const slot = free.findIndex((one) => one <= at && at <= one + graceMs + 1)
-        expect(slot).toBeGreaterThanOrEqual(0)
-        free.splice(slot, 1)
+        const sendTime = free.findIndex((one) => one <= at && at <= one + graceMs + 1)
+        expect(sendTime).toBeGreaterThanOrEqual(0)
+        free.splice(sendTime, 1)
       }
       // After the first ones, by which a worker learns how long writing takes, and before only some have work left.
       const [first = 0, last = 0] = [left[100], left[300]]
@@ -42,18 +42,18 @@ test('Workers leave in their slots and lose hardly any, however long calls take 
   )
 })
 
-test('The first calls of a worker take two slots each', async () => {
+test('The first calls of a worker take two send times each', async () => {
   const time = fakeTime()
-  const limiter = limiterOf(time, slotsOfQueue(time, { spacingMs: 100 }).rates, { coldRequests: 2 })
+  const limiter = limiterOf(time, timesOfQueue(time, { spacingMs: 100 }).rates, { coldRequests: 2 })
   const left = Array.from({ length: 4 }, () => callThrough(time, limiter, { writeMs: 1, answerMs: 10 }))
   await time.settle()
   const [one = 0, ...others] = await Promise.all(left)
   expect(others.map((at) => Math.round((at - one) / 100))).toEqual([2, 4, 5])
 })
 
-test('A call that is given up before it left leaves its slot to the next one', async () => {
+test('A call that is given up before it left leaves its send time to the next one', async () => {
   const time = fakeTime()
-  const queue = slotsOfQueue(time, { spacingMs: 100 })
+  const queue = timesOfQueue(time, { spacingMs: 100 })
   const limiter = limiterOf(time, queue.rates)
   void limiter.acquire().then((permit) => permit.cancel())
   const waiting = new AbortController()
@@ -67,7 +67,7 @@ test('A call that is given up before it left leaves its slot to the next one', a
 
 test('Where there is no limit, calls leave at once', async () => {
   const time = fakeTime()
-  const rates = { ...slotsOfQueue(time, { spacingMs }).rates }
+  const rates = { ...timesOfQueue(time, { spacingMs }).rates }
   rates.lease = async () => ({ unlimited: true, now: time.now() })
   const limiter = limiterOf(time, rates)
   const left = Array.from({ length: 16 }, () => callThrough(time, limiter, { writeMs: 1, answerMs: 10 }))
@@ -77,7 +77,7 @@ test('Where there is no limit, calls leave at once', async () => {
 
 test('After a refusal one call probes at a time, and when it has passed the others follow', async () => {
   const time = fakeTime()
-  const queue = slotsOfQueue(time, { spacingMs: 100 })
+  const queue = timesOfQueue(time, { spacingMs: 100 })
   const limiter = limiterOf(time, queue.rates)
   const refused = callThrough(time, limiter, { writeMs: 1, answerMs: 10, throttled: true })
   await time.pass(50)
@@ -101,22 +101,22 @@ interface QueueOptions {
   readonly leaseMs?: () => number
 }
 
-/** Slots of one key as the database leases them to workers. */
-function slotsOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOptions) {
+/** Send times of one key as the database leases them to workers. */
+function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOptions) {
   const leased: number[] = []
   let next = 0
   let heldUntil: number | null = null
-  const rates: SlotLimiterOptions['rates'] = {
-    lease: async (_, slots, leadMs) => {
+  const rates: SharedLimiterOptions['rates'] = {
+    lease: async (_, count, leadMs) => {
       const wayMs = leaseMs()
       await pause(time, wayMs)
       const now = time.now()
       const firstAt = Math.max(next, now + leadMs, heldUntil ?? 0)
-      const [given, spacing] = heldUntil === null ? [slots, spacingMs] : [1, 1_000]
+      const [given, spacing] = heldUntil === null ? [count, spacingMs] : [1, 1_000]
       next = firstAt + given * spacing
-      for (let slot = 0; slot < given; slot++) leased.push(firstAt + slot * spacing)
+      for (let index = 0; index < given; index++) leased.push(firstAt + index * spacing)
       await pause(time, wayMs)
-      return { firstAt, spacingMs: spacing, slots: given, isProbe: heldUntil !== null, now }
+      return { firstAt, spacingMs: spacing, given, isProbe: heldUntil !== null, now }
     },
     refused: async () => {
       heldUntil ??= time.now() + 1_000
@@ -131,14 +131,14 @@ function slotsOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOpt
 
 function limiterOf(
   time: FakeTime,
-  rates: SlotLimiterOptions['rates'],
-  options: Partial<SlotLimiterOptions> = {},
+  rates: SharedLimiterOptions['rates'],
+  options: Partial<SharedLimiterOptions> = {},
 ): RateLimiter {
   const clock = databaseClock({ ...time.clock, wall: () => time.now() })
   const onError = (error: unknown): void => {
     throw error
   }
-  return slotLimiter({ ...{ rates, clock, onError, keyHash: 'key', concurrency: 16 }, ...options })
+  return sharedLimiter({ ...{ rates, clock, onError, keyHash: 'key', concurrency: 16 }, ...options })
 }
 
 interface CallTimes {

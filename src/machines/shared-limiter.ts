@@ -4,20 +4,20 @@ import type { SharedRates } from './journal.ts'
 import { whenReachable } from './waiting.ts'
 
 /*
- * How calls come to slots, as a machine: an event changes the state, and the effects follow from both. Nothing here waits or asks; instants
+ * How calls come to send times, as a machine: an event changes the state, and the effects follow from both. Nothing here waits or asks; instants
  * are monotonic milliseconds.
  *
  * A call is in one of these states:
  *
  *   waiting   it has asked, and is not written yet
  *   writing   it was let through, and its row is being written
- *   ready     it is written, and leaves in the next slot
+ *   ready     it is written, and leaves at the next send time
  *   left      it is no longer here
  *
  *   state     goes on                            given up       the database fails
- *   waiting   writing, shortly before its slot   left           waiting
+ *   waiting   writing, shortly before its send time   left           waiting
  *   writing   ready, when it is written          left           writing
- *   ready     left, in the next slot             -              left, rejected
+ *   ready     left, at the next send time             -              left, rejected
  *
  * Without a limit a waiting call skips the other states: it is let through and may leave when it is written.
  *
@@ -25,15 +25,15 @@ import { whenReachable } from './waiting.ts'
  *   asked       the call waits; urgent calls stand before the others                      calls go on
  *   aborted     a waiting call is gone                                                    -
  *   written     a writing call is ready; how long that took is learned                    calls go on
- *   cancelled   a writing call is gone: the next call takes its slot                      calls go on
- *   throttled   calls are refused from now on; the slots at hand would be refused, too    it is noted in the database
+ *   cancelled   a writing call is gone: the next call takes its send time                      calls go on
+ *   throttled   calls are refused from now on; the send times at hand would be refused, too    it is noted in the database
  *   passed      a call that left after the refusal: calls are refused no longer           it is noted in the database
- *   leased      there are more slots; or no limit; or another process met a refusal       calls go on
+ *   leased      there are more send times; or no limit; or another process met a refusal       calls go on
  *   limits      what is known of the limit is forgotten                                   calls go on
- *   failed      ready calls are rejected: no slot will come                               -
+ *   failed      ready calls are rejected: no send time will come                               -
  *   woken       nothing                                                                   calls go on
  *
- * `calls go on` lets calls leave whose slot has come, lets others through, leases slots where some are missing, and says when to wake it.
+ * `calls go on` lets calls leave whose send time has come, lets others through, leases send times where some are missing, and says when to wake it.
  */
 
 export interface QueuedCall {
@@ -45,20 +45,20 @@ export interface QueuedCall {
 export interface LimiterState {
   readonly waiting: readonly QueuedCall[]
   readonly ready: readonly QueuedCall[]
-  /** How many calls are writing or ready: each takes one of the next slots. */
+  /** How many calls are writing or ready: each takes one of the next send times. */
   readonly underWay: number
-  /** The slots at hand, the next one first. */
-  readonly slots: readonly number[]
-  /** How many of the next slots stay unused: the second ones of cold requests. */
+  /** The send times at hand, the next one first. */
+  readonly sendTimes: readonly number[]
+  /** How many of the next send times stay unused: the second ones of cold requests. */
   readonly unused: number
-  /** How many requests are still cold: they take two slots each. */
+  /** How many requests are still cold: they take two send times each. */
   readonly coldLeft: number
   /** Until then there is no limit. */
   readonly unlimitedUntil: number
-  /** The slot of the call that probes after a refusal: before it no slot is asked for. */
+  /** The send time of the call that probes after a refusal: before it no send time is asked for. */
   readonly probeAt: number
   readonly isLeasing: boolean
-  /** How long before its slot a call is let through, so that it can be written. */
+  /** How long before its send time a call is let through, so that it can be written. */
   readonly leadMs: number
   /** Since when the service refuses calls; null while it lets them pass. */
   readonly refusedSince: number | null
@@ -74,45 +74,45 @@ export type LimiterEvent =
   | {
       readonly kind: 'throttled'
       readonly free: boolean
-      readonly slotAt: number
+      readonly sentAt: number
       readonly namedMs: number | null
     }
   | {
       readonly kind: 'passed'
       readonly free: boolean
-      readonly slotAt: number
+      readonly sentAt: number
       readonly leftAt: number
     }
   | {
       readonly kind: 'leased'
       /** Null where there is no limit. */
-      readonly slots: readonly number[] | null
-      /** Calls are refused, here or by another process: the one slot is for a call that probes. */
+      readonly sendTimes: readonly number[] | null
+      /** Calls are refused, here or by another process: the one send time is for a call that probes. */
       readonly isProbe: boolean
-      /** `refusedAt` when the slots were asked for: what was refused since would be refused in these slots, too. */
+      /** `refusedAt` when the send times were asked for: what was refused since would be refused at these send times, too. */
       readonly refusedBefore: number
     }
   | { readonly kind: 'failed'; readonly error: unknown; readonly wasLeasing: boolean }
   | { readonly kind: 'cancelled' | 'limits' | 'woken' }
 
 export type LimiterEffect =
-  | { readonly kind: 'let-through'; readonly id: number; readonly needsSlot: boolean }
-  /** The call leaves in its slot; null without a limit. */
-  | { readonly kind: 'leave'; readonly id: number; readonly slot: number | null }
+  | { readonly kind: 'let-through'; readonly id: number; readonly needsTime: boolean }
+  /** The call leaves at its send time; null without a limit. */
+  | { readonly kind: 'leave'; readonly id: number; readonly sendTime: number | null }
   | { readonly kind: 'reject'; readonly id: number; readonly error: unknown }
   /** Takes the place of an earlier one; null: no wake is needed. */
   | { readonly kind: 'wake'; readonly inMs: number | null }
   | { readonly kind: 'lease' }
-  /** `slotAt` is the slot of the call by the clock of the database. */
-  | { readonly kind: 'note-refusal'; readonly slotAt: number; readonly namedMs: number | null }
-  | { readonly kind: 'note-pass'; readonly slotAt: number }
+  /** `sentAt` is the send time of the call by the clock of the database. */
+  | { readonly kind: 'note-refusal'; readonly sentAt: number; readonly namedMs: number | null }
+  | { readonly kind: 'note-pass'; readonly sentAt: number }
 
-/** Slots that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
-const slotsAtOnce = 5
-/** More slots are leased while those at hand last for less than this many times as long as writing a call takes. */
+/** Send times that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
+const timesAtOnce = 5
+/** More send times are leased while those at hand last for less than this many times as long as writing a call takes. */
 const leadsAhead = 3
 /**
- * A slot is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much
+ * A send time is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much
  * is left unused that calls may be late by 75 ms before a second has one too many.
  */
 const graceMs = 20
@@ -130,7 +130,7 @@ export function firstState(coldRequests: number): LimiterState {
     waiting: [],
     ready: [],
     underWay: 0,
-    slots: [],
+    sendTimes: [],
     unused: 0,
     coldLeft: coldRequests,
     unlimitedUntil: never,
@@ -169,14 +169,14 @@ export function stepOf(state: LimiterState, event: LimiterEvent, now: number): S
       return {
         state: {
           ...state,
-          slots: [],
+          sendTimes: [],
           probeAt: never,
           unlimitedUntil: never,
           refusedAt: now,
           refusedSince: state.refusedSince ?? now,
           paidRefused: state.paidRefused || !event.free,
         },
-        effects: [{ kind: 'note-refusal', slotAt: event.slotAt, namedMs: event.namedMs }],
+        effects: [{ kind: 'note-refusal', sentAt: event.sentAt, namedMs: event.namedMs }],
       }
     case 'passed': {
       const saysNothing =
@@ -184,7 +184,7 @@ export function stepOf(state: LimiterState, event: LimiterEvent, now: number): S
       if (saysNothing) return { state, effects: [] }
       return {
         state: { ...state, refusedSince: null, paidRefused: false, probeAt: never },
-        effects: [{ kind: 'note-pass', slotAt: event.slotAt }],
+        effects: [{ kind: 'note-pass', sentAt: event.sentAt }],
       }
     }
     case 'leased':
@@ -206,33 +206,33 @@ export function stepOf(state: LimiterState, event: LimiterEvent, now: number): S
   }
 }
 
-/** How many slots are leased for the calls of a state. */
-export function slotsToLease(state: LimiterState): number {
-  return Math.min(slotsAtOnce, Math.max(1, missingSlots(state)))
+/** How many send times are leased for the calls of a state. */
+export function timesToLease(state: LimiterState): number {
+  return Math.min(timesAtOnce, Math.max(1, missingTimes(state)))
 }
 
-/** Lets calls leave and lets others through, as far as the slots at hand allow at `now`. */
+/** Lets calls leave and lets others through, as far as the send times at hand allow at `now`. */
 function goOn(state: LimiterState, now: number): Step {
   const effects: LimiterEffect[] = []
   if (now < state.unlimitedUntil) {
-    for (const { id } of state.ready) effects.push({ kind: 'leave', id, slot: null })
-    for (const { id } of state.waiting) effects.push({ kind: 'let-through', id, needsSlot: false })
+    for (const { id } of state.ready) effects.push({ kind: 'leave', id, sendTime: null })
+    for (const { id } of state.waiting) effects.push({ kind: 'let-through', id, needsTime: false })
     effects.push({ kind: 'wake', inMs: null })
     const underWay = state.underWay - state.ready.length
     return { state: { ...state, underWay, ready: [], waiting: [] }, effects }
   }
-  let next = withoutOverSlots(state, now)
+  let next = withoutPastTimes(state, now)
   for (;;) {
     const [call] = next.ready
-    const [slot] = next.slots
-    if (call === undefined || slot === undefined || slot > now) break
-    effects.push({ kind: 'leave', id: call.id, slot })
+    const [sendTime] = next.sendTimes
+    if (call === undefined || sendTime === undefined || sendTime > now) break
+    effects.push({ kind: 'leave', id: call.id, sendTime })
     const isCold = next.coldLeft > 0
-    next = withoutOverSlots(
+    next = withoutPastTimes(
       {
         ...next,
         ready: next.ready.slice(1),
-        slots: next.slots.slice(1),
+        sendTimes: next.sendTimes.slice(1),
         underWay: next.underWay - 1,
         coldLeft: next.coldLeft - (isCold ? 1 : 0),
         unused: next.unused + (isCold ? 1 : 0),
@@ -242,63 +242,63 @@ function goOn(state: LimiterState, now: number): Step {
   }
   for (;;) {
     const [call] = next.waiting
-    const slot = next.slots[next.underWay]
-    if (call === undefined || slot === undefined || slot - next.leadMs > now) break
-    effects.push({ kind: 'let-through', id: call.id, needsSlot: true })
+    const sendTime = next.sendTimes[next.underWay]
+    if (call === undefined || sendTime === undefined || sendTime - next.leadMs > now) break
+    effects.push({ kind: 'let-through', id: call.id, needsTime: true })
     next = { ...next, waiting: next.waiting.slice(1), underWay: next.underWay + 1 }
   }
   effects.push({ kind: 'wake', inMs: untilNext(next, now) })
-  if (next.isLeasing || !lacksSlots(next, now)) return { state: next, effects }
+  if (next.isLeasing || !lacksTimes(next, now)) return { state: next, effects }
   effects.push({ kind: 'lease' })
   return { state: { ...next, isLeasing: true }, effects }
 }
 
-/** Drops slots that are over, and those that stay unused. */
-function withoutOverSlots(state: LimiterState, now: number): LimiterState {
-  let { slots, unused } = state
-  while (slots.length > 0 && (unused > 0 || (slots[0] as number) < now - graceMs)) {
-    slots = slots.slice(1)
+/** Drops send times that are over, and those that stay unused. */
+function withoutPastTimes(state: LimiterState, now: number): LimiterState {
+  let { sendTimes, unused } = state
+  while (sendTimes.length > 0 && (unused > 0 || (sendTimes[0] as number) < now - graceMs)) {
+    sendTimes = sendTimes.slice(1)
     unused = Math.max(0, unused - 1)
   }
-  return { ...state, slots, unused }
+  return { ...state, sendTimes, unused }
 }
 
 /**
- * Milliseconds until the next call may leave or be let through, or until slots may be asked for again after a probe; null where no call
+ * Milliseconds until the next call may leave or be let through, or until send times may be asked for again after a probe; null where no call
  * waits for an instant.
  */
 function untilNext(state: LimiterState, now: number): number | null {
-  const { waiting, ready, slots, underWay, leadMs, probeAt } = state
-  const leaves = (ready.length > 0 ? slots[0] : undefined) ?? Number.POSITIVE_INFINITY
-  const isLetThrough = (waiting.length > 0 ? slots[underWay] : undefined) ?? Number.POSITIVE_INFINITY
-  const probed = missingSlots(state) > 0 && now < probeAt ? probeAt : Number.POSITIVE_INFINITY
+  const { waiting, ready, sendTimes, underWay, leadMs, probeAt } = state
+  const leaves = (ready.length > 0 ? sendTimes[0] : undefined) ?? Number.POSITIVE_INFINITY
+  const isLetThrough = (waiting.length > 0 ? sendTimes[underWay] : undefined) ?? Number.POSITIVE_INFINITY
+  const probed = missingTimes(state) > 0 && now < probeAt ? probeAt : Number.POSITIVE_INFINITY
   const wakeAt = Math.min(leaves, isLetThrough - leadMs, probed)
   return wakeAt < Number.POSITIVE_INFINITY ? Math.max(1, Math.ceil(wakeAt - now)) : null
 }
 
-function lacksSlots(state: LimiterState, now: number): boolean {
-  const { slots, probeAt, leadMs } = state
-  if (missingSlots(state) <= 0 || now < probeAt) return false
-  return slots.length < slotsAtOnce || (slots.at(-1) as number) < now + leadsAhead * leadMs
+function lacksTimes(state: LimiterState, now: number): boolean {
+  const { sendTimes, probeAt, leadMs } = state
+  if (missingTimes(state) <= 0 || now < probeAt) return false
+  return sendTimes.length < timesAtOnce || (sendTimes.at(-1) as number) < now + leadsAhead * leadMs
 }
 
-function missingSlots({ waiting, underWay, unused, slots }: LimiterState): number {
-  return waiting.length + underWay + unused - slots.length
+function missingTimes({ waiting, underWay, unused, sendTimes }: LimiterState): number {
+  return waiting.length + underWay + unused - sendTimes.length
 }
 
 function withLease(
   state: LimiterState,
-  { slots, isProbe, refusedBefore }: Extract<LimiterEvent, { kind: 'leased' }>,
+  { sendTimes, isProbe, refusedBefore }: Extract<LimiterEvent, { kind: 'leased' }>,
   now: number,
 ): LimiterState {
   if (state.refusedAt !== refusedBefore) return state
   const standing = withStanding(state, isProbe, now)
-  if (slots === null) return { ...standing, unlimitedUntil: now + unlimitedForMs }
+  if (sendTimes === null) return { ...standing, unlimitedUntil: now + unlimitedForMs }
   return {
     ...standing,
     unlimitedUntil: never,
-    slots: [...state.slots, ...slots].sort((a, b) => a - b),
-    probeAt: isProbe ? (slots[0] as number) : state.probeAt,
+    sendTimes: [...state.sendTimes, ...sendTimes].sort((a, b) => a - b),
+    probeAt: isProbe ? (sendTimes[0] as number) : state.probeAt,
   }
 }
 
@@ -321,13 +321,13 @@ function queued(calls: readonly QueuedCall[], call: QueuedCall): readonly Queued
   return firstPatient < 0 ? [...calls, call] : calls.toSpliced(firstPatient, 0, call)
 }
 
-export interface SlotLimiterOptions {
+export interface SharedLimiterOptions {
   readonly rates: Pick<SharedRates, 'lease' | 'refused' | 'passed' | 'setLimits'>
   readonly keyHash: string
   readonly clock: DatabaseClock
   /** Calls in flight at most; free lookups come on top. */
   readonly concurrency: number
-  /** The first requests, which take two slots each: they arrive late on new connections, and would meet those behind them. */
+  /** The first requests, which take two send times each: they arrive late on new connections, and would meet those behind them. */
   readonly coldRequests?: number
   /** Called with an error of the database that no waiting helps against. */
   readonly onError: (error: unknown) => void
@@ -336,26 +336,26 @@ export interface SlotLimiterOptions {
 }
 
 /** The rate limiter of one process among several that share a key. */
-export type SlotLimiter = ReturnType<typeof slotLimiter>
+export type SharedLimiter = ReturnType<typeof sharedLimiter>
 
 /**
- * Calls leave in slots that are leased in the time of the database. A call is let through shortly before a slot, so that it can be written;
- * whichever is written first leaves in the next slot, so that none is lost over one that takes long. What follows from what happens is
- * decided in `slot-states`; here it is done.
+ * Calls leave at send times that are leased in the time of the database. A call is let through shortly before a send time, so that it can be written;
+ * whichever is written first leaves at the next send time, so that none is lost over one that takes long. What follows from what happens is
+ * decided by the functions above; here it is done.
  */
-export function slotLimiter(options: SlotLimiterOptions) {
+export function sharedLimiter(options: SharedLimiterOptions) {
   const { rates, keyHash, clock, concurrency, coldRequests = 0, onError, signal: over } = options
   let state = firstState(coldRequests)
   const places = placesInFlight(concurrency)
-  /** What a call waits for, by its number: to be let through (with whether it needs a slot), or to leave (with its slot). */
-  const lettingThrough = new Map<number, (needsSlot: boolean) => void>()
+  /** What a call waits for, by its number: to be let through (with whether it needs a send time), or to leave (with its send time). */
+  const lettingThrough = new Map<number, (needsTime: boolean) => void>()
   const leaving = new Map<
     number,
-    { readonly leave: (slot: number | null) => void; readonly reject: (error: unknown) => void }
+    { readonly leave: (sendTime: number | null) => void; readonly reject: (error: unknown) => void }
   >()
   let calls = 0
   let cancelWake: (() => void) | null = null
-  /** Slots that are asked for before the last refusal is noted would be refused as well. */
+  /** Send times that are asked for before the last refusal is noted would be refused as well. */
   let refusalNoted: Promise<unknown> = Promise.resolve()
 
   const happen = (event: LimiterEvent): void => {
@@ -373,10 +373,10 @@ export function slotLimiter(options: SlotLimiterOptions) {
   const perform = (effect: LimiterEffect): void => {
     switch (effect.kind) {
       case 'let-through':
-        taken(lettingThrough, effect.id)?.(effect.needsSlot)
+        taken(lettingThrough, effect.id)?.(effect.needsTime)
         break
       case 'leave':
-        taken(leaving, effect.id)?.leave(effect.slot)
+        taken(leaving, effect.id)?.leave(effect.sendTime)
         break
       case 'reject':
         taken(leaving, effect.id)?.reject(effect.error)
@@ -389,10 +389,10 @@ export function slotLimiter(options: SlotLimiterOptions) {
         void lease()
         break
       case 'note-refusal':
-        refusalNoted = patient(() => rates.refused(keyHash, effect.slotAt, effect.namedMs)).then(goOn, fail)
+        refusalNoted = patient(() => rates.refused(keyHash, effect.sentAt, effect.namedMs)).then(goOn, fail)
         break
       case 'note-pass':
-        patient(() => rates.passed(keyHash, effect.slotAt)).then(goOn, fail)
+        patient(() => rates.passed(keyHash, effect.sentAt)).then(goOn, fail)
         break
     }
   }
@@ -402,19 +402,19 @@ export function slotLimiter(options: SlotLimiterOptions) {
     try {
       await refusalNoted
       const refusedBefore = state.refusedAt
-      const count = slotsToLease(state)
+      const count = timesToLease(state)
       const answer = await patient(async () => {
         const askedAt = clock.monotonic()
         const answer = await rates.lease(keyHash, count, state.leadMs * 2)
         clock.note(answer.now, askedAt, clock.monotonic())
         return answer
       })
-      if ('unlimited' in answer) leased = { kind: 'leased', slots: null, isProbe: false, refusedBefore }
+      if ('unlimited' in answer) leased = { kind: 'leased', sendTimes: null, isProbe: false, refusedBefore }
       else {
-        const { slots: given, spacingMs, isProbe } = answer
+        const { given, spacingMs, isProbe } = answer
         const first = clock.monotonicAt(answer.firstAt)
-        const slots = Array.from({ length: given }, (_, index) => first + index * spacingMs)
-        leased = { kind: 'leased', slots, isProbe, refusedBefore }
+        const sendTimes = Array.from({ length: given }, (_, index) => first + index * spacingMs)
+        leased = { kind: 'leased', sendTimes, isProbe, refusedBefore }
       }
     } catch (error) {
       fail(error, true)
@@ -423,7 +423,7 @@ export function slotLimiter(options: SlotLimiterOptions) {
     happen(leased)
   }
 
-  /** Fulfilled when a call may be written: with whether it needs a slot. Rejected with the reason of an aborted signal. */
+  /** Fulfilled when a call may be written: with whether it needs a send time. Rejected with the reason of an aborted signal. */
   const mayBegin = (id: number, urgent: boolean, signal: AbortSignal | undefined): Promise<boolean> =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -434,9 +434,9 @@ export function slotLimiter(options: SlotLimiterOptions) {
         happen({ kind: 'aborted', call })
       }
       signal?.addEventListener('abort', abort, { once: true })
-      lettingThrough.set(id, (needsSlot) => {
+      lettingThrough.set(id, (needsTime) => {
         signal?.removeEventListener('abort', abort)
-        resolve(needsSlot)
+        resolve(needsTime)
       })
       happen({ kind: 'asked', call })
     })
@@ -445,12 +445,12 @@ export function slotLimiter(options: SlotLimiterOptions) {
     if (signal?.aborted) throw signal.reason
     if (!urgent) await places.enter(signal)
     const id = calls++
-    const needsSlot = await mayBegin(id, urgent, signal).catch((error: unknown) => {
+    const needsTime = await mayBegin(id, urgent, signal).catch((error: unknown) => {
       if (!urgent) places.leave()
       throw error
     })
     let leftAt = clock.monotonic()
-    let isWriting = needsSlot
+    let isWriting = needsTime
     let isOver = false
     const grantedAt = clock.monotonic()
     const end = (): void => {
@@ -461,11 +461,11 @@ export function slotLimiter(options: SlotLimiterOptions) {
       departure: async () => {
         if (!isWriting) return
         isWriting = false
-        const slot = await new Promise<number | null>((leave, reject) => {
+        const sendTime = await new Promise<number | null>((leave, reject) => {
           leaving.set(id, { leave, reject })
           happen({ kind: 'written', call: { id, urgent }, tookMs: clock.monotonic() - grantedAt })
         })
-        leftAt = slot ?? clock.monotonic()
+        leftAt = sendTime ?? clock.monotonic()
       },
       sent: () => {},
       cancel: () => {
@@ -475,11 +475,11 @@ export function slotLimiter(options: SlotLimiterOptions) {
       },
       finish: (throttled, namedMs = null) => {
         end()
-        const slotAt = leftAt - clock.monotonicAt(0)
+        const sentAt = leftAt - clock.monotonicAt(0)
         happen(
           throttled
-            ? { kind: 'throttled', free: urgent, slotAt, namedMs }
-            : { kind: 'passed', free: urgent, slotAt, leftAt },
+            ? { kind: 'throttled', free: urgent, sentAt, namedMs }
+            : { kind: 'passed', free: urgent, sentAt, leftAt },
         )
       },
     }
@@ -490,7 +490,7 @@ export function slotLimiter(options: SlotLimiterOptions) {
     setLimits: (limits) => {
       patient(() => rates.setLimits(keyHash, limits)).then(() => happen({ kind: 'limits' }), fail)
     },
-    // Calls of other processes have slots of their own.
+    // Calls of other processes have send times of their own.
     countEarlierCalls: () => {},
     throttledFor: () => (state.refusedSince === null ? null : clock.monotonic() - state.refusedSince),
     /** Calls that wait or are in flight; free lookups do not count. */
