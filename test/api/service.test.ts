@@ -8,9 +8,9 @@ import { rateLimiter } from '../../src/api/rate-limiter.ts'
 import { usage } from '../../src/catalog/index.ts'
 import type { Outcome, Settlement } from '../../src/model/call.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
+import { testTable } from '../support/test-table.ts'
 import { fakeTime } from './fake-time.ts'
 import { http, rawServer } from './raw-server.ts'
-import { testTable } from '../support/test-table.ts'
 
 /** A service on a real connection, with a ledger in memory. */
 function serviceAt(origin: string, timeoutMs = 10_000) {

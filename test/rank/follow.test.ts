@@ -9,10 +9,10 @@ import {
   type QueryUpdate,
   scoreQuery,
 } from '../../src/rank/paging.ts'
-import { pagesOf } from './build.ts'
 import { aTarget } from '../run/build.ts'
 import { webPage } from '../store/answers.ts'
 import { testTable } from '../support/test-table.ts'
+import { pagesOf } from './build.ts'
 
 const answered: PageOutcome = webPage('')
 const last: PageOutcome = webPage('', { hasNextPage: false })

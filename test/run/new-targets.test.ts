@@ -2,8 +2,8 @@ import timers from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { backfillAndNotify } from '../../src/run/derive.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
-import { aTarget } from './build.ts'
 import { replaced } from '../support/replaced.ts'
+import { aTarget } from './build.ts'
 
 const happened: string[] = []
 let now = 0

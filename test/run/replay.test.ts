@@ -12,8 +12,8 @@ import {
 } from '../../src/run/backtest.ts'
 import { pagesOf } from '../rank/build.ts'
 import { neverSeen, services } from '../rank/looking.ts'
-import { aTarget } from './build.ts'
 import { testTable } from '../support/test-table.ts'
+import { aTarget } from './build.ts'
 import { day, rules, storedQuery } from './histories.ts'
 
 const ten = 'abcdefghij'
