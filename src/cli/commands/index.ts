@@ -73,6 +73,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/export.ts')).exportCommand,
   },
   {
+    usage: 'clicks <what> [name]',
+    describe: 'Clicks of Search Console from files, beside ranks: add, list, undo',
+    load: async () => (await import('./workspace/clicks.ts')).clicksCommand,
+  },
+  {
     usage: 'alerts <what> [name]',
     describe: 'Alerts: list [job]; mute an alert, job, tag or rule; send what waits; test [channel]',
     load: async () => (await import('./report/alerts.ts')).alertsCommand,

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { UsageError } from '../../model/errors.ts'
 import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from '../journal.ts'
 import { type StoreCache, storeCache } from './cache.ts'
+import { clickStore } from './clicks/clicks.ts'
 import {
   copyToChange,
   openDatabase,
@@ -57,6 +58,7 @@ export interface Store
     ReturnType<typeof slotStore>,
     ReturnType<typeof dueReads>,
     ReturnType<typeof statusReads>,
+    ReturnType<typeof clickStore>,
     ReturnType<typeof syncStore> {
   readonly space: DiskSpace
   readonly file: DatabaseFile
@@ -230,6 +232,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     ...slotStore(db, writer),
     ...dueReads(db),
     ...statusReads(db),
+    ...clickStore(db, writer),
     ...syncStore(db, writer, memory.keys),
     draft: async () => describingErrors(openDraft(), path),
     [Symbol.asyncDispose]: close,

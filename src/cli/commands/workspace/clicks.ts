@@ -1,0 +1,254 @@
+import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
+import { dayNumber, dayText, siteOfProperty } from '../../../arrive/clicks/rows.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { systemClock, utcMinute } from '../../../model/time.ts'
+import { formatTable } from '../../../output/table.ts'
+import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
+import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
+import type { Store } from '../../../store/sqlite/open.ts'
+import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
+
+const works = { add, list, undo }
+
+const flags = {
+  site: textOption('add: the property, where the files do not say it: acme.com, or https://www.acme.com/'),
+  from: textOption('add: the first day of files without days, for instance 2026-08-01'),
+  until: textOption('add: the last day of files without days'),
+  ...waitFlags,
+} satisfies OptionSpecs
+
+export type ClicksFlags = TypedOptions<typeof flags> & { readonly what: string; readonly name?: string }
+
+export const clicksCommand = {
+  flags,
+  words: Object.keys(works),
+  exits: [0, 1, 2, 6, 7, 130],
+  docs: 'docs/clicks.md',
+  examples: [
+    ['clicks add acme.com-Performance-on-Search-2026-11-26.zip', 'what Search Console exports'],
+    ['clicks add bulk/ --site acme.com', 'tables of its bulk export: CSV, JSONL, Parquet'],
+    ['clicks list', 'what was added, with its days and sums'],
+    ['clicks undo 3', 'takes the third addition away'],
+  ],
+  run: clicks,
+} satisfies Command
+
+/** `rankline clicks`: clicks and impressions of Search Console, beside ranks. */
+export async function clicks(flags: ClicksFlags, terminal: Terminal): Promise<number> {
+  const what = chosenWork('clicks', works, flags.what)
+  for (const flag of ['site', 'from', 'until'] as const)
+    if (what !== 'add' && flags[propertyOf(flag)] !== undefined)
+      throw new UsageError(`rankline clicks ${what} takes no --${flag}. It belongs to: rankline clicks add`)
+  return await works[what](flags, terminal)
+}
+
+/** `rankline clicks add`: stores a file, a folder or an archive as one change. */
+async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
+  if (flags.name === undefined)
+    throw new UsageError('Name the file, the folder or the archive: rankline clicks add export.zip')
+  const options = { property: propertyOption(flags.site), period: periodOption(flags) }
+  const database = databasePath(flags)
+  makeDefaultFolder(database)
+  await using changed = await openToChange(database, {
+    wait: flags.wait,
+    beside: false,
+    log: (line) => note(terminal, line),
+  })
+  const { store } = changed
+  const added = await addClicks(store, flags.name, { ...options, now: systemClock.wall() })
+  const addition = (await store.clickAdditions()).find(({ id }) => id === added.id)
+  if (addition === undefined) throw new Error(`The addition ${added.id} is missing`)
+  const replaced = added.isNew ? replacedDays(store, addition) : 0
+  if (flags.json === true) {
+    const { isNew, leftOut, warnings } = added
+    const document = {
+      ...documentOf(addition),
+      new: isNew,
+      replaced_days: replaced,
+      left_out: leftOut,
+      warnings,
+    }
+    await terminal.write(`${JSON.stringify(document, null, 2)}\n`)
+    return 0
+  }
+  if (!added.isNew) {
+    await terminal.write(
+      `This was added before, as ${addition.id} on ${utcMinute(addition.addedAt)} UTC. Nothing was stored.\n`,
+    )
+    return 0
+  }
+  const lines = [
+    `Added as ${addition.id}: ${count(addition.rows, 'row')} of ${sanitize(addition.source)}.`,
+    ...addition.tables.map(tableLine),
+    ...added.warnings.map(sanitize),
+    ...(replaced === 0
+      ? []
+      : [
+          `${count(replaced, 'day')} of the same property stood here before: the new rows count instead. rankline clicks undo ${addition.id} brings the former back.`,
+        ]),
+    ...(added.leftOut.length === 0
+      ? []
+      : [
+          `Left out, because nothing is read from them: ${added.leftOut.slice(0, 10).map(sanitize).join(', ')}${added.leftOut.length > 10 ? ', …' : ''}.`,
+        ]),
+  ]
+  await terminal.write(`${lines.join('\n')}\n`)
+  return 0
+}
+
+type Addition = Awaited<ReturnType<Store['clickAdditions']>>[number]
+
+/** Days of the tables of an addition that an earlier one had. */
+function replacedDays(store: Pick<Store, 'clickSpans'>, { tables }: Addition): number {
+  const sites = [...new Set(tables.flatMap(({ property }) => siteOfProperty(property) ?? []))]
+  const own = new Set(tables.map(({ id }) => id))
+  const spans = store.clickSpans(sites)
+  const keyOf = ({ property, rowsOf, timeSpan, countedBy, day, untilDay }: (typeof spans)[number]) =>
+    JSON.stringify([property, rowsOf, timeSpan, countedBy, day, untilDay])
+  const before = new Set(spans.filter(({ table }) => !own.has(table)).map(keyOf))
+  const days = spans.filter((one) => own.has(one.table) && before.has(keyOf(one))).map(({ day }) => day)
+  return new Set(days).size
+}
+
+function tableLine({
+  property,
+  rowsOf,
+  countedBy,
+  timeSpan,
+  from,
+  until,
+  clicks,
+  impressions,
+  ...rest
+}: Addition['tables'][number]): string {
+  const what = {
+    query: countedBy === 'page' ? 'Queries by page' : 'Queries',
+    page: 'Pages',
+    total: 'Sums of days',
+  }[rowsOf]
+  const time = timeSpan === 'day' ? 'by day' : 'one period'
+  const anonymous =
+    rest.anonymousImpressions > 0
+      ? `; of them ${count(rest.anonymousClicks, 'click')} and ${count(rest.anonymousImpressions, 'impression')} of queries that Search Console does not name`
+      : ''
+  return `${what} of ${sanitize(property)}, ${dayText(from ?? 0)} to ${dayText(until ?? 0)} (${time}): ${count(clicks, 'click')}, ${count(impressions, 'impression')}${anonymous}.`
+}
+
+/** `rankline clicks list`: what was added. */
+async function list(flags: ClicksFlags, terminal: Terminal): Promise<number> {
+  if (flags.name !== undefined)
+    throw new UsageError(`rankline clicks list takes no '${flags.name}'. Leave it out`)
+  await using store = await openWhatIsStored(flags)
+  const additions = await store.clickAdditions()
+  if (flags.json === true) {
+    await terminal.write(`${JSON.stringify(additions.map(documentOf), null, 2)}\n`)
+    return 0
+  }
+  if (additions.length === 0) {
+    terminal.log('No clicks were added yet. Add them with: rankline clicks add <file>')
+    return 0
+  }
+  const rows = additions.flatMap(({ id, addedAt, source, tables }) =>
+    tables.map((table) => [
+      String(id),
+      utcMinute(addedAt),
+      sanitize(table.property),
+      `${table.rowsOf}${table.countedBy === 'page' && table.rowsOf === 'query' ? ' by page' : ''}`,
+      `${dayText(table.from ?? 0)} to ${dayText(table.until ?? 0)}`,
+      table.timeSpan,
+      grouped(table.clicks),
+      grouped(table.impressions),
+      sanitize(source),
+    ]),
+  )
+  await terminal.write(formatTable(columns, rows, terminal.columns))
+  return 0
+}
+
+const columns = [
+  { title: 'id', align: 'right' },
+  { title: 'added (UTC)', dropped: true },
+  { title: 'property', shrinks: true, least: 12 },
+  { title: 'rows of' },
+  { title: 'days' },
+  { title: 'by' },
+  { title: 'clicks', align: 'right' },
+  { title: 'impressions', align: 'right' },
+  { title: 'file', shrinks: true, dropped: true },
+] as const
+
+function documentOf({ id, addedAt, source, rows, otherSearches, tables }: Addition) {
+  return {
+    id,
+    added_at: new Date(addedAt).toISOString(),
+    source,
+    rows,
+    rows_of_other_searches: otherSearches,
+    tables: tables.map((table) => ({
+      property: table.property,
+      rows_of: table.rowsOf,
+      counted_by: table.countedBy,
+      by: table.timeSpan,
+      from: dayText(table.from ?? 0),
+      until: dayText(table.until ?? 0),
+      clicks: table.clicks,
+      impressions: table.impressions,
+      anonymous_clicks: table.anonymousClicks,
+      anonymous_impressions: table.anonymousImpressions,
+    })),
+  }
+}
+
+/** `rankline clicks undo`: an addition goes as a whole, and nothing of it stays. */
+async function undo(flags: ClicksFlags, terminal: Terminal): Promise<number> {
+  const { name } = flags
+  if (name === undefined || !/^\d+$/.test(name))
+    throw new UsageError(
+      'Name the addition by its number: rankline clicks undo 3. List them with: rankline clicks list',
+    )
+  const id = Number(name)
+  await using changed = await openToChange(databasePath(flags), {
+    wait: flags.wait,
+    beside: false,
+    log: (line) => note(terminal, line),
+  })
+  const { store } = changed
+  const addition = (await store.clickAdditions()).find((one) => one.id === id)
+  if (addition === undefined)
+    throw new UsageError(`There is no addition ${id}. List them with: rankline clicks list`)
+  await store.undoClicks(id)
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ undone: id, source: addition.source }, null, 2)}\n`
+      : `Undone: ${id}, ${count(addition.rows, 'row')} of ${sanitize(addition.source)}.\n`,
+  )
+  return 0
+}
+
+/** A property as Search Console names it: a bare domain is all of it. */
+function propertyOption(site: string | undefined): string | null {
+  if (site === undefined) return null
+  const property =
+    site.includes('://') || site.startsWith('sc-domain:') ? site : `sc-domain:${site.toLowerCase()}`
+  if (siteOfProperty(property) === null || /\s/.test(site))
+    throw new UsageError(`--site cannot be '${site}'; write acme.com, or https://www.acme.com/`)
+  return property
+}
+
+function periodOption({ from, until }: ClicksFlags) {
+  if (from === undefined && until === undefined) return null
+  if (from === undefined || until === undefined)
+    throw new UsageError('--from and --until belong together: name the first and the last day')
+  const [first, last] = [dayNumber(from), dayNumber(until)]
+  for (const [flag, text, day] of [
+    ['--from', from, first],
+    ['--until', until, last],
+  ] as const)
+    if (day === -1 || text.length !== 10)
+      throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-08-01`)
+  if (last < first) throw new UsageError(`--until ${until} is before --from ${from}. Swap them`)
+  return { from: first, until: last }
+}

@@ -1,0 +1,156 @@
+import type { Database } from 'better-sqlite3'
+import { eq, max, min, sql, sum } from 'drizzle-orm'
+import type { GroupCommit } from '../connection/group-commit.ts'
+import { drizzle, raw } from '../connection/statements.ts'
+import { clickDraft, queryKey, textHash } from './draft.ts'
+import { clickAdditions, clickDays, clickRows, clickTables, clickTexts, volumes } from './schema.ts'
+
+/** A day, or a period, that a table of an addition has. */
+export interface ClickSpan {
+  readonly table: number
+  readonly property: string
+  readonly countedBy: 'property' | 'page'
+  readonly rowsOf: 'query' | 'page' | 'total'
+  readonly timeSpan: 'day' | 'period'
+  readonly hasCountries: boolean
+  readonly day: number
+  readonly untilDay: number
+  readonly clicks: number
+  readonly impressions: number
+  readonly anonymousClicks: number
+  readonly anonymousImpressions: number
+}
+
+/** Clicks of a query, or of a query and page, in one country on one day, or in the period that begins with it. */
+export interface StoredClicks {
+  readonly table: number
+  readonly country: string
+  readonly day: number
+  readonly clicks: number
+  readonly impressions: number
+  readonly positionSum: number
+}
+
+export function clickStore(db: Database, writer: GroupCommit) {
+  const orm = drizzle(db)
+  return {
+    /** What was added, the oldest first, each with its tables. */
+    clickAdditions: async () => {
+      const tables = orm
+        .select({
+          id: clickTables.id,
+          addition: clickTables.additionId,
+          property: clickTables.property,
+          countedBy: clickTables.countedBy,
+          rowsOf: clickTables.rowsOf,
+          timeSpan: clickTables.timeSpan,
+          from: min(clickDays.day),
+          until: max(clickDays.untilDay),
+          clicks: sum(clickDays.clicks).mapWith(Number),
+          impressions: sum(clickDays.impressions).mapWith(Number),
+          anonymousClicks: sum(clickDays.anonymousClicks).mapWith(Number),
+          anonymousImpressions: sum(clickDays.anonymousImpressions).mapWith(Number),
+        })
+        .from(clickTables)
+        .innerJoin(clickDays, eq(clickDays.tableId, clickTables.id))
+        .groupBy(clickTables.id)
+        .orderBy(clickTables.id)
+        .all()
+      return orm
+        .select()
+        .from(clickAdditions)
+        .orderBy(clickAdditions.id)
+        .all()
+        .map((one) => ({ ...one, tables: tables.filter(({ addition }) => addition === one.id) }))
+    },
+    /** The addition of some content; null where it was not added. */
+    clickAdditionOf: async (digest: string): Promise<number | null> =>
+      orm
+        .select({ id: clickAdditions.id })
+        .from(clickAdditions)
+        .where(eq(clickAdditions.digest, digest))
+        .get()?.id ?? null,
+    /** Begins an addition. */
+    draftClicks: async () => clickDraft(db, writer),
+    /** Takes an addition away, with everything that only it has. */
+    undoClicks: (id: number): Promise<void> =>
+      writer.write(() => {
+        const tables = orm
+          .select({ id: clickTables.id })
+          .from(clickTables)
+          .where(eq(clickTables.additionId, id))
+          .all()
+        for (const { id: table } of tables) {
+          orm.delete(clickRows).where(eq(clickRows.tableId, table)).run()
+          orm.delete(clickDays).where(eq(clickDays.tableId, table)).run()
+        }
+        orm.delete(clickTables).where(eq(clickTables.additionId, id)).run()
+        orm.delete(clickAdditions).where(eq(clickAdditions.id, id)).run()
+        db.exec(raw`DELETE FROM ${clickTexts} WHERE ${clickTexts.id} NOT IN
+          (SELECT ${clickRows.queryId} FROM ${clickRows} UNION SELECT ${clickRows.pageId} FROM ${clickRows})`)
+      }),
+    /** Every day and period that is stored of these sites. */
+    clickSpans: (sites: readonly string[]): readonly ClickSpan[] =>
+      db
+        .prepare<[string], Omit<ClickSpan, 'hasCountries'> & { readonly hasCountries: number }>(
+          raw`SELECT t.${clickTables.id} AS "table", t.${clickTables.property} AS property, t.${clickTables.countedBy} AS countedBy,
+            t.${clickTables.rowsOf} AS rowsOf, t.${clickTables.timeSpan} AS timeSpan, t.${clickTables.hasCountries} AS hasCountries,
+            d.${clickDays.day} AS day, d.${clickDays.untilDay} AS untilDay, d.${clickDays.clicks} AS clicks,
+            d.${clickDays.impressions} AS impressions, d.${clickDays.anonymousClicks} AS anonymousClicks,
+            d.${clickDays.anonymousImpressions} AS anonymousImpressions
+          FROM ${clickTables} t JOIN ${clickDays} d ON d.${clickDays.tableId} = t.${clickTables.id}
+          WHERE t.${clickTables.site} IN (SELECT value FROM json_each(?)) ORDER BY 1, 7`,
+        )
+        .all(JSON.stringify(sites))
+        .map((one) => ({ ...one, hasCountries: one.hasCountries === 1 })),
+    /** The rows of one query in these tables, in all countries. */
+    clicksOf: clicksReader(db),
+    /** What is stored of the volume of queries: of each all sources and countries. */
+    volumesOf: volumeReader(db),
+    /** Stores volumes; those of the same query, country and source are replaced where they are not newer. */
+    addVolumes: (rows: readonly (typeof volumes.$inferInsert)[]): Promise<void> =>
+      writer.write(() => {
+        for (const row of rows)
+          orm
+            .insert(volumes)
+            .values(row)
+            .onConflictDoUpdate({
+              target: [volumes.query, volumes.country, volumes.source],
+              set: row,
+              setWhere: sql`${volumes.day} <= ${row.day}`,
+            })
+            .run()
+      }),
+  }
+}
+
+function clicksReader(db: Database) {
+  return (queries: readonly string[], tables: readonly number[]): readonly (readonly StoredClicks[])[] => {
+    const number = db
+      .prepare<[bigint, string], number>(
+        raw`SELECT ${clickTexts.id} FROM ${clickTexts} WHERE ${clickTexts.hash} = ? AND ${clickTexts.text} = ?`,
+      )
+      .pluck()
+    const rows = db.prepare<[number, number], StoredClicks>(
+      raw`SELECT ${clickRows.tableId} AS "table", ${clickRows.country} AS country, ${clickRows.day} AS day, sum(${clickRows.clicks}) AS clicks,
+        sum(${clickRows.impressions}) AS impressions, sum(${clickRows.positionSum}) AS positionSum
+      FROM ${clickRows} WHERE ${clickRows.tableId} = ? AND ${clickRows.queryId} = ? GROUP BY 2, 3`,
+    )
+    return queries.map((query) => {
+      const text = queryKey(query)
+      const id = number.get(textHash(text, 'query'), text)
+      return id === undefined ? [] : tables.flatMap((table) => rows.all(table, id))
+    })
+  }
+}
+
+function volumeReader(db: Database) {
+  return (queries: readonly string[]) => {
+    const rows = drizzle(db)
+      .select()
+      .from(volumes)
+      .where(eq(volumes.query, sql.placeholder('query')))
+      .prepare()
+    return queries.map((query) => rows.all({ query: queryKey(query) }))
+  }
+}

@@ -1,0 +1,335 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { deflateRawSync, gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
+import { countedSpans } from '../../src/arrive/clicks/counted.ts'
+import { propertyInName, tableOfQueries, uiTable } from '../../src/arrive/clicks/layout.ts'
+import { dayNumber } from '../../src/arrive/clicks/rows.ts'
+import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
+import { openStore, type Store } from '../../src/store/sqlite/open.ts'
+
+const samples = fileURLToPath(new URL('samples', import.meta.url))
+let folder = ''
+let store: Store
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'clicks-'))
+  store = await openStore(':memory:')
+})
+
+afterEach(async () => {
+  await store[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+const options = { property: null, period: null, now: 0 }
+const add = (path: string, more: Partial<Parameters<typeof addClicks>[2]> = {}) =>
+  addClicks(store, path, { ...options, ...more })
+
+/** What is stored of an addition: each table with its sums. */
+async function sumsOf(id: number) {
+  const addition = (await store.clickAdditions()).find((one) => one.id === id)
+  return addition?.tables.map((one) =>
+    [
+      one.property,
+      one.rowsOf,
+      one.countedBy,
+      one.timeSpan,
+      one.clicks,
+      one.impressions,
+      one.anonymousImpressions,
+    ].join(' '),
+  )
+}
+
+/** Clicks, impressions and position of a query over everything that is stored of a site, by country. */
+function queryOf(text: string, site: string) {
+  const tables = [...new Set(store.clickSpans([site]).map(({ table }) => table))]
+  return store.clicksOf([text], tables)[0]?.map(({ country, day, clicks, impressions, positionSum }) => ({
+    country,
+    day,
+    clicks,
+    impressions,
+    position: positionSum / impressions + 1,
+  }))
+}
+
+describe('a UI export of Search Console', () => {
+  test('is read by its shape: days, queries and pages; the chart is not added to the days', async () => {
+    const { id, warnings, leftOut } = await add(join(samples, 'ui-en'), { property: 'https://www.acme.com/' })
+    expect(await sumsOf(id)).toEqual([
+      'https://www.acme.com/ total property day 160 5910 0',
+      'https://www.acme.com/ query property period 151 5510 0',
+      'https://www.acme.com/ page page period 151 5510 0',
+    ])
+    expect(queryOf('Standing  desk', 'acme.com')).toEqual([
+      {
+        country: '',
+        day: dayNumber('2026-10-01'),
+        clicks: 120,
+        impressions: 4400,
+        position: expect.closeTo(6.4, 9),
+      },
+    ])
+    expect(queryOf('desk, electric', 'acme.com')).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringContaining('a UI export has no query by day')])
+    expect(leftOut).toHaveLength(5)
+  })
+
+  test('is read in another language: semicolons, decimal commas, thousands apart; its pages say of which site it is', async () => {
+    const { id } = await add(join(samples, 'ui-cs'))
+    expect(await sumsOf(id)).toEqual([
+      'sc-domain:acme.cz total property day 19 1322 0',
+      'sc-domain:acme.cz query property period 19 1322 0',
+      'sc-domain:acme.cz page page period 19 1322 0',
+    ])
+    expect(queryOf('stůl', 'acme.cz')).toEqual([
+      expect.objectContaining({ clicks: 12, impressions: 1234, position: expect.closeTo(6.42, 9) }),
+    ])
+  })
+
+  test('as a ZIP file says its property by its name, and is the same content as its folder', async () => {
+    const names = ['Queries.csv', 'Pages.csv', 'Dates.csv']
+    const files = await Promise.all(
+      names.map(async (name) => [name, await readFile(join(samples, 'ui-en', name))] as const),
+    )
+    const path = join(folder, 'https___www.acme.com_-Performance-on-Search-2026-11-26.zip')
+    await writeFile(path, zipOf(files))
+    const { id } = await add(path)
+    expect((await sumsOf(id))?.[0]).toBe('https://www.acme.com/ total property day 160 5910 0')
+    for (const [name, bytes] of files) await writeFile(join(folder, name), bytes)
+    await rm(path)
+    expect(await add(folder)).toMatchObject({ id, isNew: false })
+  })
+
+  test('of exactly 1,000 rows is said to be cut', async () => {
+    const row = (place: number): string => `desk ${place},1,10,10%,3\n`
+    const rows = (count: number): string =>
+      `Top queries,Clicks,Impressions,CTR,Position\n${Array.from({ length: count }, (_, place) => row(place)).join('')}`
+    const period = { from: dayNumber('2026-10-01'), until: dayNumber('2026-10-31') }
+    const path = join(folder, 'Queries.csv')
+    const warned = async (count: number) => {
+      await writeFile(path, rows(count))
+      return (await add(path, { property: 'sc-domain:acme.com', period })).warnings.join()
+    }
+    expect(await warned(1_000)).toContain('Queries.csv has exactly 1,000 rows')
+    expect(await warned(999)).not.toContain('1,000')
+  })
+})
+
+test.each([
+  ['Suchanfragen.csv', 'Länder.csv', false, 0],
+  ['Länder.csv', 'Requêtes.csv', false, 1],
+  ['a.csv', 'b.csv', true, 0],
+  ['a.csv', 'b.csv', false, 1],
+])('of %s and %s (archive: %s) the table of queries is number %i', (one, other, isArchive, wanted) => {
+  expect(
+    tableOfQueries(
+      [
+        { base: one, rows: 5 },
+        { base: other, rows: 9 },
+      ],
+      isArchive,
+    ),
+  ).toBe(wanted)
+})
+
+test.each([
+  ['https___www.acme.com_-Performance-on-Search-2026-11-26.zip', 'https://www.acme.com/'],
+  ['acme.com-Performance-on-Search-2026-11-26.zip', 'sc-domain:acme.com'],
+  ['shop.acme.co.uk-Leistung-2026-11-26 (1).zip', 'sc-domain:shop.acme.co.uk'],
+  ['export.zip', null],
+  ['clicks-2026.csv', null],
+])('the name %s says %s', (name, wanted) => {
+  expect(propertyInName(name)).toBe(wanted)
+})
+
+test('a table whose rates are fractions is no UI export', () => {
+  expect(uiTable([{ cells: ['2026-10-01', '1', '10', '0.1', '3.5'], line: 2 }])).toBeNull()
+})
+
+describe('rows of the API', () => {
+  test.each(['api-rows.csv', 'api-rows.json'])(
+    '%s: devices are summed, positions weighed by impressions',
+    async (name) => {
+      await add(join(samples, name), { property: 'sc-domain:acme.com' })
+      expect(queryOf('standing desk', 'acme.com')?.find(({ country }) => country === 'us')).toEqual({
+        country: 'us',
+        day: dayNumber('2026-10-01'),
+        clicks: 40,
+        impressions: 1600,
+        position: expect.closeTo((1000 * 5.5 + 600 * 6.5) / 1600, 9),
+      })
+    },
+  )
+
+  test('of another language have one query for its spellings', async () => {
+    const path = join(folder, 'rows.csv')
+    await writeFile(
+      path,
+      'Date,Query,Clicks,Impressions,Position\n2026-10-01,cafe\u0301,1,10,2\n2026-10-01,Café,2,10,4\n',
+    )
+    await add(path, { property: 'sc-domain:acme.com' })
+    expect(queryOf('CAFÉ', 'acme.com')).toEqual([
+      expect.objectContaining({ clicks: 3, impressions: 20, position: 3 }),
+    ])
+  })
+})
+
+describe('a bulk export', () => {
+  test('is summed, because its rows are not unique; other searches are left out, and queries without a name counted apart', async () => {
+    const { id, rows, otherSearches } = await add(join(samples, 'bulk-site.jsonl'))
+    expect({ rows, otherSearches }).toEqual({ rows: 4, otherSearches: 1 })
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 46 1900 700'])
+    expect(queryOf('standing desk', 'acme.com')).toEqual([
+      expect.objectContaining({
+        clicks: 35,
+        impressions: 1200,
+        position: expect.closeTo(5400 / 1200 + 1, 9),
+      }),
+    ])
+  })
+
+  test('in several files of one folder is one table, packed or not', async () => {
+    const head =
+      'data_date,site_url,query,is_anonymized_query,country,search_type,device,impressions,clicks,sum_top_position\n'
+    const row = '2026-10-01,sc-domain:acme.com,desk,false,usa,WEB,MOBILE,10,1,20\n'
+    await writeFile(join(folder, 'part-0.csv'), head + row)
+    await writeFile(join(folder, 'part-1.csv.gz'), gzipSync(head + row + row))
+    const { id } = await add(folder)
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 3 30 0'])
+  })
+})
+
+describe('what is wrong ends in one sentence, and nothing is stored', () => {
+  const head = 'date,query,clicks,impressions,position\n'
+  test.each([
+    ['a cut row', `${head}2026-10-01,desk,1,10,2\n2026-10-02,desk,1`, 'file:3: the row has 3 cells, not 5'],
+    ['a cut quote', `${head}2026-10-01,"desk,1,10,2\n`, 'file:2: a quote is opened and never closed'],
+    ['a day of another form', `${head}01.10.2026,desk,1,10,2\n`, "file:2: '01.10.2026' is no date"],
+    ['a day that is none', `${head}2026-02-30,desk,1,10,2\n`, "file:2: '2026-02-30' is no date"],
+    ['a negative number', `${head}2026-10-01,desk,-1,10,2\n`, "file:2: '-1' is no clicks"],
+    ['an empty number', `${head}2026-10-01,desk,1,,2\n`, 'file:2: the row has no impressions'],
+    ['no rows', head, 'has no row below its header'],
+    ['another table', 'name,size\na,1\n', 'is no table of clicks that rankline knows'],
+    [
+      'two periods beside each other',
+      'Query,Clicks,Clicks,Impressions,Impressions,CTR,CTR,Position,Position\ndesk,1,2,10,20,10%,10%,3,4\n',
+      'compares two periods',
+    ],
+    ['rows without days', 'query,clicks,impressions,position\ndesk,1,10,2\n', 'has no days'],
+    [
+      'cut JSON lines',
+      '{"date":"2026-10-01","query":"a","clicks":1,"impressions":2,"position":1}\n{"date":"2026-10-0',
+      'file:2: the line is no JSON',
+    ],
+    ['cut JSON', '{"rows":[{"keys":["2026-10-01","a"],"clicks":1', 'is no whole JSON'],
+    ['cut Parquet', 'PAR1 and nothing more of it', 'is no whole Parquet file'],
+    ['a cut archive', 'PK\u0003\u0004 and nothing more', 'is no whole ZIP archive'],
+    ['an empty file', '', 'is empty'],
+  ])('%s', async (_, text, wanted) => {
+    const path = join(folder, 'file')
+    await writeFile(path, text)
+    const error = await add(path, { property: 'sc-domain:acme.com' }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(wanted) })
+    expect(await store.clickAdditions()).toEqual([])
+  })
+
+  test('rows that do not say of which site they are', async () => {
+    await writeFile(join(folder, 'rows.csv'), `${head}2026-10-01,desk,1,10,2\n`)
+    await expect(add(join(folder, 'rows.csv'))).rejects.toThrow('Name the property: --site acme.com')
+  })
+})
+
+test('what is added twice counts once, and what is undone leaves no trace', async () => {
+  await add(join(samples, 'api-rows.csv'))
+  const before = dump(store)
+  const { id } = await add(join(samples, 'bulk-site.jsonl'))
+  expect(await add(join(samples, 'bulk-site.jsonl'))).toMatchObject({ id, isNew: false })
+  expect(await store.clickAdditions()).toHaveLength(2)
+  await store.undoClicks(id)
+  expect(dump(store)).toEqual(before)
+})
+
+/** Everything that is stored of clicks. */
+function dump(one: Store) {
+  const spans = one.clickSpans(['acme.com'])
+  const queries = ['standing desk', 'acme', 'desk']
+  return { spans, rows: one.clicksOf(queries, [1, 2, 3, 4, 5]) }
+}
+
+describe('which spans count', () => {
+  const span = (table: number, more: Partial<ClickSpan>): ClickSpan => ({
+    table,
+    property: 'sc-domain:acme.com',
+    countedBy: 'property',
+    rowsOf: 'query',
+    timeSpan: 'day',
+    hasCountries: true,
+    day: 1,
+    untilDay: 1,
+    clicks: 0,
+    impressions: 0,
+    anonymousClicks: 0,
+    anonymousImpressions: 0,
+    ...more,
+  })
+  const www = { property: 'https://www.acme.com/' }
+  const shop = { property: 'https://shop.acme.com/' }
+  test.each<[string, readonly ClickSpan[], readonly (readonly number[])[]]>([
+    ['the table that was added last has a day', [span(1, {}), span(2, {})], [[2]]],
+    ['days that only one table has are its own', [span(1, {}), span(2, { day: 3, untilDay: 3 })], [[1], [2]]],
+    [
+      'by property wins over by page, whenever it was added',
+      [span(1, {}), span(2, { countedBy: 'page' })],
+      [[1]],
+    ],
+    ['parts of a site are added up', [span(1, www), span(2, shop)], [[1, 2]]],
+    ['a domain has its parts', [span(1, {}), span(2, www), span(3, shop)], [[1]]],
+    [
+      'the longer domain is a part of the shorter one',
+      [span(1, {}), span(2, { property: 'sc-domain:shop.acme.com' })],
+      [[1]],
+    ],
+    [
+      'periods and other rows are told apart',
+      [span(1, { timeSpan: 'period' }), span(2, { rowsOf: 'total' })],
+      [],
+    ],
+  ])('%s', (_, spans, wanted) => {
+    const counted = countedSpans(spans, { rowsOf: 'query', timeSpan: 'day' })
+    expect(counted.map(({ spans: of }) => of.map(({ table }) => table))).toEqual(wanted)
+  })
+})
+
+/** A ZIP archive of these files. */
+function zipOf(files: readonly (readonly [name: string, bytes: Buffer])[]): Buffer {
+  const [bodies, directory]: [Buffer[], Buffer[]] = [[], []]
+  let offset = 0
+  for (const [name, bytes] of files) {
+    const packed = deflateRawSync(bytes)
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(name.length, 26)
+    const entry = Buffer.alloc(46)
+    entry.writeUInt32LE(0x02014b50, 0)
+    entry.writeUInt16LE(8, 10)
+    entry.writeUInt32LE(packed.length, 20)
+    entry.writeUInt32LE(bytes.length, 24)
+    entry.writeUInt16LE(name.length, 28)
+    entry.writeUInt32LE(offset, 42)
+    bodies.push(local, Buffer.from(name), packed)
+    directory.push(entry, Buffer.from(name))
+    offset += 30 + name.length + packed.length
+  }
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(files.length, 8)
+  end.writeUInt16LE(files.length, 10)
+  end.writeUInt32LE(Buffer.concat(directory).length, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...bodies, ...directory, end])
+}
