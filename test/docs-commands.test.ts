@@ -179,7 +179,7 @@ describe('what the docs show does what it says', () => {
     expect(code, stderr).toBe(3)
     sandbox.control({ rules: [] })
     const [alert] = JSON.parse((await here.call(['alerts', 'list', '--json'])).stdout).alerts
-    samples = { alert: alert.id, run: '3' }
+    samples = { alert: alert.id, run: '3', addition: '1' }
     asFound = await mkdtemp(join(tmpdir(), 'rankline-docs-'))
     await cp(here.folder, asFound, { recursive: true })
   }, 60_000)
@@ -308,5 +308,8 @@ const files = {
   'positions.csv': 'Keyword,Position,Search Volume,URL\nstanding desk,4,1300,https://acme.com/desks\n',
   'organic.csv': 'Keyword,Volume,Current position\nstanding desk,1300,4\n',
   'ranks.csv': 'Keyword,Market,Regional Monthly Searches\nstanding desk,US-en,1300\n',
+  'search-console/Queries.csv': 'Top queries,Clicks,Impressions,CTR,Position\nstanding desk,3,40,7.5%,8.1\n',
+  'search-console/Pages.csv': 'Top pages,Clicks,Impressions,CTR,Position\nhttps://acme.com/,3,40,7.5%,8.1\n',
+  'search-console/Dates.csv': 'Date,Clicks,Impressions,CTR,Position\n2026-10-01,3,40,7.5%,8.1\n',
   'words.txt': 'standing desk\nbest standing desk\n',
 }
