@@ -1,6 +1,12 @@
 import type { ResultKind } from '../model/result.ts'
 import { ranksOn, valueOn } from './history/keyword-status.ts'
-import { type Keyword, type RankHistory, type RankSeries, unknown } from './history/rank-history.ts'
+import {
+  type DayCell,
+  type Keyword,
+  type RankHistory,
+  type RankSeries,
+  unknown,
+} from './history/rank-history.ts'
 import {
   type Coverage,
   type Figure,
@@ -18,12 +24,22 @@ export interface DailyFigures {
   readonly coverage: Coverage
   readonly figures: Readonly<Record<HeadlineName, Figure>>
   readonly distribution: Distribution
-  /** Keywords that were asked on this day or before. */
+  /** Keywords that were asked on this day or before, and those that were observed on the day itself. */
   readonly asked: number
+  readonly checked: number
   /**
    * Whether less than half of the asked keywords were observed: a run that failed or was stopped. Charts leave such a day out.
    */
   readonly isPartial: boolean
+}
+
+/** What makes days such that they can be held against each other, as the compared day is against the last one. */
+export interface AlikeDays {
+  /** The day that most keywords are compared with, and the one that was asked for. */
+  readonly day: string
+  readonly asked: string
+  /** Days that an observation may lie from the day that it counts for. */
+  readonly tolerance: number
 }
 
 /**
@@ -35,30 +51,38 @@ export interface DailyFigures {
  *
  * @param target place in the targets of the history
  * @param from place of the first day that is wanted
+ * @param alike for days that can be held against each other: a keyword that was not observed on a day counts as on the nearest one
+ *   within the tolerance, and one that is not known on the last day counts on none
  */
 export function daily(
   history: RankHistory,
   target: number,
   measure: MetricOptions,
   from = 0,
+  alike: AlikeDays | null = null,
 ): readonly DailyFigures[] {
   const { days, keywords } = history
   const last = days.length - 1
   const dayKinds = dayKindsOf(measure)
+  const firstKind = alike === null ? from : Math.max(0, from - 2 * alike.tolerance)
+  const compared = alike === null ? last : days.findIndex((day) => day >= alike.day)
+  const countsAs = alike === null ? (_: readonly DayCell[], day: number) => day : alikeDays(days, alike)
   const tallies: DayTally[] = []
   const byKind: (DayTally | undefined)[] = []
   const added = new Uint32Array(days.length)
-  for (const series of history.series) {
-    if (series.target !== target) continue
+  const checked = new Uint32Array(days.length)
+  for (const series of seriesOf(history, target, alike !== null)) {
     const { cells } = series
     const { kind, volume } = keywords[series.keyword] as Keyword
-    const kindsOfDays = dayKinds.ofSeries(series, kind, from)
+    const kindsOfDays = dayKinds.ofSeries(series, kind, firstKind)
     const first = cells.findIndex((cell) => cell != null)
     const begin = first === -1 ? last : first
     added[begin] = (added[begin] ?? 0) + 1
-    for (let day = Math.max(from, begin); day <= last; day++) {
-      if (cells[day] == null && day !== last) continue
-      const dayKind = kindsOfDays[day] as number
+    for (let day = Math.max(from, Math.min(begin, compared)); day <= last; day++) {
+      if (isKnownCell(cells[day])) checked[day] = (checked[day] ?? 0) + 1
+      const at = countsAs(cells, day)
+      if (cells[at] == null && at !== last) continue
+      const dayKind = kindsOfDays[at] as number
       let tally = byKind[dayKind]
       if (tally === undefined) {
         tally = emptyTally(dayKinds.all[dayKind] as DayKind, days.length)
@@ -77,9 +101,49 @@ export function daily(
     asked += added[from + place] ?? 0
     const sum = emptySum()
     for (const tally of tallies) addTo(sum, tally, from + place)
-    return dayOf(day, asked, sum)
+    return dayOf(day, { asked, checked: checked[from + place] ?? 0 }, sum)
   })
 }
+
+function isKnownCell(cell: DayCell | undefined): boolean {
+  return cell != null && cell !== 0
+}
+
+/** The series of a target; of days that are alike those that are known on the last day, unless that day is incomplete. */
+function seriesOf({ series, days }: RankHistory, target: number, areAlike: boolean): readonly RankSeries[] {
+  const all = series.filter((one) => one.target === target)
+  if (!areAlike) return all
+  const known = all.filter(({ cells }) => isKnownCell(cells[days.length - 1]))
+  return known.length * 2 < all.length ? all : known
+}
+
+/**
+ * For each day of a series the place of the day that it counts as: the nearest known one but the last, of two equally near ones the
+ * earlier. The compared day counts as the comparison of the keyword has it.
+ */
+function alikeDays(days: readonly string[], { day: compared, asked, tolerance }: AlikeDays) {
+  const times = days.map((day) => Date.parse(day) / dayMs)
+  const last = days.length - 1
+  return (cells: readonly DayCell[], day: number): number => {
+    const isCompared = days[day] === compared
+    if (day === last || (isKnownCell(cells[day]) && !isCompared)) return day
+    const wanted = isCompared ? Date.parse(asked) / dayMs : (times[day] as number)
+    let [nearest, least] = [day, Number.POSITIVE_INFINITY]
+    for (
+      let other = Math.max(0, day - 2 * tolerance);
+      other < last && other <= day + 2 * tolerance;
+      other++
+    ) {
+      const far = Math.abs((times[other] as number) - wanted)
+      if (far > tolerance || far >= least || !isKnownCell(cells[other])) continue
+      nearest = other
+      least = far
+    }
+    return nearest
+  }
+}
+
+const dayMs = 86_400_000
 
 /** A kind of day: what each day of the kind adds to the figures. */
 interface DayKind {
@@ -240,7 +304,11 @@ function addTo({ counts, coverage, terms }: Sum, tally: DayTally, day: number): 
       searches * (bySearch[place] ?? 0)
 }
 
-function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): DailyFigures {
+function dayOf(
+  day: string,
+  { asked, checked }: Pick<DailyFigures, 'asked' | 'checked'>,
+  { counts, coverage, terms }: Sum,
+): DailyFigures {
   const named = headlineMetrics.map((metric, place) => {
     const [numerator = 0, denominator = 0, uncounted = 0] = terms.slice(place * termNames.length)
     const isSum = metric.denominator === null
@@ -249,13 +317,13 @@ function dayOf(day: string, asked: number, { counts, coverage, terms }: Sum): Da
       isSum ? sumFigure(numerator, coverage, uncounted) : figure(numerator, denominator, coverage, uncounted),
     ] as const
   })
-  const { observed } = coverage
   return {
     day,
     coverage,
     figures: Object.fromEntries(named) as Record<HeadlineName, Figure>,
     distribution: counts,
     asked,
-    isPartial: observed * 2 < asked,
+    checked,
+    isPartial: checked * 2 < asked,
   }
 }

@@ -141,5 +141,7 @@ export function deltaText(
   { cohort }: ComparedFigure,
   say: Pick<typeof formats, 'changeOf'> = formats,
 ): string {
-  return cohort === null || cohort.delta === null ? '' : say.changeOf(cohort.delta, unit, { better }).text
+  return cohort === null || cohort.delta === null
+    ? ''
+    : say.changeOf(cohort.delta, unit, { better, isShort: true }).text
 }

@@ -53,7 +53,8 @@ describe.skipIf(chromium === undefined)(
       const own = data.history.series.filter(
         ({ target, keyword }) => target === 0 && data.history.keywords[keyword]?.kind === 'organic',
       )
-      const days = daily({ ...data.history, series: own }, 0, data.measure)
+      const alike = { day: compared, asked: compared, tolerance: data.compare?.tolerance ?? 0 }
+      const days = daily({ ...data.history, series: own }, 0, data.measure, 0, alike)
       const average = (month: string): string => {
         const known = days.flatMap(({ day, isPartial, figures }) =>
           !day.startsWith(month) || isPartial ? [] : (figures.visibility.value ?? []),
@@ -63,6 +64,13 @@ describe.skipIf(chromium === undefined)(
       expect(rows[0]).toContain(
         `northdesk.example|${average('2026-10')}|${average('2026-11')}|${average(compared)}|`,
       )
+      // The change is that from the compared day to the last one.
+      const [then = 0, now = 0, points = 0] =
+        rows[0]
+          ?.match(/[\d.]+(?=%| points)/g)
+          ?.slice(2)
+          .map(Number) ?? []
+      expect(Math.abs(now - then)).toBeCloseTo(points, 0)
       // Another site of the client is no rival, and beats nobody.
       const rowOf = (label: string): string => rows.find((row) => row.startsWith(label)) ?? ''
       expect(rowOf('North Desk Shop')).toMatch(/\|–[^\d]*$/)

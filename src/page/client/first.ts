@@ -1,5 +1,4 @@
 import { placesOf } from '../../report/cells.ts'
-import { daily } from '../../report/daily.ts'
 import { once } from '../../report/data.ts'
 import { partKey, partLabel, partOf } from '../../report/history/filter-history.ts'
 import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
@@ -22,7 +21,7 @@ import {
   shortStatusChange,
   withTooltip,
 } from './text.ts'
-import { hasCompared, type View } from './view.ts'
+import { dailyOf, hasCompared, type View } from './view.ts'
 
 /** What a sentence or a row can open. */
 interface Opening {
@@ -57,8 +56,8 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
       steps: [],
       showFigure: () => {},
     }
-  const { history, data, filters } = view
-  const chart = mainChart(view, daily(history, filters.target, data.measure, firstDrawn(view)), opening.chart)
+  const { history, filters } = view
+  const chart = mainChart(view, dailyOf(view, filters.target, firstDrawn(view)), opening.chart)
   const told = once(() => storyOf(all, view))
   // Of one target alone, which takes less time.
   const figures = storyOf(all, view, true).cards
@@ -217,9 +216,9 @@ function moved(view: View, { moves }: Story, { open, choose }: Opening) {
         : rowList(`rows${hasClicks ? ' with-gain' : ''}`, list.slice(0, shownMoves).map(row)),
     )
 
-    function row({ status, clicks, passed }: StoryMove): HTMLButtonElement {
+    function row({ status, clicks, passed, since }: StoryMove): HTMLButtonElement {
       const { keyword, current, baseline } = status
-      const about = [distinguish(keyword), list === lists.passed ? passed : ''].filter((one) => one !== '')
+      const about = [distinguish(keyword), since, list === lists.passed ? passed : ''].filter(Boolean)
       return button(
         'move',
         () => open(status, order),

@@ -1,5 +1,4 @@
 import { paramsApart, pathOf, valueRank } from '../../report/cells.ts'
-import { daily } from '../../report/daily.ts'
 import type { PageData } from '../../report/data.ts'
 import { type KeywordStatus, valueOn } from '../../report/history/keyword-status.ts'
 import { groupOf } from '../../report/history/movement.ts'
@@ -9,7 +8,7 @@ import { byWorthOfMovement } from '../../report/metrics/movements.ts'
 import { rankingLink } from '../../report/metrics/pages.ts'
 import { bestRank, clicksOf } from '../../report/metrics/positions.ts'
 import { type Scorecard, type SegmentBy, scorecards } from '../../report/segments.ts'
-import { isSwing, spanOf } from '../../report/story/facts.ts'
+import { isSwing } from '../../report/story/facts.ts'
 import { spark, trendLine } from './chart/line-chart.ts'
 import { html, noValue, twoLines } from './dom.ts'
 import type { Filters } from './filters.ts'
@@ -32,7 +31,7 @@ import {
   shortStatusChange,
   tagName,
 } from './text.ts'
-import { countedView, hasCompared, type View } from './view.ts'
+import { countedView, dailyOf, hasCompared, type View } from './view.ts'
 
 export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
 
@@ -392,7 +391,7 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
   const delta = (card: Scorecard) => known(card, card.figures.visibility.cohort?.delta ?? null)
   const daysOf = (card: Scorecard) => {
     const history = { ...view.history, series: card.statuses.map(({ series }) => series) }
-    return daily(history, view.filters.target, view.data.measure, firstKnown(view))
+    return dailyOf(view, view.filters.target, firstKnown(view), history)
   }
   const nameOf = ({ name }: Scorecard): string =>
     name ?? (by === 'tag' ? tagName('') : say.scorecards.noLocale)
@@ -428,7 +427,7 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
               'visibility',
               card.figures.visibility,
               daysOf(card),
-              spanOf(card.statuses, view.history.days)?.day ?? null,
+              view.span?.day ?? null,
             )
             return deltaMark('visibility', delta(card), isUsual)
           }),

@@ -1,8 +1,7 @@
-import { type DailyFigures, daily } from '../../report/daily.ts'
+import type { DailyFigures } from '../../report/daily.ts'
 import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
-import { spanOf } from '../../report/story/facts.ts'
 import { firstNeeded } from '../../report/story/trend.ts'
 import {
   type DayEvents,
@@ -18,7 +17,7 @@ import {
 import { type ChartLine, lineChart, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
 import { empty, html, isNarrow } from './dom.ts'
 import { metricLabel, metricTooltip, say, withTooltip } from './text.ts'
-import type { View } from './view.ts'
+import { dailyOf, type View } from './view.ts'
 
 /** A figure that the main chart and the table of rivals can show. */
 export interface TrendFigure {
@@ -47,9 +46,9 @@ const trendFigures: readonly TrendFigure[] = [
     scale: (values) => scaleFromZero(values, { whole: true }),
     axisText: (value) => say.number(value),
     text: (value) => say.figure(value, 'clicks a month'),
-    fullText: (value, { coverage, asked }) => {
+    fullText: (value, { checked, asked }) => {
       const text = say.figure(value, 'clicks a month')
-      return coverage.observed < asked ? say.charts.ofChecked(text, coverage.observed, asked) : text
+      return checked < asked ? say.charts.ofChecked(text, checked, asked) : text
     },
   },
   { ...headlineFigure('visibility'), ...share, fullText: (value) => say.percent(value) },
@@ -105,8 +104,8 @@ export interface FigureChoice {
 const mostAtOnce = 100_000
 
 /** The place of the first day of the charts: that of the period, or the compared day if it is right before the period. */
-export function firstDrawn({ shown: { start }, history: { days }, statuses }: View): number {
-  const compared = spanOf(statuses, days)?.day
+export function firstDrawn({ shown: { start }, history: { days }, span }: View): number {
+  const compared = span?.day
   return compared !== undefined && days.indexOf(compared) < start ? days.indexOf(compared) : start
 }
 
@@ -132,12 +131,12 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
   const { history, filters, data } = view
   const from = firstDrawn(view)
   const days = history.days.slice(from)
-  const compared = spanOf(view.statuses, history.days)?.day ?? null
+  const compared = view.span?.day ?? null
   const byTarget = new Map([[filters.target, own]])
   const others = [...new Set(history.series.map(({ target }) => target))].filter(
     (target) => target !== filters.target,
   )
-  const add = (target: number) => byTarget.set(target, daily(history, target, data.measure, from))
+  const add = (target: number) => byTarget.set(target, dailyOf(view, target, from))
   const isLater = history.series.length * days.length > mostAtOnce
   if (!isLater) others.forEach(add)
   const figures = figuresOf(own)
@@ -258,9 +257,8 @@ function chartOf({ shown, lines, label, days, events, byTarget }: Drawing): HTML
       return figures === undefined ? shown.text(value) : shown.fullText(value, figures)
     },
     missing: (line, day) => {
-      const { coverage, asked = 0 } = dayOf(line, day) ?? {}
-      const observed = coverage?.observed ?? 0
-      return observed === 0 ? say.charts.notChecked : say.charts.leftOut(observed, asked)
+      const { checked = 0, asked = 0 } = dayOf(line, day) ?? {}
+      return checked === 0 ? say.charts.notChecked : say.charts.leftOut(checked, asked)
     },
     ground: (plot) => hatchedDays(incomplete, plot, days.length),
     marks: (plot) => eventMarks(events, plot),

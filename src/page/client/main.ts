@@ -2,6 +2,7 @@ import type { PageData } from '../../report/data.ts'
 import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { MovementGroup } from '../../report/history/movement.ts'
+import { curveName } from '../../report/metrics/figure.ts'
 import { inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
 import { controls } from './controls/controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
@@ -192,7 +193,7 @@ function footer({ data: { measure, presentation, runs } }: View): HTMLElement {
     html(
       'p',
       '',
-      say.blocks.clicks(curve.name, curve.version, curve.source.startsWith('Sistrix')),
+      say.blocks.clicks(curveName(curve), curve.source.startsWith('Sistrix')),
       ' ',
       say.definitions.lead,
     ),

@@ -1,17 +1,17 @@
-import { type DailyFigures, daily } from '../../report/daily.ts'
+import type { DailyFigures } from '../../report/daily.ts'
 import { headline } from '../../report/headline.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { metrics } from '../../report/metrics/index.ts'
 import { serpPairs } from '../../report/metrics/serps.ts'
 import { discoverCompetitors, type HeadToHead, headToHead, isGaining } from '../../report/metrics/shares.ts'
-import { isSwing, spanOf } from '../../report/story/facts.ts'
+import { isSwing } from '../../report/story/facts.ts'
 import { statusesByTarget } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { breakable, empty, html, noValue, section } from './dom.ts'
 import { chosenFigure, lineValues, type TrendFigure } from './main-chart.ts'
 import { figures, type SimpleColumn, simpleTable } from './table/grid.ts'
 import { deltaMark, metricText, metricTooltip, say, withTooltip } from './text.ts'
-import type { View } from './view.ts'
+import { dailyOf, type View } from './view.ts'
 
 /** Months with a column, and sites in the list of those that gain, at most. */
 const [mostMonths, mostGaining] = [6, 6]
@@ -34,7 +34,7 @@ interface RivalSite {
  * @param figure the one that the main chart shows
  */
 export function rivals(view: View, place: HTMLElement, figure: () => string) {
-  const { history, data, filters } = view
+  const { history, filters } = view
   const [first, body] = [firstDay(history.days), html('div')]
   const sites: RivalSite[] = []
   let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
@@ -54,7 +54,7 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
               const statuses = byTarget.get(target) ?? []
               const isRival = target !== filters.target && history.targets[target]?.own !== true
               const rivalry = !isRival ? null : headToHead(statuses, byTarget.get(filters.target) ?? [])
-              sites.push({ target, statuses, days: daily(history, target, data.measure, first), rivalry })
+              sites.push({ target, statuses, days: dailyOf(view, target, first), rivalry })
             }),
             () => {
               draw()
@@ -96,7 +96,7 @@ function monthOf(day: string): string {
 }
 
 function columnsOf(
-  { history, data, filters, shown }: View,
+  { history, data, filters, shown, span }: View,
   sites: readonly RivalSite[],
   figure: TrendFigure,
   first: number,
@@ -116,7 +116,7 @@ function columnsOf(
         ' month',
       ),
     )
-  const compared = spanOf(sites[0]?.statuses ?? [], history.days)?.day
+  const compared = span?.day
   const comparedPlace = compared === undefined ? -1 : days.indexOf(compared)
   return [
     {
@@ -180,11 +180,7 @@ function columnsOf(
     const { name } = figure
     if (name !== 'visibility' && name !== 'clicks' && name !== 'average_position') return null
     const found = headline(statuses, data.measure)[name]
-    return deltaMark(
-      name,
-      found.cohort?.delta ?? null,
-      isSwing(name, found, all, spanOf(statuses, data.history.days)?.day ?? null),
-    )
+    return deltaMark(name, found.cohort?.delta ?? null, isSwing(name, found, all, span?.day ?? null))
   }
 }
 

@@ -3,7 +3,7 @@ import { capitalised, localeText, paramTexts, valueRank } from '../../report/cel
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'
 import type { DayValue, Keyword } from '../../report/history/rank-history.ts'
-import type { MetricDefinition, MetricOptions } from '../../report/metrics/figure.ts'
+import { curveName, type MetricDefinition, type MetricOptions } from '../../report/metrics/figure.ts'
 import { type MetricName, metrics } from '../../report/metrics/index.ts'
 import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
@@ -66,7 +66,7 @@ export function metricTooltip(name: MetricName, measure: Partial<MetricOptions> 
   return [
     definition,
     formula,
-    ...(byClicks && curve !== undefined ? [say.charts.byCurve(`${curve.name}, ${curve.version}`)] : []),
+    ...(byClicks && curve !== undefined ? [say.charts.byCurve(curveName(curve))] : []),
     ...(unit === 'clicks a month' ? [say.charts.clicksAreEstimates] : []),
   ]
 }

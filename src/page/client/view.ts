@@ -1,3 +1,4 @@
+import { type DailyFigures, daily } from '../../report/daily.ts'
 import { filterPage, keepKeywords, once, type PageData } from '../../report/data.ts'
 import { type Part, partKey, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../report/history/keyword-status.ts'
@@ -5,6 +6,8 @@ import type { ComparisonDay } from '../../report/history/movement.ts'
 import type { ReportPeriod } from '../../report/history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../report/history/rank-history.ts'
 import { isInView, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
+import { alikeOf, spanOf } from '../../report/story/facts.ts'
+import type { ComparedSpan } from '../../report/words/formats.ts'
 import { type Filters, isListed, periodOf } from './filters.ts'
 import { localeOf } from './text.ts'
 
@@ -24,6 +27,8 @@ export interface View {
   readonly shown: { readonly start: number; readonly end: number }
   /** The day that is compared with; it is before the period, or within it. */
   readonly compare: ComparisonDay | null
+  /** The day that most keywords are compared with; null where nothing is. */
+  readonly span: ComparedSpan | null
   /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
   readonly statuses: readonly KeywordStatus[]
   /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
@@ -66,6 +71,7 @@ export function viewOf(data: PageData, filters: Filters): View {
     period,
     shown: { start: Math.max(0, start), end: days.length },
     compare,
+    span: spanOf(statuses, days),
     statuses,
     listed: listedOf(statuses, movement, inOrder),
     allTargets: once(() => keywordStatuses(history, compare)),
@@ -121,12 +127,24 @@ export function countedView(view: View): View {
   const isCounted = view.history.keywords.map((keyword) => partKey(partOf(keyword)) === key)
   const data = keepKeywords(view.data, (keyword) => isCounted[keyword] === true)
   const { parts } = view
+  const statuses = ofFirstPart(view.statuses, parts)
   return {
     ...view,
     data,
     history: data.history,
-    statuses: ofFirstPart(view.statuses, parts),
+    span: spanOf(statuses, data.history.days),
+    statuses,
     listed: ofFirstPart(view.listed, parts),
     allTargets: once(() => ofFirstPart(view.allTargets(), parts)),
   }
+}
+
+/** The figures of a target day by day, each of the same keywords as far as they are known: days can be held against each other. */
+export function dailyOf(
+  { data, history: whole, compare, span }: View,
+  target: number,
+  from: number,
+  history = whole,
+): readonly DailyFigures[] {
+  return daily(history, target, data.measure, from, span === null ? null : alikeOf(compare, span))
 }

@@ -65,12 +65,12 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
         { title: '', align: 'right' },
         { title: '', shrinks: true, dropped: true },
       ],
-      shown.map(({ name, from, to, clicks, passed }, place) => [
+      shown.map(({ name, from, to, clicks, about }, place) => [
         signs[place] ?? '',
         name,
         `${from} → ${to}`,
         clicks === null ? '' : say.gain(clicks),
-        passed ?? '',
+        about,
       ]),
       width,
     ),
@@ -91,7 +91,12 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
     ...sentences.flatMap(({ text }) => wrap(text, width)),
     ...(figures.length === 0 ? [] : ['', ...figures]),
     ...limits.flatMap((line) => wrap(line, width)),
-    ...block(`${say.story.blocks.moved}, by clicks a month`, moved),
+    ...block(
+      shown.some(({ clicks }) => clicks !== null)
+        ? `${say.story.blocks.moved}, by clicks a month`
+        : say.story.blocks.moved,
+      moved,
+    ),
     ...block(
       say.story.blocks.next,
       steps.length === 0 ? wrap(nothing, width) : todo.flatMap((line) => wrap(line, width)),

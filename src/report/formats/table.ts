@@ -17,7 +17,7 @@ import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
-import type { HeadlineMetric } from '../metrics/figure.ts'
+import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { buckets, top } from '../metrics/positions.ts'
@@ -287,7 +287,7 @@ function notes({ compared, added, removed, curve, targets, parts, otherParts }: 
       : [
           `Figures of ${kindLabels[parts[0]?.kind ?? 'organic']}; of ${otherKinds.map((kind) => kindLabels[kind]).join(', ')} with --kind ${otherKinds.join(' or ')}.`,
         ]),
-    `CTR: ${sanitize(curve.name)}, ${sanitize(curve.version)}.`,
+    `CTR: ${sanitize(curveName(curve))}.`,
   ].join(' ')
 }
 

@@ -108,11 +108,11 @@ function firstSheet(
       [blocks.moved, '', say.portfolio.columns.clicks],
       moves
         .slice(0, shownMoves)
-        .map(({ name, from, to, clicks, passed }) => [
+        .map(({ name, from, to, clicks, about }) => [
           name,
           say.email.fromTo(from, to),
           clicks === null ? null : Math.sign(clicks) * threeDigits(clicks),
-          passed,
+          about || null,
         ]),
     )
     block(

@@ -11,6 +11,11 @@ export interface CtrCurve {
   readonly rates: readonly number[]
 }
 
+/** The name of a curve in reports, with its version unless the name says the year already. */
+export function curveName({ name, version }: Pick<CtrCurve, 'name' | 'version'>): string {
+  return name.includes(version.slice(0, 4)) ? name : `${name}, ${version}`
+}
+
 /** Click-through rate of a rank; 0 beyond the end of the curve and without a rank. */
 export function rateOf({ rates }: CtrCurve, rank: number | null): number {
   return rank === null ? 0 : (rates[rank - 1] ?? 0)

@@ -1,10 +1,11 @@
 import { daysBetween } from '../../model/time.ts'
 import { placesOf } from '../cells.ts'
-import { type DailyFigures, daily } from '../daily.ts'
+import { type AlikeDays, type DailyFigures, daily } from '../daily.ts'
 import { once, type PageData } from '../data.ts'
 import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
+import type { ComparisonDay } from '../history/movement.ts'
 import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import { rateOf } from '../metrics/figure.ts'
 import type { HeadlineName } from '../metrics/index.ts'
@@ -45,6 +46,7 @@ export function factsOf(
     mark,
     part,
     statuses: known,
+    told = new Set(),
   }: {
     readonly target: number
     readonly say: Words
@@ -53,6 +55,8 @@ export function factsOf(
     readonly part?: Part | undefined
     /** The statuses of every target, where they are known already. */
     readonly statuses?: readonly KeywordStatus[] | undefined
+    /** Sites outside the job that another story tells of; those of this one are added. */
+    readonly told?: Set<number> | undefined
   },
 ) {
   const { compare, measure } = data
@@ -92,11 +96,12 @@ export function factsOf(
     /** The name of a target that is not one's own. */
     of: subject === undefined || subject.own ? null : named(subject.label),
     sites: data.sites,
+    told,
     /** The first results of keywords on the last day, with those of the compared one. */
     pages: once(
       () => new Map(serpPairs(history, data.serps, compare).map((pair) => [pair.keyword, pair] as const)),
     ),
-    daily: dailyOf(history, measure, span),
+    daily: dailyOf(history, measure, compare, span),
     /** What a rank brings of one search, by the weight of its keyword. */
     worthOf: ({ keyword }: KeywordStatus, rank: number | null): number =>
       hasClicks(keyword.kind) ? weightOf(keyword) * rateOf(measure.curve, rank) : 0,
@@ -146,7 +151,13 @@ function shortName(name: string): string {
 }
 
 /** The figures of targets day by day, of the keywords that are given; and those from the compared day on. */
-function dailyOf(history: RankHistory, measure: StoryData['measure'], span: ComparedSpan | null) {
+function dailyOf(
+  history: RankHistory,
+  measure: StoryData['measure'],
+  compare: StoryData['compare'],
+  span: ComparedSpan | null,
+) {
+  const alike = span === null ? null : alikeOf(compare, span)
   const since = span === null ? history.days.length : history.days.indexOf(span.day)
   const first = firstNeeded(history.days.length, since)
   const found = new WeakMap<readonly KeywordStatus[], readonly DailyFigures[]>()
@@ -154,10 +165,18 @@ function dailyOf(history: RankHistory, measure: StoryData['measure'], span: Comp
     const days = found.get(statuses)
     if (days !== undefined || statuses.length === 0) return days ?? []
     const series = statuses.map((one) => one.series)
-    const made = daily({ ...history, series }, series[0]?.target ?? 0, measure, first)
+    const made = daily({ ...history, series }, series[0]?.target ?? 0, measure, first, alike)
     found.set(statuses, made)
     return made
   }
+}
+
+/** Usually a day that is compared may lie so far from the asked one. */
+const usualTolerance = 3
+
+/** What makes the days of these keywords alike. */
+export function alikeOf(compare: ComparisonDay | null, { day }: Pick<ComparedSpan, 'day'>): AlikeDays {
+  return { day, asked: compare?.day ?? day, tolerance: compare?.tolerance ?? usualTolerance }
 }
 
 /** The day that most of these keywords are compared with; of equally many the later one. */

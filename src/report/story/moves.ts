@@ -32,6 +32,8 @@ export function moves(facts: StoryFacts) {
       if (way === undefined || !isKnownOnBothDays(status)) return []
       const { current, baseline, keyword } = status
       const worth = facts.worthOf(status, current.rank) - facts.worthOf(status, baseline.value.rank)
+      const since = sinceText(facts, status)
+      const by = passing(status)
       return {
         status,
         way,
@@ -42,11 +44,21 @@ export function moves(facts: StoryFacts) {
         clicks: clicksOf(facts, status, worth),
         /** By the weight of the keyword, that of one search where there are no volumes. */
         worth,
+        /** The day that it is compared with, where that is not the day of the others. */
+        since,
         /** Who went ahead of whom: a competitor that is ahead now, or is behind now. */
-        passed: passing(status),
+        passed: by,
+        /** Both in words; empty for neither. */
+        about: [since, by].filter((one) => one !== null).join(', '),
       }
     })
     .toSorted((a, b) => Math.abs(b.worth) - Math.abs(a.worth) || byRanks(a.status, b.status))
+}
+
+/** The compared day of a keyword that was not checked on the one of most; null for others. */
+function sinceText({ span, history, say }: StoryFacts, { baseline }: KeywordStatus): string | null {
+  const day = baseline === null ? undefined : history.days[baseline.day]
+  return span === null || day === undefined || day === span.day ? null : say.story.sinceDay(day, span.until)
 }
 
 /** A worth in clicks a month; null without a volume, and where nothing says what is clicked. */
@@ -197,10 +209,13 @@ function movedText(facts: StoryFacts, markets: readonly StoryMove[]): string | n
   const { say, named, whereOf } = facts
   const [first, ...others] = markets
   if (first === undefined) return null
-  if (others.length === 0) return say.story.moved(first.name, [{ ...first, where: '' }], 0, first.clicks)
-  const shown = markets
-    .slice(0, mostMarkets)
-    .map(({ from, to, status }) => ({ from, to, where: whereOf(status.keyword) }))
+  if (others.length === 0)
+    return say.story.moved(first.name, [{ ...first, where: first.since ?? '' }], 0, first.clicks)
+  const shown = markets.slice(0, mostMarkets).map(({ from, to, status, since }) => ({
+    from,
+    to,
+    where: [whereOf(status.keyword), since ?? ''].filter((one) => one !== '').join(', '),
+  }))
   const clicks = markets.map((one) => one.clicks)
   return say.story.moved(
     say.story.quoted(named(first.status.keyword.query)),

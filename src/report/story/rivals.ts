@@ -1,6 +1,8 @@
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
+import { rateOf } from '../metrics/figure.ts'
 import { distribution, top } from '../metrics/positions.ts'
+import { firstResults } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import {
   checkedOf,
@@ -52,15 +54,19 @@ function movedSite(facts: StoryFacts) {
   const moved = discoverCompetitors(pairs, { history, curve: options.curve }).sites.flatMap((one) => {
     const { change, share, shareBefore, targets, site } = one
     if (Math.abs(change ?? 0) < leastShare || share === null || shareBefore === null) return []
+    // What a site that is not tracked lost is no news.
+    if (targets.length === 0 && share < shareBefore) return []
+    if (facts.told.has(site)) return []
     if (targets.some((place) => history.targets[place]?.own === true || history.targets[place] === target))
       return []
     const place = targets.find((target) => tracked.has(target))
     if (place !== undefined && !isMoved(facts, tracked.get(place) ?? [])) return []
     const name = place === undefined ? (sites[site] ?? '') : (history.targets[place]?.label ?? '')
-    return { name: facts.named(name), isTracked: place !== undefined, before: shareBefore, now: share }
+    return { site, name: facts.named(name), isTracked: place !== undefined, before: shareBefore, now: share }
   })
   const [most] = moved.toSorted((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before))
   if (most === undefined) return undefined
+  facts.told.add(most.site)
   // The share of the target is that of the same results: the share of voice of the cards is one of all searches.
   const same = pairs.flatMap(({ current, compared }) =>
     compared === null ? [] : { ...current, depth: Math.min(current.depth, compared.depth) },
@@ -71,6 +77,35 @@ function movedSite(facts: StoryFacts) {
 
 function isMoved(facts: StoryFacts, statuses: readonly KeywordStatus[]): boolean {
   return trendOfMetric(facts, leadMetricOf(facts), statuses)?.isMoved === true
+}
+
+/** The site outside the job that has the first ten results where no tracked site has one. */
+export function holder({
+  say,
+  sites,
+  named,
+  measure: { curve },
+  ...facts
+}: StoryFacts): readonly StorySentence[] {
+  const pages = [...facts.pages().values()]
+  const counts = new Map<number, { appearances: number; clicks: number }>()
+  for (const { current } of pages) {
+    const ranks = firstResults(current).map(([rank, , , site]) => [site, rank] as const)
+    // The best rank of each site is the last one that is set.
+    for (const [site, rank] of new Map(ranks.toReversed())) {
+      const { appearances, clicks } = (site === null ? null : counts.get(site)) ?? {
+        appearances: 0,
+        clicks: 0,
+      }
+      if (site !== null)
+        counts.set(site, { appearances: appearances + 1, clicks: clicks + rateOf(curve, rank) })
+    }
+  }
+  const [most] = [...counts].toSorted(([, one], [, other]) => other.clicks - one.clicks)
+  const name = most === undefined ? undefined : sites[most[0]]
+  return most === undefined || name === undefined
+    ? []
+    : [{ text: say.story.holder(named(name), most[1].appearances, pages.length), opens: rivals }]
 }
 
 /** The tag that moved most, if it moved more than the whole. */

@@ -163,11 +163,10 @@ function fallen(
   return new Map(
     fell.map(({ status, from, worth }) => {
       const by = passer(status)
-      const reason = say.story.fell(
-        from,
-        facts.rankText(status.current),
-        by === null ? null : say.story.overtakenBy(by),
-      )
+      const passed = by === null ? null : say.story.overtakenBy(by)
+      const { rank, absentDepth } = status.current
+      const reason =
+        rank === null ? say.story.left(from, absentDepth || null, passed) : say.story.fell(from, rank, passed)
       return [status, { verb: 'recover', status, reason, worth }]
     }),
   )
@@ -229,7 +228,7 @@ function closing(facts: StoryFacts): StepRule {
       })
       .toSorted((a, b) => a.theirs - b.theirs)
     if (near === undefined) return null
-    const before = near.status.baseline === null ? '' : facts.rankText(near.status.baseline.value)
+    const before = near.status.baseline?.value.rank ?? null
     const reason = facts.say.story.closing(facts.named(near.label), before, near.theirs, rank)
     return {
       verb: 'defend',

@@ -13,7 +13,7 @@ import {
 } from './facts.ts'
 import { fewKeywords, lead, leadMetricOf, limits, situation, standing, warnings } from './lead.ts'
 import { moves, type StoryMove, why } from './moves.ts'
-import { rivalSentence, standSentences, tagSentence } from './rivals.ts'
+import { holder, rivalSentence, standSentences, tagSentence } from './rivals.ts'
 import { nothingToDo, type StoryStep, steps } from './steps.ts'
 
 /** What every form of a report begins with, of one target. Each part of it is found when it is read. */
@@ -40,6 +40,8 @@ export interface StoryOptions {
   readonly mark?: (name: string) => string
   /** The statuses of every target of the whole history, where they are known already. */
   readonly statuses?: readonly KeywordStatus[] | undefined
+  /** Sites that stories beside it tell of; those of this one are added. */
+  readonly told?: Set<number> | undefined
 }
 
 const most = 3
@@ -49,7 +51,7 @@ export const shownMoves = 10
 /** What happened to a target, why, against whom, and what to do next. */
 export function story(
   data: StoryData,
-  { target = firstOwn(data), say, mark = (name) => name, statuses }: StoryOptions,
+  { target = firstOwn(data), say, mark = (name) => name, statuses, told }: StoryOptions,
 ): Story {
   const parts = partsOfData(data)
   const [part] = parts
@@ -61,6 +63,7 @@ export function story(
       say,
       mark,
       part: one,
+      told,
       statuses: statuses?.filter(({ series }) => own?.has(series.keyword)),
     })
   }
@@ -105,9 +108,12 @@ export function storiesOf(
   const { days, targets } = data.history
   if (days.length === 0) return []
   const own = targets.flatMap((target, place) => (target.own ? [place] : []))
+  const told = new Set<number>()
   return (own.length === 0 ? [0] : own).map((target) => {
-    const label = own.length > 1 ? mark(targets[target]?.label ?? '') : null
-    return Object.assign(story(data, { target, say, mark }), { label })
+    const one = story(data, { target, say, mark, told })
+    // In their order, so that the first story tells of a site and the others of another one.
+    void one.sentences
+    return Object.assign(one, { label: own.length > 1 ? mark(targets[target]?.label ?? '') : null })
   })
 }
 
@@ -152,8 +158,10 @@ function sentencesOf(
   return all.slice(0, most)
 }
 
-/** The rival that changed most, or who leads. */
+/** The rival that changed most, or who has the places. */
 function against(facts: ReturnType<typeof factsOf>): readonly StorySentence[] {
   const moved = rivalSentence(facts)
-  return moved.length > 0 ? moved : standSentences(facts, false)
+  if (moved.length > 0) return moved
+  const leading = standSentences(facts, false).filter(({ opens }) => opens.to === 'rivals')
+  return leading.length > 0 ? leading : holder(facts)
 }

@@ -5,7 +5,7 @@ type MetricUnit = MetricDefinition['unit']
 
 /** A change as people read it, and whether it is good. `same`: none, or no more than the figure usually swings; it is grey everywhere. */
 export interface FigureChange {
-  /** `▲ 1.3`, `▼ 0.4` or `=`. */
+  /** `▲ 1.3`, `▼ 0.4 points` or `=`. */
   readonly text: string
   readonly way: 'better' | 'worse' | 'same'
 }
@@ -22,6 +22,8 @@ export interface Formats {
       readonly better?: 'higher' | 'lower' | null
       readonly before?: number | null
       readonly isUsual?: boolean
+      /** Without the unit, in a table where each figure has its change beside it. */
+      readonly isShort?: boolean
     },
   ) => FigureChange
   /** Clicks a month more or fewer, with the sign: `+1,630`, `−4,400`. */
@@ -74,8 +76,11 @@ export function isMonth({ day, until }: ComparedSpan): boolean {
 /** The sign of numbers below zero. */
 const minus = '\u2212'
 
-/** @param locale a BCP 47 tag such as en-GB */
-export function formatsOf(locale: string): Formats {
+/**
+ * @param locale a BCP 47 tag such as en-GB
+ * @param points what percentage points are called
+ */
+export function formatsOf(locale: string, points: string): Formats {
   const numbers = new Map<string, Intl.NumberFormat>()
   const format = (value: number, style: 'decimal' | 'percent', digits: number): string => {
     const key = `${style}${digits}`
@@ -116,16 +121,19 @@ export function formatsOf(locale: string): Formats {
   return {
     figure: (value, unit) =>
       value === null ? '-' : unit === 'share' ? format(value, 'percent', 1) : size(value, unit),
-    changeOf: (delta, unit, { better = 'higher', before = null, isUsual = false } = {}) => {
+    changeOf: (delta, unit, { better = 'higher', before = null, isUsual = false, isShort = false } = {}) => {
       const text = (before === null ? null : relative(delta, before)) ?? size(Math.abs(delta), unit)
       if (!/[1-9]/.test(text)) return { text: '=', way: 'same' }
       const isBetter = delta > 0 === (better === 'higher')
       return {
-        text: `${isBetter ? '▲' : '▼'} ${text}`,
+        text: `${isBetter ? '▲' : '▼'} ${text}${unit === 'share' && !isShort ? ` ${points}` : ''}`,
         way: isUsual || better === null ? 'same' : isBetter ? 'better' : 'worse',
       }
     },
-    gain: (clicks) => `${clicks < 0 ? minus : '+'}${size(clicks, 'clicks a month')}`,
+    gain: (clicks) => {
+      const text = size(clicks, 'clicks a month')
+      return text === '0' ? text : `${clicks < 0 ? minus : '+'}${text}`
+    },
     relative,
     dayBefore: (text, until) => (text.slice(0, 4) === until.slice(0, 4) ? dayAndMonth(text) : longDay(text)),
     monthName: day({ month: 'long' }),

@@ -30,7 +30,7 @@ describe('the summary for a terminal', () => {
       volume of the checked keywords that have one; average position: divided by
       checked keywords.
       ▲ ▼: against 2026-03-01, of 1 keyword known on both days. 1 keyword added, 0
-      removed. Without volume: 1 keyword. CTR: Sistrix 2020 (mobile), 2020-07.
+      removed. Without volume: 1 keyword. CTR: Sistrix 2020 (mobile).
       "
     `)
   })
@@ -45,7 +45,7 @@ describe('the summary for a terminal', () => {
       volume of the checked keywords that have one; average position: divided by
       checked keywords.
       1 keyword added, 0 removed. Without volume: 1 keyword. CTR: Sistrix 2020
-      (mobile), 2020-07.
+      (mobile).
       "
     `)
   })

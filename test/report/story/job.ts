@@ -30,6 +30,8 @@ export interface AKeyword
   readonly own?: Cells
   readonly rival?: Cells
   readonly other?: Cells
+  /** Further competitors by name. */
+  readonly rivals?: Readonly<Record<string, Cells>>
   /** Of the own target. */
   readonly links?: ASeries['links']
 }
@@ -54,15 +56,16 @@ export interface AJob {
 
 /** A job from the 1st of March on, compared with its first day. */
 export function historyOf({ keywords, length = days, links = [] }: AJob) {
-  const series = keywords.flatMap(({ own, rival, other, links: ranked = [], ...keyword }, place): ASeries[] =>
-    Object.entries({ own, rival, other }).flatMap(([who, cells]) => {
-      if (cells === undefined) return []
-      const of = names[who as keyof typeof names]
-      const all = Array.isArray(cells) ? cells : Array<DayCell>(length).fill(cells as DayCell)
-      return [
-        { query: `keyword ${place + 1}`, ...keyword, of, cells: all, links: who === 'own' ? ranked : [] },
-      ]
-    }),
+  const series = keywords.flatMap(
+    ({ own, rival, other, links: ranked = [], rivals, ...keyword }, place): ASeries[] =>
+      Object.entries({ own, rival, other, ...rivals }).flatMap(([who, cells]) => {
+        if (cells === undefined) return []
+        const of = names[who as keyof typeof names] ?? who
+        const all = Array.isArray(cells) ? cells : Array<DayCell>(length).fill(cells as DayCell)
+        return [
+          { query: `keyword ${place + 1}`, ...keyword, of, cells: all, links: who === 'own' ? ranked : [] },
+        ]
+      }),
   )
   return aHistory(series, { links })
 }

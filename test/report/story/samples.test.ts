@@ -1,8 +1,11 @@
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, test } from 'vitest'
 import { defaultCurve } from '../../../src/report/ctr.ts'
+import type { PageData } from '../../../src/report/data.ts'
+import type { StoryCard } from '../../../src/report/story/cards.ts'
 import { story } from '../../../src/report/story/story.ts'
 import { wordsOf } from '../../../src/report/words/words.ts'
+import { aSerp } from '../metrics/history.ts'
 import {
   type AJob,
   type AKeyword,
@@ -49,7 +52,42 @@ function drifting(
   }))
 }
 
-const samples: readonly (readonly [title: string, job: AJob, language?: 'de'])[] = [
+/** Sites of results; the third one comes to the top. */
+const sites = ['a.example', 'b.example', 'harbor.example', 'acme.com']
+
+/** The first results of each keyword on the first and on the last day. */
+function withPages(keywords: number, length = days): Partial<PageData> {
+  const serps = Array.from({ length: keywords }, (_, keyword) => [
+    aSerp([keyword % 2, 3, 1 - (keyword % 2), 2], { keyword, day: 0, targets: { 3: [0] } }),
+    aSerp(keyword % 3 === 0 ? [2, 3, 0, 1] : [0, 1, 3, 2], { keyword, day: length - 1, targets: { 3: [0] } }),
+  ]).flat()
+  return { serps, sites }
+}
+
+/** Keywords with competitors of their own each, as of a job with eight targets. */
+function withRivals(keywords: readonly AKeyword[], more: number): readonly AKeyword[] {
+  const others = Array.from({ length: more }, (_, place) => drifting(keywords.length, { seed: 40 + place }))
+  return keywords.map((one, keyword) => ({
+    ...one,
+    rivals: Object.fromEntries(others.map((all, place) => [`rival-${place}.com`, all[keyword]?.own ?? out])),
+  }))
+}
+
+const tells = {
+  rival: /(\S+) (?:rose|fell) from about ([\d,]+) to ([\d,]+) clicks a month\./,
+  site: /(\S+), not tracked, rose from ([\d.]+)% to ([\d.]+)% of the clicks on the first ten results; yours is ([\d.]+)%\./,
+  tag: /The tag (\S+) \((\d+) keywords\) moved more than the whole: (\S+) (?:more|fewer) clicks\./,
+  leader: /(\S+) (?:leads|follows) with about ([\d,]+) clicks a month\./,
+}
+
+interface SampleOptions {
+  readonly language?: 'de'
+  /** A sentence that the sample is made for. */
+  readonly tells?: keyof typeof tells
+  readonly more?: Partial<PageData>
+}
+
+const samples: readonly (readonly [title: string, job: AJob, options?: SampleOptions])[] = [
   ['forty keywords, three sites', { keywords: drifting(40, { rivals: 2 }) }],
   ['one target', { keywords: drifting(40, { seed: 2, rivals: 0 }) }],
   ['many keywords', { keywords: drifting(5_000, { seed: 3, rivals: 2, length: 9 }), length: 9 }],
@@ -73,7 +111,30 @@ const samples: readonly (readonly [title: string, job: AJob, language?: 'de'])[]
     },
   ],
   ['few keywords', { keywords: drifting(4, { seed: 14, rivals: 2 }) }],
-  ['in German', { keywords: drifting(40, { seed: 12, rivals: 2 }) }, 'de'],
+  ['in German', { keywords: drifting(40, { seed: 12, rivals: 2 }) }, { language: 'de' }],
+  ['eight targets', { keywords: withRivals(drifting(40, { seed: 15, rivals: 1 }), 6) }],
+  [
+    'a rival that rose',
+    { keywords: some(20, { own: 4, rival: turn(9, 2), other: 12, volume: 700 }) },
+    { tells: 'rival' },
+  ],
+  [
+    'a site that is not tracked',
+    { keywords: some(12, { own: 5, volume: 900 }) },
+    { tells: 'site', more: withPages(12) },
+  ],
+  [
+    'a tag that moved more',
+    {
+      keywords: [
+        ...some(20, { own: 3, volume: 400 }),
+        ...some(6, { own: turn(2, 6), volume: 700, tags: ['money'] }),
+        ...some(6, { own: turn(8, 3), volume: 900, tags: ['brand'] }),
+      ],
+    },
+    { tells: 'tag' },
+  ],
+  ['a leader', { keywords: some(30, { own: 6, rival: 9, volume: 500 }) }, { tells: 'leader' }],
 ]
 
 const db = new Database(':memory:')
@@ -82,14 +143,23 @@ afterAll(() => db.close())
 /** The days that a sentence compares, as rows: one for each keyword and site that was checked on both. */
 function load({ data }: ToldJob): void {
   const { history } = data
+  const lastDay = history.days.length - 1
   db.exec(`
-    DROP TABLE IF EXISTS ranks; DROP TABLE IF EXISTS curve;
+    DROP TABLE IF EXISTS ranks; DROP TABLE IF EXISTS curve; DROP TABLE IF EXISTS tags; DROP TABLE IF EXISTS results;
+    CREATE TABLE tags (keyword INTEGER, tag TEXT);
+    CREATE TABLE results (keyword INTEGER, isNow INTEGER, rank INTEGER, site TEXT);
     CREATE TABLE curve (rank INTEGER PRIMARY KEY, rate REAL);
     CREATE TABLE ranks (keyword INTEGER, query TEXT, kind TEXT, volume INTEGER, site TEXT, now INTEGER, before INTEGER, isNow INTEGER, isBefore INTEGER);
   `)
   const rate = db.prepare('INSERT INTO curve VALUES (?, ?)')
   for (const [place, one] of defaultCurve.rates.entries()) rate.run(place + 1, one)
   const row = db.prepare('INSERT INTO ranks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const tag = db.prepare('INSERT INTO tags VALUES (?, ?)')
+  for (const [keyword, { tags }] of history.keywords.entries()) for (const one of tags) tag.run(keyword, one)
+  const result = db.prepare('INSERT INTO results VALUES (?, ?, ?, ?)')
+  for (const { keyword, day, results } of data.serps)
+    for (const [rank, , , site] of results)
+      result.run(keyword, Number(day === lastDay), rank, sites[site ?? -1])
   const rankIn = (cell: number | null | undefined) => (cell != null && cell > 0 ? Math.trunc(cell) : null)
   db.transaction(() => {
     for (const { keyword, target, cells } of history.series) {
@@ -131,6 +201,38 @@ function sums(metric: keyof typeof terms, kind: string): readonly Sum[] {
     .all()
 }
 
+/** How many keywords of a site were checked on both days. */
+function common(site: string): number {
+  const query = db.prepare<[string], { n: number }>(
+    'SELECT COUNT(*) AS n FROM ranks WHERE site = ? AND isNow AND isBefore',
+  )
+  return query.get(site)?.n ?? 0
+}
+
+/** The share of a site of the clicks on the results of a day, in percent. */
+function shareOf(site: string, isNow: boolean): string {
+  const all = db
+    .prepare<[string, number], { share: number }>(
+      `SELECT SUM(clicks * (site = ?)) / SUM(clicks) AS share FROM (
+         SELECT p.site, r.volume * COALESCE(c.rate, 0) AS clicks FROM results p JOIN curve c ON c.rank = p.rank
+         JOIN ranks r ON r.keyword = p.keyword AND r.site = 'acme.com' WHERE p.isNow = ?)`,
+    )
+    .get(site, Number(isNow))
+  return ((all?.share ?? 0) * 100).toFixed(1)
+}
+
+/** The tag whose clicks changed by most, with how many keywords it has, and how they changed in percent. */
+function greatestTag() {
+  return db
+    .prepare<[], { tag: string; keywords: number; now: number; before: number }>(
+      `SELECT t.tag, COUNT(*) AS keywords, SUM(r.volume * COALESCE(n.rate, 0)) AS now, SUM(r.volume * COALESCE(b.rate, 0)) AS before
+       FROM tags t JOIN ranks r ON r.keyword = t.keyword AND r.site = 'acme.com'
+       LEFT JOIN curve n ON n.rank = r.now LEFT JOIN curve b ON b.rank = r.before
+       GROUP BY t.tag ORDER BY ABS(SUM(r.volume * (COALESCE(n.rate, 0) - COALESCE(b.rate, 0)))) DESC LIMIT 1`,
+    )
+    .get()
+}
+
 /** The keyword that won or lost most clicks, over those of its markets that went the same way. */
 function greatest(way: '>' | '<') {
   return db
@@ -146,23 +248,22 @@ function greatest(way: '>' | '<') {
 }
 
 const digits = (value: number) => Math.round(Number(Math.abs(value).toPrecision(3))).toLocaleString('en-US')
-const ordinals = ['', 'first', 'second', 'third']
+const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth']
 
 describe('the sentences of a sample job are those that SQL makes of its rows', () => {
-  for (const [title, job, language = 'en'] of samples)
+  for (const [title, job, { language = 'en', tells: made, more = {} } = {}] of samples)
     test(title, () => {
-      const all = jobOf(job)
+      const all = jobOf(job, more)
       load(all)
-      const said = story(all.data, { target: all.target, say: wordsOf(language) }).sentences.map(
-        ({ text }) => text,
-      )
+      const { sentences, cards: toldCards } = story(all.data, { target: all.target, say: wordsOf(language) })
+      const said = sentences.map(({ text }) => text)
       // German numbers with English signs.
       const whole = (language === 'de' ? said.map((text) => text.replaceAll('.', ',')) : said).join(' ')
       const kind = all.data.history.keywords[0]?.kind ?? ''
       const hasVolumes = all.data.history.keywords.every(({ volume }) => volume !== null)
       const metric = kind !== 'organic' ? 'top_ten' : hasVolumes ? 'clicks' : 'visibility'
-      const sites = sums(metric, kind)
-      const own = sites.find(({ site }) => site === 'acme.com') as Sum
+      const tracked = sums(metric, kind)
+      const own = tracked.find(({ site }) => site === 'acme.com') as Sum
       const ranked = db
         .prepare<[], { n: number }>("SELECT COUNT(now) AS n FROM ranks WHERE site = 'acme.com'")
         .get()?.n
@@ -178,18 +279,18 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
       expect(said[0]?.replaceAll('.', ',')).toContain(figure.replaceAll('.', ','))
       const place =
         1 +
-        sites.filter(({ value }) => Number(value.toPrecision(3)) > Number(own.value.toPrecision(3))).length
-      const isAlike = sites.every(({ keywords }) => keywords === own.keywords)
-      if (sites.length > 1 && language === 'en' && isAlike)
+        tracked.filter(({ value }) => Number(value.toPrecision(3)) > Number(own.value.toPrecision(3))).length
+      const isAlike = tracked.every(({ keywords }) => keywords === own.keywords)
+      if (tracked.length > 1 && language === 'en' && isAlike)
         expect(said[0]).toContain(`${ordinals[place]} of `)
-      const first = sites.toSorted((a, b) => b.value - a.value)[0]
+      const [first, second] = tracked.toSorted((a, b) => b.value - a.value)
       if (metric === 'clicks' && said[0]?.includes('behind'))
         expect(said[0]).toContain(`behind ${first?.site} (${digits(first?.value ?? 0)})`)
       if (metric === 'clicks' && isAlike && language === 'en') {
         const seen = sums('visibility', kind)
         const shown = (site: string) =>
           Math.round(((seen.find((one) => one.site === site)?.value ?? 0) * 1000) / own.keywords)
-        const visible = 1 + sites.filter(({ site }) => shown(site) > shown('acme.com')).length
+        const visible = 1 + tracked.filter(({ site }) => shown(site) > shown('acme.com')).length
         if (visible === place) expect(said[0]).not.toContain('in visibility')
         else expect(said[0]).toContain(`; ${ordinals[visible]} in visibility`)
       }
@@ -200,6 +301,32 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
         expect([percent, digits(change)].some((text) => said[0]?.includes(text))).toBe(true)
       }
       if (metric !== 'clicks') return
+      // The line of the card begins and ends with what the sentence compares.
+      const [{ trend, change: shown }] = toldCards as [StoryCard]
+      if (shown !== null && own.keywords === common('acme.com')) {
+        expect(trend.at(-1)).toBeCloseTo(own.value, 6)
+        expect(trend[0]).toBeCloseTo(own.before, 6)
+      }
+      if (made !== undefined) expect(whole).toMatch(tells[made])
+      const [, rival, from, to] = tells.rival.exec(whole) ?? []
+      const moved = tracked.find(({ site }) => site === rival)
+      if (rival !== undefined)
+        expect([from, to]).toEqual([digits(moved?.before ?? 0), digits(moved?.now ?? 0)])
+      const [, leading, amount] = tells.leader.exec(whole) ?? []
+      if (leading !== undefined)
+        expect([leading, amount]).toEqual(
+          [first?.site === 'acme.com' ? second : first].map((one) => [one?.site, digits(one?.value ?? 0)])[0],
+        )
+      const [, site, ...shares] = tells.site.exec(whole) ?? []
+      if (site !== undefined)
+        expect(shares).toEqual([shareOf(site, false), shareOf(site, true), shareOf('acme.com', true)])
+      const [, tag, some, size] = tells.tag.exec(whole) ?? []
+      if (tag !== undefined) {
+        const one = greatestTag()
+        const part = Math.abs((one?.now ?? 0) - (one?.before ?? 0)) / (one?.before ?? 1)
+        expect([tag, some, size]).toEqual([one?.tag, String(one?.keywords), `${Math.round(part * 100)}%`])
+        expect(whole).toContain(`${size} ${(one?.now ?? 0) > (one?.before ?? 0) ? 'more' : 'fewer'} clicks`)
+      }
       if (own.keywords < 5) {
         expect(said[0]).toMatch(change > 0 ? /^Better: about / : /^Worse: about /)
         for (const { query } of all.data.history.keywords) expect(whole).toContain(query)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Citation, PageSerp } from '../../../src/report/data.ts'
-import { type StoryOptions, story } from '../../../src/report/story/story.ts'
+import { type StoryOptions, storiesOf, story } from '../../../src/report/story/story.ts'
 import { trendOf } from '../../../src/report/story/trend.ts'
 import { wordsOf } from '../../../src/report/words/words.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aPageOf, aSerp, curve, histories, march } from '../metrics/history.ts'
-import { type AKeyword, days, jobOf, out, some, type ToldJob, turn } from './job.ts'
+import { type AKeyword, days, jobOf, out, some, type ToldJob, turn, unknown } from './job.ts'
 import { situations } from './situations.ts'
 
 const told = ({ data, target }: ToldJob, language: 'en' | 'de' = 'en', more: Partial<StoryOptions> = {}) =>
@@ -144,9 +144,9 @@ describe('the four figures', () => {
   test('are clicks, visibility, the top 10 and share of voice where there are volumes', () => {
     expect(cardsOf(some(10, { own: turn(9, 2), volume: 1234 }))).toEqual([
       'clicks | 1,940 | ▲ 1,590 better | ',
-      'visibility | 55.1% | ▲ 45.3 better | ',
+      'visibility | 55.1% | ▲ 45.3 points better | ',
       'top_ten | 10 of 10 | = same | ',
-      'share_of_voice | 15.7% | ▲ 12.9 better | ',
+      'share_of_voice | 15.7% | ▲ 12.9 points better | ',
     ])
   })
 
@@ -221,7 +221,7 @@ describe('what to do next', () => {
     [
       'what left the results as well',
       [...base, { query: 'desk', own: turn(7, out), volume: 1000 }],
-      ['Recover “desk”: fell from 7 to not found [40]'],
+      ['Recover “desk”: dropped out of the top 30, was 7 [40]'],
     ],
     [
       'what is within reach is pushed',
@@ -404,7 +404,7 @@ describe('what to do next', () => {
   test('in German', () => {
     const keywords = [...base, { query: 'tisch', own: turn(2, out), volume: 1000 }]
     expect(stepsOf(keywords, {}, 'de')).toEqual([
-      '„tisch“ zurückholen: von Platz 2 auf nicht in den Top 30 gefallen [157]',
+      '„tisch“ zurückholen: aus den Top 30 gefallen, zuvor Platz 2 [157]',
     ])
   })
 
@@ -446,4 +446,69 @@ test('what moved is one list by clicks, with who passed whom', () => {
     ['left', '“out”', '10', 'not found', -5, null],
     ['entered', '“in”', 'not found', '10', 3, null],
   ])
+})
+
+describe('a day on which some keywords could not be checked', () => {
+  const keywords = [
+    ...some(6, { own: turn(3, 7) }).map((one, place) => ({ query: `whole ${place}`, ...one })),
+    { query: 'late', own: [unknown, 10, ...Array.from({ length: days - 2 }, () => 7)] },
+    { query: 'gone now', own: [1, ...Array.from({ length: days - 2 }, () => 1), unknown] },
+    { query: 'a hole', own: Array.from({ length: days }, (_, day) => (day === 12 ? unknown : 1)) },
+  ]
+  const job = jobOf({ keywords })
+  const { sentences: told3, cards: shown, moves: moved } = told(job)
+  const [visibility] = shown
+
+  test('leaves sentence, cards and chart of the same two observations', () => {
+    const [first = 0, last = 0] = [visibility?.trend[0] ?? 0, visibility?.trend.at(-1) ?? 0]
+    const points = (Math.abs(last - first) * 100).toFixed(1)
+    expect(visibility?.change?.text).toBe(`▼ ${points} points`)
+    expect(told3[0]?.text).toContain(`${points} points less than on 1 March`)
+  })
+
+  test('is no dent in a line', () => {
+    expect(visibility?.trend[12]).toBe(visibility?.trend[11])
+  })
+
+  test('says of a keyword which day it is compared with', () => {
+    expect(moved.find(({ name }) => name === '“late”')).toMatchObject({ since: 'since 2 March', from: '10' })
+    expect(moved.filter(({ since }) => since !== null)).toHaveLength(1)
+    expect(told3[1]?.text).toContain('“late” 10 → 7 (since 2 March)')
+  })
+})
+
+describe('sites outside the job', () => {
+  const sites = ['me', 'gains.example', 'also.example', 'lost.example']
+  const pages = (keyword: number) => [
+    aSerp([3, 0, 1, 2], { keyword, day: 0 }),
+    aSerp([1, 2, 0], { keyword, day: days - 1 }),
+  ]
+  const more = { sites, serps: Array.from({ length: 6 }, (_, keyword) => pages(keyword)).flat() }
+
+  test('are told of where they gained, each by one story of a report', () => {
+    const { data } = jobOf({ keywords: some(6, { own: 5, rival: 6, volume: 100 }) }, more)
+    const targets = data.history.targets.map((one) => ({ ...one, own: true }))
+    const both = storiesOf(
+      { ...data, history: { ...data.history, targets } },
+      { say: wordsOf('en'), mark: (name) => name },
+    ).map(({ sentences: all }) => all.map(({ text }) => text).join(' '))
+    expect(both[0]).toContain('gains.example, not tracked, rose from ')
+    expect(both[1]).toContain('also.example, not tracked, rose from ')
+    expect(both.join()).not.toContain('lost.example')
+  })
+
+  test('are named where nothing ranks and no competitor has a place', () => {
+    expect(
+      sentences(
+        jobOf(
+          { keywords: some(6, { own: out, rival: out }) },
+          { sites, serps: more.serps.filter(({ day }) => day > 0) },
+        ),
+        'en',
+      ),
+    ).toEqual([
+      'None of the 6 keywords is in the top 30. None was on 1 March either.',
+      'gains.example, not tracked, has the most places: in the top 10 for 6 of 6 keywords.',
+    ])
+  })
 })

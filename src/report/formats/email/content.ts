@@ -46,13 +46,13 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
         : null,
     cards,
     chart: chartOf(data, own, told, say),
-    moves: moves.slice(0, shownMoves).map(({ name: keyword, way, from, to, clicks, passed }) => ({
+    moves: moves.slice(0, shownMoves).map(({ name: keyword, way, from, to, clicks, about }) => ({
       keyword,
       isUp: way === 'up' || way === 'entered',
       ranks: say.email.fromTo(from, to),
-      /** Clicks a month won or lost, with their sign; null where they are not known. */
-      clicks: clicks === null ? null : say.gain(clicks),
-      passed,
+      /** Clicks a month won or lost, with their sign; null for none, and where they are not known. */
+      clicks: clicks === null || say.gain(clicks) === '0' ? null : say.gain(clicks),
+      about,
     })),
     moreMoves: Math.max(0, moves.length - shownMoves),
     steps: steps.map(({ what, reason, stake, pages }) => ({

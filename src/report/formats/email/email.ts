@@ -105,12 +105,12 @@ function emailText(
       ...limits.flatMap((line) => paragraph(line)),
     ]),
     block(story.blocks.moved, [
-      ...moves.flatMap(({ keyword, isUp, ranks, clicks, passed }) =>
+      ...moves.flatMap(({ keyword, isUp, ranks, clicks, about }) =>
         item(
           [
             `${keyword}: ${ranks}`,
             ...(clicks === null ? [] : [clicks]),
-            ...(passed === null ? [] : [passed]),
+            ...(about === '' ? [] : [about]),
           ].join(', '),
           isUp ? '▲ ' : '▼ ',
         ),

@@ -136,9 +136,9 @@ ${small(html`${dot(accent?.light ?? chartColours.own)} ${toned('ink', `${name} $
 function moveTable({ moves, moreMoves }: EmailContent, say: Words): Markup | null {
   if (moves.length === 0) return null
   const cell = `border-top:1px solid ${colour('line')};${font};font-size:15px;line-height:21px`
-  const rows = moves.map(({ keyword, isUp, ranks, clicks, passed }) => {
+  const rows = moves.map(({ keyword, isUp, ranks, clicks, about }) => {
     const way = isUp ? ('better' as const) : ('worse' as const)
-    const under = passed === null ? null : html`<br>${toned('muted', passed, 'font-size:13px')}`
+    const under = about === '' ? null : html`<br>${toned('muted', about, 'font-size:13px')}`
     return html`<tr><td valign="top" class="line" width="20" style="width:20px;padding:8px 0;${cell}">${toned(way, isUp ? '▲' : '▼')}</td><td class="ink line" valign="top" style="padding:8px 12px 8px 0;${cell};color:${colour('ink')};word-break:break-word">${keyword}${under}</td><td class="line" width="120" align="right" valign="top" style="width:120px;padding:8px 0;${cell};text-align:right">${toned('ink', ranks)}${clicks === null ? null : html`<br>${toned(way, clicks, 'font-size:13px')}`}</td></tr>
 `
   })

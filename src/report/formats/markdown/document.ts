@@ -7,7 +7,7 @@ import { columnMetrics, figureText, type Headline } from '../../headline.ts'
 import { type Part, partLabel } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
-import type { CtrCurve } from '../../metrics/figure.ts'
+import { type CtrCurve, curveName } from '../../metrics/figure.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { top } from '../../metrics/positions.ts'
 import { notesOfPeriod, type Presentation } from '../../presentation/presentation.ts'
@@ -126,7 +126,7 @@ function storySection(
               toTheRight<Story['moves'][number]>(columns.clicks, ({ clicks }) =>
                 clicks === null ? '-' : say.gain(clicks),
               ),
-              { title: columns.rival, cell: ({ passed }) => passed ?? '' },
+              { title: columns.rival, cell: ({ about }) => about },
             ],
             moved,
           ),
@@ -349,7 +349,8 @@ function definitionsSection({ measure }: WholeReport, { curve }: Summary, say: W
 
 const shownRates = 10
 
-function curveText({ name, version, source, rates }: CtrCurve, say: Words): string {
+function curveText(curve: CtrCurve, say: Words): string {
+  const { source, rates } = curve
   const { rates: title, byRank, curveSource } = say.definitions
-  return `${title}: ${mdText(name)}, ${mdText(version)}. ${mdText(curveSource(source))}. ${byRank(rates.slice(0, shownRates))}`
+  return `${title}: ${mdText(curveName(curve))}. ${mdText(curveSource(source))}. ${byRank(rates.slice(0, shownRates))}`
 }

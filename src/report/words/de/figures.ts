@@ -1,7 +1,7 @@
 import type { Words } from '../en/index.ts'
 import { formatsOf } from '../formats.ts'
 
-export const formats = formatsOf('de-DE')
+export const formats = formatsOf('de-DE', 'Punkte')
 
 /** `1 Keyword`, `1.200 Keywords`. */
 export function counted(value: number, noun: string, plural: string): string {

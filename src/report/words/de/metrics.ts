@@ -39,7 +39,6 @@ export const ranks: Words['ranks'] = {
   shortGroup: (group) => shortGroups[group] ?? groups[group](null),
   better: (size) => `um ${size} besser`,
   worse: (size) => `um ${size} schlechter`,
-  points: (size) => `${size} PP`,
 }
 
 const own = 'eigene Definition'

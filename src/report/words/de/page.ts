@@ -269,8 +269,8 @@ export const blocks: Words['blocks'] = {
     passed: 'Überholt',
   },
   nothingMoved: 'Kein Keyword hat sich bewegt.',
-  clicks: (curve, version, isOld) =>
-    `Klicks sind Schätzungen nach der Klickkurve ${curve} (${version})${isOld ? ', gemessen vor der Zeit der KI-Antworten' : ''}.`,
+  clicks: (curve, isOld) =>
+    `Klicks sind Schätzungen nach der Klickkurve ${curve}${isOld ? ', gemessen vor der Zeit der KI-Antworten' : ''}.`,
 }
 
 export const brand: Words['brand'] = {

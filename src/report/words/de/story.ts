@@ -141,6 +141,7 @@ export const story: Words['story'] = {
     visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
   },
   since,
+  sinceDay: (day, until) => `seit dem ${dayBefore(day, until)}`,
   butForFirst: (span) => `, abgesehen vom ${dayBefore(span.day, span.until)} selbst`,
   untilLast: ', bis zum letzten Tag aber stabil',
   change: {
@@ -232,6 +233,8 @@ export const story: Words['story'] = {
         ? `Vorn liegt ${rival}, zitiert in ${number(value)} KI-Antworten.`
         : `${rival} folgt, zitiert in ${number(value)} KI-Antworten.`,
   },
+  holder: (site, some, keywords) =>
+    `Die meisten Plätze hat ${site} (nicht beobachtet): mit ${number(some)} von ${keywordsOf(keywords)} in den Top 10.`,
   topRanks: (three, ten, keywords) =>
     `${inTen(ten, keywords)}${ten === 0 ? '' : `, ${three === 0 ? 'keines' : three === keywords && three > 2 ? 'alle' : number(three)} in den Top 3`}.`,
 
@@ -244,6 +247,8 @@ export const story: Words['story'] = {
   },
   inMarket: (market, reason) => (market === '' ? reason : `${market}: ${reason}`),
   fell: (from, to, passed) => `von Platz ${from} auf ${to} gefallen${passed === null ? '' : `, ${passed}`}`,
+  left: (from, depth, passed) =>
+    `aus den ${depth === null ? 'geprüften Ergebnissen' : `Top ${number(depth)}`} gefallen, zuvor Platz ${from}${passed === null ? '' : `, ${passed}`}`,
   overtakenBy: ({ name, from, to }) =>
     `überholt von ${name}${from === undefined ? '' : ` (${from} → ${to})`}`,
   outside: (depth) => `außerhalb der Top ${number(depth)}`,
@@ -251,7 +256,8 @@ export const story: Words['story'] = {
     `auf Platz ${rank}${before === null || before === number(rank) ? '' : `, zuvor ${before}`}`,
   otherPage: (page, intended) => `${page} rankt statt ${intended}`,
   inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
-  closing: (rival, before, rank, mine) => `${rival} kam von ${before} auf ${rank}, dicht hinter Ihre ${mine}`,
+  closing: (rival, before, rank, mine) =>
+    `${rival} ${before === null ? `ist neu auf Platz ${rank}` : `kam von ${before} auf ${rank}`}, direkt hinter Ihnen auf Platz ${mine}`,
   notCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie nicht`,
   stake: (value, isChance) =>
     isChance ? `kann etwa ${clicks(value)} im Monat bringen` : `es geht um etwa ${clicks(value)} im Monat`,

@@ -1,6 +1,6 @@
 import { formatsOf } from '../formats.ts'
 
-export const formats = formatsOf('en-GB')
+export const formats = formatsOf('en-GB', 'points')
 
 /** `1 keyword`, `1,200 keywords`. */
 export function counted(value: number, noun: string, plural = `${noun}s`): string {

@@ -42,8 +42,6 @@ export const ranks = {
   shortGroup: (group: MovementGroup) => shortGroups[group] ?? groups[group](null),
   better: (size: string) => `better by ${size}`,
   worse: (size: string) => `worse by ${size}`,
-  /** Percentage points. */
-  points: (size: string) => `${size} pts`,
 }
 
 /** What readers are told of a metric. */

@@ -282,8 +282,8 @@ export const blocks = {
   moves: { all: 'All', winners: 'Up', losers: 'Down', entered: 'New', left: 'Out', passed: 'Passed' },
   nothingMoved: 'No keyword moved.',
   /** @param isOld whether the curve was measured before search engines answered themselves */
-  clicks: (curve: string, version: string, isOld: boolean) =>
-    `Clicks are estimates by the click-through curve ${curve} (${version})${isOld ? ', which was measured before AI answers' : ''}.`,
+  clicks: (curve: string, isOld: boolean) =>
+    `Clicks are estimates by the click-through curve ${curve}${isOld ? ', which was measured before AI answers' : ''}.`,
 }
 
 /** The head and the foot of a report. */

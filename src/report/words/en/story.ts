@@ -151,6 +151,7 @@ export const story = {
     visibility: (share: number) => `Visibility steady at ${percent(share)}`,
   },
   since,
+  sinceDay: (day: string, until: string) => `since ${dayBefore(day, until)}`,
   butForFirst: (span: ComparedSpan) => ` but for ${dayBefore(span.day, span.until)} itself`,
   untilLast: ' but steady until the last day',
   change: {
@@ -284,6 +285,9 @@ export const story = {
     cited: (rival: string, value: number, isFirst: boolean) =>
       `${rival} ${isFirst ? 'leads' : 'follows'}, cited in ${counted(value, 'AI answer')}.`,
   },
+  /** The site with the most of the first ten results where none of the tracked sites ranks. */
+  holder: (site: string, some: number, keywords: number) =>
+    `${site}, not tracked, has the most places: in the top 10 for ${number(some)} of ${counts.keywords(keywords)}.`,
   topRanks: (three: number, ten: number, keywords: number) =>
     `${capital(inTen(ten, keywords))}${ten === 0 ? '' : `, ${three === 0 ? 'none' : three === keywords && three > 2 ? 'all' : number(three)} in the top 3`}.`,
 
@@ -295,8 +299,10 @@ export const story = {
     earn: (keyword: string) => `Get cited for ${keyword}`,
   },
   inMarket: (market: string, reason: string) => (market === '' ? reason : `${market}: ${reason}`),
-  fell: (from: number, to: string, passed: string | null) =>
+  fell: (from: number, to: number, passed: string | null) =>
     `fell from ${from} to ${to}${passed === null ? '' : `, ${passed}`}`,
+  left: (from: number, depth: number | null, passed: string | null) =>
+    `dropped out of the ${depth === null ? 'checked results' : `top ${number(depth)}`}, was ${from}${passed === null ? '' : `, ${passed}`}`,
   /** Who was behind, or not there, and is ahead now. */
   overtakenBy: ({
     name,
@@ -313,8 +319,8 @@ export const story = {
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}`,
   inTurn: (one: string, other: string, swaps: number) =>
     `${one} and ${other} rank in turn (${number(swaps)} changes)`,
-  closing: (rival: string, before: string, rank: number, mine: number) =>
-    `${rival} came from ${before} to ${rank}, right behind your ${mine}`,
+  closing: (rival: string, before: number | null, rank: number, mine: number) =>
+    `${rival} ${before === null ? `is new at ${rank}` : `came from ${before} to ${rank}`}, right behind your ${mine}`,
   notCited: (rivals: readonly string[]) => `the AI answer cites ${list(rivals)} and not you`,
   /** What is at stake in a row; a chance puts nothing at stake. */
   stake: (value: number, isChance: boolean) =>

@@ -197,7 +197,7 @@ describe('the text', () => {
       expect.arrayContaining(['In short', 'Figures of northdesk.example', 'What moved', 'What to do next']),
     )
     expect(text).toMatch(/^1\. .+: /m)
-    expect(text).toMatch(/^- Visibility: \d+\.\d% \([▲▼] \d+\.\d\)$/m)
+    expect(text).toMatch(/^- Visibility: \d+\.\d% \([▲▼] \d+\.\d points\)$/m)
     expect(text).toMatch(/^[▲▼] “.+”/m)
   })
 })
