@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,8 @@ import { commands } from '../src/cli/commands/index.ts'
 import { commandName, globalFlags } from '../src/cli/flags.ts'
 import { chosenCommand, meantCommand } from '../src/cli/main.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/server.ts'
+import { serpbear } from './arrive/import/samples.ts'
+import { trueHistories } from './arrive/import/truth.ts'
 import { type Workspace, workspace } from './support/rankline.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -174,6 +176,7 @@ describe('what the docs show does what it says', () => {
     sandbox = await startSandbox({ sites: ['acme.com', 'northdesk.example', 'globex.de', 'rival.com'] })
     here = await workspace(sandbox)
     for (const [name, text] of Object.entries(files)) await here.file(name, text)
+    await rename(serpbear.write(here.folder, trueHistories(5)), join(here.folder, 'serpbear.sqlite'))
     sandbox.control({ rules: [{ query: 'broken desk', do: { status: 400 } }] })
     const { code, stderr } = await here.call(['run', ...jobs, '--quiet'])
     expect(code, stderr).toBe(3)
@@ -311,5 +314,6 @@ const files = {
   'search-console/Queries.csv': 'Top queries,Clicks,Impressions,CTR,Position\nstanding desk,3,40,7.5%,8.1\n',
   'search-console/Pages.csv': 'Top pages,Clicks,Impressions,CTR,Position\nhttps://acme.com/,3,40,7.5%,8.1\n',
   'search-console/Dates.csv': 'Date,Clicks,Impressions,CTR,Position\n2026-10-01,3,40,7.5%,8.1\n',
+  'tracker.csv': 'Date,Keyword,Place,URL\n2026-01-05,standing desk,4,https://acme.com/desks\n',
   'words.txt': 'standing desk\nbest standing desk\n',
 }

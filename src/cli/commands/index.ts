@@ -78,6 +78,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./workspace/clicks.ts')).clicksCommand,
   },
   {
+    usage: 'import <what> [id]',
+    describe: 'History of another tracker, from its file or folder: import <file>; list; undo <id>; free',
+    load: async () => (await import('./workspace/import.ts')).importCommand,
+  },
+  {
     usage: 'alerts <what> [name]',
     describe: 'Alerts: list [job]; mute an alert, job, tag or rule; send what waits; test [channel]',
     load: async () => (await import('./report/alerts.ts')).alertsCommand,

@@ -14,6 +14,7 @@ import {
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { type Log, unwatchedFile, watchDiskSpace, watchFile } from './connection/watch.ts'
+import { importReads } from './imports/imports.ts'
 import { dueReads, jobStore, slotStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
@@ -59,6 +60,7 @@ export interface Store
     ReturnType<typeof dueReads>,
     ReturnType<typeof statusReads>,
     ReturnType<typeof clickStore>,
+    ReturnType<typeof importReads>,
     ReturnType<typeof syncStore> {
   readonly space: DiskSpace
   readonly file: DatabaseFile
@@ -233,6 +235,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     ...dueReads(db),
     ...statusReads(db),
     ...clickStore(db, writer),
+    ...importReads(db),
     ...syncStore(db, writer, memory.keys),
     draft: async () => describingErrors(openDraft(), path),
     [Symbol.asyncDispose]: close,

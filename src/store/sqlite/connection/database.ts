@@ -206,6 +206,19 @@ export function openToRead(path: string): ReadConnection {
   }
 }
 
+/**
+ * Opens the database of another program to read it, and leaves nothing beside it: where SQLite would have to, a copy is read.
+ */
+export function openForeign(file: string): ReadConnection {
+  try {
+    if (hasLogFormat(file) || sizeOf(`${file}-journal`) > 0) return openCopied(file, file)
+    const db = new Database(file, { readonly: true, timeout: readingTimeoutMs })
+    return { db, close: () => db.close() }
+  } catch (error) {
+    throw describeError(error, file)
+  }
+}
+
 const readingTimeoutMs = 10_000
 
 /** Whether this process may write a file and into its folder. */

@@ -6,6 +6,29 @@ import type { ObservationState } from '../../../model/result.ts'
  * measured, or with another import. Days are local days of the tool that wrote them, as days since 1970-01-01.
  */
 
+/** What an import came to. */
+export interface ImportSummary {
+  readonly queries: number
+  /** Queries with each target that they were followed for. */
+  readonly series: number
+  readonly days: number
+  readonly firstDay: string | null
+  readonly lastDay: string | null
+  readonly ranked: number
+  readonly absent: number
+  readonly unknown: number
+  /** Whole pages of results. */
+  readonly answers: number
+  /** Why observations are unknown, with how many. */
+  readonly reasons: Readonly<Record<string, number>>
+  /** What was left out, and why, with how often. */
+  readonly dropped: Readonly<Record<string, number>>
+  /** Observations and answers that an earlier import has. */
+  readonly known: number
+  /** Series whose tool may have repeated ranks. */
+  readonly repeats: number
+}
+
 export const imports = sqliteTable('imports_', {
   id: integer().primaryKey(),
   /** The job that it is history of; null where any job may draw it. */
@@ -13,8 +36,8 @@ export const imports = sqliteTable('imports_', {
   importedAt: integer('imported_at').notNull(),
   /** Why observations are unknown, a JSON list: observations name a place in it. */
   reasons: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-  /** What was left out, and why, with how often: JSON. */
-  dropped: text({ mode: 'json' }).$type<Readonly<Record<string, number>>>().notNull(),
+  /** What it came to, JSON. */
+  summary: text({ mode: 'json' }).$type<ImportSummary>().notNull(),
 })
 
 export const importedFiles = sqliteTable('imported_files', {
@@ -48,7 +71,7 @@ export const importedQueries = sqliteTable(
 )
 
 /** What is counted to a rank: organic results alone, or every element of the page. */
-export type RankKind = 'organic' | 'all'
+export type RankRuler = 'organic' | 'all'
 
 /** One target of one query, counted in one way: days of it can be compared with each other. */
 export const importedSeries = sqliteTable(
@@ -57,7 +80,7 @@ export const importedSeries = sqliteTable(
     id: integer().primaryKey(),
     queryId: integer('query_id').notNull(),
     target: text().notNull(),
-    rankKind: text('rank_kind').$type<RankKind>().notNull(),
+    rankKind: text('rank_kind').$type<RankRuler>().notNull(),
     /** 1 where its tool repeats the rank of the day before when a check fails, and the file does not tell. */
     repeats: integer().notNull(),
   },

@@ -62,5 +62,5 @@ CREATE TABLE `imports_` (
 	`job` text,
 	`imported_at` integer NOT NULL,
 	`reasons` text NOT NULL,
-	`dropped` text NOT NULL
+	`summary` text NOT NULL
 );

@@ -1,0 +1,128 @@
+import { UsageError } from '../../../model/errors.ts'
+import { closestMatch } from '../../../model/text.ts'
+import type { ForeignFormat, ImportOptions } from '../format.ts'
+import type { ForeignFile } from '../source.ts'
+import { cellOf, neededCell, tableIn } from '../table.ts'
+import { countryCode, readDay, readLink, readRank, readTags, readVolume, siteOf } from '../values.ts'
+
+/** What a column can hold, with the names that tools give it. */
+const aliases = {
+  query: ['query', 'keyword', 'keywords', 'search term', 'keyphrase'],
+  date: ['date', 'day', 'serp date', 'timestamp', 'start date'],
+  rank: [
+    'rank',
+    'position',
+    'pos',
+    'current position',
+    'end position',
+    'google',
+    'google rank',
+    'serp position',
+  ],
+  url: ['url', 'ranking url', 'url found', 'found url', 'landing page', 'landing_page'],
+  target: ['target', 'domain', 'site', 'website'],
+  volume: ['volume', 'search volume', 'monthly searches'],
+  tags: ['tags', 'labels', 'groups'],
+  device: ['device'],
+  location: ['location', 'region', 'market'],
+  country: ['country', 'gl'],
+  language: ['language', 'hl'],
+  engine: ['engine', 'search engine'],
+} as const
+
+type ColumnKind = keyof typeof aliases
+export const columnKinds = Object.keys(aliases) as readonly ColumnKind[]
+
+/** Any table with a column of texts, one of days and one of ranks. */
+export const tableFormat: ForeignFormat = {
+  name: 'table',
+  tool: 'table',
+  title: 'Table with a column of keywords, one of days and one of ranks',
+  sameDay: 'last',
+  recognise: (file) => {
+    const named = (names: ReadonlySet<string>, kind: ColumnKind) =>
+      aliases[kind].some((name) => names.has(name))
+    return tableIn(file, (names) => named(names, 'query') && named(names, 'rank')) !== null
+  },
+  read: async (file, into, options) => {
+    const columnNames = (kind: ColumnKind): readonly string[] => {
+      const given = options.columns.get(kind)
+      return given === undefined ? aliases[kind] : [given.toLowerCase()]
+    }
+    const table = tableIn(file, (names) =>
+      (['query', 'rank'] as const).every((kind) => columnNames(kind).some((name) => names.has(name))),
+    )
+    if (table === null) throw withoutColumns(file, options)
+    const at = Object.fromEntries(
+      columnKinds.map((kind) => [kind, table.column(...columnNames(kind))]),
+    ) as Record<ColumnKind, number>
+    for (const [kind, name] of options.columns)
+      if (at[kind as ColumnKind] < 0) {
+        const near = closestMatch(name, table.header)
+        throw new UsageError(
+          `${file.path} has no column '${name}'. ${near === null ? `Its columns are ${table.header.join(', ')}` : `Did you mean '${near}'?`}`,
+        )
+      }
+    if (at.date < 0 && options.day === null)
+      throw new UsageError(
+        `${file.path} has no column of days. Name it with --column date=NAME, or the day of the whole file with --day 2026-03-01`,
+      )
+    if (at.target < 0 && options.target === null)
+      throw new UsageError(
+        `${file.path} does not say whose ranks it has. Name the site with --target acme.com, or its column with --column target=NAME`,
+      )
+    for await (const rows of table.rows())
+      for (const row of rows) {
+        const text = neededCell(row, at.query, file)
+        const rank = readRank(neededCell(row, at.rank, file))
+        const day =
+          at.date < 0
+            ? (options.day as number)
+            : dayIn(file, row.line, neededCell(row, at.date, file), options)
+        if (text === '') {
+          into.dropped('rows without a keyword')
+          continue
+        }
+        const country = cellOf(row, at.country) ?? ''
+        const query = into.query({
+          text,
+          gl: country === '' ? null : (countryCode(country) ?? country.toLowerCase()),
+          hl: cellOf(row, at.language) || null,
+          location: cellOf(row, at.location) || null,
+          device: cellOf(row, at.device)?.toLowerCase() || null,
+          engine: cellOf(row, at.engine)?.toLowerCase() || null,
+          volume: readVolume(cellOf(row, at.volume)),
+          tags: readTags(cellOf(row, at.tags), /[,;|]/),
+        })
+        const site = siteOf(options.target ?? cellOf(row, at.target) ?? '')
+        const series = into.series(query, site, 'organic')
+        if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(cellOf(row, at.url)))
+        else if ('absentFrom' in rank) into.absent(series, day, rank.absentFrom)
+        else into.unknown(series, day, rank.unknown)
+      }
+  },
+}
+
+function withoutColumns(file: ForeignFile, { columns }: ImportOptions): UsageError {
+  const first = file.headRows[0]?.join(', ') ?? ''
+  const asked = columns.size === 0 ? '' : ' of those names'
+  return new UsageError(
+    `${file.path} has no columns${asked} for keywords and ranks. Name them with --column query=NAME --column rank=NAME; its first line has ${first}`,
+  )
+}
+
+/** The day of a row. */
+export function dayIn(
+  { path }: ForeignFile,
+  line: number,
+  cell: string,
+  { order }: Pick<ImportOptions, 'order'>,
+): number {
+  const day = readDay(cell, order)
+  if (typeof day === 'number') return day
+  throw new UsageError(
+    day === 'ambiguous'
+      ? `${path}, line ${line}: '${cell}' can be read as two days. Say which comes first with --days dmy or --days mdy`
+      : `${path}, line ${line}: '${cell}' is no day. The file is broken, or another column has the days: --column date=NAME`,
+  )
+}

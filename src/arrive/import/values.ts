@@ -1,0 +1,114 @@
+import { dayNumber } from '../../store/sqlite/imports/imports.ts'
+
+/** In which order a file writes day and month where both are numbers with slashes or dots between them. */
+export type DayBeforeMonth = 'dmy' | 'mdy'
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/**
+ * A local day as other tools write it, as days since 1970: `2026-1-5`, with a time behind it, `20260105`, `5 Jan 2026`,
+ * `Jan 5, 2026`; and `05/01/2026` or `05.01.2026` where the order is known. `ambiguous` where it would have to be; null where it is no day.
+ */
+export function readDay(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
+  const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ,].*)?$/.exec(text)
+  if (iso !== null) return dayNumber(Number(iso[1]), Number(iso[2]), Number(iso[3]))
+  const packed = /^(\d{4})(\d\d)(\d\d)$/.exec(text)
+  if (packed !== null) return dayNumber(Number(packed[1]), Number(packed[2]), Number(packed[3]))
+  const two = /^(\d{1,2})([./-])(\d{1,2})[./-](\d{4})(?:[T ,].*)?$/.exec(text)
+  if (two !== null) {
+    const [first, second, year] = [two[1], two[3], two[4]].map(Number) as [number, number, number]
+    // Only days come before months with dots between them.
+    if (two[2] === '.' || order === 'dmy') return dayNumber(year, second, first)
+    return order === 'mdy' ? dayNumber(year, first, second) : 'ambiguous'
+  }
+  const named = /^(\d{1,2})[ -]([a-z]{3})[a-z]*\.?,?[ -](\d{4})/i.exec(text)
+  if (named !== null) return dayNumber(Number(named[3]), monthOf(named[2]), Number(named[1]))
+  const american = /^([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4})/i.exec(text)
+  if (american !== null) return dayNumber(Number(american[3]), monthOf(american[1]), Number(american[2]))
+  return null
+}
+
+function monthOf(name = ''): number {
+  return months.indexOf(name.toLowerCase()) + 1
+}
+
+/** What a cell says of a rank. */
+export type RankCell =
+  | { readonly rank: number }
+  /** Looked for among so many results, and not found. */
+  | { readonly absentFrom: number }
+  | { readonly unknown: string }
+
+/** A rank as tables write it. What may mean that nothing was found, or that nothing was asked, is unknown. */
+export function readRank(cell: string): RankCell {
+  const text = cell.trim()
+  if (/^\d+$/.test(text)) {
+    const rank = Number(text)
+    if (rank === 0) return { unknown: '0 can mean not found or not checked' }
+    return rank <= mostRank ? { rank } : { unknown: 'a number that is no rank' }
+  }
+  const beyond = /^(?:>|not in (?:the )?top|outside (?:the )?top)\s*(\d{1,4})$|^(\d{1,4})\+$/i.exec(text)
+  if (beyond !== null) return { absentFrom: Number(beyond[1] ?? beyond[2]) }
+  if (/^\d+[.,]\d+$/.test(text)) return { unknown: 'an average, not a rank' }
+  return { unknown: text === '' ? 'an empty cell can mean not found or not checked' : 'no number' }
+}
+
+/** No tool looks deeper; some write a larger number for what they did not find. */
+const mostRank = 1_000
+
+/** The code of a country that a file names by its code or by its English name; null where it is none. */
+export function countryCode(text: string): string | null {
+  const name = text.trim().toLowerCase()
+  if (/^[a-z]{2}$/.test(name)) return name === 'uk' ? 'gb' : name
+  return countryNames().get(name) ?? null
+}
+
+let byName: Map<string, string> | null = null
+
+function countryNames(): ReadonlyMap<string, string> {
+  if (byName !== null) return byName
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  byName = new Map()
+  const letters = 'abcdefghijklmnopqrstuvwxyz'
+  for (const a of letters)
+    for (const b of letters) {
+      const name = names.of(`${a}${b}`.toUpperCase())
+      if (name !== undefined && !byName.has(name.toLowerCase())) byName.set(name.toLowerCase(), a + b)
+    }
+  return byName
+}
+
+/** A target as a site: without scheme, `www.`, and signs that stand for all pages. */
+export function siteOf(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/^[a-z]+:\/\//, '')
+    .replace(/^\*\./, '')
+    .replace(/^www\./, '')
+    .replace(/\/?\*?$/, '')
+}
+
+/** The address that a cell holds; null where it holds none. */
+export function readLink(cell: string | null | undefined): string | null {
+  const link = cell?.trim() ?? ''
+  if (link === '' || link === '-' || link === '[]' || link === 'null' || link === 'N/A') return null
+  // Any other scheme is no page of a search result.
+  return /^[a-z][a-z0-9+.-]*:(?!\/\/|\d)/i.test(link) || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\//i.test(link)
+    ? null
+    : link
+}
+
+/** A volume as tables write it, such as `1,200`; null where there is none. */
+export function readVolume(cell: string | undefined): number | null {
+  const text = (cell ?? '').replace(/[\s,]/g, '')
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null
+}
+
+/** The tags of a cell. */
+export function readTags(cell: string | undefined, sign: string | RegExp): readonly string[] {
+  return (cell ?? '')
+    .split(sign)
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '' && tag !== '-')
+}

@@ -1,0 +1,296 @@
+import { existsSync } from 'node:fs'
+import type { ImportOptions } from '../../../arrive/import/format.ts'
+import { columnKinds } from '../../../arrive/import/formats/table.ts'
+import { type Imported, importFiles } from '../../../arrive/import/import.ts'
+import { formats } from '../../../arrive/import/registry.ts'
+import type { DayBeforeMonth } from '../../../arrive/import/values.ts'
+import { UsageError } from '../../../model/errors.ts'
+import { listOption, type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
+import { closestMatch, count, grouped } from '../../../model/text.ts'
+import { dayMs, systemClock, utcMinute } from '../../../model/time.ts'
+import { jobName } from '../../../model/values.ts'
+import { formatTable, wrapLines } from '../../../output/table.ts'
+import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
+import { waitForLocks } from '../../../run/lock.ts'
+import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
+import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
+import { type ImportedRow, undoImport } from '../../../store/sqlite/imports/imports.ts'
+import type { ImportSummary } from '../../../store/sqlite/imports/schema.ts'
+import { day } from '../../arguments.ts'
+import { type Command, type TypedOptions, waitFlags } from '../../flags.ts'
+
+const ofFiles = ['job', 'as', 'column', 'target', 'day', 'days', 'dry-run'] as const
+
+const flags = {
+  job: textOption('The job that this is history of; default: any job that asks the same of the same site'),
+  as: {
+    ...textOption('The format, where it is not recognised'),
+    values: formats.map(({ name }) => name),
+  },
+  column: listOption(`A table's column, for instance date=Day; ${columnKinds.join(', ')}`),
+  target: textOption('The site whose ranks a file has, where it does not say so'),
+  day: textOption('The day of a file that has none, such as 2026-03-01'),
+  days: { ...textOption('dmy or mdy: how to read a day such as 05/01/2026'), values: ['dmy', 'mdy'] },
+  'dry-run': switchOption('Show what would be stored, and store nothing'),
+  ...waitFlags,
+} satisfies OptionSpecs
+
+type ImportFlags = TypedOptions<typeof flags> & { readonly what: string; readonly id?: string }
+
+export const importCommand = {
+  flags,
+  words: ['list', 'undo'],
+  exits: [0, 1, 2, 6, 7],
+  docs: 'docs/import.md',
+  examples: [
+    ['import serpbear.sqlite --dry-run', 'what it is, and what would be stored'],
+    ['import export.csv --column query=Word --column rank=Pos', 'any table'],
+    ['import list', 'what was imported'],
+    ['import undo 3', 'removes import 3 as a whole'],
+  ],
+  run: importHistory,
+} satisfies Command
+
+/** `rankline import`: history of another tracker, marked as imported. */
+export async function importHistory(flags: ImportFlags, terminal: Terminal): Promise<number> {
+  if (flags.what !== 'list' && flags.what !== 'undo') return await importOne(flags, terminal)
+  const stray = ofFiles.find((name) => flags[propertyOf(name)] !== undefined)
+  if (stray !== undefined)
+    throw new UsageError(
+      `rankline import ${flags.what} takes no --${stray}. It belongs to: rankline import <file>`,
+    )
+  return flags.what === 'list' ? await list(flags, terminal) : await undo(flags, terminal)
+}
+
+async function importOne(flags: ImportFlags, terminal: Terminal): Promise<number> {
+  if (flags.id !== undefined)
+    throw new UsageError(`rankline import takes one file or folder, and '${flags.id}' is a second one`)
+  const options = optionsOf(flags)
+  const database = databasePath(flags)
+  const dryRun = flags.dryRun === true
+  const read = flags.job === undefined ? null : jobName(flags.job)
+  if (read !== null && 'message' in read) throw new UsageError(`--job ${read.message}; ${read.fix}`)
+  if (!dryRun) makeDefaultFolder(database)
+  using turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  if (!dryRun) await turn.acquire()
+  const imported = await importFiles({
+    path: flags.what,
+    as: flags.as ?? null,
+    options,
+    job: read?.value ?? null,
+    now: systemClock.wall(),
+    database: dryRun && !existsSync(database) ? null : database,
+    dryRun,
+    reading: (path) => terminal.status?.(`Reading ${sanitize(path)}`),
+  })
+  terminal.status?.('')
+  if (flags.json === true) {
+    await terminal.write(`${JSON.stringify(documentOf(imported, dryRun), null, 2)}\n`)
+    return 0
+  }
+  const text = [headLine(imported, dryRun), ...summaryLines(imported.summary)].join('\n')
+  await terminal.write(wrapLines(`${text}\n`, terminal.columns))
+  if (dryRun) await terminal.write(rowsTable(imported.rows, terminal.columns))
+  for (const path of imported.strangers) note(terminal, `Not read, of no known format: ${sanitize(path)}`)
+  return 0
+}
+
+function optionsOf(flags: ImportFlags): ImportOptions {
+  const columns = new Map<string, string>()
+  for (const given of flags.column ?? []) {
+    const [, kind = '', name = ''] = given.match(/^([^=]+)=(.+)$/s) ?? []
+    if (!(columnKinds as readonly string[]).includes(kind)) {
+      const near = closestMatch(kind, columnKinds)
+      throw new UsageError(
+        `--column cannot be '${given}'; write what it holds and its name, such as date=Day${near === null ? `. It can hold ${columnKinds.join(', ')}` : `. Did you mean ${near}=?`}`,
+      )
+    }
+    columns.set(kind, name)
+  }
+  if (flags.days !== undefined && flags.days !== 'dmy' && flags.days !== 'mdy')
+    throw new UsageError(`--days cannot be '${flags.days}'; write dmy or mdy`)
+  const named = day('--day', flags.day)
+  return {
+    target: flags.target ?? null,
+    day: named === undefined ? null : Date.parse(named) / dayMs,
+    order: (flags.days as DayBeforeMonth | undefined) ?? null,
+    columns,
+  }
+}
+
+function documentOf({ id, summary, rows, files, strangers }: Imported, dryRun: boolean): object {
+  return {
+    import: dryRun ? null : id,
+    dry_run: dryRun,
+    files,
+    not_read: strangers,
+    ...summaryDocument(summary),
+    rows: someOf(rows),
+  }
+}
+
+function summaryDocument(summary: ImportSummary): object {
+  return {
+    keywords: summary.queries,
+    histories: summary.series,
+    days: summary.days,
+    first_day: summary.firstDay,
+    last_day: summary.lastDay,
+    ranked: summary.ranked,
+    absent: summary.absent,
+    unknown: summary.unknown,
+    answers: summary.answers,
+    unknown_because: summary.reasons,
+    dropped: summary.dropped,
+    imported_before: summary.known,
+    repeats_possible: summary.repeats,
+  }
+}
+
+function headLine({ id, files }: Imported, dryRun: boolean): string {
+  const titles = [...new Set(files.map(({ title }) => title))].join(', ')
+  const what = `${titles}, ${count(files.length, 'file')}`
+  if (id === null) return `${what}: nothing new, so nothing ${dryRun ? 'would be' : 'is'} stored.`
+  return dryRun
+    ? `${what}. Nothing is stored yet; without --dry-run it would be:`
+    : `${what}. Stored as import ${id}; take it back with: rankline import undo ${id}`
+}
+
+function summaryLines(summary: ImportSummary): readonly string[] {
+  const { queries, series, days, firstDay, lastDay, ranked, absent, unknown, answers, known, repeats } =
+    summary
+  const between =
+    firstDay === null ? '' : firstDay === lastDay ? `, ${firstDay}` : `, ${firstDay} to ${lastDay}`
+  const counted = (texts: Readonly<Record<string, number>>, title: string) =>
+    Object.entries(texts).map(([text, n]) => `  ${title}: ${grouped(n)}, ${sanitize(text)}`)
+  return [
+    `  ${count(queries, 'keyword')}, ${count(series, 'history', 'histories')} of sites, ${count(days, 'day')}${between}`,
+    `  ${grouped(ranked)} ranked, ${grouped(absent)} absent, ${grouped(unknown)} unknown`,
+    ...(answers === 0 ? [] : [`  ${count(answers, 'whole result page')}`]),
+    ...counted(summary.reasons, 'unknown'),
+    ...counted(summary.dropped, 'left out'),
+    ...(known === 0 ? [] : [`  imported before: ${grouped(known)}`]),
+    ...(repeats === 0
+      ? []
+      : [
+          `  repeats possible in ${count(repeats, 'history', 'histories')}: the tool repeats the rank before where a check fails`,
+        ]),
+  ]
+}
+
+const shownRows = 10
+
+/** Ten rows, of each state some. */
+function someOf(rows: readonly ImportedRow[]): readonly ImportedRow[] {
+  const others = rows.filter(({ state }) => state !== 'ranked')
+  const few = [
+    ...others.filter(({ state }) => state === 'absent').slice(0, 2),
+    ...others.filter(({ state }) => state === 'unknown').slice(0, 2),
+  ]
+  const first = rows.filter(({ state }) => state === 'ranked').slice(0, shownRows - few.length)
+  const rest = others.filter((row) => !few.includes(row)).slice(0, shownRows - few.length - first.length)
+  return [...first, ...few, ...rest]
+}
+
+const rowColumns = [
+  { title: 'day' },
+  { title: 'keyword', shrinks: true },
+  { title: 'market', dropped: true },
+  { title: 'site', shrinks: true },
+  { title: 'state' },
+  { title: 'rank', align: 'right' },
+  { title: 'counted', dropped: true },
+  { title: 'page or reason', shrinks: true },
+] as const
+
+function rowsTable(rows: readonly ImportedRow[], width: number): string {
+  if (rows.length === 0) return ''
+  const cells = someOf(rows).map((row) =>
+    [
+      row.date,
+      row.query,
+      [row.gl, row.hl, row.location, row.device].filter((part) => part !== null).join(' ') || '-',
+      row.target,
+      row.state,
+      row.rank === null ? (row.depth === null ? '-' : `>${row.depth}`) : String(row.rank),
+      row.rank_kind,
+      row.url ?? row.reason ?? '-',
+    ].map(sanitize),
+  )
+  return formatTable(rowColumns, cells, width)
+}
+
+/** `rankline import list`: the newest first. */
+async function list(flags: ImportFlags, terminal: Terminal): Promise<number> {
+  if (flags.id !== undefined)
+    throw new UsageError(`rankline import list takes no '${flags.id}'. Leave it out`)
+  await using store = await openWhatIsStored(flags)
+  const imports = await store.imports()
+  if (flags.json === true) {
+    const rows = imports.map(({ id, job, importedAt, summary, files }) => ({
+      import: id,
+      job,
+      imported_at: new Date(importedAt).toISOString(),
+      files: files.map(({ path, format }) => ({ path, format })),
+      ...summaryDocument(summary),
+    }))
+    await terminal.write(`${JSON.stringify(rows, null, 2)}\n`)
+  } else if (imports.length === 0)
+    terminal.log('Nothing was imported. Begin with: rankline import <file> --dry-run')
+  else
+    await terminal.write(
+      formatTable(
+        listColumns,
+        imports.map(({ id, job, importedAt, summary, files }) => [
+          String(id),
+          utcMinute(importedAt),
+          [...new Set(files.map(({ format }) => format))].join(', '),
+          grouped(summary.queries),
+          grouped(summary.days),
+          grouped(summary.ranked),
+          grouped(summary.unknown),
+          sanitize(job ?? 'any'),
+          sanitize(
+            files.length === 1 ? (files[0]?.path ?? '') : `${files[0]?.path} and ${files.length - 1} more`,
+          ),
+        ]),
+        terminal.columns,
+      ),
+    )
+  return 0
+}
+
+const listColumns = [
+  { title: 'import', align: 'right' },
+  { title: 'imported (UTC)', dropped: true },
+  { title: 'format' },
+  { title: 'keywords', align: 'right' },
+  { title: 'days', align: 'right' },
+  { title: 'ranked', align: 'right' },
+  { title: 'unknown', align: 'right', dropped: true },
+  { title: 'job', shrinks: true },
+  { title: 'file', shrinks: true, keepsEnd: true },
+] as const
+
+/** `rankline import undo`: the database is as if it had never been. */
+async function undo(flags: ImportFlags, terminal: Terminal): Promise<number> {
+  const id = /^\d+$/.test(flags.id ?? '') ? Number(flags.id) : null
+  if (id === null)
+    throw new UsageError(
+      'Name the import by its number: rankline import undo 3. List them with: rankline import list',
+    )
+  const database = databasePath(flags)
+  requireDatabase(database)
+  using turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  await turn.acquire()
+  if (!(await undoImport(database, id)))
+    throw new UsageError(`There is no import ${id}. List them with: rankline import list`)
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ import: id, undone: true }, null, 2)}\n`
+      : `Import ${id} is removed as a whole.\n`,
+  )
+  return 0
+}

@@ -1,0 +1,539 @@
+import { hash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { desc, eq } from 'drizzle-orm'
+import QuickLRU from 'quick-lru'
+import { normalParam, normalText } from '../../../model/spelling.ts'
+import { dayMs } from '../../../model/time.ts'
+import { openDatabase, openToRead } from '../connection/database.ts'
+import { describeError } from '../connection/errors.ts'
+import { drizzle, inserter, raw } from '../connection/statements.ts'
+import {
+  importedAnswers as answers,
+  importedFiles as files,
+  type ImportSummary,
+  imports,
+  importedLinks as links,
+  importedObservations as observations,
+  importedQueries as queries,
+  type RankRuler,
+  importedSeries as series,
+} from './schema.ts'
+
+/** What a tool followed. What its file does not say is null. */
+export interface ImportedQuery {
+  readonly text: string
+  readonly gl?: string | null
+  readonly hl?: string | null
+  readonly location?: string | null
+  readonly device?: string | null
+  readonly engine?: string | null
+  readonly volume?: number | null
+  readonly tags?: readonly string[]
+  /** The page that is meant to rank. */
+  readonly url?: string | null
+}
+
+/** What a format tells of a file. Days count from 1970-01-01; queries and series are known by their numbers. */
+export interface ImportSink {
+  /** Begins a file: all that follows is of it. */
+  file(file: ImportedFile): void
+  query(query: ImportedQuery): number
+  /** A target of a query, counted in one way. `repeats possible`: its tool may have repeated a rank that it did not check. */
+  series(query: number, target: string, ruler: RankRuler, repeats?: 'repeats possible'): number
+  ranked(of: number, day: number, rank: number, link: string | null, depth?: number | null): void
+  /** Looked for and not found; the depth where the file says it. */
+  absent(of: number, day: number, depth: number | null): void
+  /** Failed, or may have failed. */
+  unknown(of: number, day: number, reason: string): void
+  /** A whole page of results: its links in the order of their ranks. */
+  answer(query: number, day: number, shown: readonly string[]): void
+  /** Something that is left out, and why. */
+  dropped(what: string): void
+}
+
+interface ImportedFile {
+  readonly format: string
+  /** Formats of one tool share what they follow, so that the same day in two of its files is one observation. */
+  readonly tool: string
+  readonly path: string
+  /** Of several observations of one day, which one counts. What is known always goes before what is not. */
+  readonly sameDay: 'last' | 'best'
+}
+
+interface ImportRequest {
+  readonly job: string | null
+  readonly now: number
+}
+
+/** What an import came to. Its number is null where it brought nothing new, and nothing was stored. */
+export interface ImportResult {
+  readonly id: number | null
+  readonly summary: ImportSummary
+  /** Some of its observations. */
+  readonly rows: readonly ImportedRow[]
+  readonly tracked: ReturnType<typeof trackedQueries>
+}
+
+/** A row of the view `imported_rankings`. */
+export interface ImportedRow {
+  readonly query: string
+  readonly target: string
+  readonly gl: string | null
+  readonly hl: string | null
+  readonly location: string | null
+  readonly device: string | null
+  readonly engine: string | null
+  readonly date: string
+  readonly state: string
+  readonly rank: number | null
+  readonly rank_kind: RankRuler
+  readonly depth: number | null
+  readonly url: string | null
+  readonly reason: string | null
+  readonly repeats_possible: 0 | 1
+}
+
+/** Stores an import: as a whole, or nothing of it. For a process that holds the lock of the database. */
+export async function storeImport(
+  path: string,
+  request: ImportRequest,
+  read: (sink: ImportSink) => Promise<void>,
+): Promise<ImportResult> {
+  const db = await openDatabase(path)
+  try {
+    return await importInto(db, { ...request, earlier: db }, read)
+  } catch (error) {
+    throw describeError(error, path)
+  } finally {
+    db.close()
+  }
+}
+
+/** What storing it would come to, beside what the database at that path has; null where there is none. */
+export async function tryImport(
+  path: string | null,
+  request: ImportRequest,
+  read: (sink: ImportSink) => Promise<void>,
+): Promise<ImportResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'rankline-import-'))
+  const known = path === null ? null : openToRead(path)
+  try {
+    const db = await openDatabase(join(folder, 'import.db'), 'keep-none')
+    try {
+      db.pragma('synchronous = OFF')
+      const earlier = known === null || !hasImports(known.db) ? null : known.db
+      return await importInto(db, { ...request, earlier }, read)
+    } finally {
+      db.close()
+    }
+  } finally {
+    known?.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function hasImports(db: Database): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'imports_'").get() !== undefined
+}
+
+interface Writing extends ImportRequest {
+  /** Where earlier imports are; null where there are none. */
+  readonly earlier: Database | null
+}
+
+async function importInto(
+  db: Database,
+  request: Writing,
+  read: (sink: ImportSink) => Promise<void>,
+): Promise<ImportResult> {
+  db.pragma('cache_size = -48000')
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const { id, sink, finish } = importWriter(db, request)
+    await read(sink)
+    const summary = finish()
+    const isNew = summary.ranked + summary.absent + summary.unknown + summary.answers > 0
+    const result = {
+      id: isNew ? id : null,
+      summary,
+      rows: someRows(db, id, summary),
+      tracked: trackedQueries(db, id),
+    }
+    db.exec(isNew ? 'COMMIT' : 'ROLLBACK')
+    return result
+  } finally {
+    if (db.inTransaction) db.exec('ROLLBACK')
+  }
+}
+
+/** Observations that are sorted before they are written: a file by days would else touch the whole table for each day. */
+const batchSize = 250_000
+const fields = 8
+/** Rows that one statement takes. */
+const together = 16
+/** Links that are known by their numbers. */
+const mostLinks = 100_000
+const none = -1
+const [ranked, absent, unknown] = [0, 1, 2]
+
+/** Longer than any text that is searched for, and than any address: texts are cut there, addresses left out. */
+const longestText = 2_000
+const longestLink = 4_000
+
+/** Writes one import, in the transaction of the caller. */
+function importWriter(db: Database, { job, now, earlier }: Writing) {
+  const nextId = (table: string): number =>
+    Number(db.prepare(`SELECT coalesce(max(id), 0) + 1 FROM ${table}`).pluck().get())
+  const id = nextId('imports_')
+  const firstSeries = nextId('imported_series')
+  const firstQuery = nextId('imported_queries')
+  let linkId = nextId('imported_links') - 1
+  let file: ImportedFile = { format: '', tool: '', path: '', sameDay: 'last' }
+  let fileId = 0
+  let known = 0
+  const dropped = new Map<string, number>()
+  const reasons = new Map<string, number>()
+
+  const insertFile = db.prepare(
+    raw`INSERT INTO ${files} (${files.importId}, ${files.format}, ${files.path}) VALUES (?, ?, ?)`,
+  )
+  const insertQuery = db.prepare(
+    raw`INSERT INTO ${queries} (${queries.importId}, ${queries.key}, ${queries.text}, ${queries.gl}, ${queries.hl}, ${queries.location}, ${queries.device}, ${queries.engine}, ${queries.volume}, ${queries.tags}, ${queries.url})
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertSeries = db.prepare(
+    raw`INSERT INTO ${series} (${series.queryId}, ${series.target}, ${series.rankKind}, ${series.repeats}) VALUES (?, ?, ?, ?)`,
+  )
+  const insertLinks = inserter(db, 'imported_links', 3)
+  const insertAnswer = db.prepare(
+    raw`INSERT INTO ${answers} (${answers.queryId}, ${answers.day}, ${answers.fileId}, ${answers.links}) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET ${answers.fileId} = excluded.${answers.fileId}, ${answers.links} = excluded.${answers.links}`,
+  )
+  const insertObservations = {
+    last: observationsInserter(db, 'last'),
+    best: observationsInserter(db, 'best'),
+  }
+  const former = earlier === null ? null : formerOf(earlier, earlier === db ? id : none)
+
+  const queryIds = new Map<string, number>()
+  const queryIdsByKey = new Map<string, number>()
+  const seriesIds = new Map<string, number>()
+  const formerQueries = new Map<number, readonly number[]>()
+  const formerSeries = new Map<number, readonly number[]>()
+  const linkIds = new QuickLRU<string, number>({ maxSize: mostLinks })
+  let newLinks: (string | number)[] = []
+
+  const numberOf = (link: string): number => {
+    const number = linkIds.get(link)
+    if (number !== undefined) return number
+    linkId += 1
+    linkIds.set(link, linkId)
+    newLinks.push(linkId, id, link)
+    if (newLinks.length >= 96) {
+      insertLinks(newLinks)
+      newLinks = []
+    }
+    return linkId
+  }
+
+  const batch = new Int32Array(batchSize * fields)
+  let filled = 0
+  const flush = (): void => {
+    const order = new Uint32Array(filled)
+    for (let row = 0; row < filled; row++) order[row] = row
+    const at = (row: number, field: number): number => batch[row * fields + field] as number
+    // The order of the file within a day: the later one may take its place.
+    order.sort((a, b) => at(a, 0) - at(b, 0) || at(a, 1) - at(b, 1) || a - b)
+    const rows: number[] = []
+    for (const row of order) {
+      const isKnown =
+        former !== null &&
+        (formerSeries.get(at(row, 0))?.some((one) => former.hasDay(one, at(row, 1))) ?? false)
+      if (isKnown) known += 1
+      else rows.push(row)
+    }
+    insertObservations[file.sameDay](rows, batch)
+    filled = 0
+  }
+  const observe = (
+    of: number,
+    day: number,
+    state: number,
+    rank: number,
+    depth: number | null,
+    link: number,
+    reason: number,
+  ): void => {
+    if (filled === batchSize) flush()
+    const at = filled * fields
+    batch[at] = of
+    batch[at + 1] = day
+    batch[at + 2] = state
+    batch[at + 3] = rank
+    batch[at + 4] = depth ?? none
+    batch[at + 5] = link
+    batch[at + 6] = reason
+    batch[at + 7] = fileId
+    filled += 1
+  }
+  const drop = (what: string): void => {
+    dropped.set(what, (dropped.get(what) ?? 0) + 1)
+  }
+
+  const newQuery = (query: ImportedQuery, spelling: string): number => {
+    const text = normalText(query.text).slice(0, longestText)
+    const gl = query.gl == null ? null : normalParam('gl', query.gl)
+    const hl = query.hl == null ? null : normalParam('hl', query.hl)
+    const { location = null, device = null, engine = null, volume = null, tags = [], url = null } = query
+    const key = hash(
+      'sha256',
+      JSON.stringify([file.tool, text, gl, hl, location, device, engine]),
+      'buffer',
+    ).subarray(0, 16)
+    const hex = key.toString('hex')
+    const same = queryIdsByKey.get(hex)
+    const number =
+      same ??
+      Number(
+        insertQuery.run(id, key, text, gl, hl, location, device, engine, volume, JSON.stringify(tags), url)
+          .lastInsertRowid,
+      )
+    queryIdsByKey.set(hex, number)
+    queryIds.set(spelling, number)
+    if (same === undefined && former !== null) {
+      const before = former.queriesOf(key)
+      if (before.length > 0) formerQueries.set(number, before)
+    }
+    return number
+  }
+
+  const sink: ImportSink = {
+    file: (next) => {
+      flush()
+      file = next
+      fileId = Number(insertFile.run(id, next.format, next.path).lastInsertRowid)
+      queryIds.clear()
+    },
+    query: (query) => {
+      const { text, gl = '', hl = '', location = '', device = '', engine = '' } = query
+      const spelling = `${text}\n${gl}\n${hl}\n${location}\n${device}\n${engine}`
+      return queryIds.get(spelling) ?? newQuery(query, spelling)
+    },
+    series: (query, target, ruler, repeats) => {
+      const name = `${query}\n${ruler}\n${target}`
+      const same = seriesIds.get(name)
+      if (same !== undefined) return same
+      const number = Number(
+        insertSeries.run(query, target, ruler, repeats === undefined ? 0 : 1).lastInsertRowid,
+      )
+      seriesIds.set(name, number)
+      const before =
+        formerQueries.get(query)?.flatMap((one) => former?.seriesOf(one, target, ruler) ?? []) ?? []
+      if (before.length > 0) formerSeries.set(number, before)
+      return number
+    },
+    ranked: (of, day, rank, link, depth = null) => {
+      const kept = link === null || link.length > longestLink ? none : numberOf(link)
+      observe(of, day, ranked, rank, depth, kept, none)
+    },
+    absent: (of, day, depth) => observe(of, day, absent, none, depth, none, none),
+    unknown: (of, day, reason) => {
+      let number = reasons.get(reason)
+      if (number === undefined) {
+        number = reasons.size
+        reasons.set(reason, number)
+      }
+      observe(of, day, unknown, none, null, none, number)
+    },
+    answer: (query, day, shown) => {
+      if (former !== null && formerQueries.get(query)?.some((one) => former.hasAnswer(one, day))) known += 1
+      else insertAnswer.run(query, day, fileId, JSON.stringify(shown.map(numberOf)))
+    },
+    dropped: drop,
+  }
+
+  const finish = (): ImportSummary => {
+    flush()
+    if (newLinks.length > 0) insertLinks(newLinks)
+    const reasonTexts = [...reasons.keys()]
+    const summary = {
+      ...summaryOf(db, { firstSeries, firstQuery, reasons: reasonTexts }),
+      dropped: Object.fromEntries(dropped),
+      known,
+    }
+    drizzle(db).insert(imports).values({ id, job, importedAt: now, reasons: reasonTexts, summary }).run()
+    return summary
+  }
+  return { id, sink, finish }
+}
+
+/** What earlier imports know. */
+function formerOf(db: Database, besides: number) {
+  const queriesOf = db
+    .prepare<[Buffer, number], number>(
+      raw`SELECT ${queries.id} FROM ${queries} WHERE ${queries.key} = ? AND ${queries.importId} <> ?`,
+    )
+    .pluck()
+  const seriesOf = db
+    .prepare<[number, string, string], number>(
+      raw`SELECT ${series.id} FROM ${series} WHERE ${series.queryId} = ? AND ${series.target} = ? AND ${series.rankKind} = ?`,
+    )
+    .pluck()
+  const hasDay = db.prepare<[number, number]>(
+    raw`SELECT 1 FROM ${observations} WHERE ${observations.seriesId} = ? AND ${observations.day} = ?`,
+  )
+  const hasAnswer = db.prepare<[number, number]>(
+    raw`SELECT 1 FROM ${answers} WHERE ${answers.queryId} = ? AND ${answers.day} = ?`,
+  )
+  return {
+    queriesOf: (key: Buffer) => queriesOf.all(key, besides),
+    seriesOf: (query: number, target: string, ruler: string) => seriesOf.all(query, target, ruler),
+    hasDay: (of: number, day: number) => hasDay.get(of, day) !== undefined,
+    hasAnswer: (query: number, day: number) => hasAnswer.get(query, day) !== undefined,
+  }
+}
+
+/** Which of two observations of one day stays. */
+const replaces = {
+  last: `excluded.state <> ${unknown} OR imported_observations.state = ${unknown}`,
+  best: `excluded.state < imported_observations.state OR excluded.state = ${ranked} AND imported_observations.state = ${ranked}
+      AND excluded.rank < imported_observations.rank`,
+}
+
+function observationsInserter(db: Database, sameDay: 'last' | 'best') {
+  const columns = ['series_id', 'day', 'state', 'rank', 'depth', 'link_id', 'reason', 'file_id']
+  const taken = columns.slice(2).map((column) => `${column} = excluded.${column}`)
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const prepare = (rows: number) =>
+    db.prepare(
+      `INSERT INTO imported_observations (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')}
+        ON CONFLICT (series_id, day) DO UPDATE SET ${taken.join(', ')} WHERE ${replaces[sameDay]}`,
+    )
+  const [many, one] = [prepare(together), prepare(1)]
+  return (rows: readonly number[], batch: Int32Array): void => {
+    for (let from = 0; from < rows.length; ) {
+      const step = rows.length - from >= together ? together : 1
+      const values: (number | null)[] = []
+      for (let index = from; index < from + step; index++)
+        for (let field = 0; field < fields; field++) {
+          const value = batch[(rows[index] as number) * fields + field] as number
+          values.push(value === none ? null : value)
+        }
+      ;(step === 1 ? one : many).run(values)
+      from += step
+    }
+  }
+}
+
+function summaryOf(
+  db: Database,
+  {
+    firstSeries,
+    firstQuery,
+    reasons,
+  }: { firstSeries: number; firstQuery: number; reasons: readonly string[] },
+) {
+  const own = `FROM imported_observations WHERE series_id >= ${firstSeries}`
+  const number = (statement: string): number => Number(db.prepare(statement).pluck().get())
+  const states = db
+    .prepare<[], { state: number; reason: number | null; count: number }>(
+      `SELECT state, reason, count(*) AS count ${own} GROUP BY state, reason`,
+    )
+    .all()
+  const ofState = (state: number): number =>
+    states.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
+  const span = db
+    .prepare<[], { first: string | null; last: string | null; days: number }>(
+      `SELECT date(min(day) * 86400, 'unixepoch') AS first, date(max(day) * 86400, 'unixepoch') AS last, count(*) AS days
+        FROM (SELECT DISTINCT day ${own} UNION SELECT day FROM imported_answers_ WHERE query_id >= ${firstQuery})`,
+    )
+    .get()
+  return {
+    queries: number(`SELECT count(*) FROM imported_queries WHERE id >= ${firstQuery}`),
+    series: number(`SELECT count(*) FROM imported_series WHERE id >= ${firstSeries}`),
+    days: span?.days ?? 0,
+    firstDay: span?.first ?? null,
+    lastDay: span?.last ?? null,
+    ranked: ofState(ranked),
+    absent: ofState(absent),
+    unknown: ofState(unknown),
+    answers: number(`SELECT count(*) FROM imported_answers_ WHERE query_id >= ${firstQuery}`),
+    reasons: Object.fromEntries(
+      states.flatMap(({ reason, count }) => (reason === null ? [] : [[reasons[reason] ?? '', count]])),
+    ),
+    repeats: number(`SELECT count(*) FROM imported_series WHERE id >= ${firstSeries} AND repeats = 1`),
+  }
+}
+
+/** Ten observations of each state at most. */
+function someRows(db: Database, id: number, summary: ImportSummary): readonly ImportedRow[] {
+  const rows = db.prepare<[number, string], ImportedRow>(
+    'SELECT * FROM imported_rankings WHERE import_id = ? AND state = ? LIMIT 10',
+  )
+  return (['ranked', 'absent', 'unknown'] as const).flatMap((state) =>
+    summary[state] === 0 ? [] : rows.all(id, state),
+  )
+}
+
+/** The queries of an import with the targets that they were followed for. */
+function trackedQueries(db: Database, id: number) {
+  return db
+    .prepare<
+      [number],
+      Omit<ImportedRow, 'date'> & { volume: number | null; tags: string; target: string | null }
+    >(
+      `SELECT q.text AS query, q.gl, q.hl, q.location, q.device, q.engine, q.volume, q.tags, q.url, s.target
+        FROM imported_queries q LEFT JOIN imported_series s ON s.query_id = q.id WHERE q.import_id = ? ORDER BY q.id, s.id`,
+    )
+    .all(id)
+}
+
+/** A day as it is stored. */
+export function dayNumber(year: number, month: number, day: number): number | null {
+  const date = new Date(Date.UTC(year, month - 1, day))
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1990 && year < 2100
+  return isDay ? date.getTime() / dayMs : null
+}
+
+/** Reads of imports. */
+export function importReads(db: Database) {
+  return {
+    /** The newest first. */
+    imports: async () => {
+      const all = drizzle(db).select().from(imports).orderBy(desc(imports.id)).all()
+      return all.map((one) => ({
+        ...one,
+        files: drizzle(db).select().from(files).where(eq(files.importId, one.id)).orderBy(files.id).all(),
+      }))
+    },
+  }
+}
+
+/** Removes all of an import, in one change; false where there is none of that number. For a process that holds the lock of the database. */
+export async function undoImport(path: string, id: number): Promise<boolean> {
+  const db = await openDatabase(path)
+  try {
+    return db.transaction(() => removeImport(db, id)).immediate()
+  } catch (error) {
+    throw describeError(error, path)
+  } finally {
+    db.close()
+  }
+}
+
+function removeImport(db: Database, id: number): boolean {
+  const own = raw`SELECT ${queries.id} FROM ${queries} WHERE ${queries.importId} = @id`
+  for (const statement of [
+    raw`DELETE FROM ${observations} WHERE ${observations.seriesId} IN (SELECT ${series.id} FROM ${series} WHERE ${series.queryId} IN (${own}))`,
+    raw`DELETE FROM ${answers} WHERE ${answers.queryId} IN (${own})`,
+    raw`DELETE FROM ${series} WHERE ${series.queryId} IN (${own})`,
+    raw`DELETE FROM ${queries} WHERE ${queries.importId} = @id`,
+    raw`DELETE FROM ${links} WHERE ${links.importId} = @id`,
+    raw`DELETE FROM ${files} WHERE ${files.importId} = @id`,
+  ])
+    db.prepare(statement).run({ id })
+  return db.prepare(raw`DELETE FROM ${imports} WHERE ${imports.id} = @id`).run({ id }).changes > 0
+}

@@ -1,0 +1,157 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ImportOptions } from '../../../src/arrive/import/format.ts'
+import { importFiles } from '../../../src/arrive/import/import.ts'
+import { formats } from '../../../src/arrive/import/registry.ts'
+import { type ImportedRow, undoImport } from '../../../src/store/sqlite/imports/imports.ts'
+import { samples } from './samples.ts'
+import { trueHistories } from './truth.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankline-import-test-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const noOptions: ImportOptions = { target: null, day: null, order: null, columns: new Map() }
+
+function importing(path: string, database: string, options: Partial<ImportOptions> = {}) {
+  return importFiles({
+    path,
+    as: null,
+    options: { ...noOptions, ...options },
+    job: null,
+    now: 1,
+    database: join(folder, database),
+    dryRun: false,
+    reading: () => {},
+  })
+}
+
+function rowsIn(database: string): readonly ImportedRow[] {
+  const db = new Database(join(folder, database), { readonly: true })
+  try {
+    return db.prepare<[], ImportedRow>('SELECT * FROM imported_rankings').all()
+  } finally {
+    db.close()
+  }
+}
+
+/** All that a database has, as SQL. */
+function dumpOf(database: string): string {
+  const db = new Database(join(folder, database), { readonly: true })
+  try {
+    const made = db
+      .prepare<[], { name: string; type: string; sql: string }>('SELECT * FROM sqlite_schema')
+      .all()
+    const rows = made
+      .filter(({ type }) => type === 'table')
+      .map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()])
+    return JSON.stringify([made.map(({ sql }) => sql), rows])
+  } finally {
+    db.close()
+  }
+}
+
+test('every format has a sample', () => {
+  expect(samples.map(({ format }) => format).sort()).toEqual(formats.map(({ name }) => name).sort())
+})
+
+describe.each(samples)('$format', ({ format, write, options: typed = [], absentIs, failedAre }) => {
+  const histories = trueHistories()
+  const database = `${format}.db`
+  const options = typed[0] === '--target' ? { target: typed[1] as string } : {}
+  let path: string
+  let rows: readonly ImportedRow[]
+
+  beforeAll(async () => {
+    path = write(mkdtempSync(join(folder, 'file-')), histories)
+    const imported = await importing(path, database, options)
+    expect(imported.files).toEqual([expect.objectContaining({ format })])
+    rows = rowsIn(database)
+  })
+
+  const daysOf = (text: string, country: string): ReadonlyMap<string, ImportedRow> =>
+    new Map(
+      rows
+        .filter((row) => row.query === text && (row.gl ?? country) === country)
+        .map((row) => [row.date, row]),
+    )
+
+  test('what ranked has its rank, on its day', () => {
+    for (const { text, country, days } of histories) {
+      const found = daysOf(text, country)
+      for (const [day, one] of days)
+        if (one.state === 'ranked')
+          expect(found.get(day), `${text} ${country} ${day}`).toMatchObject({
+            state: 'ranked',
+            rank: one.rank,
+          })
+    }
+  })
+
+  test('no failed day is a rank or an absence, unless it is marked', () => {
+    let told = 0
+    for (const { text, country, days } of histories) {
+      const found = daysOf(text, country)
+      for (const [day, one] of days) {
+        const row = found.get(day)
+        if (one.state !== 'failed' || row === undefined || row.state === 'unknown') continue
+        expect(row.repeats_possible, `${text} ${country} ${day}`).toBe(1)
+        told += 1
+      }
+    }
+    if (failedAre === 'told') expect(told).toBe(0)
+  })
+
+  test('what was not found is what the file says of it, and what was not checked is not there', () => {
+    for (const { text, country, days } of histories) {
+      const found = daysOf(text, country)
+      const checked = [...days].filter(([, { state }]) => state !== 'unchecked')
+      for (const [day, one] of days) {
+        if (one.state === 'unchecked') expect(found.get(day), `${text} ${country} ${day}`).toBeUndefined()
+        if (one.state === 'absent') {
+          const isLast = day === checked.at(-1)?.[0]
+          expect(absentIs === 'absent' || isLast ? ['absent', 'unknown'] : ['unknown']).toContain(
+            found.get(day)?.state,
+          )
+          if (absentIs === 'absent') expect(found.get(day)?.state).toBe('absent')
+        }
+      }
+    }
+  })
+
+  test('imported twice it doubles nothing, and undone the database is as before', async () => {
+    const other = `twice-${format}.db`
+    writeFileSync(join(folder, `first-${format}.csv`), 'keyword,date,rank\nchair,2020-01-01,1\n')
+    await importing(join(folder, `first-${format}.csv`), other, { target: 'acme.com' })
+    const before = dumpOf(other)
+    const first = await importing(path, other, options)
+    const stored = dumpOf(other)
+    const second = await importing(path, other, options)
+    expect(second.id).toBeNull()
+    expect(dumpOf(other)).toBe(stored)
+    expect(await undoImport(join(folder, other), first.id as number)).toBe(true)
+    expect(dumpOf(other)).toBe(before)
+  })
+
+  test('the file and its folder are as they were', () => {
+    expect(readdirSync(join(path, '..')).filter((name) => /-(wal|shm|journal)$/.test(name))).toEqual([])
+  })
+})
+
+describe('SerpBear', () => {
+  test('days behind the last good check of a keyword that fails are left out; the last day of another one is checked', async () => {
+    const rows = rowsIn('serpbear.db')
+    for (const { text, country, days } of trueHistories()) {
+      const checked = [...days].filter(([, { state }]) => state !== 'unchecked')
+      const lastGood = checked.findLastIndex(([, { state }]) => state !== 'failed')
+      const found = rows.filter((row) => row.query === text && row.gl === country)
+      const behind = checked.slice(lastGood + 1).map(([day]) => day)
+      expect(found.filter((row) => behind.includes(row.date))).toEqual([])
+      const last = checked.at(-1)
+      if (last?.[1].state === 'absent')
+        expect(found.find((row) => row.date === last[0])?.state).toBe('absent')
+    }
+  })
+})
