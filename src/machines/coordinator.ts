@@ -19,6 +19,7 @@ import {
   type NewChunk,
   type PlanPart,
   QueueDrained,
+  type QueueStatus,
   type SharedJournal,
   type SharedPage,
   type SharedProgress,
@@ -66,7 +67,7 @@ export async function collectOnMachines(
   const ids = [...byShared.keys()]
   const reader = accountReader(options, runs[0]?.id ?? null)
   const releases = releaser(options, byShared, reader)
-  const noWorker = workerWatch(options)
+  const noWorker = workerWatch({ ...options, isOwn: (run) => byShared.has(run) })
   const progress = progressReport(options, runs, ids)
   let leftOut: readonly SkippedQueries[] = []
   let before: number | null = null
@@ -332,35 +333,39 @@ async function statesOf(journal: SharedJournal, runs: readonly string[]): Promis
   }
 }
 
-/** Says once why no worker takes what was released. */
+/** Says once why nothing is taken of what is to be bought: no worker takes it, or it is paused. */
 export function workerWatch({
   clock,
   notice,
   keyHash,
   journal,
+  isOwn,
 }: Pick<CoordinatorOptions, 'clock' | 'notice' | 'keyHash'> & {
   readonly journal: { readonly operations: Pick<SharedJournal['operations'], 'status'> }
-}): (states: Pick<SharedProgress['chunks'], 'leased' | 'released'>) => Promise<void> {
+  /** Whether a shared run is one of this process. */
+  readonly isOwn: (run: string) => boolean
+}): (states: Pick<SharedProgress['chunks'], 'planned' | 'leased' | 'released'>) => Promise<void> {
   let since = clock.monotonic()
   let isSaid = false
-  return async ({ leased, released }) => {
-    if (leased > 0 || released === 0) since = clock.monotonic()
-    if (isSaid || clock.monotonic() - since < sayNoWorkerAfterMs) return
-    isSaid = true
-    const { workers } = await journal.operations.status()
+  const whyNotTaken = (workers: QueueStatus['workers']): string => {
     const oldest = clock.wall() - seenWithinMs
     const up = workers.filter(({ keys, seenAt }) => keys.includes(keyHash) && seenAt > oldest)
     const busy = up.filter(({ chunks }) => chunks > 0)
     if (up.length === 0)
-      notice('No worker takes what is to be bought. Start one where this key is set: rankline worker')
-    else if (busy.length < up.length)
-      notice(
-        `${count(up.length, 'worker')} of this key ${up.length === 1 ? 'is' : 'are'} up, and none takes what is to be bought. See rankline queue status`,
-      )
-    else
-      notice(
-        `${count(busy.length, 'worker')} of this key ${busy.length === 1 ? 'is' : 'are'} busy with other runs. What is to be bought waits for them; one more takes it sooner: rankline worker`,
-      )
+      return 'No worker takes what is to be bought. Start one where this key is set: rankline worker'
+    if (busy.length < up.length)
+      return `${count(up.length, 'worker')} of this key ${up.length === 1 ? 'is' : 'are'} up, and none takes what is to be bought. See rankline queue status`
+    return `${count(busy.length, 'worker')} of this key ${busy.length === 1 ? 'is' : 'are'} busy with other runs. What is to be bought waits for them; one more takes it sooner: rankline worker`
+  }
+  return async ({ planned, leased, released }) => {
+    if (leased > 0 || planned + released === 0) since = clock.monotonic()
+    if (isSaid || clock.monotonic() - since < sayNoWorkerAfterMs) return
+    since = clock.monotonic()
+    const { workers, runs } = await journal.operations.status()
+    const isPaused = runs.some((run) => run.isPaused && isOwn(run.run))
+    isSaid = isPaused || released > 0
+    if (isPaused) notice('Paused by rankline queue pause: nothing more is bought until rankline queue resume')
+    else if (released > 0) notice(whyNotTaken(workers))
   }
 }
 

@@ -61,13 +61,22 @@ export interface WorkerRow {
 /** What `queue status` shows. Instants are epoch milliseconds, sums are credits. */
 export interface QueueStatus {
   readonly schemaVersion: number
-  readonly workers: readonly WorkerRow[]
+  readonly workers: readonly (WorkerRow & {
+    /** What its calls came to that ended within the last minute. */
+    readonly lastMinute: {
+      readonly calls: number
+      readonly errors: number
+      readonly credits: number
+      readonly lastError: string | null
+    }
+  })[]
   readonly runs: readonly {
     readonly run: string
     readonly keyHash: string
     readonly job: string
     readonly startedAt: number
     readonly coordinator: string | null
+    readonly isPaused: boolean
     readonly chunks: Readonly<Record<ChunkState, number>>
     readonly spent: number
     readonly inDoubt: number
@@ -78,9 +87,29 @@ export interface QueueStatus {
     readonly perSecond: number | null
     readonly perMinute: number | null
     readonly heldUntil: number | null
+    /** When a worker leased a send time last; null where none did. */
+    readonly lastLeaseAt: number | null
     readonly remaining: number | null
   }[]
   readonly readers: readonly { readonly name: string; readonly seenAt: number; readonly isBehind: boolean }[]
+  readonly paused: readonly (PausedPart & { readonly since: number })[]
+  readonly dead: readonly DeadChunk[]
+  /** What keeps databases from reading; null where nothing does. Each change does for an instant. */
+  readonly blockedBy: BlockingTransaction | null
+}
+
+/** What people have paused: a job of a key, a key, a worker by its name or its host, or, where all are null, the whole queue. */
+export interface PausedPart {
+  readonly keyHash: string | null
+  readonly job: string | null
+  readonly worker: string | null
+}
+
+/** A chunk that is left alone, for too many workers were lost over it. */
+export interface DeadChunk extends SharedJob {
+  readonly queries: number
+  /** Texts of the queries of it that the last worker was asking when it was lost. */
+  readonly lastQueries: readonly string[]
 }
 
 /** A job that was moved to another key, and what went with it. */
@@ -113,6 +142,10 @@ export interface QueueOperations {
   status(): Promise<QueueStatus>
   /** Asks coordinators to stop and takes released chunks back, so that workers finish what they have and then idle; how many. */
   drain(): Promise<number>
+  /** Pauses these parts: nothing of them is released or taken until they are resumed, and workers finish what they have. Takes released chunks of them back; how many. */
+  pause(parts: readonly PausedPart[]): Promise<number>
+  /** Resumes these parts, of which each was paused by itself; how many were. */
+  resume(parts: readonly PausedPart[]): Promise<number>
   /** Makes dead chunks planned again; how many. */
   retry(): Promise<number>
   /** All jobs, by name and key. */
@@ -281,6 +314,8 @@ export interface SharedChunks {
     keys: readonly string[],
     most: number,
     leaseMs: number,
+    /** What people call the worker: where they have paused it, it gets none. */
+    name?: string,
   ): Promise<readonly LeasedChunk[]>
   /** Renews leases of a worker; the ones that it has lost. */
   renew(worker: string, leases: readonly ChunkLease[], leaseMs: number): Promise<readonly ChunkLease[]>

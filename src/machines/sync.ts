@@ -139,7 +139,14 @@ export async function syncAll(
 }
 
 /** What a transaction is that keeps changes back, and how to end it. Whoever runs it has chosen what it is called. */
-function blockLine({ pid, prepared, application, user, database, since }: BlockingTransaction): string {
+export function blockLine({
+  pid,
+  prepared,
+  application,
+  user,
+  database,
+  since,
+}: BlockingTransaction): string {
   const who =
     prepared !== null
       ? `The prepared transaction '${prepared}'`

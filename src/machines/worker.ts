@@ -275,7 +275,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     let asked = instant()
     const [chunk] = await ask(() => {
       asked = instant()
-      return journal.chunks.take(id, [keyHash], 1, leaseMs)
+      return journal.chunks.take(id, [keyHash], 1, leaseMs, options.name)
     }, stop.signal)
     if (chunk === undefined) return false
     const lost = new AbortController()

@@ -173,6 +173,7 @@ test.each([
   const notices: string[] = []
   const wall = Date.UTC(2026, 2, 1)
   const status = async () => ({
+    runs: [{ run: 'their run', isPaused: true }],
     workers: workers.map(([key, ageMs, chunks]) => ({ keys: [key], seenAt: wall - ageMs, chunks })),
   })
   const watch = workerWatch({
@@ -180,7 +181,8 @@ test.each([
     notice: (line: string) => void notices.push(line),
     keyHash: ours,
     journal: { operations: { status } },
-  } as unknown as CoordinatorOptions)
+    isOwn: (run: string) => run === 'own run',
+  } as unknown as Parameters<typeof workerWatch>[0])
 
   for (const [atMs, leased] of [
     [0, 0],
@@ -188,13 +190,32 @@ test.each([
     [18_900, 0],
   ] as const) {
     now = atMs
-    await watch({ leased, released: 3 })
+    await watch({ planned: 2, leased, released: 3 })
   }
   expect(notices).toEqual([])
   for (const atMs of [19_000, 40_000]) {
     now = atMs
-    await watch({ leased: 0, released: 3 })
+    await watch({ planned: 2, leased: 0, released: 3 })
   }
 
   expect(notices).toEqual([expect.stringContaining(said)])
+})
+
+test('a run that is paused says so once, and nothing of workers', async () => {
+  let now = 0
+  const notices: string[] = []
+  const paused = { runs: [{ run: 'own run', isPaused: true }], workers: [] }
+  const watch = workerWatch({
+    clock: { ...systemClock, monotonic: () => now },
+    notice: (line: string) => void notices.push(line),
+    keyHash: ours,
+    journal: { operations: { status: async () => paused } },
+    isOwn: (run: string) => run === 'own run',
+  } as unknown as Parameters<typeof workerWatch>[0])
+
+  for (now of [0, 9_000, 10_000, 30_000]) await watch({ planned: 2, leased: 0, released: 0 })
+
+  expect(notices).toEqual([
+    'Paused by rankline queue pause: nothing more is bought until rankline queue resume',
+  ])
 })

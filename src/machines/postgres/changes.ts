@@ -207,6 +207,12 @@ async function unreadFrom(
   return { from, until, blockedBy: blocker as BlockingTransaction }
 }
 
+/** The transaction that keeps changes from being read now; null where none does. */
+export async function blockedNow(statements: Statements): Promise<BlockingTransaction | null> {
+  const { upper, newest } = await readableUntil(statements, await stateOf(statements))
+  return (await unreadFrom(statements, upper, newest))?.blockedBy ?? null
+}
+
 /** What is told of others depends on the rights of the user: often neither since when they run, nor what. */
 const describeTransaction = `
 SELECT t.id, a.pid, p.gid AS prepared, a.application_name AS application, coalesce(a.usename, p.owner) AS user,

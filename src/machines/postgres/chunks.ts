@@ -10,6 +10,7 @@ import type {
   SharedChunks,
 } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { isPaused, isWorkerPaused } from './operations.ts'
 import {
   type AnswerRow,
   answerFromRow,
@@ -26,10 +27,10 @@ import {
 export function sharedChunks(postgres: Postgres): SharedChunks {
   return {
     // Where it cannot be read whole, the lease is taken back with it.
-    take: (worker, keys, most, leaseMs) =>
+    take: (worker, keys, most, leaseMs, name = '') =>
       postgres.transaction(async (statements) => {
         const taken: LeasedChunk[] = []
-        for (const row of await statements.query<ChunkRow>(leaseChunks, [worker, keys, most, leaseMs]))
+        for (const row of await statements.query<ChunkRow>(leaseChunks, [worker, keys, most, leaseMs, name]))
           taken.push(await leasedChunk(statements, row))
         return taken
       }),
@@ -67,8 +68,9 @@ const nextFence = `greatest(c.fence, (${timeline} - 1) * ${fencesOfTimeline}) + 
 
 const leaseChunks = `
 WITH next AS (
-  SELECT id FROM rankline.chunks WHERE key_hash = ANY ($2) AND state = 'released'
-  ORDER BY priority DESC, id LIMIT $3 FOR UPDATE SKIP LOCKED
+  SELECT c.id FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+  WHERE c.key_hash = ANY ($2) AND c.state = 'released' AND NOT ${isPaused('r')} AND NOT ${isWorkerPaused('$5')}
+  ORDER BY c.priority DESC, c.id LIMIT $3 FOR UPDATE OF c SKIP LOCKED
 ), leased AS (
   UPDATE rankline.chunks c SET state = 'leased', fence = ${nextFence}, worker = $1,
     leased_until = clock_timestamp() + $4 * interval '1 millisecond'
@@ -89,10 +91,13 @@ FROM own WHERE c.id = own.id RETURNING c.id`
 
 /** What waits for its release is released soon, as long as its run is coordinated. */
 const anyWork = `
-SELECT EXISTS (SELECT 1 FROM rankline.chunks WHERE key_hash = ANY ($1) AND state IN ('released', 'leased')) OR EXISTS (
+SELECT EXISTS (
+  SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+  WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND (c.state = 'leased' OR NOT ${isPaused('r')})
+) OR EXISTS (
   SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
     JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
-  WHERE c.key_hash = ANY ($1) AND c.state = 'planned' AND j.coordinated_until > clock_timestamp()
+  WHERE c.key_hash = ANY ($1) AND c.state = 'planned' AND j.coordinated_until > clock_timestamp() AND NOT ${isPaused('r')}
 ) AS has`
 
 function asJson(leases: readonly ChunkLease[]): string {

@@ -4,6 +4,7 @@ import { agreeingMs } from '../../model/trusted-time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
 import { QueueDrained, type SharedSpending, type SharedStandings, type WaitingChunk } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { isPaused } from './operations.ts'
 import { holdRuns, isDrained, lockReleases } from './plans.ts'
 import { epochMs, reservedOf } from './rows.ts'
 
@@ -29,9 +30,10 @@ export function sharedSpending(postgres: Postgres): SharedSpending {
  * a page at a time.
  */
 const waitingChunks = `
-SELECT id::text, run_id AS run, priority, tags, greatest(least_credits, most_credits - spent)::bigint AS "mostCredits",
-  least_credits AS "leastCredits", stop
-FROM rankline.chunks WHERE run_id = ANY ($1::uuid[]) AND state = 'planned' ORDER BY priority DESC, id LIMIT $2`
+SELECT c.id::text, c.run_id AS run, c.priority, c.tags, greatest(c.least_credits, c.most_credits - c.spent)::bigint AS "mostCredits",
+  c.least_credits AS "leastCredits", c.stop
+FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+WHERE c.run_id = ANY ($1::uuid[]) AND c.state = 'planned' AND NOT ${isPaused('r')} ORDER BY c.priority DESC, c.id LIMIT $2`
 
 const releaseChunks = `
 UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, stop = NULL

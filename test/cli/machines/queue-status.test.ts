@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
+  aCall,
   aChunk,
+  aKey,
   aSharedRun,
+  coordinator,
+  ended,
+  expire,
+  release,
   released,
   type TestJournal,
   withJournal,
@@ -48,13 +54,13 @@ test('queue status tells problems first, then runs, workers and readers; queue r
 
   const lines = (await ask('status')).split('\n').map((line) => line.trim().split(/ {2,}/))
   expect(lines.slice(0, 3)).toEqual([
-    ['acme: workers were lost over 1 chunk; try again: rankline queue retry'],
+    ['acme: workers were lost over a chunk of 1 query; try again: rankline queue retry'],
     ['host, process 2: not seen for 3 minutes'],
     ['key 01234567: the service refuses calls for their rate; all workers wait'],
   ])
   expect(lines).toContainEqual(['acme', '01234567', 'test', '0', '1', '1', '0', '0', '8', '0'])
   const ago = expect.stringMatching(/^\d+ s ago$/)
-  expect(lines).toContainEqual(['host, process 1', '01234567', '0.1.0', '1', ago, '1.5 s'])
+  expect(lines).toContainEqual(['host, process 1', '01234567', '0.1.0', '1', '0.0', '0', '0', ago, '1.5 s'])
   expect(lines).toContainEqual(['host: /new.db', ago, 'yes'])
   expect(lines).toContainEqual(['host: /old.db', ago, 'no'])
   expect(JSON.parse(await ask('status', '--json'))).toMatchObject({
@@ -77,4 +83,100 @@ test('queue status tells problems first, then runs, workers and readers; queue r
 
   expect(await ask('retry')).toMatch(/^1 chunk can be released again\./)
   expect(await ask('status')).not.toContain('queue retry')
+})
+
+test('queue status names the query that workers die over, a key without a worker, a run without a coordinator, and what the calls of a worker came to', async () => {
+  await using place = await workspace()
+  const status = async (...args: readonly string[]) =>
+    (await place.call(['queue', 'status', ...args], { RANKLINE_QUEUE: journal.url })).stdout
+  const keyHash = aKey()
+  const run = aSharedRun({ keyHash, job: 'deadly' })
+  const [doomed, working] = [randomUUID(), randomUUID()]
+  await released(journal, run, aChunk(['fine', 'it kills']), aChunk(['other']))
+  const [deadly, other] = await journal.chunks.take(doomed, [keyHash], 2, 60_000)
+  if (deadly === undefined || other === undefined) throw new Error('no chunks')
+  await journal.calls.begin(deadly, aCall(deadly, { query: 1 }))
+  await expire(journal, deadly)
+  await journal.chunks.takeBack(0)
+  await journal.chunks.end(doomed, other, { state: 'released' })
+  await journal.sql("UPDATE rankline.jobs SET coordinated_until = '-infinity' WHERE job = 'deadly'")
+
+  const short = keyHash.slice(0, 8)
+  const before = await status()
+  expect(before).toContain(
+    'deadly: workers were lost over a chunk of 2 queries, while they asked "it kills"; try again: rankline queue retry\n',
+  )
+  expect(before).toContain('deadly: no process coordinates its run, and 0 chunks of it wait to be released')
+  expect(before).toContain(`key ${short}: no worker has it; start one: rankline worker\n`)
+
+  const [held] = await journal.chunks.take(working, [keyHash], 1, 60_000)
+  if (held === undefined) throw new Error('no chunk')
+  await journal.operations.seen({
+    ...{
+      id: working,
+      name: 'far, process 9',
+      version: '0.1.0',
+      keys: [keyHash],
+      startedAt: 0,
+      clockOffsetMs: 0,
+    },
+  })
+  const call = aCall(held)
+  await journal.calls.begin(held, call)
+  await journal.calls.settle(call, { ...ended('ambiguous'), error: 'the connection was lost' })
+  expect(JSON.parse(await status('--json'))).toMatchObject({
+    workers: expect.arrayContaining([
+      expect.objectContaining({
+        name: 'far, process 9',
+        last_minute: { calls: 1, errors: 1, credits: 0, last_error: 'the connection was lost' },
+      }),
+    ]),
+    dead: [{ job: 'deadly', key: keyHash, queries: 2, last_queries: ['it kills'] }],
+  })
+  expect(await status()).not.toContain('no worker has it')
+})
+
+test('what is paused is neither released nor taken until it is resumed, and mistakes are said', async () => {
+  await using place = await workspace()
+  const ask = async (...args: readonly string[]) =>
+    await place.call(['queue', ...args], { RANKLINE_QUEUE: journal.url })
+  const [keyHash, otherKey] = [aKey(), aKey()]
+  const [run, other] = [aSharedRun({ keyHash, job: 'calm' }), aSharedRun({ keyHash, job: 'busy' })]
+  await released(journal, run, aChunk(['a']), aChunk(['b']))
+  await released(journal, other, aChunk(['c']))
+  await released(journal, aSharedRun({ keyHash: otherKey, job: 'calm' }), aChunk(['d']))
+  const takes = async (name?: string) =>
+    (await journal.chunks.take(randomUUID(), [keyHash], 9, 60_000, name)).length
+
+  expect((await ask('pause', '--job', 'calm')).stderr).toContain(
+    'calm: the queue has a job of that name with each of 2 keys. Say which with --key: ',
+  )
+  expect((await ask('pause', '--job', 'no')).stderr).toContain('--job no: the queue has no such job. It has ')
+  const paused = await ask('pause', '--job', 'calm', '--key', keyHash)
+  expect(paused.stderr + paused.stdout).toBe(
+    `Paused calm (key ${keyHash.slice(0, 8)}). Took back 2 chunks; workers finish what they have. To go on: rankline queue resume --job calm --key '${keyHash}'\n`,
+  )
+  expect(await takes()).toBe(1)
+  const waiting: number[] = []
+  await journal.spending.release(coordinator, keyHash, [run.id], 10, async (chunks) => {
+    waiting.push(chunks.length)
+    return []
+  })
+  expect(waiting).toEqual([0])
+  expect(await journal.chunks.hasWork([keyHash])).toBe(true)
+  expect((await ask('status')).stdout).toContain(`calm (key ${keyHash.slice(0, 8)}): paused since 20`)
+  expect((await ask('resume', '--job', 'calm')).stdout).toBe(`Resumed calm (key ${keyHash.slice(0, 8)}).\n`)
+  await release(journal, run)
+
+  for (const [id, name] of [
+    [randomUUID(), 'desk, process 1'],
+    [randomUUID(), 'lamp, process 1'],
+  ] as const)
+    await journal.operations.seen({ id, name, version: '0', keys: [keyHash], startedAt: 0, clockOffsetMs: 0 })
+  expect((await ask('pause', '--worker', 'desk')).stdout).toContain('Paused worker desk.')
+  expect(await takes('desk, process 1')).toBe(0)
+  expect(await takes('lamp, process 1')).toBe(2)
+  expect((await ask('pause')).stdout).toMatch(/^Paused the whole queue. Took back [1-9]/)
+  expect(await journal.chunks.take(randomUUID(), [otherKey], 1, 60_000)).toEqual([])
+  expect((await ask('resume')).stdout).toBe('Resumed the whole queue, worker desk.\n')
 })

@@ -7,7 +7,7 @@ import {
   printedLayout,
   schemaVersion,
   versionOf,
-} from '../../../src/machines/postgres/open.ts'
+} from '../../../src/machines/postgres/layout.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { type Databases, sharedPostgres } from '../../support/postgres.ts'
 import { queriesCsv, workspace } from '../../support/rankline.ts'

@@ -1,14 +1,17 @@
-import type { MovedJob, QueueStatus } from '../../../machines/journal.ts'
-import { printedLayout } from '../../../machines/postgres/open.ts'
+import type { MovedJob, PausedPart, QueueStatus } from '../../../machines/journal.ts'
+import { printedLayout } from '../../../machines/postgres/layout.ts'
 import { migrateQueue, neededQueue, queueWork, rekeyJobs } from '../../../machines/queue.ts'
+import { blockLine } from '../../../machines/sync.ts'
+import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
-import { count, grouped, shortKey } from '../../../model/text.ts'
-import { systemClock } from '../../../model/time.ts'
+import { count, grouped, shellWord, shortKey } from '../../../model/text.ts'
+import { systemClock, utcMinute } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import type { SharedJob } from '../../../store/sync.ts'
 import { type Command, chosenWork, queueFlags, serviceFlags, type TypedOptions } from '../../flags.ts'
 
-const works = { status, drain, retry, rekey, migrate }
+const works = { status, drain, pause, resume, retry, rekey, migrate }
 
 const { 'base-url': baseUrl, 'api-key-file': apiKeyFile, 'allow-http': allowHttp } = serviceFlags
 
@@ -17,7 +20,9 @@ const flags = {
   'base-url': baseUrl,
   'api-key-file': apiKeyFile,
   'allow-http': allowHttp,
-  job: textOption('rekey: only the job of that name'),
+  job: textOption('pause, resume, rekey: only the job of that name'),
+  key: textOption('pause, resume: only that key, or how it begins, as queue status shows it'),
+  worker: textOption('pause, resume: only that worker, or all of that host, as queue status shows them'),
   from: textOption(
     'rekey: the key that the jobs have, as queue status shows it; default: what this database has begun',
   ),
@@ -34,6 +39,7 @@ export const queueCommand = {
   examples: [
     ['queue status', 'runs, workers and readers; problems first'],
     ['queue drain', 'runs stop, and workers finish what they have'],
+    ['queue pause --job acme', 'nothing more of it is bought until queue resume --job acme'],
     ['queue rekey --job acme', 'after a new API key: the job goes on with it'],
   ],
   run: queue,
@@ -60,6 +66,114 @@ async function drain(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
       : `Took back ${count(chunks, 'chunk')}. Runs stop, and workers finish what they have; the same commands go on later.\n`,
   )
   return 0
+}
+
+async function pause(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const { parts, chunks } = await queueWork(neededQueue(flags), async ({ operations }) => {
+    const named = partsNamed(flags, await operations.status(), await operations.jobs())
+    return { parts: named, chunks: await operations.pause(named) }
+  })
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ paused: parts.map(partDocument), chunks }, null, 2)}\n`
+      : `Paused ${listed(parts)}. Took back ${count(chunks, 'chunk')}; workers finish what they have. To go on: rankline queue resume${typedPart(flags)}\n`,
+  )
+  return 0
+}
+
+async function resume(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const { parts, left } = await queueWork(neededQueue(flags), async ({ operations }) => {
+    const { paused } = await operations.status()
+    const isNamed = flags.job !== undefined || flags.key !== undefined || flags.worker !== undefined
+    const parts = isNamed ? paused.filter((one) => isMeant(one, flags)) : paused
+    if (parts.length > 0) await operations.resume(parts)
+    return { parts, left: paused.filter((one) => !parts.includes(one)) }
+  })
+  if (flags.json === true)
+    await terminal.write(`${JSON.stringify({ resumed: parts.map(partDocument) }, null, 2)}\n`)
+  else {
+    const still = left.length === 0 ? '' : ` Still paused: ${listed(left)}.`
+    const did = parts.length === 0 ? 'Nothing of that is paused.' : `Resumed ${listed(parts)}.`
+    await terminal.write(`${did}${still}\n`)
+  }
+  return 0
+}
+
+/** What the flags name, as far as the queue knows it; the whole queue where they name nothing. */
+function partsNamed(
+  { job, key, worker }: Pick<QueueCommandFlags, 'job' | 'key' | 'worker'>,
+  { workers, keys }: QueueStatus,
+  jobs: readonly SharedJob[],
+): readonly PausedPart[] {
+  if (worker !== undefined) {
+    if (job !== undefined || key !== undefined)
+      throw new UsageError('A worker is paused for all jobs. Leave out --job and --key, or --worker')
+    if (!workers.some(({ name }) => name === worker || hostOf(name) === worker))
+      throw new UsageError(
+        `--worker ${worker}: no such worker. ${workers.length === 0 ? 'No worker has been seen for a day' : `Those that are up: ${workers.map(({ name }) => name).join('; ')}`}`,
+      )
+    return [{ keyHash: null, job: null, worker }]
+  }
+  if (job === undefined && key === undefined) return [{ keyHash: null, job: null, worker: null }]
+  const named = job === undefined ? null : jobs.filter((one) => one.job === job)
+  if (named?.length === 0) {
+    const names = [...new Set(jobs.map((one) => one.job))]
+    throw new UsageError(
+      `--job ${job}: the queue has no such job. ${names.length === 0 ? 'It has none yet' : `It has ${names.join(', ')}`}`,
+    )
+  }
+  const known = [...new Set([...keys, ...jobs].map(({ keyHash }) => keyHash))]
+  const own = known.filter((keyHash) => keyHash.startsWith(key ?? ''))
+  if (key !== undefined && own.length !== 1)
+    throw new UsageError(
+      `--key ${key} fits ${own.length === 0 ? 'no key' : 'more than one key'} of the queue. ${known.length === 0 ? 'It has none yet' : `It has ${known.map(shortKey).join(', ')}`}`,
+    )
+  const found = named?.filter(({ keyHash }) => own.includes(keyHash))
+  if (found?.length === 0) throw new UsageError(`--job ${job}: it has another key than ${key}`)
+  if (found !== undefined && found.length > 1)
+    throw new UsageError(
+      `--job ${job}: the queue has a job of that name with each of ${count(found.length, 'key')}. Say which with --key: ${found.map(({ keyHash }) => shortKey(keyHash)).join(', ')}`,
+    )
+  return found === undefined
+    ? own.map((keyHash) => ({ keyHash, job: null, worker: null }))
+    : found.map((one) => ({ ...one, worker: null }))
+}
+
+/** A worker is named by its host and its process. */
+function hostOf(name: string): string {
+  return name.split(', ')[0] as string
+}
+
+function isMeant(
+  part: PausedPart,
+  { job, key, worker }: Pick<QueueCommandFlags, 'job' | 'key' | 'worker'>,
+): boolean {
+  return (
+    (worker === undefined || part.worker === worker) &&
+    (job === undefined || part.job === job) &&
+    (key === undefined || part.keyHash?.startsWith(key) === true)
+  )
+}
+
+function listed(parts: readonly PausedPart[]): string {
+  return parts.map((part) => sanitize(partName(part))).join(', ')
+}
+
+function partName({ keyHash, job, worker }: PausedPart): string {
+  if (worker !== null) return `worker ${worker}`
+  if (keyHash === null) return 'the whole queue'
+  return job === null ? `key ${shortKey(keyHash)}` : `${job} (key ${shortKey(keyHash)})`
+}
+
+function partDocument({ keyHash, job, worker }: PausedPart): object {
+  return { key: keyHash, job, worker }
+}
+
+/** The flags again, for the command that takes it back. */
+function typedPart({ job, key, worker }: Pick<QueueCommandFlags, 'job' | 'key' | 'worker'>): string {
+  return Object.entries({ job, key, worker })
+    .flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${shellWord(sanitize(value))}`]))
+    .join('')
 }
 
 async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
@@ -124,11 +238,15 @@ function statusText(status: QueueStatus, columns: number): string {
       columns,
     ),
     table(
-      'Workers',
-      ['worker', 'key', 'version', 'chunks', 'seen', 'clock ahead'],
-      status.workers.map(({ name, keys, version, chunks, seenAt, clockOffsetMs }) => [
+      status.workers.length === 0 ? 'Workers' : 'Workers (calls, errors and credits: of the last minute)',
+      [
+        ...['worker', 'key', 'version', 'chunks', 'calls/s', 'errors', 'credits', 'last error'],
+        ...['seen', 'clock ahead'],
+      ],
+      status.workers.map(({ name, keys, version, chunks, lastMinute, seenAt, clockOffsetMs }) => [
         ...[name, keys.map(shortKey).join(' '), version, grouped(chunks)],
-        ...[secondsAgo(seenAt, now), `${(clockOffsetMs / 1000).toFixed(1)} s`],
+        ...[(lastMinute.calls / 60).toFixed(1), grouped(lastMinute.errors), grouped(lastMinute.credits)],
+        ...[lastMinute.lastError ?? '', secondsAgo(seenAt, now), `${(clockOffsetMs / 1000).toFixed(1)} s`],
       ]),
       columns,
     ),
@@ -144,23 +262,78 @@ function statusText(status: QueueStatus, columns: number): string {
   return parts.join('\n')
 }
 
+/** A key whose workers have chunks and leased no send time for so long stands still; a transaction that keeps readers waiting for so long is told. */
+const stalledAfterMs = 60_000
+const blockedAfterMs = 10_000
+/** So many queries of a chunk are named. */
+const queriesNamed = 3
+
 /** What someone should look at, a sentence each. */
-function problemsOf({ runs, workers, keys }: QueueStatus, now: number): readonly string[] {
-  const lost = runs.filter(({ chunks }) => chunks.dead > 0)
-  const silent = workers.filter(({ seenAt }) => now - seenAt > lostAfterMs)
-  const held = keys.filter(({ heldUntil }) => heldUntil !== null)
+function problemsOf(status: QueueStatus, now: number): readonly string[] {
+  const { runs, workers, keys, paused, dead, blockedBy } = status
+  const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
+  const going = runs.filter(({ isPaused }) => !isPaused)
+  const toBuy = (run: QueueStatus['runs'][number]): number =>
+    run.chunks.planned + run.chunks.released + run.chunks.leased
+  const withoutWorker = new Set(
+    going
+      .filter((run) => toBuy(run) > 0 && !up.some((worker) => worker.keys.includes(run.keyHash)))
+      .map(({ keyHash }) => keyHash),
+  )
+  const alone = going.filter((run) => run.coordinator === null && toBuy(run) > 0)
+  const stalled = keys.filter(
+    ({ keyHash, heldUntil, lastLeaseAt }) =>
+      heldUntil === null &&
+      lastLeaseAt !== null &&
+      now - lastLeaseAt > stalledAfterMs &&
+      going.some((run) => run.keyHash === keyHash && run.chunks.leased > 0),
+  )
   return [
-    ...lost.map(
+    ...dead.map(
+      ({ job, queries, lastQueries }) =>
+        `${sanitize(job)}: workers were lost over a chunk of ${count(queries, 'query', 'queries')}${namedQueries(lastQueries)}; try again: rankline queue retry`,
+    ),
+    ...alone.map(
       ({ job, chunks }) =>
-        `${sanitize(job)}: workers were lost over ${count(chunks.dead, 'chunk')}; try again: rankline queue retry`,
+        `${sanitize(job)}: no process coordinates its run, and ${count(chunks.planned, 'chunk')} of it ${chunks.planned === 1 ? 'waits' : 'wait'} to be released; run the same command again`,
     ),
-    ...silent.map(
-      ({ name, seenAt }) => `${sanitize(name)}: not seen for ${Math.round((now - seenAt) / 60_000)} minutes`,
+    ...[...withoutWorker].map(
+      (keyHash) => `key ${shortKey(keyHash)}: no worker has it; start one: rankline worker`,
     ),
-    ...held.map(
-      ({ keyHash }) => `key ${shortKey(keyHash)}: the service refuses calls for their rate; all workers wait`,
+    ...workers
+      .filter((worker) => !up.includes(worker))
+      .map(({ name, seenAt }) => `${sanitize(name)}: not seen for ${minutesSince(seenAt, now)} minutes`),
+    ...keys
+      .filter(({ heldUntil }) => heldUntil !== null)
+      .map(
+        ({ keyHash }) =>
+          `key ${shortKey(keyHash)}: the service refuses calls for their rate; all workers wait`,
+      ),
+    ...stalled.map(
+      ({ keyHash, lastLeaseAt }) =>
+        `key ${shortKey(keyHash)}: its workers have chunks and have sent nothing for ${minutesSince(lastLeaseAt as number, now)} minutes; look at their logs`,
     ),
+    ...paused.map(
+      (part) =>
+        `${sanitize(partName(part))}: paused since ${utcMinute(part.since)} UTC; to go on: rankline queue resume`,
+    ),
+    ...(blockedBy !== null && blockedBy.since !== null && now - blockedBy.since > blockedAfterMs
+      ? [blockLine(blockedBy)]
+      : []),
   ]
+}
+
+function namedQueries(texts: readonly string[]): string {
+  if (texts.length === 0) return ''
+  const more = texts.length > queriesNamed ? ` and ${texts.length - queriesNamed} more` : ''
+  return `, while they asked ${texts
+    .slice(0, queriesNamed)
+    .map((text) => `"${sanitize(text)}"`)
+    .join(', ')}${more}`
+}
+
+function minutesSince(instant: number, now: number): number {
+  return Math.round((now - instant) / 60_000)
 }
 
 function secondsAgo(seenAt: number, now: number): string {
@@ -182,37 +355,72 @@ function table(
   )}`
 }
 
-function document({ schemaVersion, workers, runs, keys, readers }: QueueStatus): object {
+function document({
+  schemaVersion,
+  workers,
+  runs,
+  keys,
+  readers,
+  paused,
+  dead,
+  blockedBy,
+}: QueueStatus): object {
   const iso = (instant: number | null): string | null =>
     instant === null ? null : new Date(instant).toISOString()
   return {
     schema_version: schemaVersion,
-    runs: runs.map(({ run, keyHash, job, startedAt, coordinator, chunks, spent, inDoubt, reserved }) => ({
-      run,
-      key: keyHash,
-      job,
-      started_at: iso(startedAt),
-      coordinator,
-      chunks,
-      credits: { spent, ambiguous: inDoubt, reserved },
+    runs: runs.map((run) => ({
+      run: run.run,
+      key: run.keyHash,
+      job: run.job,
+      started_at: iso(run.startedAt),
+      coordinator: run.coordinator,
+      paused: run.isPaused,
+      chunks: run.chunks,
+      credits: { spent: run.spent, ambiguous: run.inDoubt, reserved: run.reserved },
     })),
-    workers: workers.map(({ id, name, version, keys: own, startedAt, seenAt, clockOffsetMs, chunks }) => ({
-      worker: id,
-      name,
-      version,
-      keys: own,
-      started_at: iso(startedAt),
-      seen_at: iso(seenAt),
-      clock_ahead_ms: Math.round(clockOffsetMs),
-      chunks,
+    workers: workers.map((worker) => ({
+      worker: worker.id,
+      name: worker.name,
+      version: worker.version,
+      keys: worker.keys,
+      started_at: iso(worker.startedAt),
+      seen_at: iso(worker.seenAt),
+      clock_ahead_ms: Math.round(worker.clockOffsetMs),
+      chunks: worker.chunks,
+      last_minute: {
+        calls: worker.lastMinute.calls,
+        errors: worker.lastMinute.errors,
+        credits: worker.lastMinute.credits,
+        last_error: worker.lastMinute.lastError,
+      },
     })),
-    keys: keys.map(({ keyHash, perSecond, perMinute, heldUntil, remaining }) => ({
+    keys: keys.map(({ keyHash, perSecond, perMinute, heldUntil, lastLeaseAt, remaining }) => ({
       key: keyHash,
       per_second: perSecond,
       per_minute: perMinute,
       held_until: iso(heldUntil),
+      last_send_time: iso(lastLeaseAt),
       remaining,
     })),
     readers: readers.map(({ name, seenAt, isBehind }) => ({ name, seen_at: iso(seenAt), behind: isBehind })),
+    paused: paused.map((part) => ({ ...partDocument(part), since: iso(part.since) })),
+    dead: dead.map(({ job, keyHash, queries, lastQueries }) => ({
+      job,
+      key: keyHash,
+      queries,
+      last_queries: lastQueries,
+    })),
+    blocked_by:
+      blockedBy === null
+        ? null
+        : {
+            pid: blockedBy.pid,
+            prepared: blockedBy.prepared,
+            application: blockedBy.application,
+            user: blockedBy.user,
+            database: blockedBy.database,
+            since: iso(blockedBy.since),
+          },
   }
 }

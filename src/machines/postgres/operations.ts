@@ -1,0 +1,218 @@
+import type { SharedJob } from '../../store/sync.ts'
+import type {
+  ChunkQuery,
+  ChunkState,
+  DeadChunk,
+  PausedPart,
+  QueueOperations,
+  QueueStatus,
+  WorkerRow,
+} from '../journal.ts'
+import { blockedNow } from './changes.ts'
+import type { Postgres, Statements } from './connection.ts'
+import { versionOf, whyTooNew } from './layout.ts'
+import { lockReleases, rekey } from './plans.ts'
+import { chunksByState, epochMs, noteTimeline, reservedOf, unpack } from './rows.ts'
+
+/** What keeps the queue going, and what people ask of it, in Postgres. */
+export function queueOperations(postgres: Postgres): QueueOperations {
+  return {
+    seen: async ({ id, name, version, keys, startedAt, clockOffsetMs }) => {
+      await postgres.query(
+        `INSERT INTO rankline.workers VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6)
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms`,
+        [id, name, version, keys, startedAt, clockOffsetMs],
+      )
+      await postgres.query(noteTimeline)
+      return whyTooNew(await versionOf(postgres))
+    },
+    // One that was killed cannot say that it is gone: it is forgotten after a day.
+    gone: async (worker) => {
+      await postgres.query(
+        `DELETE FROM rankline.workers WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 day'`,
+        [worker],
+      )
+    },
+    status: () => status(postgres),
+    drain: () =>
+      postgres.transaction(async (statements) => {
+        await statements.query('UPDATE rankline.jobs SET drained = true WHERE coordinator IS NOT NULL')
+        const rows = await statements.query<object>(
+          `UPDATE rankline.chunks SET state = 'planned', granted = spent + in_doubt WHERE state = 'released' RETURNING id`,
+        )
+        return rows.length
+      }),
+    pause: (parts) => postgres.transaction((statements) => pause(statements, parts)),
+    resume: async (parts) => {
+      const rows = await postgres.query<object>(
+        `DELETE FROM rankline.pauses p USING ${givenParts}
+        WHERE p.key_hash = g.key_hash AND p.job = g.job AND p.worker = g.worker RETURNING p.since`,
+        [asJson(parts)],
+      )
+      return rows.length
+    },
+    retry: async () => {
+      const rows = await postgres.query<object>(
+        `UPDATE rankline.chunks SET state = 'planned', takeovers = 0, granted = spent + in_doubt WHERE state = 'dead' RETURNING id`,
+      )
+      return rows.length
+    },
+    jobs: () =>
+      postgres.query<SharedJob>(
+        'SELECT key_hash AS "keyHash", job FROM rankline.jobs ORDER BY job, key_hash',
+      ),
+    rekey: (jobs, to) => postgres.transaction((statements) => rekey(statements, jobs, to)),
+    now: async () => {
+      const [row] = await postgres.query<{ now: number }>(
+        `SELECT ${epochMs('clock_timestamp()')}::double precision AS now`,
+      )
+      return row?.now as number
+    },
+  }
+}
+
+/** Released chunks of what is paused wait without credits, as before they were released: what they had reserved is there for others. */
+async function pause(statements: Statements, parts: readonly PausedPart[]): Promise<number> {
+  // A release that is under way comes before, and the next one sees what is paused.
+  const keys = await statements.query<{ key: string }>(
+    'SELECT key_hash AS key FROM rankline.keys UNION SELECT key_hash FROM rankline.jobs',
+  )
+  await lockReleases(
+    statements,
+    keys.map(({ key }) => key),
+  )
+  await statements.query(
+    `INSERT INTO rankline.pauses (key_hash, job, worker) SELECT * FROM ${givenParts} ON CONFLICT DO NOTHING`,
+    [asJson(parts)],
+  )
+  const rows = await statements.query<object>(
+    `UPDATE rankline.chunks c SET state = 'planned', granted = c.spent + c.in_doubt FROM rankline.runs r
+    WHERE r.id = c.run_id AND c.state = 'released' AND ${isPaused('r')} RETURNING c.id`,
+  )
+  return rows.length
+}
+
+const givenParts = 'jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text, worker text)'
+
+function asJson(parts: readonly PausedPart[]): string {
+  return JSON.stringify(
+    parts.map(({ keyHash, job, worker }) => ({
+      key_hash: keyHash ?? '',
+      job: job ?? '',
+      worker: worker ?? '',
+    })),
+  )
+}
+
+/**
+ * Whether people have paused a run: its job, its key, or the whole queue.
+ *
+ * @param run the name of its row in the statement
+ */
+export function isPaused(run: string): string {
+  return `EXISTS (SELECT 1 FROM rankline.pauses p
+  WHERE p.worker = '' AND p.key_hash IN ('', ${run}.key_hash) AND p.job IN ('', ${run}.job))`
+}
+
+/**
+ * Whether people have paused a worker: by its name, or by its host.
+ *
+ * @param name its name in the statement
+ */
+export function isWorkerPaused(name: string): string {
+  return `EXISTS (SELECT 1 FROM rankline.pauses p WHERE p.worker <> '' AND p.worker IN (${name}, split_part(${name}, ', ', 1)))`
+}
+
+async function status(postgres: Postgres): Promise<QueueStatus> {
+  const workers = await postgres.query<WorkerRow>(
+    `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
+      w.clock_offset_ms AS "clockOffsetMs",
+      (SELECT count(*)::int FROM rankline.chunks c WHERE c.worker = w.id AND c.state = 'leased') AS chunks
+    FROM rankline.workers w ORDER BY w.name, w.id`,
+  )
+  const runs = await postgres.query<Omit<QueueStatus['runs'][number], 'chunks'>>(
+    `SELECT r.id AS run, r.key_hash AS "keyHash", r.job, r.started_at AS "startedAt",
+      CASE WHEN j.coordinated_until > clock_timestamp() THEN j.coordinator_name END AS coordinator, ${isPaused('r')} AS "isPaused",
+      coalesce(c.spent, 0)::bigint AS spent, coalesce(c.in_doubt, 0)::bigint AS "inDoubt", coalesce(c.reserved, 0)::bigint AS reserved
+    FROM rankline.runs r LEFT JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
+    LEFT JOIN LATERAL (SELECT sum(k.spent) AS spent, sum(k.in_doubt) AS in_doubt, sum(${reservedOf('k')}) AS reserved
+      FROM rankline.chunks k WHERE k.run_id = r.id) c ON true
+    WHERE r.plan_version > 0 AND r.finish_reason IS NULL AND r.closed_at IS NULL ORDER BY r.number`,
+  )
+  const states = await postgres.query<{ run: string; state: ChunkState; chunks: number }>(
+    `SELECT c.run_id AS run, c.state, count(*)::int AS chunks FROM rankline.chunks c
+    JOIN rankline.runs r ON r.id = c.run_id AND r.finish_reason IS NULL AND r.closed_at IS NULL GROUP BY 1, 2`,
+  )
+  const lastMinutes = await postgres.query<WorkerMinute>(lastMinute)
+  const minuteOf = new Map(lastMinutes.map(({ worker, ...minute }) => [worker, minute]))
+  return {
+    schemaVersion: (await versionOf(postgres)) ?? 0,
+    workers: workers.map((worker) => ({ ...worker, lastMinute: minuteOf.get(worker.id) ?? idle })),
+    runs: runs.map((run) => ({ ...run, chunks: chunksByState(states.filter((one) => one.run === run.run)) })),
+    keys: await postgres.query(
+      `SELECT k.key_hash AS "keyHash", k.per_second AS "perSecond", k.per_minute AS "perMinute",
+        CASE WHEN k.held_until > clock_timestamp() THEN ${epochMs('k.held_until')}::bigint END AS "heldUntil",
+        ${epochMs('k.leased_at')}::bigint AS "lastLeaseAt",
+        (SELECT remaining FROM rankline.readings r WHERE r.key_hash = k.key_hash ORDER BY read_at DESC LIMIT 1) AS remaining
+      FROM rankline.keys k ORDER BY k.key_hash`,
+    ),
+    readers: await postgres.query(
+      `SELECT name, ${epochMs('seen_at')}::bigint AS "seenAt",
+        position <= coalesce((SELECT changed FROM rankline.task_ends ORDER BY changed DESC LIMIT 1), '0'::xid8) AS "isBehind"
+      FROM rankline.readers ORDER BY name`,
+    ),
+    paused: await postgres.query(
+      `SELECT nullif(key_hash, '') AS "keyHash", nullif(job, '') AS job, nullif(worker, '') AS worker, ${epochMs('since')}::bigint AS since
+      FROM rankline.pauses p ORDER BY p.worker, p.key_hash, p.job`,
+    ),
+    dead: await deadChunks(postgres),
+    blockedBy: await blockedNow(postgres),
+  }
+}
+
+interface WorkerMinute extends Readonly<QueueStatus['workers'][number]['lastMinute']> {
+  readonly worker: string
+}
+
+const idle: QueueStatus['workers'][number]['lastMinute'] = {
+  calls: 0,
+  errors: 0,
+  credits: 0,
+  lastError: null,
+}
+
+/** What the calls of each worker came to that ended within the last minute. The index of ends has a part for each key. */
+const lastMinute = `
+SELECT c.worker, count(*)::int AS calls, count(*) FILTER (WHERE c.error IS NOT NULL)::int AS errors,
+  coalesce(sum(c.credits) FILTER (WHERE c.billed = 1), 0)::bigint AS credits,
+  (array_agg(c.error ORDER BY c.settled_at DESC) FILTER (WHERE c.error IS NOT NULL))[1] AS "lastError"
+FROM (SELECT DISTINCT unnest(keys) AS key_hash FROM rankline.workers) k JOIN rankline.calls c ON c.key_hash = k.key_hash AND c.credits > 0
+  AND c.settled_at > clock_timestamp() - interval '1 minute'
+WHERE c.worker IS NOT NULL GROUP BY c.worker`
+
+/** Chunks that are left alone, and the queries at which their last worker was lost: those of the calls that it had in flight. */
+async function deadChunks(postgres: Postgres): Promise<readonly DeadChunk[]> {
+  const rows = await postgres.query<{
+    job: string
+    keyHash: string
+    encoding: string
+    body: Buffer
+    lastQueries: readonly Buffer[]
+  }>(
+    `SELECT r.job, c.key_hash AS "keyHash", c.encoding, c.body, ARRAY(
+      SELECT DISTINCT j.query FROM rankline.calls j WHERE j.chunk_id = c.id AND j.fence = c.fence AND j.lost_at IS NOT NULL
+    ) AS "lastQueries"
+    FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id AND r.finish_reason IS NULL AND r.closed_at IS NULL
+    WHERE c.state = 'dead' ORDER BY r.number, c.id`,
+  )
+  return rows.map(({ job, keyHash, lastQueries, ...packed }) => {
+    const queries = unpack<readonly ChunkQuery[]>(packed)
+    const textOf = new Map(queries.map(({ key, text }) => [key.toString('hex'), text]))
+    return {
+      job,
+      keyHash,
+      queries: queries.length,
+      lastQueries: lastQueries.map((key) => textOf.get(key.toString('hex')) ?? key.toString('hex')),
+    }
+  })
+}
