@@ -46,6 +46,8 @@ const forBrowsers = {
 const page = 'src/page/client'
 /** The address of a file of the program that asks for it. */
 const here = `const __here = require('node:url').pathToFileURL(__filename).href`
+/** Packages that the program loads when it first needs them: each is a file of its own. */
+const loadedLater = { croner: /[\\/]schedule[\\/]slots\.ts$/, tldts: /[\\/]model[\\/]public-suffix\.ts$/ }
 /** What the words of each language are called. */
 const words = { en: 'english', de: 'german' }
 
@@ -103,7 +105,13 @@ async function buildProgram() {
   const { outputFiles } = await build({
     ...forNode,
     entryPoints: { main: 'src/cli/main.ts', terminal: 'src/cli/terminal.ts' },
-    plugins: [parserAlone(), schemasMade(await sourceModule('src/jobfile/json-schema.ts'))],
+    // Its many files would be sought and compiled at each start.
+    external: forNode.external.filter((name) => name !== 'undici'),
+    plugins: [
+      parserAlone(),
+      schemasMade(await sourceModule('src/jobfile/json-schema.ts')),
+      ...Object.entries(loadedLater).map(([name, user]) => besideProgram(name, user)),
+    ],
     splitting: true,
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
@@ -122,6 +130,13 @@ async function buildProgram() {
     })
     await writeFile(path, code)
   }
+  await build({
+    ...forNode,
+    entryPoints: Object.keys(loadedLater),
+    outdir: 'dist',
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+  })
 }
 
 /**
@@ -183,6 +198,20 @@ function schemasMade(makers) {
           .map(([name, make]) => `export const ${name} = () => (${JSON.stringify(make())})`)
           .join('\n'),
       }))
+    },
+  }
+}
+
+/** A package that a file of the source requires is a part of the program, so that what V8 compiled of it is kept. */
+function besideProgram(name, user) {
+  return {
+    name: `${name}-beside-program`,
+    setup: ({ onLoad, onResolve }) => {
+      onLoad({ filter: user }, async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        return { contents: text.replace('createRequire(import.meta.url)(', 'require('), loader: 'ts' }
+      })
+      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: `./${name}.cjs`, external: true }))
     },
   }
 }

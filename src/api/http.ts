@@ -107,8 +107,6 @@ export async function openDispatcher(
     keepAliveMaxTimeout: keepAlive.longestMs,
   }
   const connect = { timeout: connectTimeoutMs }
-  // Else V8 compiles undici's parser once more at the first answer, with its best compiler: 0.1 s of processor, which pay after hundreds.
-  setFlagsFromString('--wasm-tiering-budget=100000000')
   if (proxy == null) {
     const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
     return new Pool(origin, { ...limits, connect })
@@ -121,6 +119,18 @@ export async function openDispatcher(
     proxyTls: connect,
     requestTls: connect,
   })
+}
+
+let isParserKept = false
+
+/**
+ * Else V8 compiles undici's parser once more at the first answer, with its best compiler: 0.1 s of processor, which pay after hundreds. Done
+ * before the first call, and not earlier: of files that are loaded later, V8 refuses what the build compiled.
+ */
+export function keepParser(): void {
+  if (isParserKept) return
+  setFlagsFromString('--wasm-tiering-budget=100000000')
+  isParserKept = true
 }
 
 const keyMark = '[the API key]'
@@ -187,6 +197,7 @@ function exchange(
     signal?.addEventListener('abort', giveUp, { once: true })
     const { method, origin, path, body } = request
     const sending = { ...headers, ...(body === null ? {} : { 'content-type': 'application/json' }) }
+    keepParser()
     pool.dispatch(
       { method, origin, path, body, headers: sending },
       {

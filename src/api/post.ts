@@ -1,5 +1,5 @@
 import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
-import { explainFailure, openDispatcher, type ProxyVariables, proxyFor } from './http.ts'
+import { explainFailure, keepParser, openDispatcher, type ProxyVariables, proxyFor } from './http.ts'
 
 export type PostResult =
   /** `start`: the start of the answer's body, in which known reasons are looked for. */
@@ -76,6 +76,7 @@ function exchange(
       else resolve({ status, retryAfterMs, start })
     }
     const late = setTimeout(() => end(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+    keepParser()
     pool.dispatch(
       {
         method: 'POST',

@@ -61,6 +61,10 @@ async function gather(options: CommandOptions): Promise<InstallationFacts> {
   const database = await databaseFacts(path, { isNamed })
   const locks = lockFacts(path, keyHash)
   const isQueued = 'isQueued' in settings && settings.isQueued
+  const folderAndJobs = {
+    folder: folderFacts('.'),
+    ...(await workspaceFacts('.', { allowHttp: options.allowHttp === true })),
+  }
   const isAlone = !isQueued && locks.every(({ of, owner }) => of !== 'key' || owner === null)
   const asked =
     keyHash === null
@@ -75,8 +79,7 @@ async function gather(options: CommandOptions): Promise<InstallationFacts> {
     freeBytes: freeBytes(existingFolder(path)),
     locks,
     cron: cronFacts(),
-    folder: folderFacts('.'),
-    ...(await workspaceFacts('.', { allowHttp: options.allowHttp === true })),
+    ...folderAndJobs,
   }
 }
 
