@@ -10,6 +10,7 @@ const job = 'depth: 10\ntargets: [acme.com]\nqueries: [desk, chair]\n'
 const reading = [
   ['report', 'job'],
   ['diff', 'job'],
+  ['cluster', 'job'],
   ['export', 'organic'],
   ['runs'],
   ['runs', '1'],

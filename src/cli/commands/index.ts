@@ -68,6 +68,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./report/cluster.ts')).clusterCommand,
   },
   {
+    usage: 'find <text>',
+    describe: 'Results and AI answers with these words, the newest first; buys nothing',
+    load: async () => (await import('./report/find.ts')).findCommand,
+  },
+  {
     usage: 'export <kind>',
     describe: 'Results in bulk: organic, news, videos, images, references, suggestions, related, calls',
     load: async () => (await import('./report/export.ts')).exportCommand,
@@ -145,7 +150,7 @@ export const commands: readonly Registered[] = [
   {
     usage: 'db <what> [file]',
     describe:
-      'Maintain the database: backup <file>, restore <file>, check, migrate, or prune --answers <age>',
+      'Maintain the database: backup <file>, restore <file>, check, migrate, index, or prune --answers <age>',
     load: async () => (await import('./workspace/db.ts')).dbCommand,
   },
   {

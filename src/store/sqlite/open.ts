@@ -21,6 +21,7 @@ import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, shadowViews } from './migrate.ts'
 import { draftOpener, type PlanDraft } from './planning/draft.ts'
 import { plannedReads } from './planning/planned.ts'
+import { textSearch } from './rankings/found.ts'
 import { keywordReader } from './rankings/keywords.ts'
 import { openSnapshot, reportStore, type Snapshot } from './rankings/rows.ts'
 import { trackingStore } from './rankings/tracking.ts'
@@ -53,6 +54,7 @@ export interface Store
     ReturnType<typeof reportStore>,
     ReturnType<typeof trackingStore>,
     ReturnType<typeof keywordReader>,
+    ReturnType<typeof textSearch>,
     ReturnType<typeof historyStore>,
     ReturnType<typeof alertStore>,
     ReturnType<typeof outboxStore>,
@@ -227,6 +229,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     ...reportStore(db),
     ...trackingStore(db),
     ...keywordReader(db),
+    ...textSearch(db),
     snapshot: () => describingErrors(openSnapshot(db), path),
     ...historyStore(db, writer, memory),
     ...alertStore(db, writer),

@@ -3,16 +3,26 @@ import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.t
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
-import { sanitize, type Terminal } from '../../../output/terminal.ts'
+import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { judgeClock, serviceAhead } from '../../../run/app.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openWorkspace } from '../../../run/job-files.ts'
 import { tryCollectorLock } from '../../../run/lock.ts'
-import { needsMigration, refuseFolder, requireDatabase } from '../../../store/sqlite/connection/database.ts'
+import {
+  inspect,
+  needsMigration,
+  refuseFolder,
+  requireDatabase,
+} from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/backup.ts'
 import { checkDatabase, type Damage } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
+import {
+  buildTextIndex,
+  dropTextIndex,
+  textIndexState,
+} from '../../../store/sqlite/maintenance/text-index.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import {
   applyRetention,
@@ -23,7 +33,7 @@ import {
 } from '../../../unattended/scheduler/retention.ts'
 import { type Command, chosenWork, type TypedOptions } from '../../flags.ts'
 
-const works = { backup, restore, check, migrate, prune }
+const works = { backup, restore, check, migrate, prune, index }
 const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum', 'trust-clock'] as const
 const brokenExitCode = 3
 
@@ -33,6 +43,7 @@ const flags = {
   'dry-run': switchOption('prune: show what would be dropped'),
   'trust-clock': switchOption('prune: count ages from now, also where nothing confirms the clock'),
   vacuum: switchOption('prune: rewrite the file, so that it becomes smaller'),
+  drop: switchOption('index: drop the index of words'),
 } satisfies OptionSpecs
 
 type PruneFlags = TypedOptions<typeof flags>
@@ -47,6 +58,7 @@ export const dbCommand = {
     ['db backup acme-copy.db', 'a whole copy'],
     ['db restore acme-copy.db', 'puts it back; what it replaces is kept'],
     ['db prune --answers 90d --dry-run', 'how much old bodies take'],
+    ['db index', 'makes the index of words for rankline find, or brings it up to date'],
   ],
   run: db,
 } satisfies Command
@@ -59,6 +71,8 @@ export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
   const stray = flagsOfPrune.find((name) => flags[propertyOf(name)] !== undefined)
   if (what !== 'prune' && stray !== undefined)
     throw new UsageError(`rankline db ${what} takes no --${stray}. It belongs to: rankline db prune`)
+  if (what !== 'index' && flags.drop !== undefined)
+    throw new UsageError(`rankline db ${what} takes no --drop. It belongs to: rankline db index`)
   return await works[what](flags, terminal)
 }
 
@@ -133,6 +147,48 @@ async function migrate(flags: DbFlags, terminal: Terminal): Promise<number> {
     flags.json === true
       ? `${JSON.stringify({ database, migrated: isOld }, null, 2)}\n`
       : `${sanitize(database)} ${isOld ? 'is brought up to date' : 'is up to date'}.\n`,
+  )
+  return 0
+}
+
+/** Bytes of the index for a character of text, about. */
+const indexedSize = 0.9
+
+/** `rankline db index`: the index of words in what is stored, which `rankline find` needs. */
+async function index(flags: DbFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  requireDatabase(database)
+  if (needsMigration(database))
+    throw new UsageError(
+      `${database} belongs to an older rankline. Bring it up to date first: rankline db migrate`,
+    )
+  const before = await inspect(database, textIndexState)
+  if (flags.drop === true) {
+    const bytes = before.exists ? await dropTextIndex(database) : 0
+    await terminal.write(
+      flags.json === true
+        ? `${JSON.stringify({ database, exists: false, dropped_bytes: bytes }, null, 2)}\n`
+        : before.exists
+          ? `The index of words is dropped; ${size(bytes)} of the file are free for new answers.\n`
+          : 'There is no index of words.\n',
+    )
+    return 0
+  }
+  if (before.missing > 0)
+    note(
+      terminal,
+      `${count(before.missing, 'text')} to index, which takes about ${size(Math.ceil(before.missingText * indexedSize))} more than the ${size(before.bytes)} of the index now.`,
+    )
+  using turn = tryCollectorLock(databaseLock(database))
+  const built = await buildTextIndex(database, {
+    alone: turn !== null,
+    progress: (done) => terminal.status?.(`indexed ${grouped(done)} of ${grouped(before.missing)}`),
+  })
+  terminal.status?.('')
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ database, exists: true, indexed: built.indexed, added: built.indexed - before.indexed, bytes: built.bytes }, null, 2)}\n`
+      : `The index has the words of ${count(built.indexed, 'text')} and takes ${size(built.bytes)}. It does not follow by itself: run this again after new answers.\n`,
   )
   return 0
 }

@@ -10,6 +10,7 @@ import { appliedMigration, newestMigration } from '../migrate.ts'
 import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
 import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '../schema.ts'
 import { type Invariant, invariants } from './invariants.ts'
+import { hasTextIndex, strayWords } from './text-index.ts'
 
 /** A kind of damage. */
 export interface Damage {
@@ -55,6 +56,7 @@ export async function checkDatabase(path: string) {
         ...runChecks([
           ...invariants.map((one) => () => finding(one, breaking(db, one.rows))),
           ...checksummedTables.map((one) => () => finding(one, corruptRows(db, one))),
+          ...(hasTextIndex(db) ? [() => finding(strayed, strayWords(db))] : []),
         ]),
       ],
     }
@@ -107,6 +109,8 @@ function finding({ broken, of }: Broken, { count, first }: Found): readonly Dama
 }
 
 type Broken = Pick<Invariant, 'broken' | 'of'>
+
+const strayed: Broken = { broken: 'Words in the index of what is not stored any more', of: 'row' }
 
 /** A table whose rows have a checksum of their text. SQLite has no checksums and does not see a flipped bit. */
 interface ChecksummedTable extends Broken {

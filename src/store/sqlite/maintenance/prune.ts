@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import { and, type Column, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
-import { inspect, openFile, setPragmas } from '../connection/database.ts'
-import { describeError } from '../connection/errors.ts'
+import { inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/bodies.ts'
-import { migrate } from '../migrate.ts'
 import {
   answers,
   datedDetails,
@@ -24,6 +21,8 @@ import {
   tasks,
   texts,
 } from '../schema.ts'
+import { changing } from './changing.ts'
+import { forgetWords, hasTextIndex, mergeTextIndex } from './text-index.ts'
 
 interface PruneRequest {
   /** Bodies of answers fetched before this instant are dropped. */
@@ -83,6 +82,7 @@ export async function dropOld(path: string, request: PruneRequest): Promise<Prun
  */
 export async function shrink(path: string): Promise<Room> {
   return await changing(path, (db) => {
+    mergeTextIndex(db)
     db.exec('VACUUM')
     // The file itself shrinks when the write-ahead log is written back.
     db.pragma('wal_checkpoint(TRUNCATE)')
@@ -90,31 +90,12 @@ export async function shrink(path: string): Promise<Room> {
   })
 }
 
-/** Opens a database to change what retention may. */
-export async function changing<T>(
-  path: string,
-  change: (db: Database.Database) => T | Promise<T>,
-): Promise<T> {
-  // Refuses a file that is not a database of rankline before anything is written.
-  await inspect(path, () => {})
-  const db = openFile(path)
-  try {
-    setPragmas(db)
-    await migrate(db, path)
-    return await change(db)
-  } catch (error) {
-    throw describeError(unchanged(error, path), path)
-  } finally {
-    db.close()
-  }
-}
-
 const hasBody = sql`EXISTS (SELECT 1 FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ${answers.id})`
 /** An answer of which nothing was dropped, and that was understood. */
 const hasResults = sql`${answers.prunedAt} IS NULL AND ${answers.normaliser} IS NOT NULL`
 
 /** Ids of the answers before an instant that something is stored of. */
-function oldAnswers(db: Database.Database, before: number, stored: SQL): Generator<readonly number[]> {
+function oldAnswers(db: Database, before: number, stored: SQL): Generator<readonly number[]> {
   return portions((after) =>
     drizzle(db)
       .select({ id: answers.id })
@@ -155,7 +136,7 @@ function note(total: PrunedTotal, judge: MustKeep, id: number): boolean {
 const dropBody = raw`DELETE FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ?`
 
 /** Drops what may be dropped of these bodies, in as many changes as that takes. */
-function dropper(db: Database.Database, judging: () => MustKeep, total: PrunedTotal) {
+function dropper(db: Database, judging: () => MustKeep, total: PrunedTotal) {
   const drop = db.prepare(dropBody)
   // Decided inside the change: a task may take an answer at any time.
   return inSteps<number>(db, () => {
@@ -171,10 +152,7 @@ function dropper(db: Database.Database, judging: () => MustKeep, total: PrunedTo
  *
  * @param begin called in each change, for what holds only there
  */
-function inSteps<T>(
-  db: Database.Database,
-  begin: () => (one: T) => void,
-): (list: readonly T[]) => Promise<void> {
+function inSteps<T>(db: Database, begin: () => (one: T) => void): (list: readonly T[]) => Promise<void> {
   /** Answers how many it processed. */
   const doSome = db.transaction((list: readonly T[], until: number): number => {
     const one = begin()
@@ -193,26 +171,10 @@ function inSteps<T>(
   }
 }
 
-function roomOf(db: Database.Database): Room {
+function roomOf(db: Database): Room {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
   const page = number('page_size')
   return { fileBytes: number('page_count') * page, freeBytes: number('freelist_count') * page }
-}
-
-function unchanged(error: unknown, path: string): unknown {
-  const code = error instanceof Database.SqliteError ? error.code : ''
-  if (code === 'SQLITE_FULL')
-    return new UsageError(
-      `The disk of ${path} is full. Make room first; --vacuum needs as much as a copy of the database`,
-      { cause: error },
-    )
-  if (code.startsWith('SQLITE_BUSY'))
-    return new RanklineError(
-      `Another process writes into ${path} and does not stop. Let it finish, then run this again`,
-      busyExitCode,
-      { cause: error },
-    )
-  return error
 }
 
 /** `bytes` is null where the answer has no body. */
@@ -223,7 +185,7 @@ type MustKeep = (answerId: number) => { readonly bytes: number | null; readonly 
  * with the same query in the same group or in a run under way, or one of the next run of a job with `freshness`. A decision
  * holds within its change.
  */
-function mustKeepBody(db: Database.Database, now: number): () => MustKeep {
+function mustKeepBody(db: Database, now: number): () => MustKeep {
   const orm = drizzle(db)
   // The newest runs of jobs with `freshness`, as pairs of run and the oldest instant of an answer that it may use.
   const freshness = sql`${runs.settings} ->> '$.freshnessMs'`
@@ -320,7 +282,7 @@ function noteResults(total: OldResultsTotal, isKept: boolean, dropped: number): 
   }
 }
 
-function resultCounter(db: Database.Database): (answer: number) => number {
+function resultCounter(db: Database): (answer: number) => number {
   const count = db
     .prepare<[answer: number], number>(
       raw`SELECT coalesce(sum(json_array_length(of.value)), 0)
@@ -331,7 +293,7 @@ function resultCounter(db: Database.Database): (answer: number) => number {
 }
 
 /** Decides which answers keep their results; a decision holds within its change. */
-function judgingResults(db: Database.Database, now: number): () => (id: number) => boolean {
+function judgingResults(db: Database, now: number): () => (id: number) => boolean {
   const ofBodies = mustKeepBody(db, now)
   // A run that is not complete goes on from the results that it has.
   const ofOpenRun = db.prepare(
@@ -357,7 +319,7 @@ const forgotten = [
 ]
 
 /** Drops the results of an answer, and answers how many they were. Inside a transaction. */
-function resultDropper(db: Database.Database, now: number): (answer: number) => number {
+function resultDropper(db: Database, now: number): (answer: number) => number {
   const resultsOf = resultCounter(db)
   const drops = [
     ...[datedDetails, imageDetails].map((table) => raw`DELETE FROM ${table} WHERE ${table.answerId} = ?`),
@@ -439,7 +401,7 @@ export async function sweep(path: string): Promise<Swept & Room> {
   })
 }
 
-function noteUses(db: Database.Database, name: Swepts): void {
+function noteUses(db: Database, name: Swepts): void {
   db.exec(`CREATE TEMP TABLE used_${name} (id INTEGER PRIMARY KEY)`)
   const columns =
     name === 'items' ? [] : uses[name].flatMap(([table, all]) => all.map((one) => ({ table, one })))
@@ -462,9 +424,10 @@ const drops: Readonly<Record<Swepts, readonly string[]>> = {
   ],
 }
 
-async function dropUnused(db: Database.Database, name: Swepts): Promise<number> {
+async function dropUnused(db: Database, name: Swepts): Promise<number> {
   noteUses(db, name)
-  const statements = drops[name].map((text) => db.prepare(text))
+  const words = hasTextIndex(db) ? [forgetWords(name)] : []
+  const statements = [...words, ...drops[name]].map((text) => db.prepare(text))
   const free = name === 'texts' ? null : db.prepare(numbersFree[name])
   const dropAll = inSteps<number>(db, () => (id) => {
     for (const statement of statements) statement.run({ id })

@@ -26,7 +26,7 @@ import {
   tasks,
 } from '../schema.ts'
 import { alerts, judgedRuns, mutes, outbox, rechecks, restingQueries, slots } from '../unattended/schema.ts'
-import { changing } from './prune.ts'
+import { changing } from './changing.ts'
 
 /** What goes with a job, or would, and what stays of it. */
 export interface RemovedJob {

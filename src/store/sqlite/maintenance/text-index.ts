@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from 'better-sqlite3'
+import { raw } from '../connection/statements.ts'
+import { answers, items, links, texts } from '../schema.ts'
+import { changing } from './changing.ts'
+
+/*
+ * The words of what is stored, for `rankline find`: three FTS5 tables that are made on demand and dropped at will. Their text stays where it
+ * is stored, so that they hold words alone. Rows are numbered as what they index, and numbers rise: what came after the last one is not
+ * indexed yet.
+ */
+
+/** What is indexed, with the columns of its words and the rows that it takes. */
+const indexes = {
+  items: { table: items, columns: [items.title.name, items.snippet.name], which: '1' },
+  links: { table: links, columns: [links.link.name], which: '1' },
+  // Of all texts those of AI answers.
+  texts: {
+    table: texts,
+    columns: [texts.text.name],
+    which: raw`id IN (SELECT ${answers.aiMarkdown} FROM ${answers} WHERE ${answers.aiMarkdown} > @after)`,
+  },
+} as const
+
+export type IndexedTable = keyof typeof indexes
+
+const names = Object.keys(indexes) as IndexedTable[]
+
+export function indexOf(name: IndexedTable): string {
+  return `words_of_${name}`
+}
+
+/** Rows that share a change where nobody else writes, and where others may want to. */
+const rowsTogether = { alone: 20_000, beside: 500 } as const
+const shortestPauseMs = 20
+
+/** How far the index is. */
+export interface TextIndex {
+  readonly exists: boolean
+  /** Bytes that it takes. */
+  readonly bytes: number
+  /** Results, links and AI answers that are in it, and those that came since. */
+  readonly indexed: number
+  readonly missing: number
+  /** Characters of what is missing. */
+  readonly missingText: number
+}
+
+export function hasTextIndex(db: Database): boolean {
+  return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(indexOf('items')) !== undefined
+}
+
+const lastIndexed = (name: IndexedTable): string =>
+  `(SELECT coalesce(max(id), 0) FROM ${indexOf(name)}_docsize)`
+
+/** How many rows of a table are not indexed, or how long their texts are. */
+function unindexed(db: Database, name: IndexedTable, what: 'rows' | 'text'): number {
+  const { table, columns, which } = indexes[name]
+  const after = hasTextIndex(db)
+    ? db
+        .prepare(`SELECT ${lastIndexed(name)}`)
+        .pluck()
+        .get()
+    : 0
+  const length = columns.map((column) => `coalesce(length(${column}), 0)`).join(' + ')
+  const asked = what === 'rows' ? 'count(*)' : `coalesce(sum(${length}), 0)`
+  return Number(
+    db.prepare(raw`SELECT ${asked} FROM ${table} WHERE id > @after AND ${which}`).pluck().get({ after }),
+  )
+}
+
+/** Whether there is an index, and how many results came since. Does not look for AI answers, which takes as long as there are answers. */
+export function textIndexLag(db: Database): Pick<TextIndex, 'exists' | 'missing'> {
+  return { exists: hasTextIndex(db), missing: unindexed(db, 'items', 'rows') }
+}
+
+/** How far the index is; changes nothing. */
+export function textIndexState(db: Database): TextIndex {
+  const exists = hasTextIndex(db)
+  const sum = (of: (name: IndexedTable) => number): number =>
+    names.reduce((total, name) => total + of(name), 0)
+  const rows = (name: IndexedTable): number =>
+    Number(
+      db
+        .prepare(`SELECT count(*) FROM ${indexOf(name)}_docsize`)
+        .pluck()
+        .get(),
+    )
+  return {
+    exists,
+    bytes: exists ? sum((name) => bytesOf(db, name)) : 0,
+    indexed: exists ? sum(rows) : 0,
+    missing: sum((name) => unindexed(db, name, 'rows')),
+    missingText: sum((name) => unindexed(db, name, 'text')),
+  }
+}
+
+/** The tables in which FTS5 keeps an index. */
+const ofIndex = ['data', 'idx', 'docsize', 'config']
+
+function bytesOf(db: Database, name: IndexedTable): number {
+  const size = db
+    .prepare<[string], number>('SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = ? AND aggregate = 1')
+    .pluck()
+  return ofIndex.reduce((total, part) => total + (size.get(`${indexOf(name)}_${part}`) as number), 0)
+}
+
+/**
+ * Makes the index, or brings it up to date, in short changes; an interruption undoes nothing.
+ *
+ * @param alone nobody else wants to write meanwhile
+ * @param progress how many rows were taken
+ */
+export async function buildTextIndex(
+  path: string,
+  { alone, progress }: { readonly alone: boolean; readonly progress: (rows: number) => void },
+): Promise<TextIndex> {
+  return await changing(path, async (db) => {
+    if (!hasTextIndex(db)) db.transaction(() => make(db)).immediate()
+    const limit = alone ? rowsTogether.alone : rowsTogether.beside
+    let taken = 0
+    for (const name of names) {
+      const step = db.prepare(catchUp(name))
+      const after = db.prepare(`SELECT ${lastIndexed(name)}`).pluck()
+      const doSome = db.transaction(() => step.run({ after: after.get(), limit }).changes)
+      for (;;) {
+        const began = performance.now()
+        const rows = doSome.immediate()
+        taken += rows
+        if (rows < limit) break
+        progress(taken)
+        if (!alone) await sleep(Math.max(shortestPauseMs, performance.now() - began))
+      }
+    }
+    return textIndexState(db)
+  })
+}
+
+function make(db: Database): void {
+  for (const name of names) {
+    const { columns } = indexes[name]
+    db.exec(
+      `CREATE VIRTUAL TABLE ${indexOf(name)} USING fts5(${columns.join(', ')}, content='${name}', content_rowid='id',
+        tokenize='unicode61 remove_diacritics 2')`,
+    )
+  }
+}
+
+function catchUp(name: IndexedTable): string {
+  const { table, columns, which } = indexes[name]
+  const list = columns.join(', ')
+  return raw`INSERT INTO ${indexOf(name)} (rowid, ${list})
+    SELECT id, ${list} FROM ${table} WHERE id > @after AND ${which} ORDER BY id LIMIT @limit`
+}
+
+/** Drops the index; answers the bytes that it took. */
+export async function dropTextIndex(path: string): Promise<number> {
+  return await changing(path, (db) => {
+    const { bytes } = textIndexState(db)
+    db.transaction(() => {
+      for (const name of names) db.exec(`DROP TABLE IF EXISTS ${indexOf(name)}`)
+    }).immediate()
+    return bytes
+  })
+}
+
+/** Writes the index anew, without the words of what has left it. Takes long, and holds other writers up. */
+export function mergeTextIndex(db: Database): void {
+  if (!hasTextIndex(db)) return
+  for (const name of names) db.exec(`INSERT INTO ${indexOf(name)} (${indexOf(name)}) VALUES ('optimize')`)
+}
+
+/** A statement that takes the row @id out of the index before it is dropped: its number may be given again. */
+export function forgetWords(name: IndexedTable): string {
+  const { table, columns } = indexes[name]
+  const list = columns.join(', ')
+  return raw`INSERT INTO ${indexOf(name)} (${indexOf(name)}, rowid, ${list})
+    SELECT 'delete', id, ${list} FROM ${table} WHERE id = @id AND id IN (SELECT id FROM ${indexOf(name)}_docsize)`
+}
+
+/** Rows of the index whose text is not stored any more: how many, and the first of them. */
+export function strayWords(db: Database): { readonly count: number; readonly first: number | null } {
+  const stray = names.map(
+    (name) => `SELECT id FROM ${indexOf(name)}_docsize WHERE id NOT IN (SELECT id FROM ${name})`,
+  )
+  return db
+    .prepare(`SELECT count(*) AS count, min(id) AS first FROM (${stray.join(' UNION ALL ')})`)
+    .get() as {
+    readonly count: number
+    readonly first: number | null
+  }
+}

@@ -1,0 +1,133 @@
+import type { Database } from 'better-sqlite3'
+import { kindCodes, type ResultKind } from '../../../model/result.ts'
+import { once, raw } from '../connection/statements.ts'
+import { type IndexedTable, indexOf, textIndexLag } from '../maintenance/text-index.ts'
+import { answers, items, links, queries, runQueries, runs, tasks, texts } from '../schema.ts'
+
+/** What is looked for, as FTS5 reads it: an expression for each table of the index, null where that is not looked through. */
+export type WantedWords = Readonly<Record<IndexedTable, string | null>>
+
+/** The newest time that a query showed a result, or an AI answer, with the words. */
+export interface FoundText {
+  readonly kind: ResultKind | 'ai'
+  readonly query: string
+  readonly operation: string
+  /** A JSON object. */
+  readonly params: string
+  readonly job: string
+  readonly run: number
+  /** Local day of the run. */
+  readonly date: string
+  /** Epoch milliseconds. */
+  readonly fetchedAt: number
+  /** Null for AI answers and related searches. */
+  readonly rank: number | null
+  readonly title: string | null
+  readonly snippet: string | null
+  readonly link: string | null
+  /** Of an AI answer, as Markdown. */
+  readonly text: string | null
+}
+
+type LookedAnswer = readonly [id: number, query: number, items: string | null, ai: number | null]
+
+interface TaskAsked {
+  readonly run: number
+  readonly job: string
+  readonly date: string
+  readonly fetchedAt: number
+  readonly query: string
+  readonly operation: string
+  readonly params: string
+  readonly rankBase: number
+  readonly ranks: string | null
+}
+
+const answersOf = (
+  which: string,
+): string => raw`SELECT a.${answers.id}, a.${answers.queryId}, a.${answers.items}, a.${answers.aiMarkdown}
+  FROM ${answers} a WHERE a.${answers.prunedAt} IS NULL ${which} ORDER BY a.${answers.id} DESC`
+
+const ofJob = raw`AND a.${answers.queryId} IN (SELECT rq.${runQueries.queryId} FROM ${runs} r
+  JOIN ${runQueries} rq ON rq.${runQueries.runId} = r.${runs.id} WHERE r.${runs.job} = ?)`
+
+const taskOfAnswer = raw`SELECT r.${runs.id} AS run, r.${runs.job} AS job, r.${runs.date} AS date, a.${answers.fetchedAt} AS fetchedAt,
+    q.${queries.text} AS query, q.${queries.operation} AS operation, q.${queries.params} AS params,
+    t.${tasks.rankBase} AS rankBase, t.${tasks.ranks} AS ranks
+  FROM ${tasks} t JOIN ${answers} a ON a.${answers.id} = t.${tasks.answerId} JOIN ${runs} r ON r.${runs.id} = t.${tasks.runId}
+    JOIN ${queries} q ON q.${queries.id} = t.${tasks.queryId}
+  WHERE t.${tasks.answerId} = @answer AND t.${tasks.state} = 'done' AND (@job IS NULL OR r.${runs.job} = @job)
+  ORDER BY t.${tasks.id} DESC LIMIT 1`
+
+const saidByItem = raw`SELECT i.${items.title} AS title, i.${items.snippet} AS snippet, l.${links.link} AS link
+  FROM ${items} i LEFT JOIN ${links} l ON l.${links.id} = i.${items.linkId} WHERE i.${items.id} = ?`
+
+const kindNames = new Map(Object.entries(kindCodes).map(([kind, code]) => [String(code), kind as ResultKind]))
+
+export function textSearch(db: Database) {
+  const taskOf = once(() => db.prepare<[{ answer: number; job: string | null }], TaskAsked>(taskOfAnswer))
+  const said = once(() => db.prepare<[number], Pick<FoundText, 'title' | 'snippet' | 'link'>>(saidByItem))
+  const textOf = once(() => db.prepare<[number], string>(raw`SELECT text FROM ${texts} WHERE id = ?`).pluck())
+  const rowsOf = (name: IndexedTable, wanted: string | null): readonly number[] =>
+    wanted === null
+      ? []
+      : (db
+          .prepare(`SELECT rowid FROM ${indexOf(name)} WHERE ${indexOf(name)} MATCH ?`)
+          .pluck()
+          .all(wanted) as number[])
+
+  /** Numbers of the results that say the words, or lead to a link that does. */
+  const itemsWith = (wanted: Pick<WantedWords, 'items' | 'links'>): ReadonlySet<number> => {
+    const found = new Set(rowsOf('items', wanted.items))
+    const linked = rowsOf('links', wanted.links)
+    if (linked.length === 0) return found
+    const leading = db
+      .prepare<[string], number>(
+        raw`SELECT ${items.id} FROM ${items} WHERE ${items.linkId} IN (SELECT value FROM json_each(?))`,
+      )
+      .pluck()
+    for (const item of leading.all(JSON.stringify(linked))) found.add(item)
+    return found
+  }
+
+  return {
+    /** Whether there is an index of words, and what it lacks. */
+    textIndex: () => textIndexLag(db),
+    itemsWith,
+    /** What queries showed with these words, the newest answers first, each result or AI answer of a query once. */
+    *foundTexts(wanted: WantedWords, job: string | null): Iterable<FoundText> {
+      const results = itemsWith(wanted)
+      const ai = new Set(rowsOf('texts', wanted.texts))
+      if (results.size === 0 && ai.size === 0) return
+      const told = new Set<string>()
+      const look = db.prepare<unknown[], LookedAnswer>(answersOf(job === null ? '' : ofJob)).raw()
+      for (const [answer, query, lists, text] of look.iterate(...(job === null ? [] : [job]))) {
+        const places = [...placesIn(lists, results)].filter(({ item }) => !told.has(`${query} ${item}`))
+        const saysIt = text !== null && ai.has(text) && !told.has(`${query} ai ${text}`)
+        if (places.length === 0 && !saysIt) continue
+        const task = taskOf().get({ answer, job })
+        if (task === undefined) continue
+        const { rankBase, ranks, ...asked } = task
+        for (const { item, kind, place } of places) {
+          told.add(`${query} ${item}`)
+          const listed = ranks === null ? null : (JSON.parse(ranks) as readonly number[])
+          const rank = kind === 'related' ? null : (listed?.[place] ?? rankBase + place + 1)
+          const words = said().get(item)
+          if (words !== undefined) yield { ...asked, ...words, kind, rank, text: null }
+        }
+        if (!saysIt) continue
+        told.add(`${query} ai ${text}`)
+        const markdown = textOf().get(text) ?? null
+        yield { ...asked, kind: 'ai', rank: null, title: null, snippet: null, link: null, text: markdown }
+      }
+    },
+  }
+}
+
+/** Where some of these results stand in the lists of an answer. */
+export function* placesIn(lists: string | null, wanted: ReadonlySet<number>) {
+  if (lists === null || wanted.size === 0) return
+  for (const [code, list] of Object.entries(JSON.parse(lists) as Record<string, readonly number[]>))
+    for (const [place, item] of list.entries())
+      if (wanted.has(item)) yield { item, place, kind: kindNames.get(code) as ResultKind }
+}
