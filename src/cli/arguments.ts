@@ -4,16 +4,19 @@ import { findOperation } from '../catalog/index.ts'
 import { jobFileNamed } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
-import type { OptionsOf } from '../model/option.ts'
+import { type OptionSpecs, type OptionsOf, switchOption } from '../model/option.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
 import type { ReadResult } from '../model/values.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
-import type { Terminal } from '../output/terminal.ts'
+import { note, type Terminal } from '../output/terminal.ts'
 import type { ReportFormatEntry } from '../report/report.ts'
 import type { Comparison } from '../report/requests/rank-report.ts'
+import { type CommandOptions, databasePath, makeDefaultFolder, ownKeyHash } from '../run/config.ts'
+import { waitForLocks } from '../run/lock.ts'
+import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { compareFlags, globalFlags, outputFlags } from './flags.ts'
+import { type compareFlags, type globalFlags, type outputFlags, queueFlags } from './flags.ts'
 
 type FormatFlags = OptionsOf<ReturnType<typeof outputFlags> & typeof globalFlags>
 
@@ -248,4 +251,25 @@ function daysOf(text: string): number | null {
   const ms = parseDuration(text, 'dw')
   const days = ms === null ? Number.NaN : ms / 86_400_000
   return days <= mostDays ? days : null
+}
+
+export const syncFirstFlags = {
+  ...queueFlags,
+  sync: switchOption('First bring what machines did into this database, as rankline sync does'),
+} satisfies OptionSpecs
+
+/** Brings the shared journal into the database that a command is about to read, where its flags say so. */
+export async function syncFirst(
+  flags: CommandOptions & { readonly sync?: boolean | undefined },
+  terminal: Terminal,
+): Promise<void> {
+  if (flags.sync !== true) return
+  const { keptAnswers, neededQueue, syncDatabase } = await import('../machines/queue.ts')
+  const url = neededQueue(flags)
+  const database = databasePath(flags)
+  makeDefaultFolder(database)
+  const notice = (line: string): void => note(terminal, line)
+  using lock = waitForLocks([databaseLock(database)], undefined, notice)
+  await lock.acquire()
+  await syncDatabase({ url, database, ownKey: ownKeyHash(flags), ...keptAnswers, notice })
 }

@@ -1,5 +1,11 @@
 import { UsageError } from '../model/errors.ts'
-import { type OptionSpecs, type OptionsOf, switchOption, textOption } from '../model/option.ts'
+import {
+  type OptionSpec,
+  type OptionSpecs,
+  type OptionsOf,
+  switchOption,
+  textOption,
+} from '../model/option.ts'
 import { closestMatch } from '../model/text.ts'
 import type { Terminal } from '../output/terminal.ts'
 
@@ -130,3 +136,20 @@ export function chosenWork<Works extends object>(command: string, works: Works, 
     `rankline ${command} does not know '${word}'. ${near === null ? `Write one of ${known.join(', ')}` : `Did you mean ${near}?`}`,
   )
 }
+
+/** The flag of a name or of a letter. */
+export function flagNamed(name: string, flags: OptionSpecs): OptionSpec | undefined {
+  return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ alias }) => alias === name)
+}
+
+/** Commands that read what is stored. */
+export const readingExits = [0, 1, 2, 6]
+
+/** Commands that ask the service, for free. */
+export const lookupExits = [0, 1, 2, 5, 6]
+
+/** Commands that read the account, which may have nothing left. */
+export const accountExits = [0, 1, 2, 4, 5, 6]
+
+/** Commands that spend. */
+export const collectingExits = [0, 1, 2, 3, 4, 5, 6, 7, 130, 143]

@@ -1,5 +1,135 @@
-import type { OptionSpecs } from '../model/option.ts'
-import type { Command } from './flags.ts'
+import type { OptionSpec, OptionSpecs } from '../model/option.ts'
+import { type Command, collectingExits, globalFlags, type Registered, readingExits } from './flags.ts'
+
+/** Longer lines are hard to read. */
+const mostColumns = 100
+
+/** The help of the program: its commands. */
+export function programHelp(commands: readonly Registered[], columns: number): string {
+  const width = Math.min(columns, mostColumns)
+  const rows = commands.map(
+    ({ usage, describe }): HelpRow => ({ left: `rankline ${usage}`, right: describe }),
+  )
+  return pageOf(
+    [
+      ...wrapped('rankline <command>', width),
+      '',
+      ...wrapped('Collects search results by the batch, and tracks ranks.', width),
+    ],
+    [tableOf('Commands:', rows, width), globalsOf(width)],
+    epilogueLines(commandsEpilogue, width),
+  )
+}
+
+/** The help of one command: its flags, examples, exit codes and docs. */
+export function commandHelp({ usage, describe }: Registered, command: Command, columns: number): string {
+  const width = Math.min(columns, mostColumns)
+  const grouped = inGroups(command.flags)
+  const groups = [...new Set(grouped.map(([, group]) => group))].map((group) => {
+    const names = grouped.flatMap(([name, own]) => (own === group ? [name] : []))
+    return tableOf(group, flagRows(names, command.flags), width)
+  })
+  const examples = command.examples.map(([typed, does]): HelpRow => {
+    return { left: typed.includes('rankline') ? typed : `rankline ${typed}`, right: does }
+  })
+  return pageOf(
+    [...wrapped(`rankline ${usage}`, width), '', ...wrapped(describe, width)],
+    [...groups, globalsOf(width), tableOf('Examples:', examples, width)],
+    epilogueLines(epilogueOf(command), width),
+  )
+}
+
+function pageOf(
+  head: readonly string[],
+  tables: readonly (readonly string[])[],
+  foot: readonly string[],
+): string {
+  return [head, ...tables, foot].map((lines) => lines.join('\n')).join('\n\n')
+}
+
+/** One line of a table, where it fits one. */
+interface HelpRow {
+  /** How much farther in it begins than others. */
+  readonly indent?: number
+  readonly left: string
+  readonly right: string
+  /** Stands at the right edge. */
+  readonly kind?: string
+}
+
+function globalsOf(width: number): readonly string[] {
+  const flags: OptionSpecs = {
+    ...globalFlags,
+    version: { kind: 'switch', help: 'Show version number', alias: 'V' },
+    help: { kind: 'switch', help: 'Show help', alias: 'h' },
+  }
+  return tableOf('Global:', flagRows(Object.keys(flags), flags), width)
+}
+
+const kinds = { switch: '[boolean]', list: '[array]', text: '[string]' } as const
+
+function flagRows(names: readonly string[], flags: OptionSpecs): readonly HelpRow[] {
+  return names.map((name) => {
+    const { kind, help, alias } = flags[name] as OptionSpec
+    const left = alias === undefined ? `--${name}` : `-${alias}, --${name}`
+    return { indent: alias === undefined ? '-x, '.length : 0, left, right: help, kind: kinds[kind] }
+  })
+}
+
+/** A heading and rows of two columns; the left one takes half the width at most. */
+function tableOf(heading: string, rows: readonly HelpRow[], width: number): readonly string[] {
+  const longest = Math.max(...rows.map(({ indent = 0, left }) => indent + left.length))
+  const room = Math.min(longest, Math.floor(width / 2))
+  return [...wrapped(heading, width), ...rows.flatMap((row) => rowLines(row, room, width))]
+}
+
+const margin = '  '
+
+function rowLines(
+  { indent = 0, left, right, kind }: HelpRow,
+  room: number,
+  width: number,
+): readonly string[] {
+  const lefts = wrapped(left, room - indent)
+  const rights = wrapped(right, Math.max(1, width - room - 2 * margin.length))
+  const before = margin + ' '.repeat(indent)
+  const lines = Array.from({ length: Math.max(lefts.length, rights.length) }, (_, index) =>
+    `${before}${(lefts[index] ?? '').padEnd(room - indent)}${margin}${rights[index] ?? ''}`.trimEnd(),
+  )
+  if (kind === undefined) return lines
+  const last = lines.at(-1) as string
+  // Where it has no room beside the text it gets a line of its own.
+  return last.length + kind.length <= width
+    ? [...lines.slice(0, -1), last.padEnd(width - kind.length) + kind]
+    : [...lines, kind.padStart(width)]
+}
+
+function epilogueLines(text: string, width: number): readonly string[] {
+  return text.split('\n').flatMap((line) => {
+    const [indent = ''] = line.match(/^ */) ?? []
+    return wrapped(line.trim(), width - indent.length).map((part) => (part === '' ? '' : indent + part))
+  })
+}
+
+/** Text in lines. A word that is longer than a line is cut, and begins beside the word before it where that saves a line. */
+function wrapped(text: string, width: number): readonly string[] {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.pop() as string
+    const before = line === '' ? '' : `${line} `
+    if (word.length > width) {
+      const beside = cut(before + word, width)
+      if (beside.length <= cut(word, width).length) lines.push(...beside)
+      else lines.push(line, ...cut(word, width))
+    } else if (before.length + word.length > width && before !== '' && word !== '') lines.push(line, word)
+    else lines.push(before + word)
+  }
+  return lines.map((line) => line.trimEnd())
+}
+
+function cut(text: string, width: number): readonly string[] {
+  return text.match(new RegExp(`.{1,${Math.max(1, width)}}`, 'g')) ?? []
+}
 
 /** What each exit code means. Those of a command stand below its help. */
 const meanings: Readonly<Record<number, string>> = {
@@ -14,15 +144,6 @@ const meanings: Readonly<Record<number, string>> = {
   130: 'interrupted by Ctrl-C',
   143: 'ended by SIGTERM',
 }
-
-/** Commands that read what is stored. */
-const readingExits = [0, 1, 2, 6]
-/** Commands that ask the service, for free. */
-export const lookupExits = [0, 1, 2, 5, 6]
-/** Commands that read the account, which may have nothing left. */
-export const accountExits = [0, 1, 2, 4, 5, 6]
-/** Commands that spend. */
-export const collectingExits = [0, 1, 2, 3, 4, 5, 6, 7, 130, 143]
 
 const pages = 'https://github.com/rankline/rankline/blob/main/'
 
@@ -97,39 +218,4 @@ export function inGroups(flags: OptionSpecs): readonly (readonly [name: string, 
       members.filter((name) => names.includes(name)).map((name) => [name, group] as const),
     ),
   ]
-}
-
-/** Where no command was typed: the first five. */
-export const noCommand = `Name a command. The first five:
-
-  rankline demo                  a month of history and its report, with no account
-  rankline init                  a folder with a job that runs against the sandbox
-  rankline plan jobs/desks.yaml  what a job would call and cost; spends nothing
-  rankline run jobs/desks.yaml   collect a job, or continue what is unfinished
-  rankline report desks          ranks of the targets, and how they changed
-
-All commands: rankline --help`
-
-/**
- * An error as programs read it: `code` is the exit code, `message` says what and where, `hint` what to do; null where the message is
- * one sentence.
- */
-export function errorDocument(text: string, code: number) {
-  const end = sentenceEnd(text)
-  return {
-    error: {
-      code,
-      message: text.slice(0, end?.at ?? text.length),
-      hint: end === null ? null : text.slice(end.at + end.length).trim(),
-    },
-  }
-}
-
-/** Where the first sentence, or the part before a semicolon, ends outside of quotes. */
-function sentenceEnd(text: string): { readonly at: number; readonly length: number } | null {
-  for (const { index, 0: found } of text.matchAll(/; |\.\s+(?=[A-Z])/g)) {
-    const quotes = text.slice(0, index).match(/(?<![a-zA-Z])'|'(?![a-zA-Z])/g)?.length ?? 0
-    if (quotes % 2 === 0) return { at: index, length: found.length }
-  }
-  return null
 }

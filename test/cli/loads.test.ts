@@ -24,9 +24,7 @@ const toBegin = [
   'src/cli/commands/index.ts',
   'src/cli/compiled.ts',
   'src/cli/flags.ts',
-  'src/cli/help.ts',
   'src/cli/main.ts',
-  'src/cli/read-words.ts',
   'src/cli/start.ts',
   'src/cli/terminal.ts',
   'src/jobfile/files.ts',
@@ -41,7 +39,7 @@ const toBegin = [
 ]
 
 testTable([
-  ['--help', ['src/cli/help-text.ts']],
+  ['--help', ['src/cli/help.ts']],
   ['--version', []],
   ['runss', []],
 ])('%s loads what reads a command line, and of yargs the parser', async (flag, more) => {

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest'
 import yargs, { type Options } from 'yargs'
 import { commands } from '../../src/cli/commands/index.ts'
 import { type Command, commandName, globalFlags, type Registered } from '../../src/cli/flags.ts'
-import { commandsEpilogue, epilogueOf, inGroups } from '../../src/cli/help.ts'
-import { commandHelp, programHelp } from '../../src/cli/help-text.ts'
-import { readWords } from '../../src/cli/read-words.ts'
+import { commandHelp, commandsEpilogue, epilogueOf, inGroups, programHelp } from '../../src/cli/help.ts'
+import { readWords } from '../../src/cli/main.ts'
 import {
   listOption,
   type OptionSpec,

@@ -30,12 +30,12 @@ export const commands: readonly Registered[] = [
   {
     usage: 'resume [run]',
     describe: 'Continue an unfinished run',
-    load: async () => (await import('./collect/resume.ts')).resumeCommand,
+    load: async () => (await import('./collect/run.ts')).resumeCommand,
   },
   {
     usage: 'retry [run]',
     describe: 'Buy again only what failed in a run',
-    load: async () => (await import('./collect/resume.ts')).retryCommand,
+    load: async () => (await import('./collect/run.ts')).retryCommand,
   },
   {
     usage: 'runs [run]',
@@ -100,12 +100,12 @@ export const commands: readonly Registered[] = [
   {
     usage: 'renormalise [job]',
     describe: 'Derive all results again from stored answers; calls nothing',
-    load: async () => (await import('./workspace/renormalise.ts')).renormaliseCommand,
+    load: async () => (await import('./workspace/db.ts')).renormaliseCommand,
   },
   {
     usage: 'usage',
     describe: 'Balance, rate limits and quotas; free',
-    load: async () => (await import('./account/usage.ts')).usageCommand,
+    load: async () => (await import('./account/lookups.ts')).usageCommand,
   },
   {
     usage: 'health [engine|path]',
@@ -125,7 +125,7 @@ export const commands: readonly Registered[] = [
   {
     usage: 'operations',
     describe: 'The catalog: all operations, with prices and parameters',
-    load: async () => (await import('./account/operations.ts')).operationsCommand,
+    load: async () => (await import('./account/lookups.ts')).operationsCommand,
   },
   {
     usage: 'search <operation> <query>',
@@ -140,7 +140,7 @@ export const commands: readonly Registered[] = [
   {
     usage: 'sync',
     describe: 'Bring what all machines of the queue bought into this database',
-    load: async () => (await import('./machines/sync.ts')).syncCommand,
+    load: async () => (await import('./machines/queue.ts')).syncCommand,
   },
   {
     usage: 'queue <what>',

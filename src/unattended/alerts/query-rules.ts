@@ -148,7 +148,7 @@ export function confirmedStart<T>(
  *   9 12       -     -            x
  */
 
-type RankKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
+type RankRuleKind = Extract<AlertKind, 'drop' | 'gain' | 'entered' | 'left' | 'lost'>
 
 /** The best and the worst rank that an observation allows. */
 function rangeOf({ rank, depth }: AnsweredObservation): readonly [best: number, worst: number] {
@@ -248,7 +248,7 @@ function observedAt(rank: number): AnsweredObservation {
   return { rank, depth: rank, pages: null, link: null }
 }
 
-const rankRules: Readonly<Record<RankKind, RankRule>> = {
+const rankRules: Readonly<Record<RankRuleKind, RankRule>> = {
   drop: {
     needsDepth: false,
     says: (rule) => (before, now) =>
@@ -321,7 +321,7 @@ export function judgeRank(
   { observations, ...pair }: WatchedPair,
   open: OpenAlert | null,
 ): RuleVerdict | null {
-  const { needsDepth, says, isOver, ...sentences } = rankRules[rule.when as RankKind]
+  const { needsDepth, says, isOver, ...sentences } = rankRules[rule.when as RankRuleKind]
   const deep = withoutShallow(observations)
   const now = observations.at(-1)
   const isDeep = deep.at(-1) === now

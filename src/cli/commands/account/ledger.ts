@@ -11,9 +11,8 @@ import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import type { LedgerFilter } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import { dayOrInstant, refuseUnknownJob } from '../../arguments.ts'
+import { dayOrInstant, refuseUnknownJob, syncFirst, syncFirstFlags } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
-import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
   by: textOption('run, day (UTC), job, tag or client [day]'),

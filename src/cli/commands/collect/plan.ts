@@ -36,10 +36,16 @@ import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
 import type { PlannedJob, RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
 import type { AskedQuery } from '../../../store/sqlite/results/derive.ts'
-import { type Command, fitFlags, logFlags, serviceFlags, type TypedOptions } from '../../flags.ts'
-import { accountExits } from '../../help.ts'
+import {
+  accountExits,
+  type Command,
+  fitFlags,
+  logFlags,
+  serviceFlags,
+  type TypedOptions,
+} from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
-import { accountWarnings } from '../account/usage.ts'
+import { accountWarnings } from '../account/lookups.ts'
 import { jobFileFlags, withDueJobs, withNamedJobs } from './collect-runs.ts'
 
 const flags = {

@@ -2,18 +2,24 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatProblem } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
-import { busyExitCode, RanklineError, WrongClock } from '../../../model/errors.ts'
+import { busyExitCode, RanklineError, UsageError, WrongClock } from '../../../model/errors.ts'
 import { noFile, type Problem } from '../../../model/job.ts'
 import { type OptionSpecs, switchOption } from '../../../model/option.ts'
-import { exitCodes } from '../../../model/run.ts'
+import { exitCodes, isComplete, type Run } from '../../../model/run.ts'
+import { count } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
+import { numberOption } from '../../../model/values.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
-import { type CommandOptions, databasePath } from '../../../run/config.ts'
+import { type CommandOptions, databasePath, databaseSetting } from '../../../run/config.ts'
 import { type DueOptions, endSlots, findDue, planDue } from '../../../run/due-work.ts'
+import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { outgoing } from '../../../run/outgoing.ts'
-import { type ListedRun, planRuns } from '../../../run/run-jobs.ts'
+import { type ListedRun, planRuns, takeTurn } from '../../../run/run-jobs.ts'
+import { confirmPrices, dearToGoOn, sharedLimits } from '../../../run/spending.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
+import type { Store } from '../../../store/sqlite/open.ts'
 import {
   alertSkippedJobs,
   causeOfMistakes,
@@ -26,6 +32,7 @@ import {
   type Command,
   clockFlags,
   collectFlags,
+  collectingExits,
   confirmFlags,
   fitFlags,
   leaseFlags,
@@ -35,7 +42,6 @@ import {
   type TypedOptions,
   waitFlags,
 } from '../../flags.ts'
-import { collectingExits } from '../../help.ts'
 import { planEvents } from '../../progress.ts'
 import {
   type CollectFlags,
@@ -64,7 +70,7 @@ const flags = {
   'skip-bad': switchOption('Leave out job files with mistakes, and end with exit code 2 after the others'),
 } satisfies OptionSpecs
 
-export type RunFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] | undefined }
+type RunFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] | undefined }
 
 export const runCommand = {
   flags,
@@ -234,7 +240,7 @@ export function printedMistakes(file: string | null) {
 export type PrintedMistakes = ReturnType<typeof printedMistakes>
 
 /** What became of the job files of a command before anything of them was collected; files by their whole path. */
-export interface JobStarts {
+interface JobStarts {
   readonly files: readonly string[]
   /** Keeps every line that it prints. */
   readonly terminal: Terminal
@@ -357,4 +363,139 @@ function ownReason({ refused, mistaken }: JobStarts, file: string): WhyNotRun | 
   return mistakes === undefined
     ? null
     : { reason: mistakes.map(formatProblem).join('\n'), hindrance: causeOfMistakes(mistakes) }
+}
+
+const resumeFlags = {
+  ...serviceFlags,
+  ...clockFlags,
+  ...collectFlags,
+  ...confirmFlags,
+  ...waitFlags,
+  ...logFlags,
+  ...queueFlags,
+  ...leaseFlags,
+} satisfies OptionSpecs
+
+type ResumeFlags = TypedOptions<typeof resumeFlags> & { readonly run?: string }
+
+export const resumeCommand = {
+  flags: resumeFlags,
+  exits: collectingExits,
+  docs: 'docs/money-and-crashes.md',
+  examples: [
+    ['resume', 'the newest unfinished run'],
+    ['resume 12', 'that run'],
+  ],
+  run: resume,
+} satisfies Command
+
+/** `rankline resume`: goes on with an unfinished run as it was planned. */
+export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
+  return await continueRun(flags, terminal, {
+    fits: isOpen,
+    none: 'No run is unfinished.',
+    refusal: ({ id, closedAt }) =>
+      closedAt === null
+        ? `Run ${id} is finished. To buy what failed in it: rankline retry ${id}`
+        : `A later run took the place of run ${id}, so it cannot be continued. List runs with: rankline runs`,
+    failed: 'ignore',
+    prepare: (store, run) => store.reopenRun(run.id),
+  })
+}
+
+export const retryCommand = {
+  flags: resumeFlags,
+  exits: collectingExits,
+  docs: 'docs/money-and-crashes.md',
+  examples: [
+    ['retry', 'the newest run with failed tasks'],
+    ['retry 12', 'that run'],
+  ],
+  run: retry,
+} satisfies Command
+
+/** `rankline retry`: buys again what failed in a run, and only that. */
+export async function retry(flags: ResumeFlags, terminal: Terminal): Promise<number> {
+  return await continueRun(flags, terminal, {
+    fits: ({ finishReason }) => finishReason === 'completed_with_failures',
+    none: 'No run has failed tasks.',
+    refusal: (run) =>
+      isOpen(run)
+        ? `Run ${run.id} is not finished. Continue it first: rankline resume ${run.id}`
+        : `Run ${run.id} has no failed tasks.`,
+    failed: 'count',
+    prepare: async (store, run) => {
+      const failed = await store.retryFailed(run.id)
+      if (failed === 0)
+        throw new UsageError(
+          `Another try cannot help run ${run.id}: its requests are too long for the service. What to change: rankline runs ${run.id}`,
+        )
+      terminal.log(`Trying ${count(failed, 'failed task')} of run ${run.id} again.`, {
+        level: 'info',
+        run: run.id,
+        job: run.job,
+      })
+    },
+  })
+}
+
+async function continueRun(
+  flags: ResumeFlags,
+  terminal: Terminal,
+  {
+    fits,
+    none,
+    refusal,
+    failed,
+    prepare,
+  }: {
+    readonly fits: (run: Run) => boolean
+    readonly none: string
+    readonly refusal: (run: Run) => string
+    /** Whether failed tasks are bought again. */
+    readonly failed: 'count' | 'ignore'
+    readonly prepare: (store: Store, run: Run) => Promise<void>
+  },
+): Promise<number> {
+  readCollectFlags(flags)
+  const id = numberOption('The run', flags.run, { min: 1 })
+  using lock = collectorLock(flags, (line) => note(terminal, line))
+  const { path, isNamed } = databaseSetting(flags)
+  if (isNamed) requireDatabase(path)
+  await using app = await openApp(flags, lock)
+  const { store } = app
+  await takeTurn(lock, store)
+  const run = await chosenRun(store, id, fits)
+  if (run === null) {
+    terminal.log(none, { level: 'info' })
+    return 0
+  }
+  if (!fits(run)) throw new UsageError(refusal(run))
+  // A mistake in rankline.yaml changes nothing of the run.
+  await sharedLimits(store, [run.settings])
+  if (flags.yes !== true) await confirmPrices(await dearToGoOn(store, run, failed), terminal.ask ?? null)
+  await app.clockCheck.check(terminal.log)
+  await app.machines?.refuseOtherKeys([run])
+  await app.machines?.begin([run.job])
+  await prepare(store, run)
+  return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)
+}
+
+function isOpen({ finishReason, closedAt }: Run): boolean {
+  return closedAt === null && !isComplete(finishReason)
+}
+
+/** The run that was named, or the newest of a job file that fits; null where none does. */
+async function chosenRun(
+  store: Store,
+  id: number | undefined,
+  fits: (run: Run) => boolean,
+): Promise<Run | null> {
+  if (id === undefined) {
+    const others = [searchJob, ...(await store.jobsOfOthers())]
+    return (await store.runs({ closed: false })).find((run) => !others.includes(run.job) && fits(run)) ?? null
+  }
+  const run = await store.run(id)
+  if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
+  return run
 }

@@ -17,8 +17,14 @@ import { planQuery, searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import { type Command, clockFlags, serviceFlags, type TypedOptions, waitFlags } from '../../flags.ts'
-import { collectingExits } from '../../help.ts'
+import {
+  type Command,
+  clockFlags,
+  collectingExits,
+  serviceFlags,
+  type TypedOptions,
+  waitFlags,
+} from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { malformedLines, mismatchLines } from '../../progress.ts'
 

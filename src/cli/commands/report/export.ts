@@ -23,11 +23,18 @@ import { isScreen, note, sanitize, type Terminal } from '../../../output/termina
 import { databasePath, withPassword } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { RowFilter, Snapshot } from '../../../store/sqlite/rankings/rows.ts'
-import { chosenFormat, csvStyle, dayOrInstant, operationName, refuseUnknownJob } from '../../arguments.ts'
+import {
+  chosenFormat,
+  csvStyle,
+  dayOrInstant,
+  operationName,
+  refuseUnknownJob,
+  syncFirst,
+  syncFirstFlags,
+} from '../../arguments.ts'
 import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
 import { exportProgress } from '../../progress.ts'
-import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 const flags = {
   ...outputFlags(Object.keys(rowFormats)),

@@ -36,9 +36,8 @@ import { type ReportRequest, reportSource } from '../../../report/requests/repor
 import { browserPlaces, databasePath } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
-import { chosenFormat, csvStyle, findJob, valueFlag } from '../../arguments.ts'
+import { chosenFormat, csvStyle, findJob, syncFirst, valueFlag } from '../../arguments.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
-import { syncFirst } from '../../sync-first.ts'
 import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
 import { problemText } from './status.ts'
 

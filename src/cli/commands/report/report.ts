@@ -37,11 +37,12 @@ import {
   isJsonAsked,
   type ReportFormatName,
   reportFormats,
+  syncFirst,
+  syncFirstFlags,
   valueFlag,
 } from '../../arguments.ts'
 import { compareFlags, outputFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
-import { syncFirst, syncFirstFlags } from '../../sync-first.ts'
 
 export const reportFlags = {
   ...outputFlags(Object.keys(reportFormats)),

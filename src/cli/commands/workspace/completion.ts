@@ -4,8 +4,14 @@ import { type OptionSpec, type OptionSpecs, switchOption } from '../../../model/
 import { closestMatch } from '../../../model/text.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
-import { type Command, commandName, globalFlags, type Registered, type TypedOptions } from '../../flags.ts'
-import { flagNamed } from '../../read-words.ts'
+import {
+  type Command,
+  commandName,
+  flagNamed,
+  globalFlags,
+  type Registered,
+  type TypedOptions,
+} from '../../flags.ts'
 
 /** What the scripts call; `cli/main` answers with `complete`. */
 const completing = '__complete'

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
+import { normaliserVersion } from '../../../catalog/answers.ts'
 import { busyExitCode, RanklineError, UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
-import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { note, sanitize, statusLine, type Terminal } from '../../../output/terminal.ts'
 import { judgeClock, serviceAhead } from '../../../run/app.ts'
 import { databasePath } from '../../../run/config.ts'
+import { backfillAndNotify, type Renormalised, renormalise } from '../../../run/derive.ts'
 import { openWorkspace } from '../../../run/job-files.ts'
-import { tryCollectorLock } from '../../../run/lock.ts'
+import { tryCollectorLock, waitForLocks } from '../../../run/lock.ts'
 import {
   inspect,
   needsMigration,
@@ -31,13 +33,14 @@ import {
   type Retained,
   timeOfAges,
 } from '../../../unattended/scheduler/retention.ts'
-import { type Command, chosenWork, type TypedOptions } from '../../flags.ts'
+import { findJob } from '../../arguments.ts'
+import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
 
 const works = { backup, restore, check, migrate, prune, index }
 const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum', 'trust-clock'] as const
 const brokenExitCode = 3
 
-const flags = {
+const dbFlags = {
   answers: textOption('prune: drop stored bodies of answers older than this, for instance 90d'),
   results: textOption('prune: drop results older than this, for instance 2y; ranks stay'),
   'dry-run': switchOption('prune: show what would be dropped'),
@@ -46,11 +49,11 @@ const flags = {
   drop: switchOption('index: drop the index of words'),
 } satisfies OptionSpecs
 
-type PruneFlags = TypedOptions<typeof flags>
-export type DbFlags = PruneFlags & { readonly what: string; readonly file?: string }
+type PruneFlags = TypedOptions<typeof dbFlags>
+type DbFlags = PruneFlags & { readonly what: string; readonly file?: string }
 
 export const dbCommand = {
-  flags,
+  flags: dbFlags,
   words: Object.keys(works),
   exits: [0, 1, 2, 3, 6, 7],
   docs: 'docs/database.md',
@@ -281,7 +284,7 @@ function turnFor(database: string, { vacuum = false }: PruneFlags): Disposable |
 }
 
 /** The turn at a database, at once or not at all. */
-export function turnOf(database: string, why: string): Disposable {
+function turnOf(database: string, why: string): Disposable {
   const turn = tryCollectorLock(databaseLock(database))
   if (turn !== null) return turn
   throw new RanklineError(
@@ -335,4 +338,86 @@ async function printPruned(
 function roomLine({ fileBytes, freeBytes }: Room): string {
   if (freeBytes === 0) return `The file has ${size(fileBytes)}.`
   return `The file keeps its ${size(fileBytes)}; ${size(freeBytes)} of it are free for new answers. --vacuum gives them back to the disk.`
+}
+
+const renormaliseFlags = {
+  ...waitFlags,
+  outdated: switchOption('Only what an older normaliser derived'),
+} satisfies OptionSpecs
+
+type RenormaliseFlags = TypedOptions<typeof renormaliseFlags> & { readonly job?: string }
+
+export const renormaliseCommand = {
+  flags: renormaliseFlags,
+  exits: [0, 1, 2, 3, 6, 7],
+  docs: 'docs/database.md',
+  examples: [
+    ['renormalise', 'all jobs'],
+    ['renormalise --outdated', 'only what an older version derived'],
+  ],
+  run: renormaliseAnswers,
+} satisfies Command
+
+/** `rankline renormalise`: derives all results again from stored answers; calls nothing. */
+async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
+  const database = databasePath(flags)
+  const notify = (line: string): void => note(terminal, line)
+  using turn = waitForLocks([databaseLock(database)], flags.wait, notify)
+  requireDatabase(database)
+  await turn.acquire()
+  await using store = await openStore(database)
+  const named = flags.job === undefined ? null : await findJob(store, { ...flags, job: flags.job }, terminal)
+  if (named === null && flags.job !== undefined) return 2
+  if (named?.settings) await backfillAndNotify(store, named.settings, null, notify)
+  const line = statusLine<Renormalised>(
+    terminal,
+    systemClock,
+    ({ answers, queries }) =>
+      `${count(answers, 'answer')} of ${count(queries, 'query', 'queries')} derived again`,
+  )
+  const which = { unless: flags.outdated === true ? normaliserVersion : null, job: named?.name ?? null }
+  const done = await renormalise(store, which, line.show)
+  if (which.unless === null) await store.invalidateRankCounts(which.job)
+  await store.countRanks(Number.POSITIVE_INFINITY)
+  line.end()
+  await terminal.write(
+    flags.json === true ? `${JSON.stringify(documentOf(done), null, 2)}\n` : `${sentence(done)}\n`,
+  )
+  if (done.unreadable > 0)
+    terminal.log(
+      `${count(done.unreadable, 'answer')} cannot be read; what was derived from them before stays. See: rankline runs <run>`,
+    )
+  return 0
+}
+
+function documentOf({
+  unreadable,
+  unusable,
+  malformed,
+  repaired: mended,
+  failed,
+  changed,
+  ...counted
+}: Renormalised) {
+  return {
+    normaliser: normaliserVersion,
+    ...counted,
+    malformed_items: malformed,
+    unreadable_answers: unreadable,
+    changed_observations: changed,
+    mended_tasks: mended,
+    ...(unusable === 0 ? {} : { unusable_answers: unusable, failed_tasks: failed }),
+  }
+}
+
+function sentence({ answers, results, malformed, changed, repaired: mended, failed }: Renormalised): string {
+  if (answers + failed === 0) return 'Nothing to derive again.'
+  const parts = [
+    `${count(answers, 'answer')} derived again by normaliser ${normaliserVersion}: ${count(results, 'result')}`,
+    malformed === 0 ? null : count(malformed, 'malformed item'),
+    changed === 0 ? 'no observation changed' : `${count(changed, 'observation')} changed`,
+    mended === 0 ? null : `${count(mended, 'failed task')} done now`,
+    failed === 0 ? null : `${count(failed, 'task')} failed now, because the answer says nothing`,
+  ]
+  return `${parts.filter((part) => part !== null).join(', ')}. Nothing was spent.`
 }
