@@ -88,6 +88,11 @@ export const commands: readonly Registered[] = [
     load: async () => (await import('./workspace/import.ts')).importCommand,
   },
   {
+    usage: 'volumes <what> [file]',
+    describe: 'Search volumes of other tools, for jobs that name none: add <file>',
+    load: async () => (await import('./workspace/volumes.ts')).volumesCommand,
+  },
+  {
     usage: 'alerts <what> [name]',
     describe: 'Alerts: list [job]; mute an alert, job, tag or rule; send what waits; test [channel]',
     load: async () => (await import('./report/alerts.ts')).alertsCommand,

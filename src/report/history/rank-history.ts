@@ -23,6 +23,8 @@ export interface RankHistory {
   readonly removed: readonly RemovedKeyword[]
   /** Only where the newest run is suspect as a whole. */
   readonly suspect?: SuspectDay
+  /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
+  readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
 }
 
 /** The day of a run that is suspect as a whole, and why. */

@@ -58,8 +58,12 @@ export async function rankedJob(
   const reported = reportedTargets(targets, newest, runs.length < started.length ? newest.date : date)
   const lookedAtOnly = absent === 'looked at'
   const partialRuns = store.partialRuns(job)
+  const addedVolume = store.addedVolumes()
   const built = filterReport(
-    buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
+    withAddedVolumes(
+      buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
+      addedVolume,
+    ),
     filter,
   )
   const { removedTargets } = built
@@ -70,7 +74,7 @@ export async function rankedJob(
       : { ...built.history, suspect: { ...suspicion, day: newest.date, audience: 'team' } }
   const compare = period?.compare ?? null
   const day = () => ({
-    asked: store.askedBy(newest.id, reported),
+    asked: rowsWithVolumes(store.askedBy(newest.id, reported), addedVolume),
     observed: observedDays(store, runs, partialRuns),
   })
   return {
@@ -83,6 +87,36 @@ export async function rankedJob(
     compare,
     runs,
   }
+}
+
+type AddedVolumes = ReturnType<Store['addedVolumes']>
+
+/** Older volumes are named as old. */
+const freshVolumeDays = 90
+
+/** With the volumes that were added from files, for keywords whose job names none. */
+function withAddedVolumes(built: BuiltHistory, addedVolume: AddedVolumes): BuiltHistory {
+  const { history } = built
+  const last = history.days.at(-1)
+  const old: { readonly source: string; readonly date: string }[] = []
+  const keywords = history.keywords.map((keyword) => {
+    const added = keyword.volume === null ? addedVolume(keyword.query, keyword.params) : null
+    if (added === null) return keyword
+    const date = addDays('1970-01-01', added.day)
+    if (last !== undefined && daysBetween(date, last) > freshVolumeDays)
+      old.push({ source: added.source, date })
+    return { ...keyword, volume: added.volume }
+  })
+  const [oldest] = old.toSorted((a, b) => a.date.localeCompare(b.date))
+  const oldVolumes = oldest === undefined ? undefined : { keywords: old.length, ...oldest }
+  return { ...built, history: { ...history, keywords, ...(oldVolumes === undefined ? {} : { oldVolumes }) } }
+}
+
+function* rowsWithVolumes(rows: Iterable<Row>, addedVolume: AddedVolumes): Generator<Row> {
+  for (const row of rows)
+    yield row.volume !== null
+      ? row
+      : { ...row, volume: addedVolume(String(row.query), JSON.parse(String(row.params)))?.volume ?? null }
 }
 
 /** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */

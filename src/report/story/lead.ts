@@ -98,6 +98,9 @@ export function limits(facts: StoryFacts): readonly string[] {
   const { own, span, compare, say } = facts
   const all: string[] = []
   const unknown = unknownOf(own)
+  const { oldVolumes } = facts.history
+  if (oldVolumes !== undefined && facts.hasVolumes)
+    all.push(say.story.oldVolumes(oldVolumes.keywords, facts.named(oldVolumes.source), oldVolumes.date))
   if (unknown >= own.length * leastUnknown && unknown > 0 && unknown < own.length * leastMany)
     all.push(say.story.notChecked(unknown, own.length))
   if (span === null) return all

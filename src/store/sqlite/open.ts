@@ -3,6 +3,7 @@ import { UsageError } from '../../model/errors.ts'
 import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from '../journal.ts'
 import { type StoreCache, storeCache } from './cache.ts'
 import { clickStore } from './clicks/clicks.ts'
+import { volumeStore } from './clicks/volumes.ts'
 import {
   copyToChange,
   openDatabase,
@@ -63,6 +64,7 @@ export interface Store
     ReturnType<typeof statusReads>,
     ReturnType<typeof clickStore>,
     ReturnType<typeof importReads>,
+    ReturnType<typeof volumeStore>,
     ReturnType<typeof syncStore> {
   readonly space: DiskSpace
   readonly file: DatabaseFile
@@ -239,6 +241,7 @@ function storeOf({ db, path, memory, results, space, file, writer, close }: Stor
     ...statusReads(db),
     ...clickStore(db, writer),
     ...importReads(db),
+    ...volumeStore(db, writer),
     ...syncStore(db, writer, memory.keys),
     draft: async () => describingErrors(openDraft(), path),
     [Symbol.asyncDispose]: close,

@@ -33,6 +33,19 @@ describe('the sentences of a story', () => {
   })
 })
 
+test('volumes that were added from an old file are named as old, where they count', () => {
+  const { data, target } = jobOf({ keywords: some(10, { own: 2, rival: 5, volume: 100 }) })
+  const oldVolumes = { keywords: 4, source: 'Keyword Planner', date: '2025-01-31' }
+  const old = { data: { ...data, history: { ...data.history, oldVolumes } }, target }
+  expect(told({ data, target }).limits).toEqual([])
+  expect(told(old).limits).toEqual([
+    'The search volumes of 4 keywords are old: from Keyword Planner, of 31 January 2025 and later.',
+  ])
+  expect(told(old, 'de').limits).toEqual([
+    'Die Suchvolumen von 4 Keywords sind alt: aus Keyword Planner, vom 31. Januar 2025 und später.',
+  ])
+})
+
 /** Any history, any of its targets, any compared day. */
 const anything = fc
   .tuple(

@@ -110,6 +110,8 @@ export const story: Words['story'] = {
     `Ab hier ${changed === 1 ? 'wird' : 'werden'} ${keywordsOf(changed)} anders abgefragt: kein Vergleich mit davor`,
   partialDays: (partial, days) =>
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Keywords geprüft werden.`,
+  oldVolumes: (keywords, source, day) =>
+    `Die Suchvolumen von ${keywordsOf(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
   otherDay: (asked, day) =>
     `Verglichen mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
   firstDay: 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',

@@ -116,6 +116,8 @@ export const story = {
     `From here on ${counts.keywords(changed)} ${changed === 1 ? 'is' : 'are'} asked otherwise: not compared with before`,
   partialDays: (partial: number, days: number) =>
     `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
+  oldVolumes: (keywords: number, source: string, day: string) =>
+    `The search volumes of ${counts.keywords(keywords)} are old: from ${source}, of ${longDay(day)} and later.`,
   otherDay: (asked: string, day: string) =>
     `Compared with ${longDay(day)}, because no figures of ${longDay(asked)} can be compared.`,
   firstDay: 'This is the first day, so there is nothing to compare with yet.',

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
-import { eq, max, min, sql, sum } from 'drizzle-orm'
+import { eq, max, min, sum } from 'drizzle-orm'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { clickDraft, queryKey, textHash } from './draft.ts'
-import { clickAdditions, clickDays, clickRows, clickTables, clickTexts, volumes } from './schema.ts'
+import { clickAdditions, clickDays, clickRows, clickTables, clickTexts } from './schema.ts'
 
 /** A day, or a period, that a table of an addition has. */
 export interface ClickSpan {
@@ -105,22 +105,6 @@ export function clickStore(db: Database, writer: GroupCommit) {
         .map((one) => ({ ...one, hasCountries: one.hasCountries === 1 })),
     /** The rows of one query in these tables, in all countries. */
     clicksOf: clicksReader(db),
-    /** What is stored of the volume of queries: of each all sources and countries. */
-    volumesOf: volumeReader(db),
-    /** Stores volumes; those of the same query, country and source are replaced where they are not newer. */
-    addVolumes: (rows: readonly (typeof volumes.$inferInsert)[]): Promise<void> =>
-      writer.write(() => {
-        for (const row of rows)
-          orm
-            .insert(volumes)
-            .values(row)
-            .onConflictDoUpdate({
-              target: [volumes.query, volumes.country, volumes.source],
-              set: row,
-              setWhere: sql`${volumes.day} <= ${row.day}`,
-            })
-            .run()
-      }),
   }
 }
 
@@ -141,16 +125,5 @@ function clicksReader(db: Database) {
       const id = number.get(textHash(text, 'query'), text)
       return id === undefined ? [] : tables.flatMap((table) => rows.all(table, id))
     })
-  }
-}
-
-function volumeReader(db: Database) {
-  return (queries: readonly string[]) => {
-    const rows = drizzle(db)
-      .select()
-      .from(volumes)
-      .where(eq(volumes.query, sql.placeholder('query')))
-      .prepare()
-    return queries.map((query) => rows.all({ query: queryKey(query) }))
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type ObservationState } from '../../../model/result.ts'
+import { volumeFinder } from '../clicks/volumes.ts'
 import { once, raw } from '../connection/statements.ts'
 import {
   answers,
@@ -107,13 +108,14 @@ export function keywordReader(db: Database) {
      * @param latest answers of a later instant were stored by a wrong clock
      */
     *keywordSerps(run: number, latest: number): Iterable<KeywordSerp> {
+      const addedVolume = volumeFinder(db)
       for (const row of keywords().all({ run, latest }))
         yield {
           queryId: row.queryId,
           text: row.text,
           operation: row.operation,
           params: row.params,
-          volume: row.volume,
+          volume: row.volume ?? addedVolume(row.text, JSON.parse(row.params))?.volume ?? null,
           fetchedAt: row.fetchedAt,
           tags: JSON.parse(row.tags) as readonly string[],
           links: firstLinks(row),

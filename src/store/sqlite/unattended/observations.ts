@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, gte, lt, lte, sql } from 'drizzle-orm'
 import type { Run } from '../../../model/run.ts'
+import { volumeFinder } from '../clicks/volumes.ts'
 import { drizzle, each, once } from '../connection/statements.ts'
 import { wronglyDatedBefore } from '../rankings/observations.ts'
 import { rankOf } from '../rankings/serps.ts'
@@ -208,8 +209,9 @@ export function observationReads(db: Database) {
   const runsOf = once(() => runsWithResults(db))
   return {
     /** Queries that a run asked, in alphabetical order. */
-    queriesOfRun: (run: number): readonly QueryOfRun[] =>
-      orm
+    queriesOfRun: (run: number): readonly QueryOfRun[] => {
+      const addedVolume = volumeFinder(db)
+      return orm
         .select({
           id: queries.id,
           key: sql<string>`lower(hex(${queries.key}))`,
@@ -225,7 +227,9 @@ export function observationReads(db: Database) {
         .innerJoin(queries, eq(queries.id, rq.queryId))
         .where(eq(rq.runId, run))
         .orderBy(queries.text, queries.operation, queries.params)
-        .all(),
+        .all()
+        .map((one) => ({ ...one, volume: one.volume ?? addedVolume(one.text, one.params)?.volume ?? null }))
+    },
     targetsOfRun: (run: number): readonly TargetOfRun[] =>
       orm
         .select({

@@ -1,4 +1,4 @@
-import { UsageError } from '../../model/errors.ts'
+import { UsageError } from '../model/errors.ts'
 
 /** A record as places in a buffer: nothing becomes a string that is not asked for. */
 export interface CsvRecord {

@@ -1,0 +1,221 @@
+import { UsageError } from '../model/errors.ts'
+import { quoted, readVolume } from '../model/values.ts'
+import { queryKey } from '../store/sqlite/clicks/draft.ts'
+import type { Store } from '../store/sqlite/open.ts'
+import { twoLetters } from './clicks/countries.ts'
+import { dayNumber } from './clicks/rows.ts'
+import { type CsvRecord, cellText, readCsvBytes, separatorOf } from './csv-bytes.ts'
+import { inputFiles, startOf, utf8Chunks } from './input-files.ts'
+
+type VolumeRow = Parameters<Store['addVolumes']>[0][number]
+
+/** Names of the columns in files of Keyword Planner, Semrush, Ahrefs and others, in lower case. */
+const columnNames = {
+  query: ['keyword', 'query', 'search term', 'keyphrase', 'search_query'],
+  volume: ['volume', 'search volume', 'avg. monthly searches', 'search_volume', 'monthly searches', 'msv'],
+  country: ['country', 'gl', 'database'],
+  day: ['last update', 'date', 'updated'],
+} as const
+
+type VolumeColumn = keyof typeof columnNames
+
+export interface VolumeOptions {
+  /** For files that name none; empty for all countries. */
+  readonly country: string | null
+  /** The day that the file is of, as a number. */
+  readonly day: number | null
+  /** Names of columns that a file calls otherwise. */
+  readonly columns: Readonly<Partial<Record<string, string>>>
+  /** When it is added, and the day of that. */
+  readonly now: number
+  readonly today: number
+}
+
+interface ReadVolumes {
+  readonly source: string
+  readonly rows: readonly VolumeRow[]
+  /** Rows without a volume. */
+  readonly empty: number
+}
+
+/** What low spending accounts are shown in place of numbers, and the range that each stands for. */
+const buckets: ReadonlyMap<number, readonly [least: number, most: number]> = new Map([
+  [0, [0, 10]],
+  [50, [10, 100]],
+  [500, [100, 1_000]],
+  [5_000, [1_000, 10_000]],
+  [50_000, [10_000, 100_000]],
+  [500_000, [100_000, 1_000_000]],
+  [5_000_000, [1_000_000, 10_000_000]],
+])
+
+/** Lines before the header of a file, at most. */
+const mostTitles = 10
+/** Fewer numbers that are all steps may be so by chance. */
+const leastSteps = 5
+
+/** Reads search volumes from a file. Throws a sentence where a row cannot be read; then nothing is to be stored. */
+export async function readVolumes(path: string, options: VolumeOptions): Promise<ReadVolumes> {
+  const files = await inputFiles(path)
+  const [file] = files
+  if (file === undefined || files.length > 1)
+    throw new UsageError(`${path} holds ${files.length} files. Name one file of search volumes`)
+  const head = new TextDecoder(await encodingOfStart(file))
+    .decode(await startOf(file, 65_536))
+    .replace(/^\ufeff/, '')
+  if (head.startsWith('PK') || head.startsWith('PAR1'))
+    throw new UsageError(`${path} is no CSV. Save the table of search volumes as CSV`)
+  const lines = head.split(/\r?\n/).slice(0, mostTitles)
+  const headerLine = lines.findIndex((line) => headerOf(cellsOf(line), options) !== null)
+  if (headerLine === -1)
+    throw new UsageError(
+      `${path} has no columns of a keyword and its volume in its first ${mostTitles} lines. Name them: --column query=Phrase --column volume=Searches; nothing was stored`,
+    )
+  const header = cellsOf(lines[headerLine] as string)
+  const places = headerOf(header, options) as Readonly<Record<VolumeColumn, number>>
+  const source = sourceOf(lines, header, file.base)
+  const day = options.day ?? dayOfTitles(lines.slice(0, headerLine)) ?? options.today
+  if (places.country === -1 && options.country === null)
+    throw new UsageError(
+      `${path} does not say of which country its volumes are. Name it: --country us, or --country all; nothing was stored`,
+    )
+  const months = header.flatMap((name, place) => (/^searches: /i.test(name) ? [place] : []))
+  const read: { readonly row: VolumeRow; readonly line: number }[] = []
+  let empty = 0
+  let hasMonths = false
+  await readCsvBytes(
+    utf8Chunks(file),
+    { file: path, separator: separatorOf(lines[headerLine] as string) },
+    (record) => {
+      if (record.line <= headerLine + 1) return
+      const cell = (place: number): string =>
+        place === -1 || place >= record.cells ? '' : cellText(record, place).trim()
+      const query = queryKey(cell(places.query))
+      const text = cell(places.volume)
+      hasMonths ||= months.some((place) => cell(place) !== '')
+      if (query === '') return
+      if (text === '' || /^([-–—]|n\/?a|null|no data)$/i.test(text)) {
+        empty++
+        return
+      }
+      const own = places.day === -1 ? -1 : dayNumber(cell(places.day))
+      const country = countryOf(record, cell(places.country), path, options)
+      read.push({
+        line: record.line,
+        row: {
+          query,
+          country,
+          source,
+          ...volumeOf(text, `${path}:${record.line}`),
+          day: own === -1 ? day : own,
+          file: file.base,
+          addedAt: options.now,
+        },
+      })
+    },
+  )
+  if (read.length === 0)
+    throw new UsageError(`${path} has no volume below its header. Export it again; nothing was stored`)
+  const areSteps =
+    read.length >= leastSteps &&
+    !hasMonths &&
+    source === planner &&
+    read.every(({ row }) => row.volume == null || buckets.has(row.volume))
+  const rows = read.map(({ row }) => (areSteps && row.volume != null ? asRange(row, row.volume) : row))
+  return { source, rows, empty }
+}
+
+async function encodingOfStart(file: Parameters<typeof startOf>[0]): Promise<string> {
+  const [first, second] = await startOf(file, 2)
+  return first === 0xff && second === 0xfe
+    ? 'utf-16le'
+    : first === 0xfe && second === 0xff
+      ? 'utf-16be'
+      : 'utf-8'
+}
+
+function cellsOf(line: string): readonly string[] {
+  const separator = String.fromCharCode(separatorOf(line))
+  return (
+    line.match(
+      new RegExp(`(?:"(?:[^"]|"")*"|[^${separator}"])+|(?<=^|${separator})(?=${separator}|$)`, 'g'),
+    ) ?? []
+  ).map((cell) =>
+    cell
+      .replace(/^"(.*)"$/s, '$1')
+      .replaceAll('""', '"')
+      .trim(),
+  )
+}
+
+/** The places of the columns; null where the line is no header of volumes. */
+function headerOf(
+  cells: readonly string[],
+  { columns }: Pick<VolumeOptions, 'columns'>,
+): Readonly<Record<VolumeColumn, number>> | null {
+  const names = cells.map((cell) => cell.toLowerCase())
+  const placeOf = (column: VolumeColumn): number => {
+    const given = columns[column]
+    if (given !== undefined) return names.indexOf(given.toLowerCase())
+    // Global volume is never the volume.
+    return names.findIndex((name) => (columnNames[column] as readonly string[]).includes(name))
+  }
+  const places = {
+    query: placeOf('query'),
+    volume: placeOf('volume'),
+    country: placeOf('country'),
+    day: placeOf('day'),
+  }
+  return places.query === -1 || places.volume === -1 ? null : places
+}
+
+const planner = 'Keyword Planner'
+
+/** Who made the file, by its titles and its columns; else its name. */
+function sourceOf(lines: readonly string[], header: readonly string[], base: string): string {
+  const has = (name: string): boolean => header.includes(name)
+  if (/^"?Keyword Stats\b/.test(lines[0] ?? '') || has('Avg. monthly searches')) return planner
+  if (has('Parent Keyword') || has('Traffic potential')) return 'Ahrefs'
+  if (has('Competitive Density') || has('Keyword Difficulty')) return 'Semrush'
+  return base
+}
+
+/** A day that stands in the lines above the header. */
+function dayOfTitles(titles: readonly string[]): number | null {
+  const [written] = titles.join(' ').match(/\d{4}-\d{2}-\d{2}/) ?? []
+  const day = written === undefined ? -1 : dayNumber(written)
+  return day === -1 ? null : day
+}
+
+function countryOf(record: CsvRecord, written: string, path: string, { country }: VolumeOptions): string {
+  if (written === '') {
+    if (country !== null) return country
+    throw new UsageError(
+      `${path}:${record.line}: the row has no country. Name it: --country us; nothing was stored`,
+    )
+  }
+  const code = twoLetters(written)
+  if (/^[a-z]{2}$/.test(code)) return code
+  if (country !== null) return country
+  throw new UsageError(
+    `${path}:${record.line}: ${quoted(written)} is no code of a country. Write two letters such as us, or name it: --country us; nothing was stored`,
+  )
+}
+
+function asRange(row: VolumeRow, step: number): VolumeRow {
+  const [least, most] = buckets.get(step) as readonly [number, number]
+  return { ...row, volume: null, least, most }
+}
+
+/** A number of searches, or a range as Keyword Planner writes it: `10 – 100`, `1K – 10K`. */
+function volumeOf(text: string, where: string): Pick<VolumeRow, 'volume' | 'least' | 'most'> {
+  const ends = text.match(/^(\S+)\s*[-–—]\s*(\S+)$/)
+  if (ends !== null) {
+    const [least, most] = [ends[1], ends[2]].map((end) => readVolume(end as string, '.'))
+    if (least !== undefined && most !== undefined && 'value' in least && 'value' in most)
+      return { volume: null, least: least.value, most: most.value }
+  }
+  const read = readVolume(text, '.')
+  if ('value' in read) return { volume: read.value, least: null, most: null }
+  throw new UsageError(`${where}: the volume ${read.message}; ${read.fix}. Nothing was stored`)
+}

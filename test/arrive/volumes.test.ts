@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { dayNumber, dayText } from '../../src/arrive/clicks/rows.ts'
+import { readVolumes, type VolumeOptions } from '../../src/arrive/volumes.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'volumes-'))
+})
+afterEach(async () => await rm(folder, { recursive: true }))
+
+const today = dayNumber('2026-11-26')
+const read = async (text: string | Buffer, options: Partial<VolumeOptions> = {}) => {
+  const path = join(folder, 'file.csv')
+  await writeFile(path, text)
+  return await readVolumes(path, { country: null, day: null, columns: {}, now: 0, today, ...options })
+}
+const shown = ({ rows }: Awaited<ReturnType<typeof read>>) =>
+  rows.map(
+    ({ query, country, volume, least, most, day }) =>
+      `${query} ${country || '-'} ${volume ?? `${least}..${most}`} ${dayText(day)}`,
+  )
+
+const planner = (rows: string, months = 'Searches: Oct 2026') =>
+  Buffer.from(
+    `\ufeffKeyword Stats 2026-11-01 at 10_22_33\nNovember 1, 2025 - October 31, 2026\nKeyword\tCurrency\tAvg. monthly searches\tCompetition\t${months}\n${rows}`,
+    'utf16le',
+  )
+
+describe('Keyword Planner', () => {
+  test('UTF-16 with two lines of title: the day is in the first one', async () => {
+    const found = await read(planner('Standing Desk\tUSD\t1300\tHigh\t1300\ndesk lamp\tUSD\t\tLow\t\n'), {
+      country: 'us',
+    })
+    expect(shown(found)).toEqual(['standing desk us 1300 2026-11-01'])
+    expect(found).toMatchObject({ source: 'Keyword Planner', empty: 1 })
+  })
+
+  const steps = ['50', '500', '5000', '0', '50000']
+    .map((step, place) => `desk ${place}\tUSD\t${step}\tLow\t\n`)
+    .join('')
+  test('of an account with little spending has ranges, which are no volumes', async () => {
+    expect(shown(await read(planner(steps), { country: 'us' }))).toEqual([
+      'desk 0 us 10..100 2026-11-01',
+      'desk 1 us 100..1000 2026-11-01',
+      'desk 2 us 1000..10000 2026-11-01',
+      'desk 3 us 0..10 2026-11-01',
+      'desk 4 us 10000..100000 2026-11-01',
+    ])
+  })
+
+  test('with one number between them, or with months, has numbers', async () => {
+    const values = async (rows: string) =>
+      (await read(planner(rows), { country: 'us' })).rows.map(({ volume }) => volume)
+    expect(await values(`${steps}desk 5\tUSD\t720\tLow\t\n`)).toEqual([50, 500, 5000, 0, 50000, 720])
+    expect(await values(steps.replaceAll('\t\n', '\t10\n'))).toEqual([50, 500, 5000, 0, 50000])
+  })
+
+  test('ranges in words are ranges', async () => {
+    expect(shown(await read(planner('desk\tUSD\t1K – 10K\tLow\t\n'), { country: '' }))).toEqual([
+      'desk - 1000..10000 2026-11-01',
+    ])
+  })
+})
+
+test('Semrush: the volume, thousands apart', async () => {
+  const text =
+    'Keyword,Intent,Volume,Trend,Keyword Difficulty,CPC (USD),Competitive Density,SERP Features,Number of Results\n"desk, standing",Commercial,"1,300","0.1,0.2",45,1.2,1,Images,1200000\n'
+  const found = await read(text, { country: 'de', day: dayNumber('2026-01-31') })
+  expect([found.source, ...shown(found)]).toEqual(['Semrush', 'desk, standing de 1300 2026-01-31'])
+})
+
+test('Ahrefs: the volume of the country and never the global one; each row has its day', async () => {
+  const text =
+    '#,Keyword,Country,Difficulty,Volume,CPC,CPS,Parent Keyword,Last Update,SERP Features,Global volume,Traffic potential\n1,standing desk,gb,40,900,1,1,desk,2026-10-05 12:00:00,,90000,1200\n'
+  const found = await read(text)
+  expect([found.source, ...shown(found)]).toEqual(['Ahrefs', 'standing desk gb 900 2026-10-05'])
+})
+
+test('any CSV by the names of its columns; the day is that of today where nothing says another one', async () => {
+  const found = await read('Phrase;Searches;Market\ndesk;720;usa\n', {
+    columns: { query: 'Phrase', volume: 'Searches', country: 'Market' },
+  })
+  expect([found.source, ...shown(found)]).toEqual(['file.csv', 'desk us 720 2026-11-26'])
+})
+
+test.each([
+  ['no columns', 'a,b\n1,2\n', {}, 'has no columns of a keyword and its volume'],
+  ['no country', 'keyword,volume\ndesk,1\n', {}, 'does not say of which country'],
+  [
+    'a wrong country',
+    'keyword,volume,country\ndesk,1,Atlantis\n',
+    {},
+    "file.csv:2: 'Atlantis' is no code of a country",
+  ],
+  ['a wrong number', 'keyword,volume\ndesk,10\nlamp,many\n', { country: 'us' }, 'file.csv:3: the volume'],
+  ['no rows', 'keyword,volume\n', { country: 'us' }, 'has no volume below its header'],
+])('%s ends in one sentence', async (_, text, options, wanted) => {
+  await expect(read(text, options)).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining(wanted),
+  })
+})
+
+describe('of stored volumes', () => {
+  const row = (volume: number | null, more: object) => ({
+    query: 'desk',
+    country: 'us',
+    source: 'Ahrefs',
+    volume,
+    least: null,
+    most: null,
+    day: 10,
+    file: 'a.csv',
+    addedAt: 0,
+    ...more,
+  })
+  test.each([
+    ['added twice, one counts', [row(5, {}), row(5, {})], 5],
+    ['the newer one of a source takes the place of the older', [row(5, {}), row(6, { day: 11 })], 6],
+    ['the older one does not come back', [row(6, { day: 11 }), row(5, {})], 6],
+    ['the newest source is used', [row(5, { day: 11 }), row(6, { source: 'Semrush' })], 5],
+    ['that of the country, not of all', [row(9, { country: '', day: 99 }), row(5, {})], 5],
+    [
+      'that of all countries where the country has none',
+      [row(9, { country: '' }), row(5, { country: 'de' })],
+      9,
+    ],
+    ['a range is none', [row(null, { least: 10, most: 100 })], undefined],
+    ['other countries are none', [row(5, { country: 'de' })], undefined],
+  ])('%s', async (_, rows, wanted) => {
+    await using store = await openStore(':memory:')
+    for (const one of rows) await store.addVolumes([one])
+    expect(store.addedVolumes()('Desk ', { gl: 'us' })?.volume).toBe(wanted)
+  })
+})
