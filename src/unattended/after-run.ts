@@ -82,6 +82,14 @@ export async function writeWorkerMetrics(
   await writeFileAtomically(file.path, [workerMetricsText(worker)], file.by, readableByAll)
 }
 
+/** Writes how a queue is doing into a file of metrics. */
+export async function writeQueueMetrics(
+  file: MetricsFile,
+  queue: Parameters<typeof queueMetricsText>[0],
+): Promise<void> {
+  await writeFileAtomically(file.path, [queueMetricsText(queue)], file.by, readableByAll)
+}
+
 async function currentMetrics(store: Store, now: number): Promise<string> {
   const jobs: JobMetrics[] = []
   for (const job of await store.jobsThatRan()) {
@@ -180,6 +188,84 @@ export function workerMetricsText({
     one('connected', '1 while the worker reaches its queue, else 0.', isConnected ? 1 : 0),
     one('chunks', 'Chunks that the worker has.', chunks),
     one('chunks_done', 'Chunks that the worker has brought to their end since it was started.', done),
+  ].join('')
+}
+
+/** How a queue is doing, in the same format. */
+export function queueMetricsText({
+  at,
+  problems,
+  keys,
+  runs,
+  readers,
+}: {
+  /** Epoch ms: when this was so. */
+  readonly at: number
+  /** How many sentences the status begins with. */
+  readonly problems: number
+  readonly keys: readonly {
+    readonly key: string
+    /** Chunks that wait for a worker or for credits and are not paused. */
+    readonly depth: number
+    /** Workers that were seen lately, and what their calls of the last minute came to. */
+    readonly workers: number
+    readonly callsPerSecond: number
+    readonly errors: number
+    /** Whether the service refuses its calls for their rate. */
+    readonly isHeld: boolean
+  }[]
+  readonly runs: readonly {
+    readonly key: string
+    readonly job: string
+    readonly chunks: Readonly<Record<string, number>>
+    readonly credits: Readonly<Record<string, number>>
+  }[]
+  /** Databases that follow, and those of them that have not read everything. */
+  readonly readers: { readonly all: number; readonly behind: number }
+}): string {
+  const name = (rest: string, help: string) => ({ name: `rankline_queue_${rest}`, help })
+  const perKey = (value: (one: (typeof keys)[number]) => number): readonly MetricLine[] =>
+    keys.map((one) => [{ key: one.key }, value(one)])
+  const perRun = (label: string, values: (run: (typeof runs)[number]) => Readonly<Record<string, number>>) =>
+    runs.flatMap((run): readonly MetricLine[] =>
+      Object.entries(values(run)).map(([which, value]) => [
+        { key: run.key, job: run.job, [label]: which },
+        value,
+      ]),
+    )
+  return [
+    family(name('seen_timestamp_seconds', 'When the queue was looked at last.'), [[{}, seconds(at)]]),
+    family(name('problems', 'Problems that rankline queue status begins with.'), [[{}, problems]]),
+    family(
+      name('depth', 'Chunks of the key that wait for a worker or for credits and are not paused.'),
+      perKey(({ depth }) => depth),
+    ),
+    family(
+      name('workers', 'Workers of the key that were seen within two minutes.'),
+      perKey(({ workers }) => workers),
+    ),
+    family(
+      name('calls_per_second', 'Calls of the key that ended within the last minute, for each second.'),
+      perKey(({ callsPerSecond }) => callsPerSecond),
+    ),
+    family(
+      name('errors', 'Calls of the key that failed within the last minute.'),
+      perKey(({ errors }) => errors),
+    ),
+    family(
+      name('held', '1 while the service refuses calls of the key for their rate, else 0.'),
+      perKey(({ isHeld }) => (isHeld ? 1 : 0)),
+    ),
+    family(
+      name('chunks', 'Chunks of unfinished runs, by state.'),
+      perRun('state', ({ chunks }) => chunks),
+    ),
+    family(
+      name('credits', 'Credits of unfinished runs: spent, possibly billed (ambiguous) and reserved.'),
+      perRun('kind', ({ credits }) => credits),
+    ),
+    family(name('readers', 'Databases that follow the queue.'), [[{}, readers.all]]),
+    family(name('readers_behind', 'Databases that have not read everything.'), [[{}, readers.behind]]),
   ].join('')
 }
 

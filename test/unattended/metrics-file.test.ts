@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type JobMetrics, metricsText, workerMetricsText } from '../../src/unattended/after-run.ts'
+import {
+  type JobMetrics,
+  metricsText,
+  queueMetricsText,
+  workerMetricsText,
+} from '../../src/unattended/after-run.ts'
 import { hasPromtool, parseMetrics, promtoolSays } from '../support/prometheus.ts'
 
 const acme: JobMetrics = {
@@ -80,6 +85,33 @@ test('any name of a job is read back as it is', () => {
 
 test.runIf(hasPromtool)('promtool has nothing to say against it', () => {
   expect(promtoolSays(metricsText([acme, empty], 5000))).toBe('')
+})
+
+test('a queue says what waits in it, who works, and what it costs', () => {
+  const text = queueMetricsText({
+    at: 1_793_512_830_000,
+    problems: 2,
+    keys: [{ key: 'k', depth: 7, workers: 3, callsPerSecond: 38.5, errors: 4, isHeld: true }],
+    runs: [{ key: 'k', job: 'a "b"', chunks: { planned: 5, dead: 1 }, credits: { spent: 9, reserved: 3 } }],
+    readers: { all: 2, behind: 1 },
+  })
+  expect(text.split('\n').filter((line) => !line.startsWith('#'))).toEqual([
+    'rankline_queue_seen_timestamp_seconds 1793512830',
+    'rankline_queue_problems 2',
+    'rankline_queue_depth{key="k"} 7',
+    'rankline_queue_workers{key="k"} 3',
+    'rankline_queue_calls_per_second{key="k"} 38.5',
+    'rankline_queue_errors{key="k"} 4',
+    'rankline_queue_held{key="k"} 1',
+    'rankline_queue_chunks{key="k",job="a \\"b\\"",state="planned"} 5',
+    'rankline_queue_chunks{key="k",job="a \\"b\\"",state="dead"} 1',
+    'rankline_queue_credits{key="k",job="a \\"b\\"",kind="spent"} 9',
+    'rankline_queue_credits{key="k",job="a \\"b\\"",kind="reserved"} 3',
+    'rankline_queue_readers 2',
+    'rankline_queue_readers_behind 1',
+    '',
+  ])
+  if (hasPromtool) expect(promtoolSays(text)).toBe('')
 })
 
 test('a worker says when it was seen, whether it reaches its queue, and what it has', () => {

@@ -81,6 +81,9 @@ test('queue status tells problems first, then runs, workers and readers; queue r
     ],
   })
 
+  await ask('status', '--metrics-file', 'queue.prom')
+  expect(await place.read('queue.prom')).toContain(`rankline_queue_depth{key="${keyHash}"} 1\n`)
+
   expect(await ask('retry')).toMatch(/^1 chunk can be released again\./)
   expect(await ask('status')).not.toContain('queue retry')
 })

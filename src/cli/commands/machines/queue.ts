@@ -19,6 +19,7 @@ import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config
 import { waitForLocks } from '../../../run/lock.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import type { SharedJob } from '../../../store/sync.ts'
+import { metricsFileToWrite, writeQueueMetrics } from '../../../unattended/after-run.ts'
 import {
   type Command,
   chosenWork,
@@ -45,6 +46,7 @@ const flags = {
   from: textOption(
     'rekey: the key that the jobs have, as queue status shows it; default: what this database has begun',
   ),
+  'metrics-file': textOption('status: Prometheus text file to write as well'),
   print: switchOption('migrate: print the statements and the least rights of each role, and change nothing'),
 } satisfies OptionSpecs
 
@@ -71,7 +73,9 @@ export async function queue(flags: QueueCommandFlags, terminal: Terminal): Promi
 }
 
 async function status(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
+  const file = flags.metricsFile === undefined ? null : metricsFileToWrite(flags.metricsFile)
   const found = await queueWork(neededQueue(flags), ({ operations }) => operations.status())
+  if (file !== null) await writeQueueMetrics(file, metricsOf(found, systemClock.wall()))
   if (flags.json === true) await terminal.write(`${JSON.stringify(document(found), null, 2)}\n`)
   else await terminal.write(statusText(found, terminal.columns))
   return 0
@@ -340,6 +344,37 @@ function problemsOf(status: QueueStatus, now: number): readonly string[] {
       ? [blockLine(blockedBy)]
       : []),
   ]
+}
+
+function metricsOf(status: QueueStatus, now: number): Parameters<typeof writeQueueMetrics>[1] {
+  const { runs, workers, keys, readers } = status
+  const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
+  const known = [...new Set([...keys, ...runs].map(({ keyHash }) => keyHash))].sort()
+  return {
+    at: now,
+    problems: problemsOf(status, now).length,
+    keys: known.map((key) => {
+      const own = up.filter((worker) => worker.keys.includes(key))
+      const calls = own.reduce((sum, { lastMinute }) => sum + lastMinute.calls, 0)
+      return {
+        key,
+        depth: runs
+          .filter((run) => run.keyHash === key && !run.isPaused)
+          .reduce((sum, { chunks }) => sum + chunks.planned + chunks.released, 0),
+        workers: own.length,
+        callsPerSecond: calls / 60,
+        errors: own.reduce((sum, { lastMinute }) => sum + lastMinute.errors, 0),
+        isHeld: keys.some(({ keyHash, heldUntil }) => keyHash === key && heldUntil !== null),
+      }
+    }),
+    runs: runs.map(({ keyHash, job, chunks, spent, inDoubt, reserved }) => ({
+      key: keyHash,
+      job,
+      chunks,
+      credits: { spent, ambiguous: inDoubt, reserved },
+    })),
+    readers: { all: readers.length, behind: readers.filter(({ isBehind }) => isBehind).length },
+  }
 }
 
 function namedQueries(texts: readonly string[]): string {
