@@ -192,6 +192,36 @@ function labelColumn(name: string): ExportColumn {
   return { name: `label_${name}`, type: 'text', meaning: `Label ${name} of the query` }
 }
 
+/** The name of the cluster of a query; null where it has none. */
+export type ClusterOf = (query: {
+  readonly operation: string
+  readonly params: string
+  readonly text: string
+}) => string | null
+
+/** The same rows with the cluster of their query as the last column. */
+export function withClusters(
+  { rows, columns }: ReturnType<typeof labelled>,
+  clusterOf: ClusterOf,
+): ReturnType<typeof labelled> {
+  const [operation, params, text] = ['operation', 'params', 'query'].map((asked) =>
+    columns.findIndex(({ name }) => name === asked),
+  ) as [number, number, number]
+  function* withCluster() {
+    for (const row of rows)
+      yield [
+        ...row,
+        clusterOf({
+          operation: String(row[operation]),
+          params: String(row[params]),
+          text: String(row[text]),
+        }),
+      ]
+  }
+  const column: ExportColumn = { name: 'cluster', type: 'text', meaning: 'Head of the cluster of the query' }
+  return { rows: withCluster(), columns: [...columns, column] }
+}
+
 /** Replaces the last cell, which has all labels of a query as JSON, by one cell for each name. */
 function* withLabels(rows: Iterable<Cells>, names: readonly string[]): Generator<Cells> {
   let text: Cells[number] | undefined

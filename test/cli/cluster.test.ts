@@ -109,6 +109,27 @@ test('--all takes the keywords of all jobs, each once', async () => {
   expect(clusters[0]?.keywords[0]).toMatchObject({ query: 'standing desk', jobs: ['acme', 'other'] })
 })
 
+test('exports have the cluster of each query as their last column', async () => {
+  const { code, stdout } = await place.call(['export', 'organic', '--clusters', '--format', 'jsonl'])
+  expect(code).toBe(0)
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(new Set(rows.map(({ query, cluster }) => `${query}: ${cluster}`))).toEqual(
+    new Set([
+      'standing desk: standing desk',
+      'adjustable desk: standing desk',
+      'sit stand desk: standing desk',
+      'reading lamp: reading lamp',
+      'desk lamp: reading lamp',
+      '=oak chair: =oak chair',
+      'unheard of: unheard of',
+    ]),
+  )
+  expect(Object.keys(rows[0] ?? {}).at(-1)).toBe('cluster')
+})
+
 test('the tags and views that it suggests are those of a job file', async () => {
   const { stdout } = await place.call(['cluster', 'acme', '--views', '--out', 'views.yaml'])
   expect(stdout).toBe('')

@@ -83,6 +83,20 @@ test('find needs an index, which is made and dropped on demand, its size told', 
   expect(few.stderr).toBe('There are more than 1 result. List more with --limit\n')
   expect((await place.call(['find', 'nowhere'])).stderr).toBe('Nothing that is stored has these words.\n')
 
+  const exported = async (...args: readonly string[]) => {
+    const { code, stdout } = await place.call(['export', ...args, '--format', 'jsonl'])
+    expect(code).toBe(0)
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  }
+  expect(await exported('organic', '--match', '"free returns"')).toMatchObject([
+    { query: 'desk', rank: 1, snippet: 'Free returns' },
+  ])
+  expect((await exported('organic', '--match', 'oak-desk')).map(({ rank }) => rank)).toEqual([1, 2])
+  expect(await exported('news', '--match', 'oak-desk')).toEqual([])
+
   await place.call(['run', 'acme.yaml', '--fresh'])
   await place.file('more.yaml', 'operation: alpha.search\nqueries: [lamp]\n')
   await place.call(['run', 'more.yaml'])
@@ -99,6 +113,11 @@ test.each([
   [['find', '" - *'], `'" - *' has no letter or digit to look for. Write a word, or several`],
   [['find', 'oak', '--in', 'title'], "--in cannot be 'title'; write titles"],
   [['find', 'oak', '--job', 'acmee'], 'Did you mean acme?'],
+  [['export', 'organic', '--match', '-'], "'-' has no letter or digit to look for"],
+  [
+    ['export', 'calls', '--match', 'oak'],
+    '--match has no meaning for calls, which are no results. Leave it out',
+  ],
   [['db', 'check', '--drop'], 'rankline db check takes no --drop. It belongs to: rankline db index'],
 ])('%j is refused with a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await place.call(args)

@@ -1,4 +1,5 @@
 import type { ObservationState } from '../../model/result.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { KeywordSerp } from '../../store/sqlite/rankings/keywords.ts'
 import { groupKeywords } from './grouping.ts'
@@ -45,12 +46,22 @@ export interface Clustering {
   readonly leftOut: number
 }
 
-/** The keywords of the newest runs of these jobs. */
+/** How many of the first ten results the keywords of a cluster share, where nothing else is said. */
+export const usualShare = 4
+
+/** The runs whose keywords are those of these jobs. */
+export async function newestRuns(store: Pick<Store, 'latestRun'>, jobs: readonly string[]) {
+  const runs = await Promise.all(jobs.map((job) => store.latestRun(job)))
+  return runs.flatMap((run) => run ?? [])
+}
+
+/** The keywords of these runs, with answers that can have come by now. */
 export function keywordsOf(
   store: Pick<Store, 'keywordSerps'>,
   runs: readonly { readonly id: number; readonly job: string }[],
-  latest: number,
+  now: number,
 ): readonly MarketKeyword[] {
+  const latest = latestKnown(now)
   const found = new Map<number, MarketKeyword>()
   for (const { id, job } of runs)
     for (const keyword of store.keywordSerps(id, latest)) {
@@ -139,6 +150,27 @@ export function bestOf(targets: MarketKeyword['targets']): Place | null {
       best = { state, rank: null, url: null }
   }
   return best
+}
+
+/** Makes the name of the cluster of each keyword of these jobs; null for what is in none. */
+export async function clusterNames(
+  store: Pick<Store, 'keywordSerps' | 'latestRun'>,
+  jobs: readonly string[],
+  { least, now }: { readonly least: number; readonly now: number },
+) {
+  const keywords = keywordsOf(store, await newestRuns(store, jobs), now)
+  const ids = new Map(keywords.map((one) => [nameOf(one), one.queryId]))
+  const names = new Map(
+    clustersOf(keywords, least).clusters.flatMap(({ name, keywords }) =>
+      keywords.map(({ queryId }) => [queryId, name] as const),
+    ),
+  )
+  return (asked: Pick<MarketKeyword, 'operation' | 'params' | 'text'>): string | null =>
+    names.get(ids.get(nameOf(asked)) ?? 0) ?? null
+}
+
+function nameOf({ operation, params, text }: Pick<MarketKeyword, 'operation' | 'params' | 'text'>): string {
+  return `${operation} ${params} ${text}`
 }
 
 /** The clusters as a document. */

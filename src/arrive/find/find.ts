@@ -1,4 +1,6 @@
 import { UsageError } from '../../model/errors.ts'
+import { count } from '../../model/text.ts'
+import type { Store } from '../../store/sqlite/open.ts'
 import type { FoundText, WantedWords } from '../../store/sqlite/rankings/found.ts'
 
 /** Where words are looked for. */
@@ -40,6 +42,17 @@ export function wantedWords({ phrases, in: within }: Sought): WantedWords {
     links: within.includes('links') ? all : null,
     texts: within.includes('ai') ? all : null,
   }
+}
+
+/** Throws a sentence where there is no index of words; says where it is behind. */
+export function refuseUnindexed(store: Pick<Store, 'textIndex'>, log: (line: string) => void): void {
+  const { exists, missing } = store.textIndex()
+  if (!exists)
+    throw new UsageError('There is no index of words in this database yet. Make it with: rankline db index')
+  if (missing > 0)
+    log(
+      `The index lacks ${count(missing, 'text')} that came since it was made. Bring it up to date with: rankline db index`,
+    )
 }
 
 /** Characters of a matched part, about, and how much of it stands before the words. */

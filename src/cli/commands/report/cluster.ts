@@ -6,13 +6,14 @@ import {
   clustersDocument,
   clustersOf,
   keywordsOf,
+  newestRuns,
   suggestedViews,
+  usualShare,
 } from '../../../arrive/clusters/clusters.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { daysBetween, systemClock } from '../../../model/time.ts'
-import { latestKnown } from '../../../model/trusted-time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
@@ -26,8 +27,8 @@ import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
-/** Pages that keywords of a cluster share with its head, and how many there can be. */
-const shared = { usual: 4, most: 10 } as const
+/** Pages that keywords can share. */
+const mostShared = 10
 
 const formats = ['table', 'csv', 'json'] as const
 
@@ -35,7 +36,7 @@ const flags = {
   ...outputFlags(formats),
   all: switchOption('The keywords of all jobs of the database, each once'),
   shared: textOption(
-    `How many of the first ten results keywords of a cluster share, 1 to ${shared.most} [${shared.usual}]`,
+    `How many of the first ten results keywords of a cluster share, 1 to ${mostShared} [${usualShare}]`,
   ),
   views: switchOption('Print tags and views for the job file instead: one for each cluster'),
 } satisfies OptionSpecs
@@ -58,7 +59,7 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
   rejectInputAsOutput(flags.out, [flags.job])
   const format = flags.views === true ? refuseFormat(flags) : chosenFormat(flags, formats)
   const csv = csvStyle(flags)
-  const least = numberOption('--shared', flags.shared, { min: 1, max: shared.most }) ?? shared.usual
+  const least = numberOption('--shared', flags.shared, { min: 1, max: mostShared }) ?? usualShare
   if (flags.all === true && flags.job !== undefined)
     throw new UsageError('--all takes every job of the database. Leave out the name of the job, or --all')
   await using store = await openReader(databasePath(flags))
@@ -71,7 +72,7 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
     terminal.log(jobs.length === 1 ? notYetRun(jobs[0] as string, undefined) : 'No job has run yet')
     return 0
   }
-  const found = clustersOf(keywordsOf(store, runs, latestKnown(systemClock.wall())), least)
+  const found = clustersOf(keywordsOf(store, runs, systemClock.wall()), least)
   if (format === 'csv') {
     const write = await rowFormats.csv.load()
     await writeOutput(
@@ -110,11 +111,6 @@ async function jobsOf(
     throw new UsageError('Name a job or its file, or write --all for every job of the database')
   const named = await findJob(store, { job, verbose }, terminal)
   return named === null ? null : [named.name]
-}
-
-async function newestRuns(store: Store, jobs: readonly string[]) {
-  const runs = await Promise.all(jobs.map((job) => store.latestRun(job)))
-  return runs.flatMap((run) => run ?? [])
 }
 
 function clusterTable(clusters: readonly Cluster[], width: number): string {

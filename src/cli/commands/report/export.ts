@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import {
+  type ClusterOf,
   cursorText,
   type ExportKind,
   exportKinds,
@@ -8,10 +9,11 @@ import {
   numbersOf,
   readCursor,
   tableKey,
+  withClusters,
 } from '../../../export/export.ts'
 import type { Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
+import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { normalText } from '../../../model/spelling.ts'
 import { closestMatch, count } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
@@ -50,6 +52,8 @@ const flags = {
   'cursor-file': textOption(
     'File that holds the cursor: read where it exists, replaced when --out is written',
   ),
+  match: textOption('Only results with these words in title, snippet or link; needs rankline db index'),
+  clusters: switchOption('Also the cluster of each query as the last column, as rankline cluster has it'),
   to: textOption(
     'Bring a table in Postgres up to date, postgres://user@host/database/schema; schema: rankline_export if none is named',
   ),
@@ -68,6 +72,10 @@ export const exportCommand = {
       'all results of a job, to open in Excel; also .csv, .jsonl, .parquet',
     ],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
+    [
+      "export organic --match 'oak desk' --clusters",
+      'results with these words, with the cluster of each query',
+    ],
     [
       'export organic --to postgres://bi@db.example/warehouse?sslmode=verify-full',
       'the same as a table, for BI',
@@ -178,7 +186,10 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   using snapshot = store.snapshot()
   const numbers = numbersOf(snapshot, kind)
   const after = since === null ? 0 : readCursor(since, kind, numbers)
-  const { rows, columns } = labelled(snapshot, kind, { ...filter, after })
+  const items = await itemsToExport(store, flags, terminal)
+  const found = labelled(snapshot, kind, items === null ? { ...filter, after } : { ...filter, after, items })
+  const { rows, columns } =
+    flags.clusters === true ? withClusters(found, await clustersToExport(store, flags.job)) : found
   const progress = exportProgress(terminal, systemClock, flags.out)
   const write: WriteRows = await rowFormats[name].load()
   await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
@@ -189,6 +200,25 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   return 0
 }
 
+/** The results that have the words of `--match`; null without it. */
+async function itemsToExport(
+  store: Store,
+  { match }: ExportFlags,
+  terminal: Terminal,
+): Promise<ReadonlySet<number> | null> {
+  if (match === undefined) return null
+  const { refuseUnindexed, soughtText, wantedWords } = await import('../../../arrive/find/find.ts')
+  const wanted = wantedWords(soughtText(match, ['titles', 'snippets', 'links']))
+  refuseUnindexed(store, terminal.log)
+  return store.itemsWith(wanted)
+}
+
+async function clustersToExport(store: Store, job: string | undefined): Promise<ClusterOf> {
+  const { clusterNames, usualShare } = await import('../../../arrive/clusters/clusters.ts')
+  const jobs = job === undefined ? await store.jobNames() : [job]
+  return await clusterNames(store, jobs, { least: usualShare, now: systemClock.wall() })
+}
+
 /** Throws one sentence where the database has no such job or run. */
 async function refuseUnknown(store: Store, { job, run }: RowFilter): Promise<void> {
   if (job !== undefined) await refuseUnknownJob(store, job)
@@ -197,9 +227,9 @@ async function refuseUnknown(store: Store, { job, run }: RowFilter): Promise<voi
 }
 
 function refuseUnfitForTable(flags: ExportFlags): void {
-  const ofFiles = (['out', 'format', 'json', 'raw', 'excel', 'cursor-file'] as const).find(
-    (name) => flags[propertyOf(name)] !== undefined && flags[propertyOf(name)] !== false,
-  )
+  const ofFiles = (
+    ['out', 'format', 'json', 'raw', 'excel', 'cursor-file', 'match', 'clusters'] as const
+  ).find((name) => flags[propertyOf(name)] !== undefined && flags[propertyOf(name)] !== false)
   if (ofFiles === 'cursor-file')
     throw new UsageError('--to keeps the cursor beside the table. Leave out --cursor-file')
   if (ofFiles !== undefined)
@@ -208,6 +238,9 @@ function refuseUnfitForTable(flags: ExportFlags): void {
 
 function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal): void {
   const { out, since, cursorFile: file } = flags
+  const ofResults = (['match', 'clusters'] as const).find((one) => flags[one] !== undefined)
+  if (flags.kind === 'calls' && ofResults !== undefined)
+    throw new UsageError(`--${ofResults} has no meaning for calls, which are no results. Leave it out`)
   if ('binary' in rowFormats[name] && out === undefined && isScreen(terminal))
     throw new UsageError(`A terminal cannot show ${name}. Name a file with --out, or write into a pipe`)
   if (flags.excel === true && name !== 'csv')

@@ -3,6 +3,7 @@ import {
   foundDocument,
   matchedPart,
   places,
+  refuseUnindexed,
   type Sought,
   soughtText,
   wantedWords,
@@ -15,7 +16,7 @@ import { asStream } from '../../../output/formats/format.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
-import { openReader, type Store } from '../../../store/sqlite/open.ts'
+import { openReader } from '../../../store/sqlite/open.ts'
 import type { FoundText } from '../../../store/sqlite/rankings/found.ts'
 import { isJsonAsked, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, outFlags, type TypedOptions } from '../../flags.ts'
@@ -52,7 +53,7 @@ async function find(flags: FindFlags, terminal: Terminal): Promise<number> {
   await refuseOntoJobFiles(store, flags)
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   using _ = store.snapshot()
-  refuseUnindexed(store, terminal)
+  refuseUnindexed(store, terminal.log)
   const found: FoundText[] = []
   let hasMore = false
   for (const one of store.foundTexts(wantedWords(sought), flags.job ?? null)) {
@@ -80,17 +81,6 @@ function foundIn(named: FindFlags['in']): readonly FindPlace[] {
     )
   }
   return places.filter((one) => named.includes(one))
-}
-
-/** Throws a sentence where there is no index of words; says where it is behind. */
-export function refuseUnindexed(store: Pick<Store, 'textIndex'>, { log }: Pick<Terminal, 'log'>): void {
-  const { exists, missing } = store.textIndex()
-  if (!exists)
-    throw new UsageError('There is no index of words in this database yet. Make it with: rankline db index')
-  if (missing > 0)
-    log(
-      `The index lacks ${count(missing, 'text')} that came since it was made. Bring it up to date with: rankline db index`,
-    )
 }
 
 function foundTable(found: readonly FoundText[], sought: Sought, width: number): string {

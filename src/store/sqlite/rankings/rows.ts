@@ -1,11 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { and, eq, isNull, max, sql } from 'drizzle-orm'
-import type { Cell, Row } from '../../../model/result.ts'
+import type { Cell, ResultKind, Row } from '../../../model/result.ts'
 import type { Target } from '../../../model/target.ts'
 import { namedTargets } from '../cache.ts'
-import { drizzle } from '../connection/statements.ts'
+import { drizzle, raw } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
 import { askedByRun } from '../views.ts'
+import { placesIn } from './found.ts'
 import { serpReader } from './serps.ts'
 
 export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
@@ -13,6 +14,8 @@ export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
 export interface ExportFilter extends RowFilter {
   /** Only what was stored or changed after what had this number; 0 takes all. */
   readonly after: number
+  /** Only these results, by their numbers in the dictionary. */
+  readonly items?: ReadonlySet<number>
 }
 
 /** A view that is exported row by row. */
@@ -220,13 +223,41 @@ function* resultRows(db: Database, view: ExportView, columns: readonly string[],
   const places = columns.map((name) =>
     ofTask.has(name) ? own.length + shared.indexOf(name) : own.indexOf(name),
   )
+  const isMeant = filter.items === undefined ? null : meantPlaces(db, view, filter.items)
   for (const task of tasksOf(db, filter)) {
-    const rows = ownOf.all(task)
+    const meant = isMeant?.(task)
+    if (meant?.size === 0) continue
+    const all = ownOf.all(task)
+    const rows = meant === undefined ? all : all.filter((row) => meant.has(row[own.length - 1] as number))
     if (rows.length === 0) continue
     const same = sharedOf.get(task) as RankingCells
     for (const row of rows)
       yield places.map((place) => (place < own.length ? row[place] : same[place - own.length]) as Cell)
   }
+}
+
+const kindsOfViews: Partial<Record<ExportView, ResultKind>> = {
+  organic_results: 'organic',
+  news_results: 'news',
+  video_results: 'video',
+  image_results: 'image',
+  ai_references: 'reference',
+  suggestions: 'suggestion',
+  related_searches: 'related',
+}
+
+/** Finds the places in a view on which a task has some results. */
+function meantPlaces(db: Database, view: ExportView, items: ReadonlySet<number>) {
+  const kind = kindsOfViews[view]
+  const lists = db
+    .prepare<[number], string | null>(
+      raw`SELECT a.${answers.items} FROM ${tasks} t JOIN ${answers} a ON a.${answers.id} = t.${tasks.answerId} WHERE t.${tasks.id} = ?`,
+    )
+    .pluck()
+  return (task: number): ReadonlySet<number> =>
+    new Set(
+      [...placesIn(lists.get(task) ?? null, items)].flatMap((one) => (one.kind === kind ? one.place : [])),
+    )
 }
 
 /** Tasks whose results are stored, run by run, in the order of the plan. */
