@@ -149,7 +149,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'queue <what>',
-    describe: 'The queue of many machines: status, drain, retry, rekey, migrate',
+    describe: 'The queue of many machines: status, drain, pause, resume, retry, rekey, migrate',
     load: async () => (await import('./machines/queue.ts')).queueCommand,
   },
   {
