@@ -1,13 +1,34 @@
 import { UsageError } from '../../model/errors.ts'
 import { closestMatch } from '../../model/text.ts'
 import type { ForeignFormat } from './format.ts'
+import { ahrefsFormat, ahrefsOldFormat } from './formats/ahrefs.ts'
+import { bisibilityFormat } from './formats/bisibility.ts'
+import { mozFormat, webPositionFormat } from './formats/moz.ts'
+import { openseoFormat } from './formats/openseo.ts'
+import { semrushPositionsFormat, semrushTrackingFormat } from './formats/semrush.ts'
+import { seoCommandCenterFormat } from './formats/seo-command-center.ts'
 import { serpbearFormat } from './formats/serpbear.ts'
+import { serposcopeFormat } from './formats/serposcope.ts'
+import { serposcopeCsvFormat } from './formats/serposcope-csv.ts'
+import { statFormat } from './formats/stat.ts'
 import { tableFormat } from './formats/table.ts'
 import type { ForeignFile } from './source.ts'
 
 /** Every format; the first one that recognises a file reads it. */
 export const formats: readonly ForeignFormat[] = [
   serpbearFormat,
+  serposcopeFormat,
+  serposcopeCsvFormat,
+  openseoFormat,
+  bisibilityFormat,
+  seoCommandCenterFormat,
+  semrushTrackingFormat,
+  semrushPositionsFormat,
+  ahrefsFormat,
+  ahrefsOldFormat,
+  statFormat,
+  mozFormat,
+  webPositionFormat,
   // Takes every table with names that it knows: after all others.
   tableFormat,
 ]

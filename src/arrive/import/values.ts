@@ -72,8 +72,10 @@ function countryNames(): ReadonlyMap<string, string> {
   const letters = 'abcdefghijklmnopqrstuvwxyz'
   for (const a of letters)
     for (const b of letters) {
-      const name = names.of(`${a}${b}`.toUpperCase())
-      if (name !== undefined && !byName.has(name.toLowerCase())) byName.set(name.toLowerCase(), a + b)
+      const code = `${a}${b}`.toUpperCase()
+      // Codes of before lead to those of today, as DD to DE.
+      const name = new Intl.Locale(`und-${code}`).region === code ? names.of(code) : undefined
+      if (name !== undefined) byName.set(name.toLowerCase(), a + b)
     }
   return byName
 }

@@ -1,0 +1,96 @@
+import { UsageError } from '../../../model/errors.ts'
+import type { ForeignFormat } from '../format.ts'
+import { siteGuess } from '../site-guess.ts'
+import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
+import { countryCode, readDay, readLink, readRank, readVolume } from '../values.ts'
+import { dayIn } from './table.ts'
+
+const now = ['keyword', 'current position', 'current url', 'previous position']
+const before = ['keyword', 'position', 'position history', 'last update']
+
+/** Ahrefs Site Explorer, organic keywords: today's form, of one day that stands in its name at best. */
+export const ahrefsFormat: ForeignFormat = {
+  name: 'ahrefs',
+  tool: 'ahrefs',
+  title: 'Ahrefs Site Explorer, organic keywords',
+  sameDay: 'best',
+  recognise: (file) => tableIn(file, (names) => now.every((name) => names.has(name))) !== null,
+  read: async (file, into, options) => {
+    const table = tableIn(file, (names) => now.every((name) => names.has(name))) as ForeignTable
+    const column = {
+      keyword: table.column('keyword'),
+      position: table.column('current position'),
+      kind: table.column('current position kind'),
+      url: table.column('current url'),
+      volume: table.column('volume'),
+      country: table.column('country'),
+    }
+    const dated = readDay(/\d{4}-\d{2}-\d{2}/.exec(file.name)?.[0] ?? '', null)
+    const day = options.day ?? dated
+    if (typeof day !== 'number')
+      throw new UsageError(`${file.path} does not say of which day it is. Name it with --day 2026-03-01`)
+    const siteFor = siteGuess(file, options, domainIn(file.name))
+    for await (const rows of table.rows())
+      for (const row of rows) {
+        const text = neededCell(row, column.keyword, file)
+        const rank = readRank(neededCell(row, column.position, file))
+        const url = readLink(cellOf(row, column.url))
+        const kind = (cellOf(row, column.kind) ?? '').toLowerCase()
+        const country = cellOf(row, column.country) ?? ''
+        const query = into.query({
+          text,
+          gl: country === '' ? null : countryCode(country),
+          volume: readVolume(cellOf(row, column.volume)),
+        })
+        const series = into.series(query, siteFor(url), 'organic')
+        if (!('rank' in rank)) into.unknown(series, day, 'no position now: lost, or not looked up again')
+        else if (kind !== '' && kind !== 'organic')
+          into.unknown(series, day, 'it ranked with another element of the page, not among organic results')
+        else into.ranked(series, day, rank.rank, url)
+      }
+  },
+}
+
+/** The older form, each row with the day of its last update and one earlier rank. */
+export const ahrefsOldFormat: ForeignFormat = {
+  name: 'ahrefs-old',
+  tool: 'ahrefs',
+  title: 'Ahrefs Site Explorer, organic keywords in the older form',
+  sameDay: 'best',
+  recognise: (file) => tableIn(file, (names) => before.every((name) => names.has(name))) !== null,
+  read: async (file, into, options) => {
+    const table = tableIn(file, (names) => before.every((name) => names.has(name))) as ForeignTable
+    const column = {
+      keyword: table.column('keyword'),
+      position: table.column('position'),
+      updated: table.column('last update'),
+      earlier: table.column('position history'),
+      earlierDay: table.column('position history date'),
+      url: table.column('url'),
+      volume: table.column('volume'),
+    }
+    const siteFor = siteGuess(file, options, domainIn(file.name))
+    for await (const rows of table.rows())
+      for (const row of rows) {
+        const query = into.query({
+          text: neededCell(row, column.keyword, file),
+          volume: readVolume(cellOf(row, column.volume)),
+        })
+        const url = readLink(cellOf(row, column.url))
+        const series = into.series(query, siteFor(url), 'organic')
+        const rank = readRank(neededCell(row, column.position, file))
+        const day = dayIn(file, row.line, neededCell(row, column.updated, file), options)
+        if ('rank' in rank) into.ranked(series, day, rank.rank, url)
+        else into.unknown(series, day, 'no position: lost, or not looked up again')
+        const earlier = readRank(cellOf(row, column.earlier) ?? '')
+        const earlierDay = readDay(cellOf(row, column.earlierDay) ?? '', options.order)
+        if ('rank' in earlier && typeof earlierDay === 'number' && earlierDay !== day)
+          into.ranked(series, earlierDay, earlier.rank, null)
+      }
+  },
+}
+
+/** Names begin with the site, as `acme.com-organic-keywords`. */
+function domainIn(name: string): string | null {
+  return /^(?:www\.)?((?:[a-z0-9-]+\.)+[a-z]{2,}?)(?=[-_]organic)/i.exec(name)?.[1] ?? null
+}

@@ -1,0 +1,96 @@
+import { dayNumber } from '../../../store/sqlite/imports/imports.ts'
+import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
+import type { ForeignFormat } from '../format.ts'
+import { siteGuess } from '../site-guess.ts'
+import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
+import { countryCode, readLink, readRank, readTags, readVolume } from '../values.ts'
+import { dayIn } from './table.ts'
+
+/** Since then a blank says that a site does not rank; before, 0 did. */
+const blanksSince = dayNumber(2015, 10, 1) as number
+/** What may be chosen to stand for it begins here. */
+const leastCustom = 120
+
+/** Columns of ranks: in which engine, what they count, and the column of the page. */
+const rankColumns: readonly {
+  readonly name: string
+  readonly engine: string
+  readonly ruler: RankRuler
+  readonly url: string
+}[] = [
+  { name: 'google', engine: 'google', ruler: 'all', url: 'google url' },
+  { name: 'google base rank', engine: 'google', ruler: 'organic', url: 'google url' },
+  { name: 'rank', engine: 'google', ruler: 'all', url: 'url' },
+  { name: 'yahoo', engine: 'yahoo', ruler: 'all', url: 'yahoo url' },
+  { name: 'bing', engine: 'bing', ruler: 'all', url: 'bing url' },
+]
+
+/** STAT: ranks of all engines, or of one. The base rank counts organic results; the others count all elements. */
+export const statFormat: ForeignFormat = {
+  name: 'stat',
+  tool: 'stat',
+  title: 'STAT',
+  sameDay: 'last',
+  recognise: (file) => tableIn(file, isStat) !== null,
+  read: async (file, into, options) => {
+    const table = tableIn(file, isStat) as ForeignTable
+    const column = {
+      date: table.column('date', 'start date'),
+      site: table.column('site'),
+      keyword: table.column('keyword'),
+      market: table.column('market'),
+      location: table.column('location'),
+      device: table.column('device'),
+      volume: table.column('regional monthly searches'),
+      tags: table.column('tags'),
+    }
+    const ranks = rankColumns
+      .map((one) => ({ ...one, index: table.column(one.name), link: table.column(one.url) }))
+      .filter(({ index }) => index >= 0)
+    const siteFor = siteGuess(file, options)
+    for await (const rows of table.rows())
+      for (const row of rows) {
+        const text = neededCell(row, column.keyword, file)
+        const day = dayIn(file, row.line, neededCell(row, column.date, file), options)
+        const [country = '', language = ''] = (cellOf(row, column.market) ?? '').split('-')
+        const site = cellOf(row, column.site) || null
+        for (const { index, link, engine, ruler } of ranks) {
+          const place = neededCell(row, index, file)
+          const read = readRank(place)
+          // A blank of another engine says as well that it is not followed there.
+          if (engine !== 'google' && !('rank' in read)) continue
+          const url = readLink(cellOf(row, link))
+          const query = into.query({
+            text,
+            gl: country === '' ? null : countryCode(country),
+            hl: language || null,
+            location: cellOf(row, column.location) || null,
+            device: (cellOf(row, column.device) ?? '').toLowerCase().replace('smartphone', 'mobile') || null,
+            engine,
+            volume: readVolume(cellOf(row, column.volume)),
+            tags: readTags(cellOf(row, column.tags), '/'),
+          })
+          const series = into.series(query, siteFor(site ?? url), ruler)
+          if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
+          else if (
+            'rank' in read ||
+            (place === '' && day >= blanksSince) ||
+            (place === '0' && day < blanksSince)
+          )
+            into.absent(series, day, null)
+          else into.unknown(series, day, /^n\/a$/i.test(place) ? 'not yet checked' : 'no rank')
+        }
+      }
+  },
+}
+
+function isStat(names: ReadonlySet<string>): boolean {
+  const has = (name: string): boolean => names.has(name)
+  return (
+    has('keyword') &&
+    has('market') &&
+    has('device') &&
+    (has('google') || has('rank')) &&
+    (has('date') || has('start date'))
+  )
+}
