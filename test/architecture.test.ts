@@ -129,6 +129,22 @@ test('files that the page names are there', () => {
   expect(named.filter((path) => !isThere(path))).toEqual([])
 })
 
+test('what is looked for stands where the page says', () => {
+  const rows = tableUnder('Where is …')
+  expect(rows.length).toBeGreaterThan(14)
+  const wrong = rows.flatMap(([question, place = '', names = '']) => {
+    const links = [...place.matchAll(/\]\(\.\.\/src\/([^)]+)\)/g)].map((match) => match[1])
+    const found = files.filter(({ name }) => links.includes(name)).map(({ text }) => text)
+    const isDeclared = (name: string): boolean =>
+      found.some((text) =>
+        new RegExp(`^(export )?(async )?(const|function\\*?|class) ${name}\\b`, 'm').test(text),
+      )
+    if (links.length === 0 || found.length < links.length) return [question]
+    return quoted(names).flatMap((name) => (isDeclared(name) ? [] : [`${question} ${name}`]))
+  })
+  expect(wrong).toEqual([])
+})
+
 test('imports point one way', () => {
   const wrong = files.flatMap((file) => {
     const own = partOf(file.name)
