@@ -16,14 +16,11 @@ export interface CheckFinding {
   readonly text: string
 }
 
-/** One thing that a run needs. Pure: the same facts give the same finding. */
-interface DoctorCheck {
+/** Every check, in the order in which they are shown: what others depend on comes first. Each is pure. */
+export const checks: readonly {
   readonly name: string
   readonly judge: (facts: InstallationFacts) => CheckFinding
-}
-
-/** Every check, in the order in which they are shown: what others depend on comes first. */
-export const checks: readonly DoctorCheck[] = [
+}[] = [
   { name: 'program', judge: program },
   { name: 'time zones', judge: timeZones },
   { name: 'settings', judge: settings },

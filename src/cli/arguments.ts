@@ -121,19 +121,16 @@ export function isJsonAsked({ json, out }: Pick<FormatFlags, 'json' | 'out'>): b
   return chosenFormat({ json, out }, ['text', 'json']) === 'json'
 }
 
-/** A job that was named on the command line, by its file or by its name. */
-interface NamedJob {
-  readonly name: string
-  /** What its file says now; null where it was named without one. */
-  readonly settings: JobSettings | null
-}
-
 /** The job that a file or a name stands for; null after mistakes in the file, which were logged. */
 export async function findJob(
   store: Store,
   { job, verbose }: { readonly job: string; readonly verbose?: boolean | undefined },
   terminal: Terminal,
-): Promise<NamedJob | null> {
+): Promise<{
+  readonly name: string
+  /** What its file says now; null where it was named without one. */
+  readonly settings: JobSettings | null
+} | null> {
   const isKnown = async (): Promise<boolean> =>
     (await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null
   const path = existsSync(job) || !(await isKnown()) ? jobFileNamed(job) : null

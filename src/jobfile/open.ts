@@ -392,11 +392,13 @@ function mayHaveTargets(source: Source): boolean {
   return entriesOf(source).some((entry) => isMap(entry) && ('target' in entry || 'file' in entry))
 }
 
-/** What an entry is: a query, or the name of a CSV file. */
-type QueryEntry = { readonly row: RowToExpand } | { readonly file: string; readonly columns: ColumnMap }
-
 /** Reads one entry below `queries:`; null where it holds nothing to look at. Every mistake is reported. */
-function readEntry(plan: JobPlan, source: Source, index: number, report: Report): QueryEntry | null {
+function readEntry(
+  plan: JobPlan,
+  source: Source,
+  index: number,
+  report: Report,
+): { readonly row: RowToExpand } | { readonly file: string; readonly columns: ColumnMap } | null {
   const path: Path = ['queries', index]
   const entry = entriesOf(source)[index]
   if (!isMap(entry)) {

@@ -358,12 +358,6 @@ export interface ChunkQuery extends PlannedQuery {
   readonly history: readonly (TargetHistory & { readonly target: Pick<Target, 'site' | 'match' | 'also'> })[]
 }
 
-/** Chunks that are added together. Written twice under the same id, they are there once. */
-interface ChunkGroup {
-  readonly id: string
-  readonly chunks: readonly NewChunk[]
-}
-
 /** How far a run is. */
 export interface SharedProgress {
   readonly chunks: Readonly<Record<ChunkState, number>>
@@ -404,8 +398,12 @@ export interface SharedPlans {
    * the plan. Rejected with `CoordinationLost` where the run has another key.
    */
   publish(coordinator: string, run: SharedRun, plan: () => AsyncIterable<PlanPart>): Promise<number>
-  /** Adds chunks to a run; nothing is reserved for them. */
-  addChunks(coordinator: string, run: string, group: ChunkGroup): Promise<void>
+  /** Adds chunks to a run; nothing is reserved for them. Written twice under the same id, they are there once. */
+  addChunks(
+    coordinator: string,
+    run: string,
+    group: { readonly id: string; readonly chunks: readonly NewChunk[] },
+  ): Promise<void>
   /** Cancels chunks of these runs that no worker has; what was reserved for them is free again. */
   cancelChunks(coordinator: string, runs: readonly string[]): Promise<void>
   /** Keys of queries in chunks of these runs that workers may buy or are buying. */
@@ -454,14 +452,12 @@ export interface ChangeBatch {
    * Where the server failed over, and what this reader has read since it noted its position may be lost: no changes come, and the position
    * is the one up to which nothing is lost.
    */
-  readonly kept: KeptByFailover | null
+  readonly kept: {
+    /** The number of the reader's last change that is certainly not lost. */
+    readonly lastChange: number
+  } | null
   /** When the server failed over, as far as that was noticed: epoch milliseconds. */
   readonly failovers: readonly number[]
-}
-
-interface KeptByFailover {
-  /** The number of the reader's last change that is certainly not lost. */
-  readonly lastChange: number
 }
 
 /** Changes between two positions, which cannot be read before a transaction is over that began before them. */
@@ -505,13 +501,6 @@ export function hasReached(position: JournalPosition, wanted: JournalPosition): 
   return here.transaction >= there.transaction
 }
 
-/** A database that follows the journal. */
-interface JournalReader {
-  readonly id: string
-  /** For people: host and path. */
-  readonly name: string
-}
-
 /** Thrown where a position lies behind the end of the journal: an older state of it was restored. */
 export class JournalWentBack extends Error {
   override readonly name = 'JournalWentBack'
@@ -528,7 +517,15 @@ export interface SharedChanges {
   /** Whether this user may note in the journal how far a reader is. */
   isNoted(): Promise<boolean>
   /** Notes how far a reader is, and the number of the last change that it read: what all readers have may be dropped. Without the right to do so, nothing is noted. */
-  reached(reader: JournalReader, position: JournalPosition, lastChange: number): Promise<void>
+  reached(
+    reader: {
+      readonly id: string
+      /** For people: host and path. */
+      readonly name: string
+    },
+    position: JournalPosition,
+    lastChange: number,
+  ): Promise<void>
   /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
   putBack(lost: LostChanges): Promise<void>
   /**

@@ -77,17 +77,20 @@ const farewellMs = 30_000
 
 const pollEveryMs = 1_000
 
-interface Farewell {
+/** Once a process is told to stop, abandons a journal for which there was no reason to wait for 30 seconds. */
+export function abandonWhenSilent({
+  journal,
+  signal,
+  clock,
+  lastSign,
+}: {
   readonly journal: Pick<SharedJournal, 'abandon'>
   /** Aborted when the process is told to stop. */
   readonly signal: AbortSignal | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   /** The monotonic instant until which there was reason to wait for the journal. */
   readonly lastSign: () => number
-}
-
-/** Once a process is told to stop, abandons a journal for which there was no reason to wait for 30 seconds. */
-export function abandonWhenSilent({ journal, signal, clock, lastSign }: Farewell) {
+}) {
   let isOver = false
   let cancelTimer = (): void => {}
   const begin = (): void => {

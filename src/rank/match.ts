@@ -283,16 +283,14 @@ interface SearchPages {
   readonly engine?: true
 }
 
-interface Redirect extends SearchPages {
-  /** The text in the link that should be the address of the page; empty if there is none. */
-  readonly target: (url: URL) => string
-}
-
 /**
  * Redirects to an address in the link itself. Pages that show an address or work on it (translators, share dialogs, logins,
  * web archives, previews) are not here: they are pages of their own.
  */
-const redirects: readonly Redirect[] = [
+const redirects: readonly (SearchPages & {
+  /** The text in the link that should be the address of the page; empty if there is none. */
+  readonly target: (url: URL) => string
+})[] = [
   // With `url=`, `q=` is the search query, which may be an address as well.
   { path: '/url', target: inParam('url', 'q'), hosts: google, engine: true },
   { path: '/aclk', target: inParam('adurl'), hosts: google, engine: true },

@@ -17,17 +17,6 @@ export interface RankReport extends RankedRows {
   readonly leftOut: { readonly queries: number; readonly targets: number }
 }
 
-/** The last day of a history, as rows of the `rankings` view. */
-export interface LatestDay {
-  /** A row for each query and target that the newest run asks, as unknown. */
-  readonly asked: Iterable<Row>
-  /**
-   * The observations of its runs, in their order; where these asked a part of the job, those of the days before too, the newest day
-   * first, back to a day on which all was asked.
-   */
-  readonly observed: Iterable<Iterable<Row>>
-}
-
 /**
  * One row per query and target that the newest run asks for, in its order: the latest day, the compared day and the best rank
  * ever. A row that the run has not observed yet is `unknown`; an older rank does not replace it. What a run of a part of its job
@@ -37,7 +26,18 @@ export interface LatestDay {
  */
 export function rankRows(
   history: RankHistory,
-  { asked, observed }: LatestDay,
+  {
+    asked,
+    observed,
+  }: {
+    /** A row for each query and target that the newest run asks, as unknown. */
+    readonly asked: Iterable<Row>
+    /**
+     * The observations of its runs, in their order; where these asked a part of the job, those of the days before too, the newest day
+     * first, back to a day on which all was asked.
+     */
+    readonly observed: Iterable<Iterable<Row>>
+  },
   compare: ComparisonDay | null = null,
 ): RankedRows {
   const latest = new Map<string, Row>()

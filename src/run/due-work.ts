@@ -173,16 +173,6 @@ export async function findDue(
   return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(options, jobs) }
 }
 
-/** Due work that is planned; no run is listed where nothing is due. */
-interface DueRuns extends PlannedRuns {
-  /** Jobs that were left out because their price was not agreed to, by file, each with the sentence that was logged. */
-  readonly refused: ReadonlyMap<string, string>
-  /** Why the continued runs had stopped before, by run. */
-  readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
-  /** The slots that these runs have; `endSlots` ends them. */
-  readonly slots: readonly TakenSlot[]
-}
-
 interface TakenSlot {
   readonly job: string
   readonly slotAt: number
@@ -199,7 +189,17 @@ export async function planDue(
   events: PlanEvents,
   lock: Pick<Turn, 'acquire'>,
   stop?: AbortSignal,
-): Promise<DueRuns | null> {
+): Promise<
+  | (PlannedRuns & {
+      /** Jobs that were left out because their price was not agreed to, by file, each with the sentence that was logged. */
+      readonly refused: ReadonlyMap<string, string>
+      /** Why the continued runs had stopped before, by run. */
+      readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
+      /** The slots that these runs have; `endSlots` ends them. */
+      readonly slots: readonly TakenSlot[]
+    })
+  | null
+> {
   await takeTurn(lock, store)
   const now = clock.wall()
   const open = new Map<string, OpenWork>()

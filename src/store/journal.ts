@@ -124,7 +124,7 @@ export interface AnswerStore {
   /** Tasks of these runs whose answer is stored and not yet parsed. */
   answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
   /** A stored body; null where it is damaged, or retention has dropped it. */
-  storedBody(answerId: number): Promise<BodyAsItCame | null>
+  storedBody(answerId: number): Promise<{ readonly body: Buffer; readonly fetchedAt: number } | null>
 }
 
 /** What answers say, and what follows from it. */
@@ -159,12 +159,6 @@ export interface AnsweredTask {
   readonly text: string
   readonly params: Task['params']
   readonly answerId: number
-}
-
-/** A body as it came. */
-interface BodyAsItCame {
-  readonly body: Buffer
-  readonly fetchedAt: number
 }
 
 /** The room that the database has on its disk. */

@@ -68,21 +68,19 @@ export interface StoredAnswer extends CompressedBody {
 /** How a task ended. The first end that is recorded counts. */
 export interface TaskEnded {
   readonly task: SharedTask
-  readonly end: AnswerEnd | FailedEnd
+  readonly end:
+    | {
+        /** Its answer counts; it may be one of another run. */
+        readonly call: string
+        readonly reused: boolean
+      }
+    | {
+        /** The answer that was paid for and cannot be used; null where none came. */
+        readonly call: string | null
+        readonly cause: string
+      }
   /** The page that may be bought now, or why none follows; null where nothing changed. */
   readonly paging: PagingDecision | null
-}
-
-/** The answer of that call counts; it may be one of another run. */
-interface AnswerEnd {
-  readonly call: string
-  readonly reused: boolean
-}
-
-interface FailedEnd {
-  /** The answer that was paid for and cannot be used; null where none came. */
-  readonly call: string | null
-  readonly cause: string
 }
 
 /** A shared run as it stands here. */

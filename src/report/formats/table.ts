@@ -69,16 +69,15 @@ function figures(source: ReportSource): string {
   return layout.ascii ? asciiSigns(text) : text
 }
 
-interface TableLayout extends TextLayout {
-  readonly period?: ReportPeriod | null
-}
-
 interface RankColumn extends TableColumn {
   readonly cell: (row: Row, place: number) => string
 }
 
 /** The rank table for a terminal. Lines below it say what was counted and compared. */
-export function rankTable(report: RankReport, { width, color, period = null }: TableLayout): string {
+export function rankTable(
+  report: RankReport,
+  { width, color, period = null }: TextLayout & { readonly period?: ReportPeriod | null },
+): string {
   const { rows } = report
   if (rows.length === 0) return ''
   const columns = columnsOf(report)

@@ -3,7 +3,15 @@ import type { Store } from '../../store/sqlite/open.ts'
 import { changesOf, type KeywordFeatures, stateOf } from './features.ts'
 import type { Keyword } from './rank-history.ts'
 
-export interface FeatureSource {
+/** The features of every keyword whose answers tell of some. Of two runs on one day the later one counts. */
+export function featureHistory({
+  days,
+  keywords,
+  queryIds,
+  runs,
+  store,
+  featuresOf,
+}: {
   readonly days: readonly string[]
   readonly keywords: readonly Keyword[]
   /** Numbers of the queries that stand in `keywords`, place by place. */
@@ -11,10 +19,7 @@ export interface FeatureSource {
   readonly runs: readonly { readonly id: number; readonly date: string }[]
   readonly store: Pick<Store, 'featuresIn'>
   readonly featuresOf: (operation: string) => readonly SerpFeature[]
-}
-
-/** The features of every keyword whose answers tell of some. Of two runs on one day the later one counts. */
-export function featureHistory({ days, keywords, queryIds, runs, store, featuresOf }: FeatureSource) {
+}) {
   const knownOf = new Map(
     queryIds.map((id, keyword) => [id, featureBits(featuresOf(keywords[keyword]?.operation ?? ''))]),
   )

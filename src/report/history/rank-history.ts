@@ -22,15 +22,9 @@ export interface RankHistory {
   /** Queries that were asked on earlier days and no longer are. */
   readonly removed: readonly RemovedKeyword[]
   /** Only where the newest run is suspect as a whole. */
-  readonly suspect?: SuspectDay
+  readonly suspect?: Suspicion & { readonly day: string; readonly audience: Audience }
   /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
   readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
-}
-
-/** The day of a run that is suspect as a whole, and why. */
-export interface SuspectDay extends Suspicion {
-  readonly day: string
-  readonly audience: Audience
 }
 
 export interface Keyword {

@@ -207,14 +207,15 @@ function resultsOf(serp: PageSerp, depth: number): readonly SerpResult[] {
   return firstResults(serp, Math.min(10, depth))
 }
 
-interface SiteCount {
-  appearances: number
-  clicks: number
-  readonly targets: Set<number>
-}
-
 class Snapshot {
-  readonly sites = new Map<number, SiteCount>()
+  readonly sites = new Map<
+    number,
+    {
+      appearances: number
+      clicks: number
+      readonly targets: Set<number>
+    }
+  >()
   clicks = 0
   readonly #curve: CtrCurve
 

@@ -105,23 +105,22 @@ interface BothInRun {
   readonly former: number
 }
 
-interface RunQueryRow {
-  readonly query_id: number
-  readonly tags: string
-  readonly labels: string
-  readonly targets: string
-  readonly volume: number | null
-  readonly url: string | null
-  readonly plan_number: number
-}
-
 /** The tasks of the later answer stay below the former spelling, with all that was paid for them; its ranks do not count. */
 function joinInRun(db: Database, { run, kept, former }: BothInRun): void {
   if (answersFirst(db, { run, kept, former }) === former) exchange(db, { run, kept, former })
   const rows = db
-    .prepare<[number, number, number], RunQueryRow>(
-      'SELECT * FROM run_queries WHERE run_id = ? AND query_id IN (?, ?)',
-    )
+    .prepare<
+      [number, number, number],
+      {
+        readonly query_id: number
+        readonly tags: string
+        readonly labels: string
+        readonly targets: string
+        readonly volume: number | null
+        readonly url: string | null
+        readonly plan_number: number
+      }
+    >('SELECT * FROM run_queries WHERE run_id = ? AND query_id IN (?, ?)')
     .all(run, kept, former)
   const first = rows.find(({ query_id }) => query_id === kept)
   const second = rows.find(({ query_id }) => query_id === former)

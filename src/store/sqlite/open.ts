@@ -141,16 +141,18 @@ export async function openCopy(path: string): Promise<Store> {
 
 type WriterOfResults = (db: Database.Database, memory: StoreCache) => ResultWriter
 
-interface WritingOptions {
-  readonly memory?: StoreCache
-  readonly results?: WriterOfResults
-  readonly closed?: () => void
-}
-
 function writingStore(
   db: Database.Database,
   path: string,
-  { memory = storeCache(db), results = resultWriter, closed = () => {} }: WritingOptions = {},
+  {
+    memory = storeCache(db),
+    results = resultWriter,
+    closed = () => {},
+  }: {
+    readonly memory?: StoreCache
+    readonly results?: WriterOfResults
+    readonly closed?: () => void
+  } = {},
 ): Store {
   const log = logOf(db, (error) => writer.note(error))
   const space = watchDiskSpace(path, log)
@@ -204,7 +206,16 @@ const refusingWriter: GroupCommit = {
   hasFailed: () => false,
 }
 
-interface StoreParts {
+function storeOf({
+  db,
+  path,
+  memory,
+  results,
+  space,
+  file,
+  writer,
+  close,
+}: {
   readonly db: Database.Database
   readonly path: string
   readonly memory: StoreCache
@@ -213,9 +224,7 @@ interface StoreParts {
   readonly file: DatabaseFile
   readonly writer: GroupCommit
   readonly close: () => Promise<void>
-}
-
-function storeOf({ db, path, memory, results, space, file, writer, close }: StoreParts): Store {
+}): Store {
   const openDraft = draftOpener(db, writer, memory.targets)
   const store: Store = {
     space: describingErrors(space, path),

@@ -97,7 +97,14 @@ const columns = [
   { title: 'file', shrinks: true },
 ] as const
 
-interface ListedJob {
+const states = {
+  sound: 'by hand',
+  broken: 'file broken',
+  waiting: 'file waits',
+  missing: 'file gone',
+} as const
+
+function cells(row: {
   readonly job: string
   readonly file: string | null
   readonly file_state: KnownJob['file']['state']
@@ -107,16 +114,7 @@ interface ListedJob {
   readonly first_run_at: string | null
   readonly last_run_at: string | null
   readonly paused_at: string | null
-}
-
-const states = {
-  sound: 'by hand',
-  broken: 'file broken',
-  waiting: 'file waits',
-  missing: 'file gone',
-} as const
-
-function cells(row: ListedJob): readonly string[] {
+}): readonly string[] {
   const minute = (at: string | null) => (at === null ? '-' : utcMinute(Date.parse(at)))
   const isTimed = row.file_state === 'sound' && (row.schedule ?? row.every) !== null
   return [

@@ -22,19 +22,6 @@ export interface GroupCommit {
   hasFailed(): boolean
 }
 
-export interface WriterHooks {
-  /** Called after a rollback: rows written before may be gone. */
-  readonly rolledBack: () => void
-  /** Called when the disk is full. */
-  readonly full: () => void
-  /** Makes room on a full disk; false where it cannot. */
-  readonly makeRoom: () => boolean
-  /** Whether the disk has no room for a file. At a quota, SQLite reports only that a write failed. */
-  readonly lacksRoom: () => boolean
-  /** Called after each commit; an error that it throws is reported as in `note`. */
-  readonly committed: () => void
-}
-
 type Urgency = 'paid' | 'usual' | 'derived'
 
 interface Waiting {
@@ -67,7 +54,24 @@ const mostTogether = 128
  */
 export function groupCommit(
   db: Database,
-  { rolledBack, full, makeRoom, lacksRoom, committed }: WriterHooks,
+  {
+    rolledBack,
+    full,
+    makeRoom,
+    lacksRoom,
+    committed,
+  }: {
+    /** Called after a rollback: rows written before may be gone. */
+    readonly rolledBack: () => void
+    /** Called when the disk is full. */
+    readonly full: () => void
+    /** Makes room on a full disk; false where it cannot. */
+    readonly makeRoom: () => boolean
+    /** Whether the disk has no room for a file. At a quota, SQLite reports only that a write failed. */
+    readonly lacksRoom: () => boolean
+    /** Called after each commit; an error that it throws is reported as in `note`. */
+    readonly committed: () => void
+  },
 ): GroupCommit {
   const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
   let waiting: Waiting[] = []

@@ -14,16 +14,19 @@ import Database from 'better-sqlite3'
 import { UsageError } from '../../../model/errors.ts'
 import { describeError, isLocked } from './errors.ts'
 
-/** A lock that the operating system takes back when its owner dies, however it dies. */
-export interface Lock {
-  release(): void
-}
-
 /** Whether a lock is held alone, or with others that share it. */
 export type LockUse = 'alone' | 'shared'
 
-/** Takes the lock that a file stands for; null where another process holds it. The file is made where it is missing. */
-export function tryLock(path: string, use: LockUse = 'alone'): Lock | null {
+/**
+ * Takes the lock that a file stands for; null where another process holds it. The file is made where it is missing. The operating system takes
+ * it back when its owner dies, however it dies.
+ */
+export function tryLock(
+  path: string,
+  use: LockUse = 'alone',
+): {
+  release(): void
+} | null {
   const db = openLock(path)
   try {
     // Nothing is ever written under it, so that no journal has to find room either.

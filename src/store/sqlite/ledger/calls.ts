@@ -187,18 +187,18 @@ function newestAnswers(db: Database) {
     .all()
 }
 
-/** How the last calls of an operation ended. */
-interface LastEnds {
-  /** Whether the last answers cannot be used, the newest first. */
-  readonly unusable: boolean[]
-  /** Calls of no use since the last answer that could be used. */
-  useless: number
-  hasUsable: boolean
-}
-
 function operationsUnusable(db: Database): ReadonlyMap<string, number> {
   const unusable = new Map(newestAnswers(db).map((answer) => [answer.callId, answer.unusable === 1]))
-  const last = new Map<string, LastEnds>()
+  const last = new Map<
+    string,
+    {
+      /** Whether the last answers cannot be used, the newest first. */
+      readonly unusable: boolean[]
+      /** Calls of no use since the last answer that could be used. */
+      useless: number
+      hasUsable: boolean
+    }
+  >()
   for (const { id, operation, outcome, httpStatus, billed, credits } of newestCalls(db)) {
     if (outcome === null || credits === 0) continue
     const ends = last.get(operation) ?? { unusable: [], useless: 0, hasUsable: false }

@@ -332,17 +332,6 @@ function readings(
   return inOrder.sort((a, b) => a.readAt - b.readAt)
 }
 
-/** A call that was, or may have been, charged for. How much longer it may take until it is billed: `openMs`. */
-interface ChargeRow {
-  readonly id: number
-  readonly from: number
-  readonly credits: number
-  readonly certain: 0 | 1
-  readonly latencyMs: number | null
-  readonly until: number | null
-  readonly openMs: number
-}
-
 /**
  * Asynchronous jobs are billed some time between their acceptance and the poll that found their end.
  *
@@ -358,7 +347,16 @@ function* charges(db: Database, keyHash: string, steps: ClockSteps, after = 0): 
   const { callId, taskId, acceptedAt } = asyncJobs
   const rows = each(
     db,
-    sql<ChargeRow>`SELECT ${id} AS id, ${sentAt} AS "from", ${credits} AS credits, ${billed} IS 1 AS certain,
+    sql<{
+      readonly id: number
+      readonly from: number
+      readonly credits: number
+      readonly certain: 0 | 1
+      readonly latencyMs: number | null
+      readonly until: number | null
+      /** How much longer it may take until it is billed. */
+      readonly openMs: number
+    }>`SELECT ${id} AS id, ${sentAt} AS "from", ${credits} AS credits, ${billed} IS 1 AS certain,
         ${calls.latencyMs} AS latencyMs,
         CASE WHEN ${callId} IS NULL THEN coalesce(${calls.jobEndedAt}, ${finishedAt}) ELSE ${acceptedAt} END AS until,
         CASE WHEN ${callId} IS NULL THEN 0 ELSE ${longestJobMs} END AS openMs

@@ -42,11 +42,6 @@ export async function backUp(path: string, to: string): Promise<Backup> {
   }
 }
 
-interface Restored extends Backup {
-  /** Where the database lies now whose place the backup took; null where there was none. */
-  readonly before: string | null
-}
-
 /** Files that belong to a database, its own first. The reserve is made anew by the next run. */
 const parts = ['', '-wal', '-shm', '-journal']
 
@@ -56,7 +51,16 @@ const parts = ['', '-wal', '-shm', '-journal']
  *
  * @param stamp ends the name of what is moved aside
  */
-export async function restore(from: string, path: string, stamp: string): Promise<Restored> {
+export async function restore(
+  from: string,
+  path: string,
+  stamp: string,
+): Promise<
+  Backup & {
+    /** Where the database lies now whose place the backup took; null where there was none. */
+    readonly before: string | null
+  }
+> {
   requireDatabase(from)
   const file = realFile(path)
   if (realFile(from) === file)

@@ -236,8 +236,6 @@ export interface PrunedResults {
   readonly kept: number
 }
 
-type OldResultsTotal = { -readonly [K in keyof PrunedResults]: PrunedResults[K] }
-
 /** What would be dropped; changes nothing. */
 export async function countOldResults(path: string, request: PruneRequest): Promise<PrunedResults> {
   return await inspect(path, (db) => {
@@ -274,7 +272,11 @@ export async function dropOldResults(path: string, request: PruneRequest): Promi
   })
 }
 
-function noteResults(total: OldResultsTotal, isKept: boolean, dropped: number): void {
+function noteResults(
+  total: { -readonly [K in keyof PrunedResults]: PrunedResults[K] },
+  isKept: boolean,
+  dropped: number,
+): void {
   if (isKept) total.kept += 1
   else {
     total.answers += 1

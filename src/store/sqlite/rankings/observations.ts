@@ -22,12 +22,7 @@ import {
 import { rechecks } from '../unattended/schema.ts'
 
 /** Queries by their numbers, both ends included. */
-interface QueryRange {
-  readonly from: number
-  readonly to: number
-}
-
-const allQueries: QueryRange = { from: 0, to: Number.MAX_SAFE_INTEGER }
+const allQueries = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
 const fill = (pairs: string): string =>
   raw`INSERT OR IGNORE INTO ${o} (${o.runId}, ${o.queryId}, ${o.targetId}, ${o.observedAt}, ${o.state}, ${o.depth})

@@ -19,13 +19,6 @@ import {
 } from '../schema.ts'
 import { asPlanned } from '../views.ts'
 
-interface QueryFilter {
-  readonly job: string
-  readonly text: string
-  /** Only runs from before this local day. */
-  readonly until?: string
-}
-
 interface SerpFilter {
   readonly job: string
   /** Queries of this text alone; null takes all. */
@@ -298,7 +291,16 @@ export function serpReader(db: Database) {
     /** Targets that a query has in a run beside those of the whole job. */
     queryTargets: (run: number, query: number): readonly Target[] => targets().all({ run, query }),
     /** Queries of that text in the newest run of the job that has settled one. */
-    queryRecords: async ({ job, text, until }: QueryFilter): Promise<readonly QueryRecord[]> =>
+    queryRecords: async ({
+      job,
+      text,
+      until,
+    }: {
+      readonly job: string
+      readonly text: string
+      /** Only runs from before this local day. */
+      readonly until?: string
+    }): Promise<readonly QueryRecord[]> =>
       queriesLooked(db, job, text, until).map(({ queryId, because, kind, ...query }) => ({
         ...query,
         end: end(because, kind),

@@ -70,14 +70,6 @@ export interface QueryToDerive {
   readonly params: string
 }
 
-interface StoredBody {
-  readonly answerId: number
-  readonly page: number
-  readonly fetchedAt: number
-  /** Null where it was damaged since it was stored. */
-  readonly body: Buffer | null
-}
-
 /** What came of deriving the answers to a query again. */
 interface Derived {
   /** Queries of runs that were scored again. */
@@ -255,7 +247,16 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
         .limit(limit)
         .all(),
     /** Stored bodies of the answers to a query, in the order of the runs. */
-    *bodiesOf(query: number, which: DeriveFilter): Iterable<StoredBody> {
+    *bodiesOf(
+      query: number,
+      which: DeriveFilter,
+    ): Iterable<{
+      readonly answerId: number
+      readonly page: number
+      readonly fetchedAt: number
+      /** Null where it was damaged since it was stored. */
+      readonly body: Buffer | null
+    }> {
       const bodies = each(
         db,
         sql<StoredBodyRow & { page: number; fetchedAt: number }>`SELECT ${answers.page} AS page,
@@ -323,15 +324,16 @@ function runsToBackfill(
 const portion = 100
 const lookedThrough = 10_000
 
-/** What is asked of a run: it, targets of the whole job, and the run whose queries may have targets of their own. */
-interface Adopted {
+/** Targets that a query of the run is not watched for yet. Targets of the whole run are watched already. */
+const missing = ({
+  run,
+  ids,
+  newest,
+}: {
   readonly run: number
   readonly ids: readonly number[]
   readonly newest: number | null
-}
-
-/** Targets that a query of the run is not watched for yet. Targets of the whole run are watched already. */
-const missing = ({ run, ids, newest }: Adopted) => sql`SELECT value FROM json_each(${JSON.stringify(ids)})
+}) => sql`SELECT value FROM json_each(${JSON.stringify(ids)})
   UNION SELECT value FROM json_each((SELECT ${n.targets} FROM ${rq} ${n}
     WHERE ${n.runId} = ${newest} AND ${n.queryId} = ${rq.queryId}))
   EXCEPT SELECT ${rt.targetId} FROM ${rt} WHERE ${rt.runId} = ${run} AND ${rt.everywhere} = 1

@@ -3,18 +3,6 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { once, raw } from '../connection/statements.ts'
 import { hashed, type itemHashes, type linkHashes } from '../schema.ts'
 
-/** A table whose rows are found by a hash. Their numbers rise. */
-interface HashedTable {
-  readonly name: 'links' | 'items'
-  readonly table: SQLiteTable
-  readonly id: SQLiteColumn
-  readonly hash: SQLiteColumn
-  /** Where the hashes of all but the newest rows are. */
-  readonly hashes: typeof linkHashes | typeof itemHashes
-  /** SQL of a number that tells rows with one hash apart. */
-  readonly check: string
-}
-
 /** Finds the newest rows of a table by their hashes; the others are found in its table of hashes. For use inside transactions only. */
 interface HashIndex {
   /** The number of a row with this hash and this check; 0 where none is remembered. */
@@ -38,7 +26,23 @@ const newest = 65_536
  */
 export function hashIndex(
   db: Database,
-  { name, table, id, hash, hashes, check }: HashedTable,
+  {
+    name,
+    table,
+    id,
+    hash,
+    hashes,
+    check,
+  }: {
+    readonly name: 'links' | 'items'
+    readonly table: SQLiteTable
+    readonly id: SQLiteColumn
+    readonly hash: SQLiteColumn
+    /** Where the hashes of all but the newest rows are. */
+    readonly hashes: typeof linkHashes | typeof itemHashes
+    /** SQL of a number that tells rows with one hash apart. */
+    readonly check: string
+  },
   capacity = newest,
 ): HashIndex {
   const statements = once(() => ({

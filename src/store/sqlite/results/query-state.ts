@@ -237,14 +237,14 @@ function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
   return adopted === 1 ? { ...target, backfilled: true } : target
 }
 
-interface Earlier {
+/** Reads the observations of earlier runs for the targets of a query. */
+function historyReader(
+  db: Database,
+): (earlier: {
   readonly run: number
   readonly query: number
   readonly pages: number
-}
-
-/** Reads the observations of earlier runs for the targets of a query. */
-function historyReader(db: Database): (earlier: Earlier) => ReadonlyMap<number, TargetHistory> {
+}) => ReadonlyMap<number, TargetHistory> {
   const before = raw`o.${seen.queryId} = @query AND o.${seen.runId} < @run`
   const histories = once(() =>
     db.prepare<unknown[], Omit<TargetHistory, 'lastPage'> & { readonly targetId: number }>(

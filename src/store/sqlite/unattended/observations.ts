@@ -23,13 +23,6 @@ import { alerts } from './schema.ts'
 /** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */
 type ObservationRow = readonly [rank: number | null, depth: number, pages: number | null, link: number | null]
 
-interface PairObservations {
-  readonly query: number
-  readonly target: number
-  /** The newest first; the first one is of the run itself. */
-  readonly observations: readonly ObservationRow[]
-}
-
 export interface TargetOfRun {
   readonly id: number
   readonly site: string
@@ -166,15 +159,14 @@ const gapOf = (db: Database) =>
     WHERE run_id = @run AND query_id = @query`,
   )
 
-/** The results of one kind of a query in a run, down to a rank. */
-interface WantedResults {
+function resultReader(
+  db: Database,
+): (wanted: {
   readonly run: number
   readonly query: number
   readonly kind: number
   readonly top: number
-}
-
-function resultReader(db: Database): (wanted: WantedResults) => ResultList {
+}) => ResultList {
   const [rowsOf, gap] = [once(() => resultsOf(db)), once(() => gapOf(db))]
   return ({ run, query, kind, top }) => {
     const rows = JSON.parse(rowsOf().get({ run, query, kind, top })?.rows ?? '[]') as RankedResultRow[]
@@ -248,7 +240,15 @@ export function observationReads(db: Database) {
      * The last answered observations of the run's job up to that run, of each query and each of these targets that the run has one
      * for. Those that rest on an answer to another question, and those of runs that it is not compared with, count as not answered.
      */
-    *lastObservations({ id, job }: Run, wanted: readonly number[]): Iterable<PairObservations> {
+    *lastObservations(
+      { id, job }: Run,
+      wanted: readonly number[],
+    ): Iterable<{
+      readonly query: number
+      readonly target: number
+      /** The newest first; the first one is of the run itself. */
+      readonly observations: readonly ObservationRow[]
+    }> {
       const leftOut = notComparedWith(db, { id, job })
       for (const { observations, ...pair } of each(db, lastObservations(id, job, wanted, leftOut)))
         yield { ...pair, observations: JSON.parse(observations) as ObservationRow[] }
