@@ -1,6 +1,7 @@
 import { billableOperation, billableOperations, jobsPoll, usage } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
 import { type NewCall, type Outcome, type Settlement, tooLongStatuses } from '../model/call.ts'
+import { memoized } from '../model/maps.ts'
 import { tooLong } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { type Clock, sleep } from '../model/time.ts'
@@ -111,7 +112,9 @@ export function apiClient(options: ClientOptions): ApiClient {
       throw new CallHeldBack()
     }
     const sentAt = clock.wall()
-    const callId = await orCancelled(permit, store.beginCall({ ...call, keyHash, sentAt }))
+    const { runId, taskId, operation, credits } = call
+    const begun = store.beginCall({ runId, taskId, operation, credits, keyHash, sentAt })
+    const callId = await orCancelled(permit, begun)
     await orCancelled(permit, permit.departure?.())
     const started = clock.monotonic()
     const response =
@@ -263,9 +266,13 @@ export interface PageCall {
 export function pageRequest(baseUrl: string, operation: BillableOperation, call: PageCall): ApiRequest {
   const style = operation.styles.includes(call.style) ? call.style : 'get'
   const fields = { query: call.text, ...call.params, ...pageField(operation, call, style) }
-  const { origin } = new URL(baseUrl)
   if (style === 'post' && operation.postPath !== undefined)
-    return { method: 'POST', origin, path: operation.postPath, body: JSON.stringify(fields) }
+    return {
+      method: 'POST',
+      origin: addressOf(baseUrl).origin,
+      path: operation.postPath,
+      body: JSON.stringify(fields),
+    }
   const asked = call.async && operation.asyncParam !== undefined ? { [operation.asyncParam]: 'true' } : {}
   return get(baseUrl, operation.path, { ...fields, ...asked })
 }
@@ -295,9 +302,15 @@ function pageField(operation: BillableOperation, { page, params }: PageCall, sty
 }
 
 function get(baseUrl: string, path: string, fields: Readonly<Record<string, string | number>>): ApiRequest {
-  const { origin, pathname } = new URL(baseUrl)
+  const { origin, path: before } = addressOf(baseUrl)
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(fields)) search.append(name, String(value))
   const query = search.size === 0 ? '' : `?${search}`
-  return { method: 'GET', origin, path: `${pathname.replace(/\/+$/, '')}${path}${query}`, body: null }
+  return { method: 'GET', origin, path: `${before}${path}${query}`, body: null }
 }
+
+/** The parts of a base URL, which is the same for every call. */
+const addressOf = memoized((baseUrl) => {
+  const { origin, pathname } = new URL(baseUrl)
+  return { origin, path: pathname.replace(/\/+$/, '') }
+})

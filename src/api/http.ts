@@ -68,7 +68,8 @@ export function openHttpClient(options: HttpClientOptions) {
   const { apiKey, timeoutMs, userAgent, proxy = null } = options
   // undici loads while the command opens its database and plans.
   const opened = openDispatcher(options)
-  const headers = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
+  const bare = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
+  const withBody = { ...bare, 'content-type': 'application/json' }
   return {
     /** Sends once: no redirect, no retry. `onSent` is called when the request was handed to the connection. */
     exchange: async (
@@ -81,6 +82,7 @@ export function openHttpClient(options: HttpClientOptions) {
         readonly signal?: AbortSignal | undefined
       } = {},
     ): Promise<HttpResponse> => {
+      const headers = request.body === null ? bare : withBody
       const sending = { request, headers, timeoutMs, onSent, signal, proxy }
       return withoutKey(await exchange(await opened, sending), apiKey)
     },
@@ -196,10 +198,9 @@ function exchange(
     if (signal?.aborted) return giveUp()
     signal?.addEventListener('abort', giveUp, { once: true })
     const { method, origin, path, body } = request
-    const sending = { ...headers, ...(body === null ? {} : { 'content-type': 'application/json' }) }
     keepParser()
     pool.dispatch(
-      { method, origin, path, body, headers: sending },
+      { method, origin, path, body, headers },
       {
         onRequestStart: (controller) => {
           // The caller has its answer already, and nothing was sent.

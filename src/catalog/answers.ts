@@ -152,7 +152,7 @@ export function webAnswer(kind: 'organic' | 'news' | 'video') {
   return (body: unknown, context: ReadingContext): ParsedAnswer => {
     const fields = asFields(body) ?? {}
     const here = localised(fields, context)
-    return gather(fields, here, [
+    return gather(fields, here.language, [
       items(fields.organic_results, (item) => described(item, (one) => read(one, here))),
       items(fields.related_searches, (item) => worded('related', item)),
     ])
@@ -172,7 +172,7 @@ export const aiAnswer = listAnswer('references', (item) => described(item, refer
 function listAnswer(field: string, read: (item: unknown) => Result | null) {
   return (body: unknown, context: ReadingContext): ParsedAnswer => {
     const fields = asFields(body) ?? {}
-    return gather(fields, context, [items(fields[field], read)])
+    return gather(fields, localised(fields, context).language, [items(fields[field], read)])
   }
 }
 
@@ -196,11 +196,11 @@ function described(item: unknown, read: (item: AnswerFields) => Result): Result 
   return fields === null ? null : read(fields)
 }
 
-function gather(fields: AnswerFields, context: ReadingContext, reads: readonly ReadResults[]): ParsedAnswer {
+function gather(fields: AnswerFields, language: string | null, reads: readonly ReadResults[]): ParsedAnswer {
   return {
     results: reads.flatMap((read) => read.results),
     malformed: reads.flatMap((read) => read.malformed),
-    facts: facts(fields, localised(fields, context).language),
+    facts: facts(fields, language),
   }
 }
 
@@ -249,11 +249,17 @@ function blank(kind: ResultKind): Result {
 /** The fields that all results with a link have. */
 function linked(kind: ResultKind, item: AnswerFields, position = item.position): Result {
   return {
-    ...blank(kind),
+    kind,
     position: integer(position),
     title: text(item.title),
     link: link(item.link),
     source: text(item.source),
+    snippet: null,
+    displayedLink: null,
+    snippetMatched: null,
+    news: null,
+    video: null,
+    image: null,
   }
 }
 

@@ -127,8 +127,16 @@ export function answerIngest(
     /** Stores a whole body with its billed call. */
     save: async (task: Task, body: Buffer, call: Pick<NewAnswer, 'callId' | 'settlement' | 'fetchedAt'>) => {
       const { id, runId, queryId, page } = task
-      const packed = isQuicklyPacked(body) ? { body, encoding: null } : await compress(body)
-      const answerId = await store.saveAnswer({ ...call, ...packed, task: { id, runId, queryId, page } })
+      const { callId, settlement, fetchedAt } = call
+      const packed = isQuicklyPacked(body) ? null : await compress(body)
+      const answerId = await store.saveAnswer({
+        callId,
+        settlement,
+        fetchedAt,
+        body: packed?.body ?? body,
+        encoding: packed?.encoding ?? null,
+        task: { id, runId, queryId, page },
+      })
       const parsed = parseStored(task, body, call.fetchedAt)
       // A service may end its results with such a page each time: only without any result is it no use.
       const isUseless = 'reason' in parsed && !(parsed.isHole === true && page > 1)
@@ -266,7 +274,7 @@ function textDifference(
   answered: unknown,
   same: (asked: string, answered: string) => boolean,
 ): Difference | null {
-  if (asked === undefined || typeof answered !== 'string') return null
+  if (asked === undefined || typeof answered !== 'string' || asked === answered) return null
   return same(String(asked), answered) ? null : { asked, answered }
 }
 

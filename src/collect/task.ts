@@ -108,7 +108,8 @@ export function taskRunner(
       connection.note(outcome)
       switch (nextStepAfter[outcome]) {
         case 'keep': {
-          asyncMode.note(task.operation, settlement.latencyMs)
+          if (billableOperation(task.operation).asyncParam !== undefined)
+            asyncMode.note(task.operation, settlement.latencyMs)
           const saved = await save(task, call)
           const isHole = 'reason' in saved.parsed && saved.parsed.isHole === true
           if (isHole && !lookedAgain && budget.canAffordRetry(task)) {

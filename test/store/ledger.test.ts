@@ -47,6 +47,20 @@ describe('the ledger', () => {
     ])
   })
 
+  test('numbers calls that begin together in their order, each with its own task', async () => {
+    const { store, sql, a, b, c } = await aRunOfThree()
+    const tasks = Array.from({ length: 40 }, (_, number) => [a, b, c][number % 3] as typeof a)
+    const ids = await Promise.all(tasks.map((task, number) => begin(store, task, noon + number)))
+    expect(sql('SELECT call_id, task_id, sent_at FROM calls ORDER BY call_id')).toEqual(
+      tasks.map((task, number) => ({
+        call_id: ids[number],
+        task_id: task.id,
+        sent_at: new Date(noon + number).toISOString(),
+      })),
+    )
+    expect(new Set(ids)).toHaveProperty('size', 40)
+  })
+
   test('counts what was billed and what nobody knows apart, and a call in the air as neither', async () => {
     const { store, sql, run, a, b, c } = await aRunOfThree()
     await keep(store, a)

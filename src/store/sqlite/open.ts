@@ -198,6 +198,7 @@ const refuse = async (): Promise<never> => {
 /** A write through a reader is a mistake in this program. */
 const refusingWriter: GroupCommit = {
   write: refuse,
+  writeTogether: refuse,
   writePaid: refuse,
   writePaidTogether: refuse,
   writeDerived: refuse,

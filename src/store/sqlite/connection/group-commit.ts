@@ -6,9 +6,11 @@ import { isDiskFailure, isDiskFull, isLocked, isWriteFailure } from './errors.ts
 export interface GroupCommit {
   /** Fulfilled with what the change returns once it is durable; rejected, alone, with what it throws. */
   write<T>(change: () => T): Promise<T>
+  /** The same of what one function writes: that of one commit it is given together, and returns what came of each. */
+  writeTogether<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /** The same for paid answers: on a full disk they may use the reserved room, and wait where that is too small. */
   writePaid<T>(change: () => T): Promise<T>
-  /** The same of what one function writes: that of one commit it is given together, and returns what came of each. */
+  /** The same of paid answers that one function writes together. */
   writePaidTogether<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /**
    * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming.
@@ -211,6 +213,7 @@ export function groupCommit(
 
   return {
     write: (change) => enqueue(eachAlone<ReturnType<typeof change>>, change, 'usual'),
+    writeTogether: (changeAll, one) => enqueue(changeAll, one, 'usual'),
     writePaid: (change) => enqueue(eachAlone<ReturnType<typeof change>>, change, 'paid'),
     writePaidTogether: (changeAll, one) => enqueue(changeAll, one, 'paid'),
     writeDerived: (changeAll, one) => enqueue(changeAll, one, 'derived'),

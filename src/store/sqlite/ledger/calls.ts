@@ -6,7 +6,16 @@ import { damagedMark, orNull } from '../../compression.ts'
 import type { AcceptedJob, AnswerStore, Journal, NewAnswer, OpenJob, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { drizzle, each, insertOrFail, named, once, raw, updateOrFail } from '../connection/statements.ts'
+import {
+  drizzle,
+  each,
+  inserter,
+  named,
+  once,
+  raw,
+  updateOrFail,
+  type Value,
+} from '../connection/statements.ts'
 import { fitRuns } from '../planning/fit.ts'
 import {
   answers,
@@ -54,10 +63,7 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
   const leaseOf = leaser(db)
   const find = taskFinder(db)
   const setState = db.prepare(raw`${updateOrFail} ${tasks} SET ${tasks.state} = ? WHERE ${tasks.id} = ?`)
-  const insertCall = db.prepare(
-    raw`${insertOrFail} INTO ${calls} (${calls.runId}, ${calls.taskId}, ${calls.operation}, ${calls.sentAt}, ${calls.credits},
-      ${calls.keyId}) VALUES (?, ?, ?, ?, ?, ?)`,
-  )
+  const insertCalls = callWriter(db, keys)
   const insertJob = once(() =>
     db.prepare(
       raw`INSERT INTO ${asyncJobs} (${asyncJobs.taskId}, ${asyncJobs.callId}, ${asyncJobs.jobId}, ${asyncJobs.acceptedAt})
@@ -104,12 +110,7 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
       return [...new Set(lastBilled.map(({ operation }) => operation))]
     },
     operationsUnusable: async () => operationsUnusable(db),
-    beginCall: (call: NewCall) =>
-      writer.write(() => {
-        const { runId, taskId, operation, sentAt, credits, keyHash } = call
-        const row = insertCall.run(runId, taskId, operation, sentAt, credits, keys.idOf(keyHash))
-        return Number(row.lastInsertRowid)
-      }),
+    beginCall: (call) => writer.writeTogether(insertCalls, call),
     callOfRun: (callId, runId) =>
       writer.write(() => {
         orm.update(calls).set({ runId }).where(eq(calls.id, callId)).run()
@@ -133,11 +134,28 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
       }),
     acceptedJobs: async (runIds) =>
       db
-        .prepare<[runs: string], TaskRow & Omit<OpenJob, 'task'>>(acceptedJobs)
+        .prepare<[runs: string], Omit<TaskRow, 'reusable'> & Omit<OpenJob, 'task'>>(acceptedJobs)
         .all(JSON.stringify(runIds))
-        .map(({ round: _, taskId, callId, jobId, acceptedAt, sentAt, ...task }) => {
-          return { taskId, callId, jobId, acceptedAt, sentAt, task: { ...taskFromRow(task), reusable: null } }
+        .map(({ taskId, callId, jobId, acceptedAt, sentAt, ...task }) => {
+          return { taskId, callId, jobId, acceptedAt, sentAt, task: taskFromRow(task, null) }
         }),
+  }
+}
+
+/** Writes calls that are to be sent; returns their numbers. */
+function callWriter(db: Database, keys: ApiKeyIds): (begun: readonly NewCall[]) => readonly number[] {
+  const { runId, taskId, operation, sentAt, credits, keyId } = calls
+  const add = inserter(
+    db,
+    raw`${calls} (${runId}, ${taskId}, ${operation}, ${sentAt}, ${credits}, ${keyId})`,
+    6,
+  )
+  return (begun) => {
+    const values: Value[] = []
+    for (const { runId, taskId, operation, sentAt, credits, keyHash } of begun)
+      values.push(runId, taskId, operation, sentAt, credits, keys.idOf(keyHash))
+    const first = add(values)
+    return begun.map((_, place) => first + place)
   }
 }
 

@@ -427,7 +427,7 @@ export function queryUpdateWriter(
     const together: WrittenTogether = { ended: [], ends: [] }
     const effects = updates.map((update) => follow(update, together))
     if (together.ended.length > 0) endTasks.run(JSON.stringify(together.ended))
-    const alike = groupedBy(together.ends, ({ run, because, kind }) => JSON.stringify([run, because, kind]))
+    const alike = groupedBy(together.ends, ({ run, because, kind }) => `${run} ${kind} ${because}`)
     for (const ends of alike.values()) {
       const { because, kind, run } = ends[0] as PagingEndOfRun
       setEnd.run(because, kind, run, JSON.stringify(ends.map(({ query }) => query)))

@@ -35,12 +35,14 @@ export function resultWriter(
     .pluck()
   const write = answerWriter(db)
   const writeDetails = detailWriter(db, dictionary)
+  /** Texts of the answers that were prepared: JSON among them is not made twice. */
+  const factsAtHand = new Map<AnswerFacts, readonly (string | null)[]>()
 
   const keep = (read: ReadAnswer, anew?: 'anew'): void => {
     refresh()
     const { answerId, normaliser, says } = read
     const placed = placesOf(says.results)
-    const facts = dictionary.texts(textsOfFacts(says.facts))
+    const facts = dictionary.texts(factsAtHand.get(says.facts) ?? textsOfFacts(says.facts))
     const items = dictionary.items(placed.map(({ result }) => result))
     const lists = listsOf(placed, items)
     if (anew !== undefined || !write.first(read, facts, lists)) {
@@ -56,11 +58,16 @@ export function resultWriter(
   return {
     prepare: (reads) => {
       refresh()
-      const texts = reads.flatMap(({ says }) => textsOfFacts(says.facts))
-      dictionary.prepare(
-        texts,
-        reads.flatMap(({ says }) => says.results),
-      )
+      const texts: (string | null)[] = []
+      const results: Result[] = []
+      factsAtHand.clear()
+      for (const { says } of reads) {
+        const ofFacts = textsOfFacts(says.facts)
+        factsAtHand.set(says.facts, ofFacts)
+        texts.push(...ofFacts)
+        results.push(...says.results)
+      }
+      dictionary.prepare(texts, results)
     },
     keep,
   }
@@ -68,16 +75,18 @@ export function resultWriter(
 
 /** Results that have a rank, in their order, as they are remembered. */
 function rankedItems(placed: readonly Placed[], items: readonly Item[]): readonly StoredItem[] {
-  return placed.flatMap(({ kind, result }, index) => {
-    if (!isRanked(kind)) return []
+  const ranked: StoredItem[] = []
+  for (const [index, { kind, result }] of placed.entries()) {
+    if (!isRanked(kind)) continue
     const link = items[index]?.link ?? null
-    return {
+    ranked.push({
       link: link?.link ?? null,
       sameAs: link?.sameAs ?? null,
       linkId: link?.id ?? null,
       title: result.title?.toWellFormed() ?? null,
-    }
-  })
+    })
+  }
+  return ranked
 }
 
 /** Removes the results of an answer that turned out to be none, inside a transaction. */
@@ -138,7 +147,7 @@ export function storedPositions(byKind: Readonly<Record<number, readonly (number
 
 const key = ['answer_id', 'kind', 'place']
 
-function textsOfFacts(facts: AnswerFacts): (string | null)[] {
+function textsOfFacts(facts: AnswerFacts): readonly (string | null)[] {
   const { notice, searchParameters, knowledgeGraph, aiMarkdown, aiBlocks } = facts
   return [notice, json(searchParameters), json(knowledgeGraph), aiMarkdown, json(aiBlocks)]
 }
@@ -188,6 +197,8 @@ function detailWriter(
     'height',
   ])
   return (answerId, placed) => {
+    // Most kinds of results have none.
+    if (!placed.some(({ result: { news, video, image } }) => news ?? video ?? image)) return
     const dated = placed.flatMap(({ kind, place, result: { news, video } }) => {
       const details = video ?? news
       return details === null ? [] : { kind, place, details, video }
@@ -195,7 +206,6 @@ function detailWriter(
     const images = placed.flatMap(({ kind, place, result: { image } }) =>
       image === null ? [] : { kind, place, image },
     )
-    if (dated.length === 0 && images.length === 0) return
     const texts = dictionary.texts([
       ...dated.flatMap(({ details, video }) => [
         details.date,
