@@ -37,7 +37,17 @@ export const reportFormats = {
     extensions: ['.xlsx'],
     load: async () => (await import('../report/formats/workbook.ts')).workbookFormat,
   },
-  html: { extensions: ['.html', '.htm'], load: async () => (await import('../page/html.ts')).pageFormat },
+  html: {
+    extensions: ['.html', '.htm'],
+    load: async () => {
+      // With the window of the first screen: what is loaded once V8 has the settings for documents, it compiles anew.
+      const [{ pageFormat }] = await Promise.all([
+        import('../page/html.ts'),
+        import('../page/page-window.ts'),
+      ])
+      return pageFormat
+    },
+  },
   pdf: { extensions: ['.pdf'], load: async () => (await import('../page/paper.ts')).pdfFormat },
   email: {
     extensions: ['.eml'],

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { createDeflate } from 'node:zlib'
+import { groupedBy } from '../model/maps.ts'
 import type { Language } from '../model/settings/presentation.ts'
 import { escaped } from '../output/markup.ts'
 import { reportPageContent } from '../report/build-data.ts'
 import type { PageContent } from '../report/data.ts'
+import { baselineOrder } from '../report/history/keyword-status.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
 import { wordsOf } from '../report/words/words.ts'
-import { type PackedPage, packed, pageScriptId, withoutTexts } from './packed.ts'
+import { type PackedPage, packed, pageScriptId } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -67,8 +69,36 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
 /** What stands in the file as elements: the first screen, which shows no title and no link of a result. */
 async function written(content: PackedPage, script: string): Promise<string> {
   const { firstScreen } = await import('./page-window.ts')
-  return firstScreen([...jsonPieces(withoutTexts(content))].join(''), script)
+  return firstScreen([...jsonPieces(forFirstScreen(content))].join(''), script)
 }
+
+/** What the first screen is drawn of: the results of the last day and of the compared one, without their titles and links. */
+function forFirstScreen(page: PackedPage): PackedPage {
+  const { history, compare, serps, results } = page
+  const last = history.days.length - 1
+  const order = baselineOrder(history.days, compare)
+  const kept = [...groupedBy(serps, ([keyword]) => keyword).values()].flatMap((own) => {
+    const known = own.filter(([, , depth]) => depth !== 0)
+    const before = order.find((one) => known.some(([, day]) => day === one))
+    return known.filter(([, day]) => day === last || day === before)
+  })
+  const used = new Set(
+    kept.flatMap(([, , , first = 0, ...places]) =>
+      places.flatMap((place) => (place < 0 ? [] : first + place)),
+    ),
+  )
+  return {
+    ...page,
+    texts: [],
+    links: { hosts: [], parts: [] },
+    features: [],
+    serps: kept,
+    results: results.map((result, place) => (used.has(place) ? result : unused)),
+  }
+}
+
+/** Stands for a result that nothing names: the others keep their places. */
+const unused: PackedPage['results'][number] = [null, null, null]
 
 /** The title of the file: that of the report, and for whom it is. */
 export function titleOf({ presentation: { title, client, language }, history }: PageContent): string {

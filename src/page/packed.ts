@@ -106,11 +106,6 @@ export function packed(page: PageContent): PackedPage {
   }
 }
 
-/** Without titles and links of results, which are most of it. */
-export function withoutTexts(page: PackedPage): PackedPage {
-  return { ...page, texts: [], links: packedLinks([]) }
-}
-
 export function unpacked({
   serps,
   results,

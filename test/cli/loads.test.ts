@@ -132,7 +132,7 @@ test('where Node keeps what it compiled, it is asked to before anything else is 
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
-test('where Node keeps nothing, what the build compiled is taken, also of packages and around a call', async () => {
+test('where Node keeps nothing, what the build compiled is taken, also of packages, around a call and for a page', async () => {
   const telling = `import vm from 'node:vm';import{syncBuiltinESMExports}from'node:module';
     vm.Script=class extends vm.Script{constructor(text,about){super(text,about);
     if(about?.filename)process.stderr.write(this.cachedDataRejected+'\\n')}};syncBuiltinESMExports()`
@@ -140,6 +140,10 @@ test('where Node keeps nothing, what the build compiled is taken, also of packag
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(telling)}`,
   })
   expect(stdout).toMatch(/service +answers/)
+  const page = await place.run(['report', 'desks', '--format', 'html', '--out', 'desks.html'], {
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(telling)}`,
+  })
+  expect(page.stderr).not.toContain('true')
   const keeps = 'enableCompileCache' in module
   expect([...new Set(stderr.split('\n'))]).toEqual(keeps ? [''] : ['false', ''])
 })

@@ -3,15 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { jsonPieces, reportPage } from '../../src/page/html.ts'
 import { inflated, unpacked } from '../../src/page/packed.ts'
-import type { PageData } from '../../src/report/data.ts'
+import type { PageData, PageSerp } from '../../src/report/data.ts'
+import { serpPairs } from '../../src/report/metrics/serps.ts'
 import { firstDayPage, hostilePage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
 const assets = { head: 'document.title = "0"', script: 'document.title = "1 < 2"', style: 'p { color: red }' }
 
-async function html(data: PageData): Promise<string> {
+async function html(data: PageData, script = assets.script): Promise<string> {
   const pieces: string[] = []
-  for await (const piece of reportPage(data, assets)) pieces.push(piece)
+  for await (const piece of reportPage(data, { ...assets, script })) pieces.push(piece)
   return pieces.join('')
 }
 
@@ -49,6 +50,34 @@ describe('the report as a page', () => {
     expect(await textIn(page, 'page-script')).toBe(assets.script)
     expect(page).toContain(`<script>${assets.head}</script>`)
     expect(page).toContain(`<style>${assets.style}</style>`)
+  })
+
+  test.each([
+    ['a usual one', samplePage({ keywords: 20, days: 10 })],
+    ['a hostile one', hostilePage()],
+    ['a first day', firstDayPage()],
+  ])('%s has its first screen drawn of the result pages of two days alone', async (_, data) => {
+    const page = await html(
+      data,
+      `const tell = document.createElement('p');
+      tell.textContent = encodeURIComponent(document.getElementById('page-data').textContent);
+      document.getElementById('report').append(tell)`,
+    )
+    const [, told = ''] = /<div id="report"><p>([^<]+)<\/p>/.exec(page) ?? []
+    const given = unpacked(JSON.parse(decodeURIComponent(told)))
+    const named = (serp: PageSerp | null) =>
+      serp === null
+        ? null
+        : { ...serp, results: serp.results.map(([rank, , , site, targets]) => [rank, site, targets]) }
+    const pairsOf = ({ history, serps, compare }: PageData) =>
+      serpPairs(history, serps, compare).map(({ current, compared }) => [named(current), named(compared)])
+    expect(pairsOf(given)).toEqual(pairsOf(data))
+    expect(given.serps.length).toBe(
+      pairsOf(data)
+        .flat()
+        .filter((serp) => serp !== null).length,
+    )
+    expect([given.texts, given.features]).toEqual([[], []])
   })
 
   test('is the same for the same data', async () => {
