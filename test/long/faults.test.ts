@@ -7,7 +7,6 @@ import { ledgerFaults } from '../support/ledger-check.ts'
 import { often } from '../support/long.ts'
 import { wrongOutcomes } from '../support/outcomes.ts'
 import { wrongFile } from '../support/stored-file.ts'
-import { callRows } from '../support/stored-rows.ts'
 
 vi.mock('../../src/store/sqlite/connection/group-commit.ts', async (original) => {
   const { mortalWriter } = await import('../support/mortal.ts')
@@ -36,7 +35,7 @@ const happened = new Set<string>()
 
 const judge = async (story: Story, complete: boolean) => {
   for (const { fault } of story.requests) happened.add(`fault ${fault}`)
-  for (const { outcome } of callRows(story.path)) happened.add(`call ${outcome}`)
+  for (const { outcome } of story.calls) happened.add(`call ${outcome}`)
   for (const { end, reasons } of story.goes)
     for (const what of [`process ${end}`, ...reasons.map((reason) => `run ${reason}`)]) happened.add(what)
   return [...ledgerFaults(story), ...wrongOutcomes(story, complete), ...(await wrongFile(story))]

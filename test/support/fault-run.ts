@@ -15,7 +15,7 @@ import { apiKey, type FaultCase, type Go } from './fault-cases.ts'
 import type { JobFile } from './fault-jobs.ts'
 import { type Life, newLife } from './life.ts'
 import { liveAs, mortalClock, mortalStore } from './mortal.ts'
-import { query } from './stored-rows.ts'
+import { type CallRow, query } from './stored-rows.ts'
 import { aTerminal } from './terminal.ts'
 
 /** What became of one process. */
@@ -42,6 +42,8 @@ export interface Story {
   readonly jobs: readonly JobFile[]
   readonly goes: readonly GoEnd[]
   readonly requests: readonly LedgerEntry[]
+  /** The ledger of calls. */
+  readonly calls: readonly CallRow[]
   /** Credits. */
   readonly charged: number
 }

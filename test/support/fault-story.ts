@@ -7,7 +7,7 @@ import { fastClock } from './fast-clock.ts'
 import { apiKey, type FaultCase, type Go } from './fault-cases.ts'
 import { type JobFile, ownSite } from './fault-jobs.ts'
 import { databaseOf, type GoEnd, letGo, newestRuns, type Stage, type Story } from './fault-run.ts'
-import { waitingJobs } from './stored-rows.ts'
+import { callRows, waitingJobs } from './stored-rows.ts'
 
 /** After so many processes nothing goes wrong any more and nothing is scarce: the next ones must come to the end. */
 const troubledGoes = 16
@@ -89,16 +89,16 @@ function storyOf({ sandbox, ...stage }: Stage, jobs: readonly JobFile[], goes: r
     jobs,
     goes: [...goes],
     requests: [...requests],
+    calls: callRows(databaseOf(stage)),
     charged,
   }
 }
 
 /** Whoever was told that it stopped goes on where jobs of closed runs still wait, though the newest runs are complete. */
 function isOver(stage: Stage, jobs: readonly JobFile[], last: GoEnd | undefined): boolean {
-  const path = databaseOf(stage)
-  const runs = newestRuns(path)
-  const complete = runs.length === jobs.length && runs.every(({ reason }) => isComplete(reason))
-  return complete && ((last?.stopped ?? null) === null || waitingJobs(path) === 0)
+  if (last === undefined) return false
+  const complete = last.reasons.length === jobs.length && last.reasons.every(isComplete)
+  return complete && (last.stopped === null || waitingJobs(databaseOf(stage)) === 0)
 }
 
 function endless(goes: readonly GoEnd[], complete: boolean): readonly string[] {

@@ -2,7 +2,7 @@ import { groupedBy } from '../../src/model/maps.ts'
 import type { LedgerEntry } from '../../src/sandbox/state.ts'
 import type { GoEnd, Story } from './fault-run.ts'
 import { groups } from './groups.ts'
-import { type CallRow, callRows } from './stored-rows.ts'
+import type { CallRow } from './stored-rows.ts'
 
 /** A call of ours with the request that it became; null where it never left. */
 export interface Pair {
@@ -17,7 +17,7 @@ type Problems = readonly string[]
 
 /** What in the ledger does not agree with what the service saw and charged. */
 export function ledgerFaults(story: Story): Problems {
-  const calls = callRows(story.path)
+  const { calls } = story
   const { pairs, problems } = pairUp(story, calls)
   return [
     ...problems,

@@ -4,17 +4,21 @@ import { groupedBy } from '../../src/model/maps.ts'
 import type { Story } from './fault-run.ts'
 import { groups } from './groups.ts'
 import { isCutShort } from './ledger-check.ts'
-import { type CallRow, callRows, query, type TaskRow, taskRows, waitingJobs } from './stored-rows.ts'
+import { type CallRow, query, type TaskRow, taskRows, waitingJobs } from './stored-rows.ts'
 
 type Problems = readonly string[]
 
 /** What is wrong with the tasks, their answers and what was made of them. @param complete whether the runs are at their end */
 export function wrongOutcomes(story: Story, complete: boolean): Problems {
   const tasks = taskRows(story.path)
+  const jobs = groupedBy(
+    query<{ task: number }>(story.path, 'SELECT task_id AS task FROM async_jobs'),
+    ({ task }) => task,
+  )
   const ended = story.goes.at(-1)?.end === 'ended'
   return [
     ...(ended ? tasks.flatMap(leftInWork) : []),
-    ...tasks.flatMap(({ id, state }) => wrongJob(story, id, state)),
+    ...tasks.flatMap(({ id, state }) => wrongJob(jobs.get(id)?.length ?? 0, id, state)),
     ...failures(story, tasks),
     ...tasks.flatMap(answered),
     ...groups(
@@ -33,13 +37,12 @@ function leftInWork(task: TaskRow): Problems {
   return ['leased', 'sent', 'answered'].includes(task.state) ? [`left in work: ${nameOf(task)}`] : []
 }
 
-function wrongJob({ path }: Story, task: number, state: string): Problems {
-  const jobs = query(path, 'SELECT 1 FROM async_jobs WHERE task_id = ?', task).length
+function wrongJob(jobs: number, task: number, state: string): Problems {
   return (jobs === 1) === (state === 'accepted') ? [] : [`task ${task} is ${state}, with ${jobs} jobs`]
 }
 
-function failures({ path, goes }: Story, tasks: readonly TaskRow[]): Problems {
-  const callsOf = groupedBy(callRows(path), ({ taskId }) => taskId)
+function failures({ calls: all, goes }: Story, tasks: readonly TaskRow[]): Problems {
+  const callsOf = groupedBy(all, ({ taskId }) => taskId)
   // Where the disk was full, the end of a task may be stored without that of its call.
   const isTorn = goes.some(({ end }) => end === 'full')
   const isWrong = (task: TaskRow): boolean => {
