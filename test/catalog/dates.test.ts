@@ -114,7 +114,7 @@ describe('as Intl writes it', () => {
   const locales = languages.flatMap((language) =>
     localesOf(language).map((locale) => [language, locale] as const),
   )
-  const runs = { numRuns: 40 }
+  const runs = { numRuns: 15 }
   // To make a formatter takes longer than all else here.
   const agoIn = memoised(
     (locale, options: Intl.RelativeTimeFormatOptions) => new Intl.RelativeTimeFormat(locale, options),

@@ -41,7 +41,7 @@ const text = fc
   )
   .filter((value) => !refused.test(value) && normalText(value) !== '')
 
-const runs = { numRuns: 60 }
+const runs = { numRuns: 30 }
 
 test('any text written as CSV is read back in its one spelling, and labels as they were', async () => {
   const folder = await folderOf({})
@@ -124,7 +124,7 @@ test('no bytes at all make the reader throw', async () => {
       expect(queries.length + problems.length).toBeGreaterThan(0)
       for (const problem of problems) expect(problem).toMatch(/^x\.(csv|yaml)(:\d+(:\d+)?)?: .+; .+$/)
     }),
-    { numRuns: 150 },
+    { numRuns: 75 },
   )
 })
 

@@ -123,7 +123,7 @@ describe('a database that is in use', () => {
     mkdirSync(path)
     expect(store.file.isLost()).toBe(true)
     await store.file.rescue()
-    expect(readFileSync(join(folder, 'rankline.rescued.db'))).toEqual(before)
+    expect(readFileSync(join(folder, 'rankline.rescued.db')).equals(before)).toBe(true)
     expect(existsSync(join(folder, 'rankline.rescued-2.db'))).toBe(true)
   })
 

@@ -128,7 +128,7 @@ describe('what the views add up is what was observed', () => {
           counted += temp.sql(`${countedRuns} WHERE job = ?`, name).length
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
     expect(counted).toBeGreaterThan(40)
     expect((await checkDatabase(temp.path)).findings).toEqual([])

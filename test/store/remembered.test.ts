@@ -112,7 +112,7 @@ test('what a process remembers of a query is what it would read, whoever changes
       }
       expect((await checkDatabase(temp.path)).findings).toEqual([])
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   )
 })
 

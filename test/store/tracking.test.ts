@@ -86,7 +86,7 @@ test('a history says of each day what the views say of its runs', async () => {
       )
       await temp.store[Symbol.asyncDispose]()
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   )
 })
 

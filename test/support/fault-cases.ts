@@ -203,6 +203,7 @@ export const faultCase: fc.Arbitrary<FaultCase> = fc.record({
 const everyFault: readonly FaultRule['do'][] = [
   ...[{ status: 500 }, { refuse: 'rate' as const }, { redirect: 'http://127.0.0.1:9/' }],
   ...[{ hangUp: 'before' as const }, { stall: 'after' as const }, { cut: true as const }],
+  ...[{ status: 404 }, { status: 400 }],
   ...[{ garble: true as const }, { oversize: 60_000 }, { body: { error: apiKey } }],
 ]
 
@@ -229,7 +230,7 @@ export const caseOfEveryFault: FaultCase = {
     },
   ],
   rules: everyFault.map((fault) => ({ do: fault, times: 1 })),
-  outage: null,
+  outage: { after: 4, times: 1 },
   credits: { first: 10_000, more: 10 },
   quota: null,
   sandbox: {
