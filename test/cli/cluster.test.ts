@@ -109,6 +109,16 @@ test('--all takes the keywords of all jobs, each once', async () => {
   expect(clusters[0]?.keywords[0]).toMatchObject({ query: 'standing desk', jobs: ['acme', 'other'] })
 })
 
+test('gaps are clusters where a rival is among the first ten and you are not', async () => {
+  const table = await place.call(['cluster', 'acme', '--gaps'])
+  expect(table.stdout).toMatch(
+    /^cluster +keywords +clicks +rival +rank +its page +your rank\nstanding desk +3 +\d+ +rival\.com +\d+ +rival\.com\/\S+ +-\n/,
+  )
+  expect(table.stderr).toContain('Rivals are among the first ten and you are not: ')
+  const csv = await place.call(['cluster', 'acme', '--gaps', '--format', 'csv'])
+  expect(csv.stdout).toMatch(/^cluster,operation,.*\nstanding desk,alpha\.search,us,,,3,3300,\d+,rival\.com,/)
+})
+
 test('exports have the cluster of each query as their last column', async () => {
   const { code, stdout } = await place.call(['export', 'organic', '--clusters', '--format', 'jsonl'])
   expect(code).toBe(0)
@@ -148,9 +158,18 @@ test.each([
     ['acme', '--views', '--format', 'csv'],
     '--views prints YAML for the job file. Leave it out, or the format',
   ],
+  [['acme', '--views', '--gaps'], '--views and --gaps print two things. Leave one of them out'],
+  [['other', '--gaps'], '--gaps compares you with rivals, and there are no targets of yours'],
   [['acmee'], 'Did you mean acme?'],
 ])('%j is refused with a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await place.call(['cluster', ...args])
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toContain(sentence)
+})
+
+test('a volume that was added from a file counts where the job has none', async () => {
+  await place.file('volumes.csv', 'keyword,volume\nsit stand desk,9000\nstanding desk,1\n')
+  const added = await place.call(['volumes', 'add', 'volumes.csv', '--country', 'us'])
+  expect(added.code, added.stderr).toBe(0)
+  expect((await document('acme')).clusters[0]).toMatchObject({ cluster: 'sit stand desk', volume: 12_300 })
 })

@@ -57,14 +57,17 @@ export async function newestRuns(store: Pick<Store, 'latestRun'>, jobs: readonly
 
 /** The keywords of these runs, with answers that can have come by now. */
 export function keywordsOf(
-  store: Pick<Store, 'keywordSerps'>,
+  store: Pick<Store, 'keywordSerps' | 'addedVolumes'>,
   runs: readonly { readonly id: number; readonly job: string }[],
   now: number,
 ): readonly MarketKeyword[] {
   const latest = latestKnown(now)
+  const added = store.addedVolumes()
   const found = new Map<number, MarketKeyword>()
   for (const { id, job } of runs)
-    for (const keyword of store.keywordSerps(id, latest)) {
+    for (const serp of store.keywordSerps(id, latest)) {
+      const volume = serp.volume ?? added(serp.text, JSON.parse(serp.params))?.volume ?? null
+      const keyword = { ...serp, volume }
       const known = found.get(keyword.queryId)
       found.set(
         keyword.queryId,
@@ -154,7 +157,7 @@ export function bestOf(targets: MarketKeyword['targets']): Place | null {
 
 /** Makes the name of the cluster of each keyword of these jobs; null for what is in none. */
 export async function clusterNames(
-  store: Pick<Store, 'keywordSerps' | 'latestRun'>,
+  store: Pick<Store, 'keywordSerps' | 'addedVolumes' | 'latestRun'>,
   jobs: readonly string[],
   { least, now }: { readonly least: number; readonly now: number },
 ) {

@@ -57,7 +57,7 @@ export function candidatesFor(
 }
 
 /** Which share of the pages for the words of one query, and of those that show up for everything, compete with those of its meaning. */
-const besideMeaning = { own: 0.6, common: 0.18 }
+const besideMeaning = { own: 0.4, common: 0.1 }
 
 /** Every web page that competes for a query of a meaning. */
 export function candidatesOfMeaning(

@@ -10,6 +10,7 @@ import {
   suggestedViews,
   usualShare,
 } from '../../../arrive/clusters/clusters.ts'
+import { type Gap, gapColumns, gapRows, gapsDocument, gapsOf } from '../../../arrive/clusters/gaps.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped } from '../../../model/text.ts'
@@ -20,6 +21,8 @@ import { rowFormats } from '../../../output/formats/index.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { paramTexts, shortLink } from '../../../report/cells.ts'
+import { defaultCurve } from '../../../report/ctr.ts'
+import { rateOf } from '../../../report/metrics/figure.ts'
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
@@ -38,6 +41,7 @@ const flags = {
   shared: textOption(
     `How many of the first ten results keywords of a cluster share, 1 to ${mostShared} [${usualShare}]`,
   ),
+  gaps: switchOption('Only clusters for which rivals are among the first ten and you are not, by clicks'),
   views: switchOption('Print tags and views for the job file instead: one for each cluster'),
 } satisfies OptionSpecs
 
@@ -49,6 +53,7 @@ export const clusterCommand = {
   examples: [
     ['cluster acme', 'which keywords are the work of one page'],
     ['cluster acme --out clusters.csv', 'a line for each keyword'],
+    ['cluster acme --gaps', 'clusters where rivals rank and you do not'],
     ['cluster acme --views', 'tags and views for the job file'],
   ],
   run: cluster,
@@ -73,28 +78,35 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
     return 0
   }
   const found = clustersOf(keywordsOf(store, runs, systemClock.wall()), least)
+  const gaps = flags.gaps === true ? gapsOf(found.clusters, usualRate) : null
+  if (gaps !== null) refuseWithoutTargets(found.clusters)
+  const width = flags.out === undefined ? terminal.columns : fileColumns
   if (format === 'csv') {
     const write = await rowFormats.csv.load()
     await writeOutput(
-      write(clusterRows(found.clusters), { columns: clusterColumns, csv }),
+      gaps === null
+        ? write(clusterRows(found.clusters), { columns: clusterColumns, csv })
+        : write(gapRows(gaps), { columns: gapColumns, csv }),
       flags.out,
       terminal,
     )
   } else if (format === 'json') {
-    const document = clustersDocument(found, { jobs: runs.map(({ job }) => job), least })
+    const jobs = runs.map(({ job }) => job)
+    const document = gaps === null ? clustersDocument(found, { jobs, least }) : gapsDocument(gaps)
     await writeOutput(asStream(`${JSON.stringify(document, null, 2)}\n`), flags.out, terminal)
   } else if (format === 'yaml')
     await writeOutput(asStream(suggestedViews(found.clusters)), flags.out, terminal)
   else {
-    const width = flags.out === undefined ? terminal.columns : fileColumns
-    await writeOutput(asStream(`${clusterTable(found.clusters, width)}`), flags.out, terminal)
+    const table = gaps === null ? clusterTable(found.clusters, width) : gapTable(gaps, width)
+    await writeOutput(asStream(table), flags.out, terminal)
   }
-  note(terminal, wrapLines(summary(found, least), terminal.columns))
+  note(terminal, wrapLines(summary(found, least, gaps), terminal.columns))
   return 0
 }
 
 /** Views are written as YAML alone. */
-function refuseFormat({ format, json, raw, excel }: ClusterFlags): 'yaml' {
+function refuseFormat({ format, json, raw, excel, gaps }: ClusterFlags): 'yaml' {
+  if (gaps === true) throw new UsageError('--views and --gaps print two things. Leave one of them out')
   if (format !== undefined || json === true || raw === true || excel === true)
     throw new UsageError('--views prints YAML for the job file. Leave it out, or the format')
   return 'yaml'
@@ -139,6 +151,44 @@ function clusterTable(clusters: readonly Cluster[], width: number): string {
   )
 }
 
+const usualRate = (rank: number): number => rateOf(defaultCurve, rank)
+
+/** Without rivals, or without own targets, nothing is a gap. */
+function refuseWithoutTargets(clusters: readonly Cluster[]): void {
+  const sides = new Set(
+    clusters.flatMap(({ keywords }) => keywords.flatMap(({ targets }) => targets.map(({ own }) => own))),
+  )
+  if (clusters.length > 0 && sides.size < 2)
+    throw new UsageError(
+      `--gaps compares you with rivals, and there are no ${sides.has(1) ? 'rivals. Name them under competitors:' : 'targets of yours. Name them under targets:'} in the job file, then: rankline run`,
+    )
+}
+
+function gapTable(gaps: readonly Gap[], width: number): string {
+  if (gaps.length === 0) return ''
+  return formatTable(
+    [
+      { title: 'cluster', shrinks: true, least: 16 },
+      { title: 'keywords', align: 'right' },
+      { title: 'clicks', align: 'right' },
+      { title: 'rival', shrinks: true },
+      { title: 'rank', align: 'right' },
+      { title: 'its page', shrinks: true, dropped: true },
+      { title: 'your rank', align: 'right' },
+    ],
+    gaps.map(({ cluster, clicks, rivals: [rival], ownRank }) => [
+      sanitize(cluster.name),
+      grouped(cluster.keywords.length),
+      clicks === null ? '' : grouped(Math.round(clicks)),
+      sanitize(rival?.target ?? ''),
+      String(rival?.rank ?? ''),
+      sanitize(shortLink(rival?.url ?? '')),
+      ownRank === null ? '-' : grouped(ownRank),
+    ]),
+    width,
+  )
+}
+
 function marketOf({ operation, params }: Cluster): string {
   return [operation, ...paramTexts(params)].join(' ')
 }
@@ -157,13 +207,16 @@ function pagesText({ pages }: Cluster): string {
 }
 
 /** What was grouped, and how old it is. */
-function summary({ clusters, leftOut }: Clustering, least: number): string {
+function summary({ clusters, leftOut }: Clustering, least: number, gaps: readonly Gap[] | null): string {
   const keywords = clusters.flatMap((one) => one.keywords)
   const several = clusters.filter((one) => one.keywords.length > 1)
   const together = several.reduce((sum, one) => sum + one.keywords.length, 0)
   const competing = several.filter(({ pages }) => pages.length > 1).length
   return [
     `${count(keywords.length, 'keyword')}: ${grouped(together)} in ${count(several.length, 'cluster')} of several that share at least ${least} of the first ten results, ${grouped(keywords.length - together)} alone.`,
+    ...(gaps === null
+      ? []
+      : [`Rivals are among the first ten and you are not: ${count(gaps.length, 'cluster')}.`]),
     ...(competing === 0 ? [] : [`In ${count(competing, 'cluster')} two or more of your pages compete.`]),
     ...(leftOut === 0 ? [] : [`Left out: ${count(leftOut, 'keyword')} without stored web results.`]),
     ...(keywords.length === 0 ? [] : [ageText(keywords.map(({ fetchedAt }) => fetchedAt))]),
