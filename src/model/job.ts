@@ -279,6 +279,11 @@ export const jobSettings = {
     field: 'views',
     help: 'Tabs of the HTML report, for instance [{ name: Money, tags: [money] }]',
   },
+  ctr: {
+    value: text,
+    field: 'ctr',
+    help: 'Which click curve estimates clicks: default, own (fitted from clicks of Search Console) or a file with rank,ctr',
+  },
   notes: {
     value: 'notes',
     field: 'notes',

@@ -160,3 +160,8 @@ export interface QueryPaging {
   readonly pageSize: number | null
   readonly depth: number | null
 }
+
+/** The country that a query is asked in, as params say it: two letters, or empty. */
+export function countryOfParams({ gl, cc, mkt }: Readonly<Record<string, string | number>>): string {
+  return String(gl ?? cc ?? /-([a-z]{2})$/i.exec(String(mkt ?? ''))?.[1] ?? '').toLowerCase()
+}

@@ -24,6 +24,7 @@ queries:
   - file: keywords.csv
 budget: { max_credits: 500, keep: 1000 }
 strict_echo: true
+ctr: own
 freshness_of_runs: { warn_after: 26h, error_after: 50h }
 alerts: [{ when: drop, by: 3, top: 20, for: { tags: [money] }, confirm: 2, to: [mail] }]
 ping: { url_env: PING_URL }
@@ -47,6 +48,7 @@ describe('a job file with every key', () => {
       async: 'auto',
       paging: 'all',
       until: 'own',
+      ctr: 'own',
       deepEveryMs: 604_800_000,
       freshnessMs: 43_200_000,
       strictEcho: true,

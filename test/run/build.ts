@@ -42,6 +42,7 @@ export function aJob(settings: Partial<JobSettings> = {}): JobSettings {
     paging: 'all',
     until: 'own',
     deepEveryMs: 7 * 86_400_000,
+    ctr: null,
     strictEcho: false,
     freshnessMs: null,
     timezone: 'UTC',

@@ -274,9 +274,6 @@ async function* linesOf(chunks: AsyncIterable<Buffer>) {
   if (rest !== '') yield { text: rest, line: ++line }
 }
 
-/** Rows that are held in memory at a time, in all columns that are read. */
-const parquetRows = 100_000
-
 async function recogniseParquet(file: InputFile): Promise<RecognisedFile> {
   const { path } = file
   if (path === null)
@@ -311,32 +308,31 @@ async function recogniseParquet(file: InputFile): Promise<RecognisedFile> {
         let first = 0
         for (const group of metadata.row_groups) {
           const rows = Number(group.num_rows)
-          for (let from = 0; from < rows; from += parquetRows) {
-            const size = Math.min(parquetRows, rows - from)
-            const data: unknown[][] = []
-            await parquetRead({
-              file: source,
-              metadata,
-              compressors,
-              columns: wanted,
-              rowStart: first + from,
-              rowEnd: first + from + size,
-              onChunk: ({ columnName, columnData, rowStart }) => {
-                const place = placeOf.get(columnName) as number
-                const column = data[place] ?? new Array(size)
-                data[place] = column
-                const base = rowStart - first - from
+          const data: ArrayLike<unknown>[] = []
+          await parquetRead({
+            file: source,
+            metadata,
+            compressors,
+            columns: wanted,
+            rowStart: first,
+            rowEnd: first + rows,
+            onChunk: ({ columnName, columnData, rowStart }) => {
+              const place = placeOf.get(columnName) as number
+              if (columnData.length >= rows) data[place] = columnData
+              else {
+                const column = (data[place] as unknown[] | undefined) ?? Array<unknown>(rows).fill(null)
                 for (let index = 0; index < columnData.length; index++)
-                  column[base + index] = columnData[index]
-              },
-            }).catch((error: unknown) => {
-              throw damaged(error)
-            })
-            const reader = parquetReader(file, draft, data)
-            for (let index = 0; index < size; index++) {
-              reader.set(index, first + from + index + 1)
-              take(reader)
-            }
+                  column[rowStart - first + index] = columnData[index]
+                data[place] = column
+              }
+            },
+          }).catch((error: unknown) => {
+            throw damaged(error)
+          })
+          const reader = parquetReader(file, draft, data)
+          for (let index = 0; index < rows; index++) {
+            reader.set(index, first + index + 1)
+            take(reader)
           }
           first += rows
         }
@@ -376,14 +372,20 @@ async function withFile<T>(
   })
 }
 
-function parquetReader(file: InputFile, draft: ClickDraft, data: readonly (readonly unknown[])[]) {
+function parquetReader(file: InputFile, draft: ClickDraft, data: readonly ArrayLike<unknown>[]) {
   let index = 0
   let number = 0
   // Values of a dictionary are the same string again and again.
+  const days = new Map<number, string>()
   const known = { query: new Map<unknown, number>(), page: new Map<unknown, number>() }
   const word = (place: number): string => {
     const value = data[place]?.[index]
-    if (value instanceof Date) return value.toISOString().slice(0, 10)
+    if (value instanceof Date) {
+      const at = value.getTime()
+      const day = days.get(at) ?? value.toISOString().slice(0, 10)
+      days.set(at, day)
+      return day
+    }
     return value === null || value === undefined ? '' : typeof value === 'string' ? value : String(value)
   }
   return {

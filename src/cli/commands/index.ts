@@ -79,7 +79,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'clicks <what> [name]',
-    describe: 'Clicks of Search Console from files, beside ranks: add, list, undo',
+    describe: 'Clicks of Search Console from files, beside ranks: add, list, undo; fit a click curve to them',
     load: async () => (await import('./workspace/clicks.ts')).clicksCommand,
   },
   {

@@ -2,14 +2,16 @@ import { featuresOf } from '../../catalog/index.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { CsvStyle } from '../../output/formats/format.ts'
 import type { Store } from '../../store/sqlite/open.ts'
+import { defaultCurve } from '../ctr.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'
 import type { RequestedPeriod } from '../history/period.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import { sourceForClient } from '../presentation/audience.ts'
 import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
 import { type BrowserPlaces, type Paper, papers, type ReportFormat, type ReportSource } from '../report.ts'
+import { ownCurve } from './measured-clicks.ts'
 import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
-import { type ReportFilter, rankedJob } from './rank-report.ts'
+import { newestRun, type ReportFilter, rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
 export interface ReportRequest {
@@ -34,9 +36,22 @@ export interface ReportRequest {
   readonly browsers: BrowserPlaces
 }
 
+/** How a report is to measure: with the curve of the job's own clicks where its file says so and no option names another one. */
+async function jobMeasure(
+  store: Store,
+  { job, settings, measure, date }: ReportRequest,
+): Promise<MetricOptions> {
+  if (measure.curve !== defaultCurve) return measure
+  const newest = settings ?? (await newestRun(store, job, date))?.settings
+  if (newest?.ctr !== 'own') return measure
+  const { built } = await rankedJob(store, job, { date, targets: settings?.targets })
+  return { ...measure, curve: (built === null ? null : ownCurve(store, built.history)) ?? defaultCurve }
+}
+
 /** Reads what every format of a report is made of. */
 export async function reportSource(store: Store, request: ReportRequest): Promise<ReportSource> {
-  const { job, settings, format, date, tolerance, filter = {}, measure, order } = request
+  const { job, settings, format, date, tolerance, filter = {}, order } = request
+  const measure = await jobMeasure(store, request)
   const { period = null, compare = null } = request.period ?? {}
   const { report: ofJob } = await presentationSettings(store, job, settings)
   const requestedPeriod = {

@@ -26,9 +26,10 @@ import type { ReadChange, SyncStep } from '../sync.ts'
 /** Older runs do not name newer settings. */
 type StoredSettings = Omit<
   JobSettings,
-  'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets' | 'budget' | 'continues'
+  'ctr' | 'deepEveryMs' | 'strictEcho' | 'freshnessOfRuns' | 'alerts' | 'targets' | 'budget' | 'continues'
 > & {
   readonly alerts?: JobSettings['alerts']
+  readonly ctr?: JobSettings['ctr']
   readonly deepEveryMs?: number
   readonly continues?: JobSettings['continues']
   readonly strictEcho?: boolean

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
+import { fromJobFile } from '../../../jobfile/files.ts'
 import { UsageError } from '../../../model/errors.ts'
+import type { JobSettings } from '../../../model/job.ts'
 import { listOption, type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import type { ResultKind } from '../../../model/result.ts'
 import { suspicionText } from '../../../model/run.ts'
@@ -100,7 +102,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const csv = csvStyle(flags)
   const audience = audienceOf(flags)
   const order = rowOrder(flags)
-  const measure = metricOptions(flags)
+  const options = metricOptions(flags)
   const days = serpDays(flags)
   const requestedPeriod = {
     period: valueFlag('--period', flags.period, period),
@@ -116,6 +118,8 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const named = await findJob(reader, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
+  const curve = flags.ctr === undefined ? await curveOfJob(reader, job, settings) : null
+  const measure = curve === null ? options : { ...options, curve }
   // What new targets would have been is found in a copy: a report changes nothing, and the next run keeps it.
   const hasNew = settings !== null && reader.runsToBackfill(job, settings.targets, null).length > 0
   await using copy = hasNew ? await openCopy(database) : null
@@ -352,6 +356,16 @@ export function refuseMissingKind({ kind }: MetricOptions, history: RankHistory)
   throw new UsageError(
     `The job ${history.job} has no ranks of ${kindLabels[kind]}; write --kind ${[...new Set(has)].join(' or ')}, or leave it out`,
   )
+}
+
+/** The curve of the file that a job names; null where it names none. */
+async function curveOfJob(
+  store: Pick<Store, 'latestRun'>,
+  job: string,
+  settings: JobSettings | null,
+): Promise<CtrCurve | null> {
+  const { ctr, file } = settings ?? (await store.latestRun(job))?.settings ?? { ctr: null, file: '' }
+  return ctr === null || ctr === 'own' || ctr === 'default' ? null : curveOf(fromJobFile(file, ctr))
 }
 
 function curveOf(file: string): CtrCurve {

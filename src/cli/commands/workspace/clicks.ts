@@ -1,4 +1,5 @@
 import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
+import { fitCurve, heldOut } from '../../../arrive/clicks/fit.ts'
 import { dayNumber, dayText, siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
@@ -6,12 +7,16 @@ import { count, grouped } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { defaultCurve } from '../../../report/ctr.ts'
+import { clickSamples } from '../../../report/requests/measured-clicks.ts'
+import { rankedJob } from '../../../report/requests/rank-report.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
+import { findJob } from '../../arguments.ts'
 import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
 
-const works = { add, list, undo }
+const works = { add, list, undo, fit }
 
 const flags = {
   site: textOption('add: the property, where the files do not say it: acme.com, or https://www.acme.com/'),
@@ -32,6 +37,7 @@ export const clicksCommand = {
     ['clicks add bulk/ --site acme.com', 'tables of its bulk export: CSV, JSONL, Parquet'],
     ['clicks list', 'what was added, with its days and sums'],
     ['clicks undo 3', 'takes the third addition away'],
+    ['clicks fit acme', 'click rates by rank from own clicks, beside the default curve'],
   ],
   run: clicks,
 } satisfies Command
@@ -226,6 +232,100 @@ async function undo(flags: ClicksFlags, terminal: Terminal): Promise<number> {
       : `Undone: ${id}, ${count(addition.rows, 'row')} of ${sanitize(addition.source)}.\n`,
   )
   return 0
+}
+
+/** `rankline clicks fit`: the curve of own clicks beside the default one, and what both foretell of keywords that were held out. */
+async function fit(flags: ClicksFlags, terminal: Terminal): Promise<number> {
+  await using store = await openWhatIsStored(flags)
+  const named =
+    flags.name === undefined ? null : await findJob(store, { ...flags, job: flags.name }, terminal)
+  if (named === null && flags.name !== undefined) return 2
+  const jobs = named === null ? await store.jobNames() : [named.name]
+  const samples = []
+  for (const job of jobs) {
+    const { built } = await rankedJob(store, job, { targets: named?.settings?.targets })
+    if (built !== null) samples.push(...clickSamples(store, built.history))
+  }
+  if (samples.length === 0)
+    throw new UsageError(
+      'No keyword has both clicks of Search Console and a rank of the same days. Add clicks with rankline clicks add, and look at: rankline clicks list',
+    )
+  const { rates } = defaultCurve
+  const curve = fitCurve(
+    samples.flatMap(({ samples: all }) => all),
+    rates,
+  )
+  const error = heldOut(samples, rates)
+  if (flags.json === true) {
+    await terminal.write(`${JSON.stringify(fitDocument(samples.length, curve, error), null, 2)}\n`)
+    return 0
+  }
+  const percent = (rate: number | null): string =>
+    rate === null ? '-' : `${(rate * 100).toFixed(rate < 0.01 ? 2 : 1)}%`
+  const rows = curve.map(({ rank, rate, measured, interval, clicks, impressions, isDefault }) => [
+    String(rank),
+    percent(rate),
+    percent(measured),
+    interval === null ? '-' : interval.map(percent).join(' to '),
+    percent(rates[rank - 1] ?? 0),
+    grouped(clicks),
+    grouped(impressions),
+    isDefault ? 'default, scaled' : 'own clicks',
+  ])
+  const off = (foretold: number): string =>
+    error.clicks === 0
+      ? 'no clicks to compare with'
+      : `${foretold >= error.clicks ? '+' : ''}${Math.round((foretold / error.clicks - 1) * 100)}%`
+  const lines = [
+    `Click rates by rank of ${count(samples.length, 'keyword')} with clicks and a rank; all devices, without words of the brand.`,
+    '',
+    formatTable(fitColumns, rows, terminal.columns).trimEnd(),
+    '',
+    error.keywords === 0
+      ? 'No keyword is held out: there are too few.'
+      : `Held out: ${count(error.keywords, 'keyword')}, ${count(error.clicks, 'click')}. A curve of the others foretells ${grouped(Math.round(error.foretold))} (${off(error.foretold)}), the default curve ${grouped(Math.round(error.byDefault))} (${off(error.byDefault)}).`,
+    "Reports use it where the job file says 'ctr: own'.",
+  ]
+  await terminal.write(`${lines.join('\n')}\n`)
+  return 0
+}
+
+const fitColumns = [
+  { title: 'rank', align: 'right' },
+  { title: 'curve', align: 'right' },
+  { title: 'counted', align: 'right' },
+  { title: '95% interval', align: 'right' },
+  { title: 'default', align: 'right' },
+  { title: 'clicks', align: 'right' },
+  { title: 'impressions', align: 'right' },
+  { title: 'from', dropped: true },
+] as const
+
+function fitDocument(
+  keywords: number,
+  curve: ReturnType<typeof fitCurve>,
+  error: ReturnType<typeof heldOut>,
+) {
+  return {
+    keywords,
+    ranks: curve.map(({ rank, rate, measured, interval, clicks, impressions, samples, isDefault }) => ({
+      rank,
+      rate,
+      counted: measured,
+      interval,
+      default_rate: defaultCurve.rates[rank - 1] ?? 0,
+      clicks,
+      impressions,
+      samples,
+      falls_back: isDefault,
+    })),
+    held_out: {
+      keywords: error.keywords,
+      clicks: error.clicks,
+      foretold: error.foretold,
+      foretold_by_default: error.byDefault,
+    },
+  }
 }
 
 /** A property as Search Console names it: a bare domain is all of it. */

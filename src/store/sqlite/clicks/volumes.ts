@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { count, max, min, sql } from 'drizzle-orm'
+import { countryOfParams } from '../../../model/query.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import { queryKey } from './draft.ts'
@@ -11,11 +12,6 @@ export interface AddedVolume {
   readonly source: string
   /** The day that the file is of, as a number of days since 1970-01-01. */
   readonly day: number
-}
-
-/** The country that a query is asked in, as params say it: two letters, or empty. */
-export function countryOfParams({ gl, cc, mkt }: Readonly<Record<string, string | number>>): string {
-  return String(gl ?? cc ?? /-([a-z]{2})$/i.exec(String(mkt ?? ''))?.[1] ?? '').toLowerCase()
 }
 
 /** The newest volume of the country, else one of all countries. Ranges are none. */

@@ -1,0 +1,138 @@
+import { type CountedSpan, countedSpans } from '../../arrive/clicks/counted.ts'
+import {
+  type FittedRank,
+  fitCurve,
+  fittedRanks,
+  type KeywordSamples,
+  type RankSample,
+} from '../../arrive/clicks/fit.ts'
+import { dayNumber, dayText, siteOfProperty } from '../../arrive/clicks/rows.ts'
+import { isBrandWord } from '../../arrive/clicks/suggest.ts'
+import { countryOfParams } from '../../model/query.ts'
+import { grouped } from '../../model/text.ts'
+import type { StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
+import type { Store } from '../../store/sqlite/open.ts'
+import { defaultCurve } from '../ctr.ts'
+import { dayValue, type Keyword, type RankHistory, type RankSeries } from '../history/rank-history.ts'
+import type { CtrCurve } from '../metrics/figure.ts'
+
+type ClickReads = Pick<Store, 'clickSpans' | 'clicksOf'>
+
+/** The sites of the own targets of a job. */
+function ownSites({ targets }: Pick<RankHistory, 'targets'>): readonly string[] {
+  return [...new Set(targets.flatMap(({ own, site }) => (own ? (siteOfProperty(site) ?? []) : [])))]
+}
+
+/** Rows of a query that are of the country of a keyword, where the files have countries. */
+function inCountry(
+  rows: readonly StoredClicks[],
+  { params }: Pick<Keyword, 'params'>,
+  withCountries: ReadonlySet<number>,
+) {
+  const country = countryOfParams(params)
+  return rows.filter((one) => country === '' || !withCountries.has(one.table) || one.country === country)
+}
+
+/** What is read of a job: which table counts on which day, and the rows of its keywords. */
+export function clicksReader(store: ClickReads, history: RankHistory, timeSpan: 'day' | 'period') {
+  const spans = store.clickSpans(ownSites(history))
+  const counted = countedSpans(spans, { rowsOf: 'query', timeSpan })
+  const keyOf = (table: number, day: number): string => `${table} ${day}`
+  return {
+    counted,
+    hasCountries: counted.every(({ spans: all }) => all.every((one) => one.hasCountries)),
+    /** The rows of each keyword in these spans. */
+    rowsOf(wanted: readonly CountedSpan[]): readonly (readonly StoredClicks[])[] {
+      const all = wanted.flatMap(({ spans: some }) => some)
+      const tables = [...new Set(all.map(({ table }) => table))]
+      const counts = new Set(all.map(({ table, day }) => keyOf(table, day)))
+      const withCountries = new Set(all.flatMap(({ table, hasCountries }) => (hasCountries ? [table] : [])))
+      const rows = store.clicksOf(
+        history.keywords.map(({ query }) => query),
+        tables,
+      )
+      return history.keywords.map((keyword, place) =>
+        inCountry(rows[place] ?? [], keyword, withCountries).filter(({ table, day }) =>
+          counts.has(keyOf(table, day)),
+        ),
+      )
+    },
+  }
+}
+
+/** The best own rank of each keyword on each day; undefined where it is not known, null where it is absent. */
+function ownRanks(history: RankHistory): ReadonlyMap<number, ReadonlyMap<string, number>> {
+  const ranks = new Map<number, Map<string, number>>()
+  for (const series of history.series) {
+    if (history.targets[series.target]?.own !== true) continue
+    const ofKeyword = ranks.get(series.keyword) ?? new Map<string, number>()
+    ranks.set(series.keyword, ofKeyword)
+    for (const [place, day] of history.days.entries()) {
+      const rank = rankOn(series, place)
+      if (rank !== null) ofKeyword.set(day, Math.min(rank, ofKeyword.get(day) ?? rank))
+    }
+  }
+  return ranks
+}
+
+function rankOn({ cells, seen }: RankSeries, day: number): number | null {
+  return dayValue(cells[day] ?? null, seen[day])?.rank ?? null
+}
+
+/**
+ * What Search Console counted of each keyword at each rank: day by day where the files have days, else over a period in which its rank moved
+ * by one place at most. Words of the brand are left out: they are clicked whatever their rank.
+ */
+export function clickSamples(store: ClickReads, history: RankHistory): readonly KeywordSamples[] {
+  const ranks = ownRanks(history)
+  const sites = ownSites(history)
+  const daily = clicksReader(store, history, 'day')
+  const reader = daily.counted.length > 0 ? daily : clicksReader(store, history, 'period')
+  const untilOf = new Map(reader.counted.map(({ from, until }) => [from, until]))
+  const rows = reader.rowsOf(reader.counted)
+  return history.keywords.flatMap(({ query, kind }, place) => {
+    if (kind !== 'organic' || sites.some((site) => isBrandWord(query, site))) return []
+    const ofKeyword = ranks.get(place) ?? new Map<string, number>()
+    const samples: RankSample[] = []
+    for (const { day, clicks, impressions } of rows[place] ?? []) {
+      const rank = steadyRank(ofKeyword, day, untilOf.get(day) ?? day)
+      if (rank !== null && rank <= fittedRanks) samples.push({ rank, clicks, impressions })
+    }
+    return samples.length === 0 ? [] : [{ keyword: query, samples }]
+  })
+}
+
+/** The rank between two days, where it moved by one place at most; null where it is not known. */
+function steadyRank(ranks: ReadonlyMap<string, number>, from: number, until: number): number | null {
+  if (from === until) return ranks.get(dayText(from)) ?? null
+  const within = [...ranks].flatMap(([day, rank]) => {
+    const at = dayNumber(day)
+    return at >= from && at <= until ? [rank] : []
+  })
+  within.sort((a, b) => a - b)
+  const [least, most] = [within[0], within.at(-1)]
+  if (least === undefined || most === undefined || most - least > 1) return null
+  return within[Math.floor(within.length / 2)] ?? null
+}
+
+/** The curve of a job's own clicks; null where nothing was counted at any rank. */
+export function ownCurve(store: ClickReads, history: RankHistory): CtrCurve | null {
+  const samples = clickSamples(store, history).flatMap(({ samples: all }) => all)
+  const fitted = fitCurve(samples, defaultCurve.rates)
+  return fitted.every(({ isDefault }) => isDefault) ? null : curveFrom(fitted, ownSites(history).join(', '))
+}
+
+function curveFrom(fitted: readonly FittedRank[], sites: string): CtrCurve {
+  const impressions = fitted.reduce((sum, one) => sum + one.impressions, 0)
+  const scaled = fitted.flatMap(({ rank, isDefault }) => (isDefault ? [rank] : []))
+  const rest =
+    scaled.length === 0
+      ? ''
+      : `; ${scaled.length} ranks with too few impressions follow the shape of ${defaultCurve.name}`
+  return {
+    name: `Own clicks of ${sites}`,
+    version: '1',
+    source: `Search Console, ${grouped(impressions)} impressions, all devices${rest}`,
+    rates: fitted.map(({ rate }) => rate),
+  }
+}
