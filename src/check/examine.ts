@@ -41,7 +41,7 @@ import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connect
 import { freeBytes } from '../store/sqlite/connection/watch.ts'
 import { quickCheck } from '../store/sqlite/maintenance/check.ts'
 import { type CheckFinding, checks, type InstallationFacts } from './doctor.ts'
-import { type LaidOutFile, schemaFiles } from './init-files.ts'
+import { type LaidOutFile, schemaFiles } from './init.ts'
 
 /** A check by its name, and what it found. */
 export interface Examined extends CheckFinding {

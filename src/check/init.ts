@@ -1,9 +1,13 @@
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { billableOperation } from '../catalog/index.ts'
 import { readCsv } from '../jobfile/csv.ts'
-import { unreadable } from '../jobfile/files.ts'
+import { unreadable, workspaceFile } from '../jobfile/files.ts'
+import { jobFileJsonSchema, workspaceJsonSchema } from '../jobfile/json-schema.ts'
 import { paramValue } from '../jobfile/params.ts'
 import type { Report } from '../jobfile/source.ts'
 import { site } from '../jobfile/targets.ts'
+import { UsageError } from '../model/errors.ts'
 import { type InvalidValue, quoted, type ReadResult, timezone } from '../model/values.ts'
 
 /** What a new workspace is about. */
@@ -20,7 +24,7 @@ export interface WorkspaceAnswers {
 }
 
 /** A site that the sandbox lets compete for every query. */
-export const sandboxSite = 'northdesk.example'
+const sandboxSite = 'northdesk.example'
 
 /** The answers of a person who is not asked, on a machine in that time zone. */
 export function usualAnswers(zone: string): WorkspaceAnswers {
@@ -105,12 +109,12 @@ export function readTime(text: string): ReadResult<{ readonly hour: number; read
 }
 
 /** A time of day as clocks show it. */
-export function clockTime(hour: number, minute: number): string {
+function clockTime(hour: number, minute: number): string {
   return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`
 }
 
 /** A client of an agency, and what its job is about. */
-export interface Client extends WorkspaceAnswers {
+interface Client extends WorkspaceAnswers {
   /** As reports say it. */
   readonly client: string
   /** Its job: the name in small letters, with hyphens. */
@@ -208,4 +212,237 @@ function jobOf(client: string): string {
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '')
+}
+
+/** One file of a new workspace. */
+export interface LaidOutFile {
+  /** Below the folder of the workspace. */
+  readonly path: string
+  readonly text: string
+  /** Only its owner may read it. */
+  readonly isSecret?: true
+}
+
+/** The job of a new workspace. */
+export const jobFile = 'ranks.yaml'
+export const jobOfFile = 'ranks'
+
+const schemas = '.rankline'
+
+/** The files of a workspace with a job for each of these clients. */
+export function clientFiles(clients: readonly Client[], usual: WorkspaceAnswers): readonly LaidOutFile[] {
+  return [
+    ...clients.flatMap((client) => [
+      { path: `${client.job}.yaml`, text: job(client, client) },
+      { path: `${client.job}.csv`, text: `query,tags,volume\n${cellOf(client.client)},brand,\n` },
+    ]),
+    ...sharedFiles(usual),
+  ]
+}
+
+function cellOf(text: string): string {
+  return /[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The files of a new workspace, in the order in which they are told. */
+export function workspaceFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
+  return [
+    { path: jobFile, text: job(answers) },
+    { path: 'keywords.csv', text: keywords },
+    { path: 'README.md', text: readme(answers) },
+    ...sharedFiles(answers),
+  ]
+}
+
+function sharedFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
+  return [
+    { path: workspaceFile, text: shared(answers) },
+    { path: '.env', text: env, isSecret: true },
+    { path: '.env.example', text: envExample },
+    { path: '.gitignore', text: gitignore },
+    ...schemaFiles(),
+  ]
+}
+
+/** The JSON Schemas that the first lines of YAML files name. This version of rankline makes them, no person does. */
+export function schemaFiles(): readonly LaidOutFile[] {
+  return [
+    { path: `${schemas}/job.schema.json`, text: json(jobFileJsonSchema()) },
+    { path: `${schemas}/workspace.schema.json`, text: json(workspaceJsonSchema()) },
+  ]
+}
+
+/** The sandbox in which the site of the job is found. */
+export function sandboxCommand({ site }: WorkspaceAnswers): string {
+  return site === sandboxSite ? 'rankline sandbox' : `rankline sandbox --site ${site}`
+}
+
+function job(
+  { site, country, language, hour, minute }: WorkspaceAnswers,
+  of: { readonly job: string; readonly client: string } | null = null,
+): string {
+  const name = of?.job ?? jobOfFile
+  const file = of === null ? jobFile : `${name}.yaml`
+  const list = of === null ? 'keywords.csv' : `${name}.csv`
+  const location = new Intl.DisplayNames(['en'], { type: 'region' }).of(country.toUpperCase())
+  const competitors =
+    site === sandboxSite
+      ? 'competitors: [risewell.example, sitless.example]'
+      : '# competitors: [rival.com]      # sites of others, to compare with'
+  return `# yaml-language-server: $schema=./${schemas}/job.schema.json
+# What is searched for, how deep, how often, and whose ranks are tracked.
+# What it would cost, for free: rankline plan ${file}
+
+operation: alpha.search          # rankline operations lists all, with prices and parameters
+params: { gl: ${country}, hl: ${language}, location: "${location}" }
+depth: 20                        # the first 20 results of each query: two pages, two credits
+
+schedule: "${minute} ${hour} * * *"            # every day at ${clockTime(hour, minute)}: minute, hour, day, month, weekday
+
+targets: [${site}]
+${competitors}
+
+budget: { max_credits: 100 }     # a run stops there, and can be continued
+
+alerts:                          # sent to the channels of rankline.yaml, once when they begin and once when they are over
+  - { when: drop, by: 5, confirm: 2 }
+  - { when: run-failed }
+
+# How a report looks that you send: rankline report ${name} --for client --out ${name}.html
+${of === null ? '# report: { title: Our ranks, client: Acme Inc., agency: North, accent: "#0b6b5c", language: en }' : `report: { client: ${JSON.stringify(of.client)} }`}
+
+queries:
+  - file: ${list}           # a row for each query: its tags, its searches per month
+${of === null ? '  - { query: buy standing desk, tags: [money], priority: 10, volume: 1300 }\n' : ''}`
+}
+
+const keywords = `query,tags,volume
+standing desk,head,110000
+best standing desk,head;review,40500
+electric standing desk,head,27100
+small standing desk,feature,9900
+corner standing desk,feature,8100
+standing desk with drawers,feature,12100
+standing desk converter,accessory,22200
+standing desk mat,accessory,14800
+standing desk height,advice,3600
+`
+
+function shared({ timezone }: WorkspaceAnswers): string {
+  return `# yaml-language-server: $schema=./${schemas}/workspace.schema.json
+# What the jobs of this folder share. A job that says otherwise wins.
+
+defaults:
+  timezone: ${timezone}
+
+# Credits that all jobs together may cost, and those of one tag.
+# budget: { per_day: 500, per_month: 10000, by_tag: { acme: { per_month: 4000 } } }
+
+# Where messages go: rankline alerts test sends a sample. Addresses and passwords stand in .env, under the names given here.
+channels:
+  log: { type: file, path: alerts.jsonl }
+  # chat: { type: slack, url_env: SLACK_URL }
+  # mail: { type: email, to: [you@example.com] }
+
+# How long answers and results are kept; ranks stay.
+# keep: { answers: 90d, results: 2y }
+`
+}
+
+const env = `# For trying: the service is the sandbox on this machine (rankline sandbox).
+# With a real account, write its address and key here, and delete data/, which holds made-up results.
+RANKLINE_BASE_URL=http://127.0.0.1:8787
+RANKLINE_API_KEY=sandbox-key
+`
+
+const envExample = `# Copy this to .env and fill it in. .env is never committed.
+
+# Address of the service: the part before /v1.
+RANKLINE_BASE_URL=https://service.example
+RANKLINE_API_KEY=
+
+# For channels in rankline.yaml:
+# SLACK_URL=https://hooks.slack.com/services/…
+# SMTP_URL=smtps://user:password@smtp.example.com
+# SMTP_FROM=rankline@example.com
+`
+
+const gitignore = `.env
+data/
+alerts.jsonl
+`
+
+function readme(answers: WorkspaceAnswers): string {
+  return `# Ranks of ${answers.site}
+
+- \`${jobFile}\`: what is searched for, how deep and how often. \`keywords.csv\`: its keywords.
+- \`rankline.yaml\`: what all jobs of this folder share. \`.env\`: address and key of the service, never committed.
+- Without an account: \`${sandboxCommand(answers)}\` in another terminal answers in the place of the service.
+- \`rankline plan ${jobFile}\`: what a run would cost. \`rankline run ${jobFile}\`: collects. \`rankline report ${jobOfFile}\`: the ranks.
+- \`rankline report ${jobOfFile} --out ${jobOfFile}.html\`: a page to look at; also \`.pdf\`, \`.eml\` and \`.xlsx\`. \`report:\` in the job says how it looks.
+- With an account: write its address and key into \`.env\`, delete \`data/\` (made-up results), and run \`rankline doctor\`.
+- Every day by itself: \`rankline schedule\` stays up; \`rankline schedule --print systemd\` or \`crontab\` sets it up for good.
+- How all jobs are: \`rankline status\`.
+`
+}
+
+function json(schema: object): string {
+  return `${JSON.stringify(schema, null, 2)}\n`
+}
+
+/** What became of the files of a new workspace. */
+export interface LaidOut {
+  readonly written: readonly string[]
+  /** Files that were there already: they stay as they are. */
+  readonly kept: readonly string[]
+}
+
+/** Writes the files below a folder, which is made where it is missing. A file that exists is not touched, unless `replace` says so. */
+export async function layOut(
+  folder: string,
+  files: readonly LaidOutFile[],
+  { replace }: { readonly replace: boolean },
+): Promise<LaidOut> {
+  const written: string[] = []
+  const kept: string[] = []
+  for (const file of files) {
+    const isWritten = await writeOne(folder, file, replace)
+    ;(isWritten ? written : kept).push(file.path)
+  }
+  return { written, kept }
+}
+
+async function writeOne(
+  folder: string,
+  { path, text, isSecret }: LaidOutFile,
+  replace: boolean,
+): Promise<boolean> {
+  const file = join(folder, path)
+  const flag = replace ? 'w' : 'wx'
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text, { flag, ...(isSecret === true ? { mode: 0o600 } : {}) })
+    return true
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await isThere(file))) return false
+    throw new UsageError(`${file} cannot be written: ${reasons[code] ?? code}`, { cause: error })
+  }
+}
+
+/** A folder of the path may be a file: then it is that which exists. */
+async function isThere(file: string): Promise<boolean> {
+  return await lstat(file).then(
+    () => true,
+    () => false,
+  )
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'you may not write there. Name another folder',
+  EPERM: 'you may not write there. Name another folder',
+  EROFS: 'the disk is read-only. Name another folder',
+  EEXIST: 'a file stands where the folder would be. Name another folder',
+  ENOTDIR: 'a file stands where the folder would be. Name another folder',
+  ENOSPC: 'the disk is full. Free some space first',
 }

@@ -26,8 +26,7 @@ import {
 } from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages, type Expand, queryExpander, type RowToExpand } from './params.ts'
-import { readNotes } from './presentation.ts'
-import { fileSchema, operationName, querySchema, textSchema } from './schema.ts'
+import { fileSchema, operationName, querySchema, readNotes, textSchema } from './schema.ts'
 import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
   inFileOrder,

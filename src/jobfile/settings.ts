@@ -28,8 +28,7 @@ import {
   type SharedParams,
   unknownParam,
 } from './params.ts'
-import { reportUnknownInViews } from './presentation.ts'
-import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
+import { columnNames, looseJobSchema, optionsSchema, reportUnknownInViews } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets } from './targets.ts'
 import {

@@ -1,11 +1,11 @@
 import type { AlertRule } from '../../src/model/settings/alert.ts'
+import type { RunHealth } from '../../src/unattended/alerts/causes.ts'
 import { type AlertFacts, evaluate, type KnownAlert } from '../../src/unattended/alerts/judgement.ts'
 import type {
   AnsweredObservation,
   WatchedPair,
   WatchedQuery,
 } from '../../src/unattended/alerts/query-rules.ts'
-import type { RunHealth } from '../../src/unattended/alerts/run-rules.ts'
 
 export function aRule(rule: Partial<AlertRule> & Pick<AlertRule, 'when'>): AlertRule {
   return {

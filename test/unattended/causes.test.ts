@@ -5,8 +5,13 @@ import type { AlertMessage, AlertRule } from '../../src/model/settings/alert.ts'
 import { dayMs } from '../../src/model/time.ts'
 import type { CauseAlert } from '../../src/store/sqlite/unattended/alerts.ts'
 import type { NewMessage } from '../../src/store/sqlite/unattended/outbox.ts'
-import { type Cause, causesOfRun, causesOfStart, changeCauses } from '../../src/unattended/alerts/causes.ts'
-import type { RunHealth } from '../../src/unattended/alerts/run-rules.ts'
+import {
+  type Cause,
+  causesOfRun,
+  causesOfStart,
+  changeCauses,
+  type RunHealth,
+} from '../../src/unattended/alerts/causes.ts'
 import { letterOf } from '../../src/unattended/channels/letter.ts'
 import { aRule, aRun } from './build.ts'
 

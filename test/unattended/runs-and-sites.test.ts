@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { alertId, alertIdentity, evaluate } from '../../src/unattended/alerts/judgement.ts'
+import { alertId, type RunHealth } from '../../src/unattended/alerts/causes.ts'
+import { alertIdentity, evaluate } from '../../src/unattended/alerts/judgement.ts'
 import type { SiteList } from '../../src/unattended/alerts/query-rules.ts'
-import type { RunHealth } from '../../src/unattended/alerts/run-rules.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, observationsOf, story, told } from './build.ts'
 

@@ -25,10 +25,9 @@ import type { RunToJudge } from '../../store/sqlite/unattended/alerts.ts'
 import type { QueryOfRun, ResultList, TargetOfRun } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
-import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses } from './causes.ts'
+import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses, type RunHealth } from './causes.ts'
 import { type AlertChange, type AlertFacts, type Described, judge, watchedBy } from './judgement.ts'
 import type { AnsweredObservation, SiteList, WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
-import type { RunHealth } from './run-rules.ts'
 
 /**
  * Judges every run whose end no rule has judged yet: those that were collected now, and those of jobs whose process died before it judged

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { conditionOf } from '../../model/condition.ts'
 import { groupedBy } from '../../model/maps.ts'
 import { isComplete, type Suspicion } from '../../model/run.ts'
@@ -12,6 +11,15 @@ import {
 } from '../../model/settings/alert.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 import {
+  alertId,
+  judgeHealth,
+  judgeSkipped,
+  judgeWholeRun,
+  type RunHealth,
+  readAccount,
+  wholeRunRule,
+} from './causes.ts'
+import {
   judgeCitation,
   judgePage,
   judgeRank,
@@ -21,14 +29,6 @@ import {
   type WatchedQuery,
   type WatchedSerp,
 } from './query-rules.ts'
-import {
-  judgeHealth,
-  judgeSkipped,
-  judgeWholeRun,
-  type RunHealth,
-  readAccount,
-  wholeRunRule,
-} from './run-rules.ts'
 
 /** What is known of a job's alerts before it is judged. */
 interface JudgementContext {
@@ -269,11 +269,6 @@ function identityOf(job: string, rule: string, watched: Watched | null): string 
 /** The identity of the rule that an alert is of. */
 function ruleOf(identity: string): string {
   return (JSON.parse(identity) as readonly [job: string, rule: string])[1]
-}
-
-/** The id of an alert that begins at an instant. */
-export function alertId(identity: string, at: number): string {
-  return createHash('sha256').update(`${identity} ${at}`).digest('hex').slice(0, 12)
 }
 
 /**

@@ -1,23 +1,21 @@
 import { join, relative, resolve } from 'node:path'
 import {
-  questions,
-  readClients,
-  readPlace,
-  readSite,
-  readTime,
-  usualAnswers,
-  type WorkspaceAnswers,
-} from '../../../check/init.ts'
-import {
   clientFiles,
   jobFile,
   jobOfFile,
   type LaidOut,
   layOut,
+  questions,
+  readClients,
+  readPlace,
+  readSite,
+  readTime,
   sandboxCommand,
   schemaFiles,
+  usualAnswers,
+  type WorkspaceAnswers,
   workspaceFiles,
-} from '../../../check/init-files.ts'
+} from '../../../check/init.ts'
 import { mistakePrinter } from '../../../jobfile/source.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'

@@ -6,28 +6,9 @@ import { damagedMark, orNull } from '../../compression.ts'
 import type { AcceptedJob, AnswerStore, Journal, NewAnswer, OpenJob, Requeue } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import {
-  drizzle,
-  each,
-  inserter,
-  named,
-  once,
-  raw,
-  updateOrFail,
-  type Value,
-} from '../connection/statements.ts'
-import { fitRuns } from '../planning/fit.ts'
-import {
-  answers,
-  asyncJobs,
-  calls,
-  queries,
-  rawAnswers,
-  runQueries,
-  sharedCalls,
-  tasks,
-  unusableMark,
-} from '../schema.ts'
+import { drizzle, inserter, named, once, raw, updateOrFail, type Value } from '../connection/statements.ts'
+import { fitRuns } from '../planning/staging.ts'
+import { answers, asyncJobs, calls, queries, rawAnswers, runQueries, tasks, unusableMark } from '../schema.ts'
 import { answerWriter, bodyReader, type StoredBodyRow, storedBody } from './bodies.ts'
 import { leaser, type TaskRow, taskColumns, taskFinder, taskFromRow } from './leases.ts'
 
@@ -235,65 +216,6 @@ function operationsUnusable(db: Database): ReadonlyMap<string, number> {
       (ends.unusable.length === unusableInRow && ends.unusable.every((end) => end)),
   )
   return new Map(distrusted.map(([operation, { useless }]) => [operation, useless]))
-}
-
-/**
- * A call is numbered before it is sent, so that numbers tell the order where the clock was set back. What is less comes
- * from processes that wrote at once.
- */
-export const leastStepMs = 1_000
-
-/** Calls from one on, up to the next time that the clock was set back. */
-interface Stretch {
-  readonly firstCall: number
-  /** Added to what its clock said, so that what came later is later. */
-  readonly addedMs: number
-}
-
-/** Puts instants into the order in which they were, though the clock was set back in between. */
-export interface ClockSteps {
-  /** Whether it never was: then instants are in order as they are. */
-  readonly none: boolean
-  /** The stretch that a call was sent in. */
-  of(call: number): number
-  /** An instant of a stretch, in an order with all others. */
-  at(stretch: number, instant: number): number
-  /** An instant not before that one (itself in order), by the clock of the same stretch or of a later one. */
-  notBefore(stretch: number, earliest: number, instant: number): { at: number; stretch: number }
-}
-
-/** Calls of a queue are not among them: they come in the order in which they ended, and by the one clock of the queue. */
-const stepsBack = (after: number) =>
-  sql<{ id: number; back: number }>`SELECT id, before + coalesce(took, 0) - sent AS back
-    FROM (SELECT ${calls.id} AS id, ${calls.sentAt} AS sent, lag(${calls.sentAt}) OVER (ORDER BY ${calls.id}) AS before,
-        lag(${calls.latencyMs}) OVER (ORDER BY ${calls.id}) AS took FROM ${calls}
-      WHERE ${calls.id} > ${after} AND NOT EXISTS (SELECT 1 FROM ${sharedCalls} WHERE ${sharedCalls.callId} = ${calls.id}))
-    WHERE before - sent >= ${leastStepMs} ORDER BY id`
-
-/** @param after the call from which on it is asked */
-export function clockSteps(db: Database, after = 0): ClockSteps {
-  const stretches: Stretch[] = [{ firstCall: Number.NEGATIVE_INFINITY, addedMs: 0 }]
-  for (const { id, back } of each(db, stepsBack(after)))
-    stretches.push({ firstCall: id, addedMs: (stretches.at(-1) as Stretch).addedMs + back + 1 })
-  const at = (stretch: number, instant: number): number => instant + (stretches[stretch] as Stretch).addedMs
-  return {
-    none: stretches.length === 1,
-    of: (call) => {
-      let [low, high] = [0, stretches.length - 1]
-      while (low < high) {
-        const middle = Math.ceil((low + high) / 2)
-        if ((stretches[middle] as Stretch).firstCall <= call) low = middle
-        else high = middle - 1
-      }
-      return low
-    },
-    at,
-    notBefore: (stretch, earliest, instant) => {
-      let found = stretch
-      while (found + 1 < stretches.length && at(found, instant) < earliest) found += 1
-      return { at: Math.max(earliest, at(found, instant)), stretch: found }
-    },
-  }
 }
 
 /** The answer says nothing: no task uses it. */

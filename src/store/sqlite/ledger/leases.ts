@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Task } from '../../../model/run.ts'
 import type { LeaseRequest } from '../../journal.ts'
 import { named, once, raw, updateOrFail } from '../connection/statements.ts'
-import { freshValues, isFresh, understood } from '../planning/fit.ts'
+import { freshValues, isFresh, understood } from '../planning/staging.ts'
 import { answers, queries, runQueries, runs, tasks } from '../schema.ts'
 
 /** Of `tasks_ t` and `queries q`. */

@@ -10,7 +10,6 @@ import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import { finalKinds, restoreSkipped } from './fit.ts'
 import {
   askedBefore,
   continueQueries,
@@ -23,9 +22,11 @@ import {
   asked,
   assignQueryIds,
   createTable,
+  finalKinds,
   numbers,
   type PlannedJob,
   type RepeatedRow,
+  restoreSkipped,
   type Staged,
   stagedJob,
   summarise,

@@ -15,7 +15,7 @@ import type { AnswerRecord, ResultRecorder, TaskCountChange } from '../../journa
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, named, once, raw, updateOrFail } from '../connection/statements.ts'
-import { skippedForBalance } from '../planning/fit.ts'
+import { skippedForBalance } from '../planning/staging.ts'
 import { unobserved } from '../rankings/observations.ts'
 import { answers, runQueries as rq, runs, observations as seen, tasks, unusableMark } from '../schema.ts'
 import type { ResultWriter } from './write-results.ts'
