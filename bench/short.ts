@@ -17,6 +17,7 @@ const small: Readonly<Record<string, readonly number[]>> = {
   page: [1, 20],
   report: [20, 5, 10],
   export: [2_000],
+  import: [20, 30],
   'rank-history': [100, 5, 10],
   'taking-chunks': [3_000, 3],
   size: [5, 10, 20],

@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs'
 import type { ImportOptions } from '../../../arrive/import/format.ts'
 import { columnKinds } from '../../../arrive/import/formats/table.ts'
 import { type Imported, importFiles } from '../../../arrive/import/import.ts'
+import { proposedJob } from '../../../arrive/import/job-file.ts'
 import { formats } from '../../../arrive/import/registry.ts'
 import type { DayBeforeMonth } from '../../../arrive/import/values.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { listOption, type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
-import { closestMatch, count, grouped } from '../../../model/text.ts'
+import { closestMatch, count, grouped, shellWord } from '../../../model/text.ts'
 import { dayMs, systemClock, utcMinute } from '../../../model/time.ts'
 import { jobName } from '../../../model/values.ts'
+import { writeFileAtomically } from '../../../output/file.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
@@ -21,10 +23,12 @@ import type { ImportSummary } from '../../../store/sqlite/imports/schema.ts'
 import { day } from '../../arguments.ts'
 import { type Command, type TypedOptions, waitFlags } from '../../flags.ts'
 
-const ofFiles = ['job', 'as', 'column', 'target', 'day', 'days', 'dry-run'] as const
+const ofFiles = ['job', 'as', 'column', 'target', 'day', 'days', 'yes', 'dry-run'] as const
 
 const flags = {
-  job: textOption('The job that this is history of; default: any job that asks the same of the same site'),
+  job: textOption(
+    'The job that this is history of, whose file is proposed where there is none; default: any job that asks the same of the same site',
+  ),
   as: {
     ...textOption('The format, where it is not recognised'),
     values: formats.map(({ name }) => name),
@@ -33,6 +37,7 @@ const flags = {
   target: textOption('The site whose ranks a file has, where it does not say so'),
   day: textOption('The day of a file that has none, such as 2026-03-01'),
   days: { ...textOption('dmy or mdy: how to read a day such as 05/01/2026'), values: ['dmy', 'mdy'] },
+  yes: switchOption('Write the job file of --job without asking'),
   'dry-run': switchOption('Show what would be stored, and store nothing'),
   ...waitFlags,
 } satisfies OptionSpecs
@@ -47,6 +52,7 @@ export const importCommand = {
   examples: [
     ['import serpbear.sqlite --dry-run', 'what it is, and what would be stored'],
     ['import export.csv --column query=Word --column rank=Pos', 'any table'],
+    ['import serpbear.sqlite --job acme', 'as the history of a job, whose file it proposes'],
     ['import list', 'what was imported'],
     ['import undo 3', 'removes import 3 as a whole'],
   ],
@@ -94,7 +100,42 @@ async function importOne(flags: ImportFlags, terminal: Terminal): Promise<number
   await terminal.write(wrapLines(`${text}\n`, terminal.columns))
   if (dryRun) await terminal.write(rowsTable(imported.rows, terminal.columns))
   for (const path of imported.strangers) note(terminal, `Not read, of no known format: ${sanitize(path)}`)
+  if (read !== null) await offerJob(read.value, imported, flags, terminal)
   return 0
+}
+
+/** Lines of a file that a diff shows. */
+const shownLines = 20
+
+/** Shows the job file that asks what was followed elsewhere, and writes it where that is agreed to. */
+async function offerJob(
+  name: string,
+  imported: Imported,
+  flags: ImportFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const [yaml, csv] = [`${name}.yaml`, `${name}.csv`]
+  const there = [yaml, csv].find((file) => existsSync(file))
+  if (there !== undefined) return note(terminal, `${sanitize(there)} is there already, and stays as it is.`)
+  const job = proposedJob(name, imported)
+  if (job.queries === 0) return
+  await terminal.write(`\n${diffOf(yaml, job.yaml)}${diffOf(csv, job.csv)}`)
+  for (const sentence of job.notAvailable) terminal.log(sanitize(sentence))
+  const what = `${sanitize(yaml)} and ${sanitize(csv)}, with ${count(job.queries, 'query', 'queries')} and ${count(job.targets.length, 'target')}`
+  if (flags.dryRun === true) return
+  const isAgreed = flags.yes === true || ((await terminal.ask?.(`Write ${what}?`)) ?? false)
+  if (!isAgreed) return note(terminal, `Not written: ${what}. The same command with --yes writes them.`)
+  await writeFileAtomically(yaml, [job.yaml], '--job')
+  await writeFileAtomically(csv, [job.csv], '--job')
+  note(terminal, `Written: ${what}. What a run costs: rankline plan ${shellWord(yaml)}`)
+}
+
+function diffOf(file: string, text: string): string {
+  const lines = text.trimEnd().split('\n')
+  const more = lines.length - shownLines
+  const shown = lines.slice(0, shownLines).map((line) => `+${line}`)
+  const rest = more > 0 ? [`+… and ${count(more, 'line')} more`] : []
+  return `${['--- /dev/null', `+++ ${file}`, ...shown, ...rest].map(sanitize).join('\n')}\n`
 }
 
 function optionsOf(flags: ImportFlags): ImportOptions {

@@ -149,7 +149,7 @@ async function importInto(
   request: Writing,
   read: (sink: ImportSink) => Promise<void>,
 ): Promise<ImportResult> {
-  db.pragma('cache_size = -48000')
+  db.pragma('cache_size = -24000')
   db.exec('BEGIN IMMEDIATE')
   try {
     const { id, sink, finish } = importWriter(db, request)
@@ -175,7 +175,7 @@ const fields = 8
 /** Rows that one statement takes. */
 const together = 16
 /** Links that are known by their numbers. */
-const mostLinks = 100_000
+const mostLinks = 40_000
 const none = -1
 const [ranked, absent, unknown] = [0, 1, 2]
 
@@ -243,10 +243,16 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
   let filled = 0
   const flush = (): void => {
     const order = new Uint32Array(filled)
-    for (let row = 0; row < filled; row++) order[row] = row
     const at = (row: number, field: number): number => batch[row * fields + field] as number
+    let isSorted = true
+    for (let row = 0; row < filled; row++) {
+      order[row] = row
+      if (row > 0 && isSorted)
+        isSorted =
+          at(row - 1, 0) < at(row, 0) || (at(row - 1, 0) === at(row, 0) && at(row - 1, 1) <= at(row, 1))
+    }
     // The order of the file within a day: the later one may take its place.
-    order.sort((a, b) => at(a, 0) - at(b, 0) || at(a, 1) - at(b, 1) || a - b)
+    if (!isSorted) order.sort((a, b) => at(a, 0) - at(b, 0) || at(a, 1) - at(b, 1) || a - b)
     const rows: number[] = []
     for (const row of order) {
       const isKnown =
