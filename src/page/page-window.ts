@@ -163,7 +163,7 @@ export const paper: Medium = {
 /** A screen at first shows nothing that is shown when the reader asks for it. The policy of the page forbids styles of elements. */
 export const screen: Medium = {
   elements: new Set([...code, 'dialog']),
-  classes: new Set(['only-print', 'picker-panel', 'tooltip']),
+  classes: new Set(['only-print', 'tooltip']),
   attributes: /^(on|data-medium$|style$|aria-describedby$)/i,
   isVisible: true,
 }

@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf, noFilters, placeIn, type ReaderPlace } from '../../src/page/client/filters.ts'
@@ -8,7 +5,6 @@ import { testTable } from '../support/test-table.ts'
 import {
   chooseTag,
   chromium,
-  htmlOf,
   type Opened,
   openBrowser,
   openFields,
@@ -24,19 +20,17 @@ const views = [
 ]
 const data = { ...sample, presentation: { ...sample.presentation, views } }
 const { query } = data.history.keywords[3] as (typeof data.history.keywords)[number]
-const nowhere: ReaderPlace = { filters: noFilters, sort: '', chart: '', keyword: null, section: null }
+const nowhere: ReaderPlace = { filters: noFilters, keyword: null, section: null }
 
 describe('a place on the page', () => {
   testTable<[string, ReaderPlace]>([
     ['', nowhere],
     ['section=moved', { ...nowhere, section: 'moved' }],
-    ['sort=-volume', { ...nowhere, sort: '-volume' }],
-    ['chart=top_10', { ...nowhere, chart: 'top_10' }],
     [`keyword=${query.replaceAll(' ', '+')}`, { ...nowhere, keyword: 3 }],
     [
-      'view=Desks+only&text=oak&period=7d&tag=desks&sort=change&section=keywords',
+      'view=Desks+only&text=oak&period=7d&tag=desks&section=keywords',
       {
-        ...{ ...nowhere, sort: 'change', section: 'keywords' },
+        ...{ ...nowhere, section: 'keywords' },
         filters: { ...noFilters, target: 2, view: 'Desks only', text: 'oak', period: '7d', tags: ['desks'] },
       },
     ],
@@ -47,7 +41,7 @@ describe('a place on the page', () => {
 
   test('a section alone is one, and what does not exist is none', () => {
     expect(placeIn('#competitors', data)).toEqual({ ...nowhere, section: 'competitors' })
-    expect(placeIn('#section=cellar&sort=<b>&keyword=nothing', data)).toEqual(nowhere)
+    expect(placeIn('#section=cellar&keyword=nothing', data)).toEqual(nowhere)
   })
 
   test('keywords with the same text are told apart', () => {
@@ -79,9 +73,9 @@ describe.skipIf(chromium === undefined)(title, () => {
   const text = (selector: string): Promise<string> =>
     page.$eval(selector, ({ textContent }) => textContent ?? '')
   const hash = (): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash))
-  const first = (): Promise<string> => text('#keywords tbody th bdi')
   const openKeyword = (): Promise<string | null> =>
     page.evaluate(() => document.querySelector('dialog[open] h2')?.textContent ?? null)
+  const first = (): Promise<string> => text('#keywords tbody th bdi')
   const isSetTo = (selector: string): Promise<string> =>
     page.$eval(selector, (field) => (field as HTMLSelectElement | HTMLInputElement).value)
   /** The page as a link opens it. */
@@ -99,39 +93,36 @@ describe.skipIf(chromium === undefined)(title, () => {
 
   test('has each step, and Back undoes one after the other', async () => {
     await afresh()
-    const usual = await first()
-    await page.click('#keywords [data-column="keyword"]')
-    expect(await hash()).toBe('#sort=keyword')
-    const alphabetical = await first()
     await page.click('#keywords tbody tr:nth-child(2) td:nth-child(3)')
     const name = await openKeyword()
-    expect(await hash()).toBe(`#sort=keyword&keyword=${name?.replaceAll(' ', '+')}`)
+    expect(await hash()).toBe(`#keyword=${name?.replaceAll(' ', '+')}`)
     await page.click('dialog [aria-label="Next keyword"]')
     expect(await openKeyword()).not.toBe(name)
     await page.keyboard.press('Escape')
-    await page.waitForFunction(() => location.hash === '#sort=keyword')
+    await page.waitForFunction(() => location.hash === '')
     await chooseTag(page, 'desks')
-    expect(await hash()).toBe('#tag=desks&sort=keyword')
+    expect(await hash()).toBe('#tag=desks')
     await page.click('.sentences a[href="#competitors"]')
-    expect(await hash()).toBe('#tag=desks&sort=keyword&section=competitors')
+    expect(await hash()).toBe('#tag=desks&section=competitors')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('competitors-title')
     await back()
-    expect(await hash()).toBe('#tag=desks&sort=keyword')
+    expect(await hash()).toBe('#tag=desks')
     await back()
-    expect([await first(), await text('#choose-tag')]).toEqual([alphabetical, 'All'])
+    expect(await isSetTo('#choose-tag')).toBe('')
     await back()
     expect(await openKeyword()).not.toBeNull()
     await back()
-    expect([await openKeyword(), await first()]).toEqual([null, alphabetical])
-    await back()
-    expect([await hash(), await first()]).toEqual(['', usual])
+    expect([await openKeyword(), await hash()]).toEqual([null, ''])
   })
 
-  test('opens the page as it was: filters, order, keyword', async () => {
-    await afresh(`#tag=desks&tag=oak&sort=-volume&keyword=${encodeURIComponent(query)}`)
+  test('opens the page as it was: filters and keyword; the order stays while the page is open', async () => {
+    await afresh(`#tag=desks&tag=oak&keyword=${encodeURIComponent(query)}`)
     expect(await openKeyword()).toBe(query)
-    expect(await page.$eval('[data-column="volume"]', (head) => head.closest('th')?.ariaSort)).toBe(
-      'descending',
+    await page.keyboard.press('Escape')
+    await page.click('#keywords [data-column="keyword"]')
+    await chooseTag(page, 'money')
+    expect(await page.$eval('[data-column="keyword"]', (head) => head.closest('th')?.ariaSort)).toBe(
+      'ascending',
     )
   })
 
@@ -236,36 +227,5 @@ describe.skipIf(chromium === undefined)(title, () => {
       ({ kind, tags }) => kind === 'organic' && tags.includes('desks'),
     )
     expect(await text('.found')).toBe(`${tagged.length} of 40 keywords`)
-  })
-
-  test('can be copied where others can follow it, or selected where the browser refuses', async () => {
-    await afresh()
-    expect(await page.$('.copy-link')).toBeNull()
-    const html = await htmlOf(data)
-    const server = createServer((_, response) =>
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
-    )
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const served = (await browser?.newPage()) as Page
-    try {
-      await served.setViewport({ width: 1280, height: 900 })
-      await served.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/#tag=desks`)
-      await served.click('.copy-link')
-      await served.waitForFunction(() => document.querySelector('.copy-link')?.textContent === 'Link copied')
-      await served.evaluate(() => {
-        Object.defineProperty(navigator, 'clipboard', { value: undefined })
-        document.execCommand = () => false
-      })
-      await served.click('.copy-link')
-      const shown = await served.$eval('.link-field', (field) => (field as HTMLInputElement).value)
-      expect(shown).toBe(served.url())
-      expect(shown).toContain('#tag=desks')
-      expect(await served.evaluate(() => getSelection()?.toString())).toBe(shown)
-      await chooseTag(served, 'money')
-      expect(await served.$('.link-field').then((field) => field?.isVisible())).toBe(false)
-    } finally {
-      await served.close()
-      server.close()
-    }
   })
 })

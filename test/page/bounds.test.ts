@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { inflateSync } from 'node:zlib'
 import type { Browser } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromium, htmlOf, openBrowser, openPage, whyNoChromium } from './browser.ts'
@@ -22,7 +23,8 @@ test('a page of 80 keywords and a month is a small file', async () => {
   const html = await htmlOf(page)
   const [, script = ''] = /<script id="page-script"[^>]*>([^<]*)</.exec(html) ?? []
   expect(script.length).toBeGreaterThan(1_000)
-  expect(script.length).toBeLessThan(120_000)
+  expect(script.length).toBeLessThan(80_000)
+  expect(inflateSync(Buffer.from(script, 'base64')).length).toBeLessThan(156_000)
   expect(Buffer.byteLength(html)).toBeLessThan(240_000)
 })
 
@@ -35,7 +37,7 @@ describe.skipIf(chromium === undefined)(
     ])('at %i pixels it is no higher than %i, with few words and controls', async (width, most) => {
       await using opened = await openPage(browser, page, { width })
       const { page: window } = opened
-      const { height, words, stops } = await window.evaluate(() => ({
+      const { height, words, stops, controls } = await window.evaluate(() => ({
         height: document.documentElement.scrollHeight,
         words: document.body.innerText.split(/\s+/).filter((word) => word !== '').length,
         // Rows of a table or a list are one stop of Tab.
@@ -45,10 +47,15 @@ describe.skipIf(chromium === undefined)(
           (one) =>
             one.checkVisibility() && (one as HTMLElement).tabIndex >= 0 && one.closest('tbody tr') === null,
         ).length,
+        // All that there is, also what is folded away, but for rows.
+        controls: [...document.querySelectorAll('a[href], button, input, select, summary')].filter(
+          (one) => one.closest('tbody tr, .rows li') === null,
+        ).length,
       }))
       expect(height).toBeLessThanOrEqual(most)
       expect(words).toBeLessThanOrEqual(1_500)
-      expect(stops).toBeLessThanOrEqual(60)
+      expect(stops).toBeLessThanOrEqual(45)
+      expect(controls).toBeLessThanOrEqual(60)
     })
 
     test('nothing that is read is smaller than 12 pixels', async () => {
@@ -81,4 +88,14 @@ test('the style writes no size under 12 pixels', () => {
   const sizes = [...style.matchAll(/font-size:([\d.]+)px/g)].map(([, size]) => Number(size))
   expect(sizes.length).toBeGreaterThan(10)
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(12)
+})
+
+test('the page stays small in the house, too', () => {
+  const source = new URL('../../src/page/', import.meta.url)
+  const lines = (ending: string) =>
+    readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith(ending))
+      .reduce((sum, name) => sum + readFileSync(new URL(name, source), 'utf8').split('\n').length - 1, 0)
+  expect(lines('.ts')).toBeLessThanOrEqual(5_750)
+  expect(lines('.css')).toBeLessThanOrEqual(2_200)
 })

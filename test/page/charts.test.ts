@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -135,5 +136,44 @@ describe('notes', () => {
     ['none', [], []],
   ])('%s', (_, places, texts) => {
     expect(markersAt(places).map(({ text }) => text)).toEqual(texts)
+  })
+})
+
+describe('without red and green', () => {
+  const style = readFileSync(new URL('../../src/page/client/style/base.css', import.meta.url), 'utf8')
+  const [light = '', dark = ''] = style.split('@media screen')
+  const colour = (of: string, name: string): readonly number[] => {
+    const [, hex = ''] = new RegExp(`--${name}: (?:var\\(--brand-\\w+, )?#(\\w{6})`).exec(of) ?? []
+    return [0, 2, 4].map((at) => {
+      const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+    })
+  }
+  /** What an eye without the pigment for green sees of a linear colour (Viénot, Brettel and Mollon 1999). */
+  const seen = ([red = 0, green = 0, blue = 0]: readonly number[]): readonly number[] => {
+    const yellow = 0.29275 * red + 0.70725 * green
+    return [yellow, yellow, -0.02234 * red + 0.02234 * green + blue]
+  }
+  const luminance = ([red = 0, green = 0, blue = 0]: readonly number[]) =>
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
+  const contrast = (one: readonly number[], other: readonly number[]): number => {
+    const [less = 0, more = 0] = [one, other]
+      .map((each) => luminance(seen(each)) + 0.05)
+      .toSorted((a, b) => a - b)
+    return more / less
+  }
+
+  test.each([
+    ['light', light],
+    ['dark', dark],
+  ])('lines are told apart by their brightness on %s ground', (_, of) => {
+    const [ground, own, rival, lit] = ['ground', 'accent', 'grey-line', 'lit'].map((name) =>
+      colour(of, name),
+    ) as [readonly number[], readonly number[], readonly number[], readonly number[]]
+    expect(contrast(own, ground)).toBeGreaterThan(4.5)
+    expect(contrast(rival, ground)).toBeGreaterThan(2)
+    // The main line is thicker as well, and has its name in bold at its end.
+    expect(contrast(own, rival)).toBeGreaterThan(1.7)
+    expect(contrast(lit, rival)).toBeGreaterThan(1.7)
   })
 })

@@ -75,20 +75,19 @@ describe.skipIf(chromium === undefined)(title, () => {
     await page.waitForFunction(() => location.hash === '')
   })
 
-  test('several tags are chosen by keyboard, and each is undone by its chip', async () => {
+  test('a tag is chosen in one field, which names several tags of an address', async () => {
     await openFields(page)
-    await page.focus('#choose-tag')
-    await page.keyboard.press('Enter')
-    for (const key of ['Space', 'ArrowDown', 'Space', 'Escape'] as const) await page.keyboard.press(key)
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('choose-tag')
-    expect(await text('#choose-tag')).toBe('2 tags')
-    expect(await text('.found')).toBe(`${withTag('accessories', 'desks')} of 40 keywords`)
-    expect(await texts('.chips bdi')).toEqual(['accessories', 'desks'])
-    await page.click('.chips .chip')
-    expect(await hash()).toBe('#tag=desks')
-    expect(await text('#choose-tag')).toBe('desks')
     await chooseTag(page, 'desks')
+    expect([await hash(), await text('.found')]).toEqual(['#tag=desks', `${withTag('desks')} of 40 keywords`])
+    await page.evaluate(() => {
+      location.hash = '#tag=accessories&tag=desks'
+    })
+    await page.waitForFunction(() => document.querySelector('#choose-tag [value=several]') !== null)
+    expect(await text('#choose-tag :checked')).toBe('accessories, desks')
+    expect(await text('.found')).toBe(`${withTag('accessories', 'desks')} of 40 keywords`)
+    await chooseTag(page, '')
     expect(await hash()).toBe('')
+    expect(await texts('#choose-tag option')).toEqual(['All', 'accessories', 'desks', 'money', 'no tag'])
   })
 
   test('the first screen names the kind of results and the engine that its figures are of', async () => {
@@ -108,55 +107,10 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text('.found')).toBe(
       `${keywords.filter(({ kind }) => kind === 'news').length} of 40 keywords`,
     )
-    const news = keywords.filter(({ kind }) => kind === 'news')
-    const offered = new Set(news.flatMap(({ tags }) => (tags.length === 0 ? [''] : tags)))
-    expect(
-      await page.$$eval('#tag-list input[type="checkbox"]', (all) =>
-        all.map((one) => (one as HTMLInputElement).value),
-      ),
-    ).toEqual([...offered].sort())
-    await chooseTag(page, [...offered].find((tag) => tag !== '') ?? '')
+    await chooseTag(page, 'desks')
     await page.click('.outcome button')
     expect(await hash()).toBe('#view=News')
     await page.click('.views button:first-child')
     expect(await hash()).toBe('')
-  })
-
-  test('tables are copied and saved as they are shown, with every row, and formulas stay text', async () => {
-    await page.evaluate(() => {
-      const taken: Record<string, unknown> = {}
-      Object.assign(window, { taken })
-      Object.defineProperty(navigator, 'clipboard', {
-        value: { writeText: async (copied: string) => Object.assign(taken, { copied }) },
-      })
-      URL.createObjectURL = (blob) => {
-        taken.saved = (blob as Blob).text()
-        return ''
-      }
-      HTMLAnchorElement.prototype.click = () => {}
-    })
-    await page.click('#keywords [data-column="keyword"]')
-    await page.click('#keywords .table-tools .tool')
-    await page.waitForFunction(
-      () => document.querySelector('#keywords .said')?.textContent === '40 rows copied',
-    )
-    await page.click('#keywords .table-tools .tool:last-child')
-    const { copied, saved } = (await page.evaluate(async () => {
-      const { taken } = window as unknown as { taken: { copied: string; saved: Promise<string> } }
-      return { copied: taken.copied, saved: await taken.saved }
-    })) as { readonly copied: string; readonly saved: string }
-    const lines = copied.trimEnd().split('\r\n')
-    expect(lines[0]?.split('\t')).toEqual([
-      ...['Keyword', 'Country and language', 'Engine', 'Tags', 'Rank', 'Change', 'Before', 'Compared day'],
-      ...['Best', 'Best on', ...data.history.targets.slice(1).map(({ label }) => label)],
-      ...['Volume', 'Clicks', 'Page'],
-    ])
-    expect(lines).toHaveLength(41)
-    const order = await texts('#keywords tbody th bdi[title]')
-    expect(order[0]).toBe(formula)
-    expect(lines.slice(2, 6).map((line) => line.split('\t')[0])).toEqual(order.slice(1, 5))
-    expect(copied).toContain(`"'=HYPERLINK(""https://evil.example"";""x"")"\t`)
-    expect(saved).toContain(`"'=HYPERLINK(""https://evil.example"";""x"")",`)
-    expect(saved.split('\r\n')).toHaveLength(42)
   })
 })

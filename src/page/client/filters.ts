@@ -227,10 +227,6 @@ export type SectionId = (typeof sectionIds)[number]
 /** What the reader chose and where they are: all of it stands in the address behind `#`. */
 export interface ReaderPlace {
   readonly filters: Filters
-  /** The column that keywords are sorted by, with a minus for the greatest first; empty for the usual order. */
-  readonly sort: string
-  /** The figure of the chart; empty for the usual one. */
-  readonly chart: string
   /** Place of the keyword that is open; null for none. */
   readonly keyword: number | null
   /** The section that the reader went to; null for none. */
@@ -241,22 +237,16 @@ export interface ReaderPlace {
 export function placeIn(hash: string, data: PageData): ReaderPlace {
   const given = new URLSearchParams(hash.replace(/^#/, ''))
   const section = given.get('section') ?? hash.replace(/^#/, '')
-  const sort = given.get('sort') ?? ''
-  const chart = given.get('chart') ?? ''
   return {
     filters: filtersIn(hash, data),
-    sort: /^-?[a-z_]+$/.test(sort) ? sort : '',
-    chart: /^[a-z_\d]+$/.test(chart) ? chart : '',
     keyword: keywordIn(given, data.history.keywords),
     section: sectionIds.find((id) => id === section) ?? null,
   }
 }
 
 /** The part of the address behind `#`. */
-export function addressOf({ filters, sort, chart, keyword, section }: ReaderPlace, data: PageData): string {
+export function addressOf({ filters, keyword, section }: ReaderPlace, data: PageData): string {
   const hash = new URLSearchParams(hashOf(filters, data))
-  if (sort !== '') hash.set('sort', sort)
-  if (chart !== '') hash.set('chart', chart)
   if (keyword !== null) nameKeyword(hash, keyword, data.history.keywords)
   if (section !== null) hash.set('section', section)
   return hash.toString()

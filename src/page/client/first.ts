@@ -1,7 +1,6 @@
 import { placesOf } from '../../report/cells.ts'
 import { once } from '../../report/data.ts'
 import { partKey, partLabel, partOf } from '../../report/history/filter-history.ts'
-import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
 import type { StoryCard } from '../../report/story/cards.ts'
 import type { StoryMove } from '../../report/story/moves.ts'
 import { type Story, shownMoves, story } from '../../report/story/story.ts'
@@ -11,16 +10,7 @@ import { type Filters, type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { type FigureChoice, firstDrawn, mainChart, switchOf } from './main-chart.ts'
-import {
-  changeMark,
-  isolated,
-  metricTooltip,
-  movementLabel,
-  rankMark,
-  say,
-  shortStatusChange,
-  withTooltip,
-} from './text.ts'
+import { changeMark, isolated, metricTooltip, rankMark, say, shortStatusChange, withTooltip } from './text.ts'
 import { dailyOf, hasCompared, type View } from './view.ts'
 
 /** What a sentence or a row can open. */
@@ -49,13 +39,7 @@ export function standInIn(root: Element | null): Element {
  */
 export function firstBlocks(all: View, view: View, opening: Opening, standIn: Element | null) {
   const head = { id: 'overview', title: say.header.overview }
-  if (view.statuses.length === 0)
-    return {
-      elements: [section(head, empty(say.ranks.noMatch))],
-      press: () => {},
-      steps: [],
-      showFigure: () => {},
-    }
+  if (view.statuses.length === 0) return { elements: [section(head, empty(say.ranks.noMatch))], steps: [] }
   const { history, filters } = view
   const chart = mainChart(view, dailyOf(view, filters.target, firstDrawn(view)), opening.chart)
   const told = once(() => storyOf(all, view))
@@ -64,16 +48,11 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const isLater = standIn !== null && history.series.length > manySeries
   const sentences = isLater ? standIn : html('div')
   const pair = html('div', 'pair')
-  let movement = ''
-  let press: ((movement: string) => void) | undefined
   const steps = [
     () => sentences.replaceWith(sentenceList(view, told(), opening)),
     () => {
       if (history.days.length < 2) return
-      const moves = moved(view, told(), opening)
-      pair.append(moves.element)
-      press = moves.press
-      press(movement)
+      pair.append(moved(view, told(), opening.open))
     },
     () => pair.append(all.target.own ? next(told(), opening.open) : ''),
   ]
@@ -85,13 +64,7 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   if (!isLater) for (const step of steps) step()
   return {
     elements: [element, pair],
-    /** Shows the button of a movement as pressed; none for an empty text. */
-    press: (next: string): void => {
-      movement = next
-      press?.(next)
-    },
     steps: [...(isLater ? steps : []), ...chart.steps],
-    showFigure: chart.showFigure,
   }
 }
 
@@ -175,12 +148,11 @@ function cardOf({ metric, label, value, change, about, trend }: StoryCard, { dat
 }
 
 /**
- * What moved, the most clicks first: one list with a switch, and how many keywords moved in each way. A number goes to these keywords in
- * the table. The caller says which one is pressed.
+ * What moved, the most clicks first: one list with a switch that says how many keywords moved in each way.
  */
-function moved(view: View, { moves }: Story, { open, choose }: Opening) {
+function moved(view: View, { moves }: Story, open: OpenKeyword): HTMLElement {
   const words = say.blocks
-  const { statuses, history } = view
+  const { history } = view
   const lists = {
     all: moves,
     winners: moves.filter(({ way }) => way === 'up' || way === 'entered'),
@@ -194,19 +166,25 @@ function moved(view: View, { moves }: Story, { open, choose }: Opening) {
   const body = html('div')
   show(moves)
   const options = Object.entries(lists).flatMap(([name, list]) =>
-    list.length === 0 ? [] : [[name, words.moves[name as keyof typeof lists]] as const],
+    list.length === 0
+      ? []
+      : [[name, `${words.moves[name as keyof typeof lists]} ${say.number(list.length)}`] as const],
   )
-  const counts = countButtons()
-  const element = section(
+  return section(
     { id: 'moved', title: say.story.blocks.moved },
     switchOf(say.story.blocks.moved, 'moves', options, 'all', (name) =>
       show(lists[name as keyof typeof lists]),
     ),
     body,
-    // Without a compared day it would be wrong that keywords are checked for the first time.
-    hasCompared(view) ? counts.element : null,
+    html(
+      'p',
+      'note only-print',
+      options
+        .slice(1)
+        .map(([, text]) => text)
+        .join(' · '),
+    ),
   )
-  return { element, press: counts.press }
 
   function show(list: readonly StoryMove[]): void {
     const order = list.map(({ status }) => status)
@@ -233,38 +211,6 @@ function moved(view: View, { moves }: Story, { open, choose }: Opening) {
         shortStatusChange(status),
         hasClicks ? clicksMark(clicks) : null,
       )
-    }
-  }
-
-  function countButtons() {
-    const found = new Map<string, number>()
-    for (const { change } of statuses) {
-      const name = groupOf(change)
-      found.set(name, (found.get(name) ?? 0) + 1)
-    }
-    const buttons = movementGroups.map((name) =>
-      button(
-        '',
-        ({ currentTarget }) => {
-          const isPressed = (currentTarget as Element).getAttribute('aria-pressed') === 'true'
-          if (isPressed) choose({ movement: '' })
-          else choose({ movement: name }, 'keywords')
-        },
-        { 'data-movement': name },
-        html('b', '', say.number(found.get(name) ?? 0)),
-        ` ${movementLabel(name)}`,
-      ),
-    )
-    const attributes = { class: 'counts', role: 'group', 'aria-label': say.overview.filterByMovement }
-    return {
-      element: html('div', attributes, ...buttons),
-      press: (movement: string): void => {
-        for (const [place, one] of buttons.entries()) {
-          const name = movementGroups[place] as MovementGroup
-          one.setAttribute('aria-pressed', String(movement === name))
-          one.hidden = !found.has(name) && movement !== name
-        }
-      },
     }
   }
 }

@@ -1,11 +1,10 @@
 import { inflated, pageScriptId, undrawn } from '../packed.ts'
 
 /**
- * Runs before anything is shown. The colours are those of the system, and what stands in the file is not shown where its address asks for
+ * Runs before anything is shown. What stands in the file is not shown where its address asks for
  * something else. The script that draws the page is a text until the rest is shown, which it would delay by being compiled.
  */
-const { dataset, classList } = document.documentElement
-dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+const { classList } = document.documentElement
 const isAsWritten = location.hash === ''
 if (!isAsWritten) classList.add(undrawn)
 addEventListener('DOMContentLoaded', async () => {

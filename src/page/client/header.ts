@@ -3,7 +3,7 @@ import { baselineOrder } from '../../report/history/keyword-status.ts'
 import type { Comment, Presentation } from '../../report/presentation/presentation.ts'
 import { comparedDays } from '../../report/summary.ts'
 import { comparisonInWords, daysInWords } from '../../report/words/period-text.ts'
-import { button, copyText, html } from './dom.ts'
+import { button, html } from './dom.ts'
 import { filterLabels, type SectionId } from './filters.ts'
 import { lengthOf, say, shortened } from './text.ts'
 import type { View } from './view.ts'
@@ -18,19 +18,16 @@ export function header(data: PageData): {
   const selection = html('dl', 'selection only-print')
   const days = html('p', 'days')
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
-  // The address of a file on this machine leads nobody else to it.
-  const link = location.protocol === 'file:' ? null : copyLink()
   const print = button('quiet', () => window.print(), {}, say.header.print)
   const element = html(
     'header',
     'page-header',
     html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
-    html('div', 'tools', link?.element, print, themeSwitch()),
+    html('div', 'tools', print),
   )
   return {
     element,
     show: (view, found) => {
-      link?.close()
       const labels = [
         ...filterLabels(view.filters, data),
         ...(history.series.length === 0 ? [] : [[say.header.shown, found] as const]),
@@ -41,7 +38,7 @@ export function header(data: PageData): {
         ),
       )
       const period = periodText(view)
-      days.replaceChildren(html('strong', '', period), `, ${comparedText(view)}`)
+      days.replaceChildren(`${period}, ${comparedText(view)}`)
       setRunningHead(presentation.client ?? '', presentation.title ?? history.job, period)
     },
   }
@@ -82,73 +79,6 @@ export function comparedText({ history, statuses, compare }: View): string {
   const days =
     statuses.length > 0 ? comparedDays(history, statuses) : usual.map((day) => history.days[day] as string)
   return comparisonInWords(say, compare, days)
-}
-
-/** Milliseconds for which the button says that it did it. */
-const shownFor = 2_500
-
-/** Copies the address of what is shown. Where the browser refuses that, it shows the address, selected. */
-function copyLink(): {
-  readonly element: HTMLElement
-  /** Takes away the address, which is an old one when something else is shown. */
-  readonly close: () => void
-} {
-  const words = say.header
-  const said = html('span', { class: 'sr-only', role: 'status' })
-  const field = html('input', { class: 'link-field', readonly: true, 'aria-label': words.linkToCopy })
-  field.hidden = true
-  const copy = button('quiet copy-link', press, {}, words.copyLink)
-  return {
-    element: html('span', 'copying', copy, field, said),
-    close: () => {
-      field.hidden = true
-    },
-  }
-
-  async function press(): Promise<void> {
-    const link = location.href
-    field.hidden = await copyText(link)
-    if (field.hidden) {
-      tell(words.linkCopied, words.linkCopied)
-      setTimeout(() => tell(words.copyLink, ''), shownFor)
-    } else {
-      field.value = link
-      field.select()
-    }
-  }
-
-  function tell(name: string, spoken: string): void {
-    copy.textContent = name
-    said.textContent = spoken
-  }
-}
-
-type Theme = 'light' | 'dark'
-
-/** The button that switches between light and dark colours. Until it is pressed the page follows the system. */
-function themeSwitch(): HTMLElement {
-  const system = matchMedia('(prefers-color-scheme: dark)')
-  let chosen: Theme | null = null
-  const toggle = button('quiet', turn)
-  system.addEventListener('change', show)
-  show()
-  return toggle
-
-  function current(): Theme {
-    return chosen ?? (system.matches ? 'dark' : 'light')
-  }
-
-  function turn(): void {
-    chosen = current() === 'dark' ? 'light' : 'dark'
-    show()
-  }
-
-  function show(): void {
-    const theme = current()
-    document.documentElement.dataset.theme = theme
-    toggle.textContent = theme === 'dark' ? say.header.light : say.header.dark
-    toggle.setAttribute('aria-label', theme === 'dark' ? say.header.useLight : say.header.useDark)
-  }
 }
 
 /** The logo; null if there is none. */

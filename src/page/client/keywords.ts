@@ -1,26 +1,19 @@
-import { paramsApart, pathOf, valueRank } from '../../report/cells.ts'
+import { paramsApart, pathOf } from '../../report/cells.ts'
 import type { PageData } from '../../report/data.ts'
 import { type KeywordStatus, valueOn } from '../../report/history/keyword-status.ts'
-import { groupOf } from '../../report/history/movement.ts'
+import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
 import type { DayValue, Keyword, RankSeries } from '../../report/history/rank-history.ts'
 import type { CtrCurve } from '../../report/metrics/figure.ts'
 import { byWorthOfMovement } from '../../report/metrics/movements.ts'
 import { rankingLink } from '../../report/metrics/pages.ts'
-import { bestRank, clicksOf } from '../../report/metrics/positions.ts'
+import { clicksOf } from '../../report/metrics/positions.ts'
 import { type Scorecard, type SegmentBy, scorecards } from '../../report/segments.ts'
 import { isSwing } from '../../report/story/facts.ts'
-import { spark, trendLine } from './chart/line-chart.ts'
+import { trendLine } from './chart/line-chart.ts'
 import { html, noValue, twoLines } from './dom.ts'
 import type { Filters } from './filters.ts'
-import { firstKnown, switchOf } from './main-chart.ts'
-import {
-  type GridColumn,
-  grid,
-  type PaperChoice,
-  type SortOrder,
-  type TakenColumn,
-  type TakenValue,
-} from './table/grid.ts'
+import { firstDrawn, firstKnown, switchOf } from './main-chart.ts'
+import { type GridColumn, grid, type PaperChoice, type SortOrder } from './table/grid.ts'
 import {
   deltaMark,
   localeOf,
@@ -31,15 +24,9 @@ import {
   shortStatusChange,
   tagName,
 } from './text.ts'
-import { countedView, dailyOf, hasCompared, type View } from './view.ts'
+import { countedView, dailyOf, hasCompared, ofFirstPart, type View } from './view.ts'
 
 export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void
-
-interface KeywordOrder {
-  /** As it stands in the address: a column, with a minus for the greatest first; empty for the usual order. */
-  readonly sort: string
-  readonly onSort: (sort: string) => void
-}
 
 /** Every keyword of the chosen target, or in its place the groups of keywords. */
 export function keywordTable(
@@ -47,54 +34,66 @@ export function keywordTable(
   {
     open,
     choose,
-    order: { sort, onSort },
+    order,
+    onOrder,
   }: {
     readonly open: OpenKeyword
     readonly choose: (change: Partial<Filters>) => void
-    readonly order: KeywordOrder
+    readonly order: SortOrder
+    readonly onOrder: (order: SortOrder) => void
   },
 ) {
   const columns = columnsOf(view)
-  // Clients have the figures in what is sent to them.
-  const isTaken = view.data.presentation.audience === 'team'
-  const taken = columns.flatMap(({ title, taken }) =>
-    typeof taken === 'function' ? [{ title, of: taken }] : taken,
-  )
   const table = grid<KeywordStatus>({
     label: say.keywords.label,
     columns,
-    ...(isTaken ? { taken } : {}),
     open,
     empty: say.ranks.noMatch,
     choice: mostChanged(view.data.measure.curve),
-    order: orderIn(sort, columns),
-    onOrder: ({ by, descending }) =>
-      onSort(by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}`),
+    order,
+    onOrder,
   })
   const body = html('div', '', table.element)
+  const listed = movementField(view, (movement) => choose({ movement }))
   const ways = groupings(view.data)
   const options = ways.map((by) => [by, say.scorecards.by[by]] as const)
-  const element = html(
+  const kinds = html(
     'div',
-    '',
+    'kinds',
     switchOf(say.keywords.show, 'rows', [['', say.keywords.label] as const, ...options], '', (chosen) => {
       const by = ways.find((way) => way === chosen)
       body.replaceChildren(by === undefined ? table.element : groupTable(view, by, choose))
     }),
-    body,
+    listed,
   )
   return {
-    element,
-    show: table.show,
-    sort: (next: string): void => table.sort(orderIn(next, columns)),
+    element: html('div', '', kinds, body),
+    show: ({ listed: rows, filters: { movement } }: View): void => {
+      if (listed !== null) listed.value = movement
+      table.show(rows)
+    },
   }
 }
 
-function orderIn(sort: string, columns: readonly GridColumn<KeywordStatus>[]): SortOrder {
-  const by = sort.replace('-', '')
-  return columns.some(({ key, value }) => key === by && value !== undefined)
-    ? { by, descending: sort.startsWith('-') }
-    : { by: 'rank', descending: false }
+/** The choice of those that moved in one way, with how many these are; null where nothing is compared. */
+function movementField(view: View, choose: (movement: string) => void): HTMLSelectElement | null {
+  if (!hasCompared(view)) return null
+  const counts = new Map<MovementGroup, number>()
+  for (const { change } of ofFirstPart(view.statuses, view.parts)) {
+    const name = groupOf(change)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const field = html(
+    'select',
+    { 'aria-label': say.filters.listed, on: { change: () => choose(field.value) } },
+    html('option', { value: '' }, say.filters.allKeywords),
+    ...movementGroups.flatMap((value) =>
+      counts.has(value) || value === view.filters.movement
+        ? [html('option', { value }, `${say.number(counts.get(value) ?? 0)} ${movementLabel(value)}`)]
+        : [],
+    ),
+  )
+  return field
 }
 
 /** A query with its tags, its locale, what else tells it from others with the same query, and its operation if that is shown. */
@@ -116,13 +115,10 @@ function rankOrder({ current }: KeywordStatus): number | null {
   return state === 'absent' ? 1e6 + (depth ?? 0) : rank
 }
 
-interface KeywordColumn extends GridColumn<KeywordStatus> {
-  /** What copies and CSV files have: a list where the cell shows several things; an empty one for pictures. */
-  readonly taken: ((status: KeywordStatus) => TakenValue) | readonly TakenColumn<KeywordStatus>[]
-}
+type KeywordColumn = GridColumn<KeywordStatus>
 
 function columnsOf(view: View): readonly KeywordColumn[] {
-  const { history, statuses, shown } = view
+  const { history, statuses } = view
   const words = say.keywords
   const { days, keywords } = history
   const hasVolume = keywords.some(({ volume }) => volume !== null)
@@ -134,7 +130,6 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       class: 'figure',
       value: rankOrder,
       cell: ({ current }) => rankMark(current),
-      taken: ({ current }) => takenRank(current),
     },
     {
       key: 'change',
@@ -143,25 +138,18 @@ function columnsOf(view: View): readonly KeywordColumn[] {
       descends: true,
       value: changeOrder,
       cell: shortStatusChange,
-      taken: [
-        { title: words.change, of: ({ change }) => change.change ?? movementLabel(groupOf(change)) },
-        { title: words.before, of: ({ baseline }) => (baseline === null ? null : takenRank(baseline.value)) },
-        { title: words.comparedDay, of: ({ baseline }) => dayAt(days, baseline?.day) },
-        { title: words.best, of: ({ series }) => bestRank(series.cells)?.rank ?? null },
-        { title: words.bestDay, of: ({ series }) => dayAt(days, bestRank(series.cells)?.day) },
-      ],
     },
     {
       key: 'trend',
       title: words.trend,
       class: 'trend',
       cell: ({ series }) =>
-        spark(
+        trendLine(
           series.cells
-            .slice(shown.start, shown.end)
+            .slice(firstDrawn(view), view.shown.end)
             .map((cell) => (cell !== null && cell > 0 ? Math.trunc(cell) : null)),
+          true,
         ),
-      taken: [],
     },
     ...rivalColumns(view),
     ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
@@ -186,7 +174,6 @@ function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
 
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords
-  const hasTags = keywords.some(({ tags }) => tags.length > 0)
   const shown = { withOperation: differ(keywords, operationOf), apart: paramsApart(keywords) }
   return {
     key: 'keyword',
@@ -194,33 +181,7 @@ function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
     class: 'keyword',
     value: ({ keyword }) => keyword.query,
     cell: ({ keyword }) => keywordCell(keyword, shown),
-    taken: [
-      ...takenKeyword<KeywordStatus>(keywords, ({ keyword }) => keyword),
-      ...(hasTags
-        ? [{ title: words.tags, of: ({ keyword }: KeywordStatus) => keyword.tags.join('; ') }]
-        : []),
-    ],
   }
-}
-
-/** The text of a keyword, and in columns of their own what tells those of the same text apart. */
-function takenKeyword<Row>(
-  keywords: readonly Keyword[],
-  keywordOf: (row: Row) => Keyword,
-): readonly TakenColumn<Row>[] {
-  const words = say.keywords
-  const taken = (title: string, of: (keyword: Keyword) => string): TakenColumn<Row> => ({
-    title,
-    of: (row) => of(keywordOf(row)),
-  })
-  const apart = paramsApart(keywords)
-  const place = (keyword: Keyword): string =>
-    [localeOf(keyword), ...apart(keyword)].filter((part) => part !== '').join(' · ')
-  return [
-    taken(words.keyword, ({ query }) => query),
-    ...(differ(keywords, place) ? [taken(words.locale, place)] : []),
-    ...(differ(keywords, operationOf) ? [taken(words.operation, operationOf)] : []),
-  ]
 }
 
 function operationOf({ operation }: Keyword): string {
@@ -261,10 +222,6 @@ function rivalColumns({ history, filters }: View): readonly KeywordColumn[] {
           const isAhead = (value.rank ?? 1e6) < (status.current.rank ?? 1e6)
           return html('span', isAhead ? 'ahead' : '', rankMark(value))
         },
-        taken: (status) => {
-          const value = rankOf(status)
-          return value === null ? null : takenRank(value)
-        },
       }
     })
 }
@@ -278,7 +235,6 @@ function volumeColumn(): KeywordColumn {
     descends: true,
     value: ({ keyword }) => keyword.volume,
     cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : say.number(keyword.volume)),
-    taken: ({ keyword }) => keyword.volume,
   }
 }
 
@@ -296,10 +252,6 @@ function clicksColumn({ data: { measure } }: View): KeywordColumn {
     cell: (status) => {
       const own = clicks(status)
       return own === null ? noValue(words.noClicks) : say.number(own)
-    },
-    taken: (status) => {
-      const own = clicks(status)
-      return own === null ? null : Math.round(own)
     },
   }
 }
@@ -321,17 +273,7 @@ function pageColumn({ history: { days, links } }: View): KeywordColumn {
         ? noValue(status.current.state === 'absent' ? words.noPage : say.ranks.notKnown)
         : html('bdi', { title: link, dir: 'ltr' }, pathOf(link))
     },
-    taken: linkOf,
   }
-}
-
-/** A number where there is one: `>30` stays text. */
-function takenRank(value: DayValue): number | string {
-  return value.rank ?? valueRank(value)
-}
-
-function dayAt(days: readonly string[], place: number | undefined): string | null {
-  return place === undefined ? null : (days[place] ?? null)
 }
 
 /** The greatest gain first. A keyword that entered gained more than any that improved, one that left lost more than any other. */
@@ -438,7 +380,7 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
             cell: (card: Scorecard) =>
               trendLine(
                 daysOf(card)
-                  .slice(view.shown.start - firstKnown(view))
+                  .slice(firstDrawn(view) - firstKnown(view))
                   .map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value)),
               ),
           },

@@ -8,7 +8,6 @@ import {
   eventMarks,
   eventsWithin,
   eventTexts,
-  hatchedDays,
   markerRow,
   nameHeight,
   notesList,
@@ -118,8 +117,6 @@ export interface MainChart {
   readonly element: HTMLElement
   /** What is still to be drawn when the browser has time. */
   readonly steps: readonly (() => void)[]
-  /** Shows the figure of this name; the usual one for an empty text. */
-  readonly showFigure: (figure: string) => void
 }
 
 /**
@@ -154,11 +151,6 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
   return {
     element,
     steps: isLater ? [...others.map((target) => () => void add(target)), draw] : [],
-    showFigure: (figure) => {
-      wanted = figure
-      for (const field of element.querySelectorAll('input')) field.checked = field.value === chosen()?.name
-      draw()
-    },
   }
 
   function chosen(): TrendFigure | undefined {
@@ -177,7 +169,7 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
     const incomplete = own.filter(({ isPartial }) => isPartial).length
     const list = notesList(events)
     below.replaceChildren(
-      ...(incomplete === 0 ? [] : [html('p', 'key', say.charts.striped(incomplete))]),
+      ...(incomplete === 0 ? [] : [html('p', 'key', say.charts.incomplete(incomplete))]),
       ...(list === null ? [] : [list]),
     )
   }
@@ -240,8 +232,6 @@ interface Drawing {
 function chartOf({ shown, lines, label, days, events, byTarget }: Drawing): HTMLElement {
   const scale = shown.scale(lines.flatMap(({ values }) => values))
   const [first = 0, second = 1] = scale.ticks.slice(-2)
-  const own = byTarget.get(lines[0]?.target ?? 0) ?? []
-  const incomplete = own.flatMap((day, place) => (day.isPartial ? [place] : []))
   const dayOf = ({ target }: ChartLine, day: number) => byTarget.get(target)?.[day]
   return lineChart({
     label: say.charts.ofEachTarget(label),
@@ -260,7 +250,6 @@ function chartOf({ shown, lines, label, days, events, byTarget }: Drawing): HTML
       const { checked = 0, asked = 0 } = dayOf(line, day) ?? {}
       return checked === 0 ? say.charts.notChecked : say.charts.leftOut(checked, asked)
     },
-    ground: (plot) => hatchedDays(incomplete, plot, days.length),
     marks: (plot) => eventMarks(events, plot),
     about: (day) => eventTexts(days, day, events),
     marked: events.compared,

@@ -4,7 +4,7 @@ import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { MovementGroup } from '../../report/history/movement.ts'
 import { curveName } from '../../report/metrics/figure.ts'
 import { inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
-import { controls } from './controls/controls.ts'
+import { controls } from './controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
 import { type Filters, hashOf, navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
 import { firstBlocks, standInIn } from './first.ts'
@@ -12,6 +12,7 @@ import { comment, comparedText, focusOn, goTo, header, sectionLink } from './hea
 import { keywordDialog } from './keyword/dialog.ts'
 import { keywordTable } from './keywords.ts'
 import { rivals } from './rivals.ts'
+import type { SortOrder } from './table/grid.ts'
 import { movementLabel, say, speak, withTooltip } from './text.ts'
 import { countedView, ofFirstPart, type View, viewOf, withMovement } from './view.ts'
 
@@ -54,8 +55,9 @@ function draw(data: PageData, root: HTMLElement): void {
     dialog.element,
   )
   let showMovement: (() => void) | undefined
-  let sortKeywords: ((sort: string) => void) | undefined
-  let showFigure: ((figure: string) => void) | undefined
+  // Kept when a filter draws the page again.
+  let figure = ''
+  let order: SortOrder = { by: 'rank', descending: false }
   show(filters)
   showKeyword(place().keyword)
   showSection(place().section)
@@ -71,8 +73,6 @@ function draw(data: PageData, root: HTMLElement): void {
   function restore(next: ReaderPlace, before: ReaderPlace): void {
     const isFiltered = hashOf(next.filters, data) !== hashOf(filters, data)
     if (isFiltered) show(next.filters)
-    if (next.sort !== before.sort) sortKeywords?.(next.sort)
-    if (next.chart !== before.chart) showFigure?.(next.chart)
     if (isFiltered || next.keyword !== before.keyword) showKeyword(next.keyword)
     if (next.section !== before.section) showSection(next.section)
   }
@@ -139,22 +139,23 @@ function draw(data: PageData, root: HTMLElement): void {
       return
     }
     const counted = countedView(seen)
-    const onFigure = (figure: string): void => {
-      go({ chart: figure })
+    const onFigure = (next: string): void => {
+      figure = next
       sites.show()
     }
-    const chart = { figure: place().chart, onFigure }
-    const order = { sort: place().sort, onSort: (sort: string) => go({ sort }) }
-    const table = keywordTable(seen, { open, choose, order })
-    sortKeywords = table.sort
-    const first = firstBlocks(seen, counted, { open, choose, goToSection, chart }, standIn)
+    const onOrder = (next: SortOrder): void => {
+      order = next
+    }
+    const table = keywordTable(seen, { open, choose, order, onOrder })
+    const first = firstBlocks(
+      seen,
+      counted,
+      { open, choose, goToSection, chart: { figure, onFigure } },
+      standIn,
+    )
     standIn = standInIn(null)
     const room = html('div')
-    const sites = rivals(counted, room, () => place().chart)
-    showFigure = (figure) => {
-      first.showFigure(figure)
-      sites.show()
-    }
+    const sites = rivals(counted, room, () => figure)
     const listing = new Text()
     main.replaceChildren(
       ...first.elements,
@@ -170,9 +171,8 @@ function draw(data: PageData, root: HTMLElement): void {
       foot,
     )
     showMovement = () => {
-      first.press(filters.movement)
       listing.data = leadOf(view)
-      table.show(view.listed)
+      table.show(view)
     }
     showMovement()
     later.do([...first.steps, ...sites.steps, whole])

@@ -8,7 +8,7 @@ import { isSwing } from '../../report/story/facts.ts'
 import { statusesByTarget } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { breakable, empty, html, noValue, section } from './dom.ts'
-import { chosenFigure, lineValues, type TrendFigure } from './main-chart.ts'
+import { chosenFigure, firstDrawn, lineValues, type TrendFigure } from './main-chart.ts'
 import { figures, type SimpleColumn, simpleTable } from './table/grid.ts'
 import { deltaMark, metricText, metricTooltip, say, withTooltip } from './text.ts'
 import { dailyOf, type View } from './view.ts'
@@ -96,12 +96,13 @@ function monthOf(day: string): string {
 }
 
 function columnsOf(
-  { history, data, filters, shown, span }: View,
+  view: View,
   sites: readonly RivalSite[],
   figure: TrendFigure,
   first: number,
 ): readonly SimpleColumn<RivalSite>[] {
   const words = say.competitors
+  const { history, data, filters, span } = view
   const { targets } = history
   const own = targets[filters.target]
   const days = history.days.slice(first)
@@ -150,7 +151,7 @@ function columnsOf(
             class: 'spark-cell',
             cell: (site: RivalSite) =>
               trendLine(
-                valuesOf(site).slice(Math.max(0, shown.start - first)),
+                valuesOf(site).slice(Math.max(0, firstDrawn(view) - first)),
                 metrics[figure.metric].better === 'lower',
               ),
           },

@@ -1,5 +1,5 @@
 import type { ReportNote } from '../../../model/settings/presentation.ts'
-import { html, isPrinted, linkTo, onWidth, svg, uniqueId } from '../dom.ts'
+import { html, isPrinted, linkTo, onWidth, svg } from '../dom.ts'
 import { say } from '../text.ts'
 
 /** A chart over days that is as wide as its place on the page. */
@@ -419,43 +419,6 @@ function comparedMark(
       svg('text', place, say.charts.comparedDay),
     ),
   ]
-}
-
-/** Stripes over days that are incomplete, each half way to the days before and after it. */
-export function hatchedDays(
-  days: readonly number[],
-  { axis, top, bottom }: Plot,
-  count: number,
-): readonly SVGElement[] {
-  if (days.length === 0) return []
-  const id = uniqueId('incomplete')
-  const d = days.map((day) => {
-    const [x, before, after] = [
-      axis.x(day),
-      axis.x(Math.max(0, day - 1)),
-      axis.x(Math.min(count - 1, day + 1)),
-    ]
-    const from = Math.max(axis.left, day === 0 ? x - (after - x) / 2 : (before + x) / 2)
-    const to = Math.min(axis.right, day === count - 1 ? x + (x - before) / 2 : (x + after) / 2)
-    const wide = Math.max(3, to - from)
-    return `M${round((from + to - wide) / 2)} ${top}h${round(wide)}V${bottom}h${-round(wide)}Z`
-  })
-  return [stripes(id), svg('path', { class: 'incomplete', fill: `url(#${id})`, d: d.join('') })]
-}
-
-/** A pattern of stripes, so that what is not known differs from the rest without colour. */
-export function stripes(id: string): SVGElement {
-  const size = { width: 5, height: 5 }
-  return svg(
-    'defs',
-    '',
-    svg(
-      'pattern',
-      { id, ...size, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-      svg('rect', { ...size, class: 'hatch-ground' }),
-      svg('line', { x1: 0, x2: 0, y1: 0, y2: 5, class: 'hatch-line' }),
-    ),
-  )
 }
 
 /** The notes below a chart, with the numbers of their markers; null if there are none. */

@@ -18,8 +18,6 @@ export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | '
   readonly exact?: (value: number, line: ChartLine, day: number) => string
   /** The text for a day without a value. */
   readonly missing: (line: ChartLine, day: number) => string
-  /** Drawn below the lines. */
-  readonly ground?: ScaledChart['draw']
   /** Drawn over the lines, and in the lanes below them. */
   readonly marks?: ScaledChart['draw']
 }
@@ -32,7 +30,7 @@ const [mostLetters, fewLetters, narrowPlot] = [20, 13, 460]
  * a colour, and that which the arrow keys chose. A day without a value is a gap.
  */
 export function lineChart(chart: LineChart): HTMLElement {
-  const { days, format, exact = format, missing, ground, marks } = chart
+  const { days, format, exact = format, missing, marks } = chart
   const lines = chart.lines.toSorted((a, b) => Number(b.main) - Number(a.main))
   let lit: number | null = null
   let groups: readonly SVGElement[] = []
@@ -55,7 +53,7 @@ export function lineChart(chart: LineChart): HTMLElement {
           ...(ends[place] === undefined ? [] : [endLabel(ends[place], nameOf(line, width))]),
         ),
       )
-      return [...(ground?.(plot) ?? []), ...groups.toReversed(), ...(marks?.(plot) ?? [])]
+      return [...groups.toReversed(), ...(marks?.(plot) ?? [])]
     },
     tip: (day) =>
       lines.map((line) => {
@@ -178,47 +176,24 @@ export function spread(
 }
 
 const edge = 3
+/** The height of a small line is at least this part of its largest value, and of ranks this many: a small change looks small. */
+const leastRange = { part: 0.25, ranks: 5 }
 
-/** A small line of ranks over days, the best rank at the top, with a dot on the last rank. */
-export function spark(ranks: readonly (number | null)[]): SVGElement {
-  const [width, height] = [96, 24]
-  const size = { width, height, viewBox: `0 0 ${width} ${height}` }
-  const line = svg('svg', { class: 'spark', ...size, 'aria-hidden': 'true' })
-  const known = ranks.filter((rank) => rank !== null)
-  if (known.length === 0) return line
-  const [best, worst] = [Math.min(...known), Math.max(...known)]
-  // The height is at least five ranks, so that a change of one rank looks small.
-  const range = Math.max(5, worst - best)
-  const middle = (best + worst) / 2
-  const y = (rank: number): number => height / 2 + ((rank - middle) / range) * (height - 2 * edge)
-  const x = (day: number): number =>
-    ranks.length < 2 ? width - edge : edge + (day / (ranks.length - 1)) * (width - 2 * edge)
-  const last = ranks.findLastIndex((rank) => rank !== null)
-  line.append(
-    svg('path', { d: pathOf(ranks, x, y) }),
-    svg('circle', { cx: round(x(last)), cy: round(y(ranks[last] as number)), r: 2 }),
-  )
-  return line
-}
-
-/** Of the largest value; a smaller change fills less than the height. */
-const leastRange = 0.25
-
-/** The trend of a figure, as wide as its place, with a dot on the last value; inverted if lower values are better. */
-export function trendLine(values: readonly (number | null)[], isInverted = false): SVGElement {
+/** The trend of a figure or of a rank, as wide as its place, with a dot on the last value; the best rank is at the top. */
+export function trendLine(values: readonly (number | null)[], areRanks = false): SVGElement {
   const [width, height] = [200, 32]
   const stretch = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' }
   const line = svg('svg', { class: 'trend-line', ...stretch, 'aria-hidden': 'true' })
   const known = values.filter((value) => value !== null)
-  if (known.length < 2) return line
+  if (known.length === 0) return line
   const [least, most] = [Math.min(...known), Math.max(...known)]
-  const range = Math.max(most - least, Math.abs(most) * leastRange) || 1
+  const range = Math.max(most - least, areRanks ? leastRange.ranks : Math.abs(most) * leastRange.part) || 1
   const middle = (least + most) / 2
   const y = (value: number): number => {
     const rise = ((value - middle) / range) * (height - 2 * edge)
-    return height / 2 + (isInverted ? rise : -rise)
+    return height / 2 + (areRanks ? rise : -rise)
   }
-  const x = (day: number): number => (day / (values.length - 1)) * width
+  const x = (day: number): number => (values.length < 2 ? width : (day / (values.length - 1)) * width)
   const last = values.findLastIndex((value) => value !== null)
   // A line without length has round ends: a dot that does not stretch with the drawing.
   const dot = `M${round(x(last))} ${round(y(values[last] as number))}h0`

@@ -120,7 +120,7 @@ function questionMark(x: number, y: number): SVGElement {
 }
 
 /** The letters of pages; further pages share the last one. */
-const letters = 'ABCDEFGH'
+const letters = 'ABC'
 
 /** The pages of the target that ranked, with their days; the target page is marked. */
 export function urlHistory(view: View, status: KeywordStatus): HTMLElement {

@@ -123,7 +123,7 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
           )
     return html(
       'li',
-      { class: `result${mine ? ' mine' : ''}${owner !== null && !mine ? ' tracked' : ''}`, value: rank },
+      { class: mine ? 'result mine' : 'result', value: rank },
       html('span', 'result-rank', rank),
       html('span', 'two-lines', html('span', 'result-title', html('bdi', '', heading)), about),
       mark(rank, link),

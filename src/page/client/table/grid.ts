@@ -1,11 +1,9 @@
-import { withoutFormula } from '../../../model/text.ts'
 import {
   type Attributes,
   ariaHidden,
   breakable,
   button,
   type Child,
-  copyText,
   html,
   isNarrow,
   isPrinted,
@@ -26,8 +24,6 @@ export interface Grid<Row> {
   readonly empty: string
   /** Which rows are printed if not all are; without it the first ones. */
   readonly choice?: PaperChoice<Row>
-  /** The columns of copies and CSV files; without them the table has no buttons for these. */
-  readonly taken?: readonly TakenColumn<Row>[]
 }
 
 /** The most important rows, and a sentence that says which these are. */
@@ -39,15 +35,14 @@ export type PaperChoice<Row> = (
 export interface GridView<Row> {
   readonly element: HTMLElement
   show(rows: readonly Row[]): void
-  sort(order: SortOrder): void
 }
 
 /** Rows that are drawn beyond the edges, so that scrolling does not show empty space. */
 const margin = 8
 /** The greatest height by the style sheet; used until the real height is known. */
 const usualHeight = 640
-/** Pixels of a row, and of the head at least. */
-const [rowHeight, headHeight] = [48, 38]
+/** Pixels of a row. */
+const rowHeight = 48
 /** Rows that a narrow screen shows at first, and rows that each click on the button adds. */
 const narrowRows = 20
 /** Rows on paper at most. */
@@ -65,7 +60,6 @@ export function grid<Row>({
   open,
   empty,
   choice = firstRows,
-  taken,
 }: Grid<Row>): GridView<Row> {
   let order = first
   let given: readonly Row[] = []
@@ -89,7 +83,6 @@ export function grid<Row>({
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
-  const tools = taken === undefined ? null : tableTools({ label, columns: taken, rows: () => rows })
   // Remembered, because reading them while the page changes makes the browser compute its layout at once.
   let [scrolled, height] = [0, usualHeight]
   const onScroll = (): void => {
@@ -112,17 +105,12 @@ export function grid<Row>({
     if (index !== null) openAt(index)
   })
   drawHead()
-  const element = html('div', 'grid-frame', note, box, more, nothing, tools)
+  const element = html('div', 'grid-frame', note, box, more, nothing)
   return {
     element,
     show: (next) => {
       given = next
       goToTop()
-      arrange()
-    },
-    sort: (next) => {
-      order = next
-      drawHead()
       arrange()
     },
   }
@@ -134,7 +122,6 @@ export function grid<Row>({
     table.setAttribute('aria-rowcount', String(rows.length + 1))
     box.hidden = rows.length === 0
     nothing.hidden = rows.length > 0
-    if (tools !== null) tools.hidden = rows.length === 0
     drawn = ''
     draw()
   }
@@ -170,8 +157,6 @@ export function grid<Row>({
     const to = Math.min(rows.length, top + seen)
     more.hidden = printed || !whole || to === rows.length
     more.textContent = say.tables.more(Math.min(narrowRows, rows.length - to), rows.length)
-    const hidden = headHeight + rows.length * rowHeight - scrolled - height
-    box.classList.toggle('goes-down', !whole && hidden > 1)
     const next = `${from}-${to} ${whole} ${printed}`
     if (next === drawn) return
     const isCut = printed && rows.length > mostPrintedRows
@@ -379,95 +364,4 @@ function columnHead<Row>(
   ...children: readonly Child[]
 ): HTMLElement {
   return html('th', { scope: 'col', class: className || null, ...attributes }, ...children)
-}
-
-/** A column of what is copied or written to a file. */
-export interface TakenColumn<Row> {
-  readonly title: string
-  readonly of: (row: Row) => TakenValue
-}
-
-interface Taking<Row> {
-  /** The name of the table. */
-  readonly label: string
-  readonly columns: readonly TakenColumn<Row>[]
-  /** Every row that is selected, in its order, drawn or not. */
-  readonly rows: () => readonly Row[]
-}
-
-/** The buttons that copy a table and save it as a CSV file. */
-function tableTools<Row>({ label, columns, rows }: Taking<Row>): HTMLElement {
-  const words = say.tables
-  const said = html('span', { class: 'said', role: 'status' })
-  const taken = function* (): Generator<readonly TakenValue[]> {
-    yield columns.map(({ title }) => title)
-    for (const row of rows()) yield columns.map(({ of }) => of(row))
-  }
-  const copy = async (): Promise<void> => {
-    said.textContent = ''
-    const isCopied = await copyText(tabbedOf(taken(), decimalSign()))
-    said.textContent = isCopied ? words.copied(rows().length) : words.notCopied
-  }
-  const save = (): void => {
-    const name = `${fileName(`${document.title} ${label}`)}.csv`
-    saveAs(name, new Blob([csvOf(taken(), decimalSign())], { type: 'text/csv' }))
-    said.textContent = words.saved(name)
-  }
-  return html(
-    'div',
-    { class: 'table-tools', role: 'group', 'aria-label': words.tools(label) },
-    said,
-    button('tool', () => void copy(), { title: words.copyHint }, words.copy),
-    button('tool', save, { title: words.csvHint }, words.csv),
-  )
-}
-
-function decimalSign(): DecimalSign {
-  return say.decimal(0.5).includes(',') ? ',' : '.'
-}
-
-function fileName(text: string): string {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  return words.join('-').slice(0, 100)
-}
-
-function saveAs(name: string, content: Blob): void {
-  const href = URL.createObjectURL(content)
-  html('a', { href, download: name }).click()
-  // The browser reads the file after the click.
-  setTimeout(() => URL.revokeObjectURL(href), 10_000)
-}
-/** A cell of a table that is taken out of the page. */
-export type TakenValue = string | number | null
-
-/** How spreadsheets of a language write numbers and part columns: where decimals follow a comma, columns end with a semicolon. */
-type DecimalSign = '.' | ','
-
-/** Rows as CSV for spreadsheets, with the mark that makes them read it as UTF-8. */
-export function csvOf(rows: Iterable<readonly TakenValue[]>, decimal: DecimalSign): string {
-  const separator = decimal === ',' ? ';' : ','
-  return `\ufeff${linesOf(rows, (cell) => quoted(cellText(cell, decimal), separator), separator)}`
-}
-
-/** Rows as text that spreadsheets paste into cells. A cell is one line. */
-export function tabbedOf(rows: Iterable<readonly TakenValue[]>, decimal: DecimalSign): string {
-  const inOneLine = (cell: TakenValue): string => cellText(cell, decimal).replace(/[\t\r\n]+/g, ' ')
-  return linesOf(rows, (cell) => quoted(inOneLine(cell), '\t'), '\t')
-}
-
-function linesOf(
-  rows: Iterable<readonly TakenValue[]>,
-  write: (cell: TakenValue) => string,
-  separator: string,
-): string {
-  return Array.from(rows, (row) => `${row.map(write).join(separator)}\r\n`).join('')
-}
-
-function cellText(cell: TakenValue, decimal: DecimalSign): string {
-  if (cell === null) return ''
-  return typeof cell === 'number' ? String(cell).replace('.', decimal) : withoutFormula(cell)
-}
-
-function quoted(text: string, separator: string): string {
-  return /["\r\n]/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,13 +1,4 @@
-/** The portfolio is complete without a script; this sorts its table, finds clients and follows the dark mode of the system. */
-
-const dark = matchMedia('(prefers-color-scheme: dark)')
-
-function followTheme(): void {
-  document.documentElement.dataset.theme = dark.matches ? 'dark' : 'light'
-}
-
-followTheme()
-dark.addEventListener('change', followTheme)
+/** The portfolio is complete without a script; this sorts its table and finds clients. */
 
 const table = document.querySelector('table')
 for (const head of table?.querySelectorAll<HTMLElement>('th[data-first]') ?? []) makeSortable(head)

@@ -8,13 +8,6 @@ export const header: Words['header'] = {
   skipToFigures: 'Zu den Zahlen springen',
   skipToKeywords: 'Zu den Keywords springen',
   print: 'Drucken',
-  copyLink: 'Link kopieren',
-  linkCopied: 'Link kopiert',
-  linkToCopy: 'Link zum Kopieren',
-  light: 'Hell',
-  dark: 'Dunkel',
-  useLight: 'Hell: helle Farben verwenden',
-  useDark: 'Dunkel: dunkle Farben verwenden',
   noDays: 'Noch kein Tag',
   lastChecked: (day) => `zuletzt geprüft am ${day}`,
   shown: 'Gezeigt',
@@ -53,11 +46,6 @@ export const filters: Words['filters'] = {
   keyword: 'Keyword',
   tag: 'Gruppe',
   tags: (number) => counted(number, 'Gruppe', 'Gruppen'),
-  allTags: 'Alle Gruppen',
-  searchTags: 'Gruppen suchen',
-  chosenTags: 'Gewählte Gruppen',
-  removeTag: (tag) => `Gruppe ${tag} entfernen`,
-  noTag: 'Keine Gruppe passt',
   engine: 'Suchmaschine',
   locale: 'Land, Sprache',
   figuresOf: 'Zahlen für',
@@ -100,10 +88,8 @@ export const charts: Words['charts'] = {
   leftOut: (checked, asked) => `ausgelassen, ${number(checked)} von ${number(asked)} Keywords geprüft`,
   withCount: (value, count, checked) => `${value} (${number(count)} von ${number(checked)})`,
   ofChecked: (value, checked, asked) => `${value} (${number(checked)} von ${number(asked)} Keywords geprüft)`,
-  striped: (days) =>
-    days === 1
-      ? 'Gestreift: ein Tag, an dem weniger als die Hälfte der Keywords geprüft wurde. Er fehlt in den Linien.'
-      : `Gestreift: ${counted(days, 'Tag', 'Tage')}, an denen weniger als die Hälfte der Keywords geprüft wurde. Sie fehlen in den Linien.`,
+  incomplete: (days) =>
+    `Nicht enthalten: ${days === 1 ? 'ein Tag, an dem' : `${formats.number(days)} Tage, an denen`} weniger als die Hälfte der Keywords geprüft wurde.`,
   comparedDay: 'Vergleichstag',
   notes: 'Anmerkungen im Diagramm',
   note: (place, text) => `Anmerkung ${place}: ${text}`,
@@ -118,14 +104,6 @@ export const charts: Words['charts'] = {
 }
 
 export const tables: Words['tables'] = {
-  tools: (label) => `Kopieren oder speichern: ${label}`,
-  copy: 'Kopieren',
-  copyHint: 'Alle Zeilen für eine Tabellenkalkulation kopieren',
-  csv: 'CSV',
-  csvHint: 'Alle Zeilen als CSV-Datei speichern',
-  copied: (rows) => `${counted(rows, 'Zeile', 'Zeilen')} kopiert`,
-  notCopied: 'Der Browser erlaubt das Kopieren hier nicht',
-  saved: (file) => `Gespeichert als ${file}`,
   more: (next, all) => `${formats.number(next)} weitere von ${formats.number(all)} zeigen`,
   printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
   mostChanged: (shown, all, { moved, hasVolume }) => {
@@ -157,7 +135,6 @@ export const keywords: Words['keywords'] = {
   notCompared: 'kein Vergleich möglich',
   trend: 'Verlauf',
   best: 'Bestwert',
-  bestDay: 'Bestwert am',
   neverRanked: 'nie platziert',
   volume: 'Volumen',
   noVolume: 'kein Suchvolumen angegeben',

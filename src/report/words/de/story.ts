@@ -296,5 +296,4 @@ export const overview: Words['overview'] = {
   clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,
   clicksFewer: (clicks) =>
     `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat weniger`,
-  filterByMovement: 'Die Tabelle der Keywords nach Veränderung filtern',
 }

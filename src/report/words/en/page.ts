@@ -6,13 +6,6 @@ export const header = {
   skipToFigures: 'Skip to figures',
   skipToKeywords: 'Skip to keywords',
   print: 'Print',
-  copyLink: 'Copy link',
-  linkCopied: 'Link copied',
-  linkToCopy: 'Link to copy',
-  light: 'Light',
-  dark: 'Dark',
-  useLight: 'Use light colours',
-  useDark: 'Use dark colours',
   noDays: 'No day yet',
   /** The last day with a run, if it is not the last of the period. */
   lastChecked: (day: string) => `last checked on ${day}`,
@@ -56,11 +49,6 @@ export const filters = {
   keyword: 'Keyword',
   tag: 'Tag',
   tags: (number: number) => counted(number, 'tag'),
-  allTags: 'All tags',
-  searchTags: 'Search tags',
-  chosenTags: 'Chosen tags',
-  removeTag: (tag: string) => `Remove the tag ${tag}`,
-  noTag: 'No tag fits',
   engine: 'Engine',
   locale: 'Country, language',
   figuresOf: 'Figures of',
@@ -108,10 +96,8 @@ export const charts = {
     `${value} (${number(count)} of ${number(checked)})`,
   ofChecked: (value: string, checked: number, asked: number) =>
     `${value} (${number(checked)} of ${number(asked)} keywords checked)`,
-  striped: (days: number) =>
-    days === 1
-      ? 'Striped: a day on which fewer than half of the keywords were checked. It is left out of the lines.'
-      : `Striped: ${counted(days, 'day')} on which fewer than half of the keywords were checked. They are left out of the lines.`,
+  incomplete: (days: number) =>
+    `Left out: ${counted(days, 'day')} on which fewer than half of the keywords were checked.`,
   comparedDay: 'compared day',
   notes: 'Notes in the chart',
   note: (number: number, text: string) => `Note ${number}: ${text}`,
@@ -127,14 +113,6 @@ export const charts = {
 
 /** Tables, and what can be done with each. */
 export const tables = {
-  tools: (label: string) => `Copy or save: ${label}`,
-  copy: 'Copy',
-  copyHint: 'Copy all rows for a spreadsheet',
-  csv: 'CSV',
-  csvHint: 'Save all rows as a CSV file',
-  copied: (rows: number) => `${counted(rows, 'row')} copied`,
-  notCopied: 'The browser does not allow copying here',
-  saved: (file: string) => `Saved as ${file}`,
   more: (next: number, all: number) => `Show ${formats.number(next)} more of ${formats.number(all)}`,
   printed: (first: number, all: number) => `The first ${formats.number(first)} of ${counted(all, 'row')}.`,
   /** Which keywords are printed: those that moved, and others if these are few. */
@@ -171,7 +149,6 @@ export const keywords = {
   notCompared: 'nothing to compare with',
   trend: 'Trend',
   best: 'Best',
-  bestDay: 'Best on',
   neverRanked: 'never ranked',
   volume: 'Volume',
   noVolume: 'no volume given',

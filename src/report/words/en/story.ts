@@ -365,5 +365,4 @@ export const overview = {
   notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
   clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
   clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
-  filterByMovement: 'Filter the table of keywords by movement',
 }

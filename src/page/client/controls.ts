@@ -1,10 +1,11 @@
-import { isDay, lengthIn, rangeIn, usualPeriod } from '../../../model/settings/presentation.ts'
-import { offeredComparisons, type PageData } from '../../../report/data.ts'
-import { partKey, partLabel, partsOf } from '../../../report/history/filter-history.ts'
-import { type Days, type ReportPeriod, reportPeriod } from '../../../report/history/period.ts'
-import { hasTab, savedView, targetsOfView } from '../../../report/presentation/presentation.ts'
-import { daysInWords } from '../../../report/words/period-text.ts'
-import { type Attributes, button, html } from '../dom.ts'
+import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings/presentation.ts'
+import { offeredComparisons, type PageData } from '../../report/data.ts'
+import { partKey, partLabel, partsOf } from '../../report/history/filter-history.ts'
+import { type Days, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'
+import type { Keyword } from '../../report/history/rank-history.ts'
+import { hasTab, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
+import { daysInWords } from '../../report/words/period-text.ts'
+import { type Attributes, button, html } from './dom.ts'
 import {
   countSet,
   type FilterKey,
@@ -17,10 +18,9 @@ import {
   rangeOf,
   rangeText,
   setLabels,
-} from '../filters.ts'
-import { localeOf, say } from '../text.ts'
-import type { View } from '../view.ts'
-import { tagPicker } from './tag-picker.ts'
+} from './filters.ts'
+import { localeOf, say, tagName } from './text.ts'
+import type { View } from './view.ts'
 
 /** Milliseconds; long enough that typing does not wait for drawing. */
 const typingPause = 120
@@ -48,7 +48,8 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     clearTimeout(pause)
     pause = setTimeout(() => choose({ text: text.input.value.trim() }), typingPause)
   })
-  const tags = tagPicker(data, choose)
+  const tags = field('tag', words.tag, [['', words.all], ...tagsOf(keywords).map(tagOption)])
+  tags.select.addEventListener('change', () => choose({ tags: tagsIn(tags.select.value) }))
   const selects: Readonly<Record<Select, ReturnType<typeof field>>> = {
     operation: field('operation', words.engine, any(distinct(keywords.map((one) => one.operation)))),
     locale: field('locale', words.locale, any(distinct(keywords.map(localeOf)))),
@@ -82,7 +83,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   )
   const attributes = { class: 'controls', role: 'search', 'aria-label': words.label }
   const outcome = html('div', 'outcome', found, reset)
-  const form = html('form', attributes, tabs?.element, line, outcome, fields, tags.chips)
+  const form = html('form', attributes, tabs?.element, line, outcome, fields)
   form.addEventListener('submit', (event) => event.preventDefault())
   return {
     element: form,
@@ -96,7 +97,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
       target.select.value = String(filters.target)
       if (text.input.value.trim() !== filters.text) text.input.value = filters.text
       text.element.classList.toggle('set', filters.text !== '')
-      tags.show(filters)
+      showTags(filters.tags)
       const there = ['', ...parts.map(partKey)]
       for (const option of selects.part.select.options) option.disabled = !there.includes(option.value)
       for (const [key, { select, element }] of Object.entries(selects)) {
@@ -114,12 +115,38 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     },
   }
 
+  /** Several tags, which an address can name, are a choice of their own. */
+  function showTags(chosen: readonly string[]): void {
+    const { select, element } = tags
+    select.querySelector('[value=several]')?.remove()
+    const [only = null] = chosen
+    if (chosen.length > 1) select.append(...optionsOf([['several', chosen.map(tagName).join(', ')]]))
+    select.value = only === null ? '' : chosen.length > 1 ? 'several' : tagOption(only)[0]
+    element.classList.toggle('set', chosen.length > 0)
+  }
+
   function toggle(): void {
     fields.hidden = line.getAttribute('aria-expanded') === 'true'
     line.setAttribute('aria-expanded', String(!fields.hidden))
     // The line may have its place above the window.
     if (!fields.hidden) form.scrollIntoView({ block: 'nearest' })
   }
+}
+
+/** The tags of keywords in their order; an empty one last, for those without any. */
+function tagsOf(keywords: readonly Keyword[]): readonly string[] {
+  const all = new Set(keywords.flatMap(({ tags }) => (tags.length === 0 ? [''] : tags)))
+  const collator = new Intl.Collator(say.language, { numeric: true })
+  return [...all].sort((a, b) => Number(a === '') - Number(b === '') || collator.compare(a, b))
+}
+
+/** An empty value is that of all keywords. */
+function tagOption(tag: string): Option {
+  return [`=${tag}`, tagName(tag)]
+}
+
+function tagsIn(value: string): readonly string[] {
+  return value === '' ? [] : [value.slice(1)]
 }
 
 /** Tabs of the saved views of the job, all keywords first; null if there are none. */
