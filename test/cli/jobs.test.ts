@@ -35,11 +35,11 @@ test('every example job is planned and collected whole, for no more than its pla
 test('the demo runs a month and names what it wrote', async () => {
   await using place = await workspace()
 
-  const { code, stdout, stderr } = await place.run(['demo', '--days', '3'], { CHROME_PATH: '/nowhere' })
+  const { code, stdout, stderr } = await place.run(['demo', '--days', '2'], { CHROME_PATH: '/nowhere' })
 
   expect(stderr).toBe('')
   expect(code).toBe(0)
-  expect(stdout).toContain('3 days of standing-desks: 720 calls, 720 credits')
+  expect(stdout).toContain('2 days of standing-desks: 480 calls, 480 credits')
   // The story is last, so that it is in sight.
   expect(stdout).toMatch(/ clicks a month .*^Visibility +\d.*^What moved.*^What to do next\n(- .*\n)+$/ms)
   expect((await place.read('data/demo-rankings.csv')).split('\n')).toHaveLength(1 + 240 + 1)

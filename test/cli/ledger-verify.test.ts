@@ -29,23 +29,23 @@ async function spendElsewhere(sandbox: Sandbox, calls: number): Promise<void> {
 }
 
 test('after clean runs all that the service counted is billed here, batch by batch', async () => {
-  // A batch is 100 calls under this limit, so that the account is read in mid-run.
-  const { sandbox, place, job } = await staged({ account: { perMinute: 600 } }, 250)
+  // A batch is 50 calls under this limit, so that the account is read in mid-run.
+  const { sandbox, place, job } = await staged({ account: { perMinute: 300 } }, 125)
   expect((await place.call(['run', job])).code).toBe(0)
   // What is bought between them changes the balance, not the count.
   sandbox.control({ topUp: { credits: 70 } })
   expect((await place.call(['run', job])).code).toBe(0)
 
-  expect(sandbox.ledger.charged).toBe(500)
+  expect(sandbox.ledger.charged).toBe(250)
   expect(await verified(place)).toMatchObject({
     code: 0,
-    total: { used: 500, billed: 500, ...clean },
+    total: { used: 250, billed: 250, ...clean },
     unverified: everything,
   })
   const { code, stdout } = await place.call(['ledger', 'verify'])
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /^sandbox \(key [0-9a-f]{8}\)\nThe service counted 500 credits, and so does this ledger\.\n$/,
+    /^sandbox \(key [0-9a-f]{8}\)\nThe service counted 250 credits, and so does this ledger\.\n$/,
   )
 })
 

@@ -6,18 +6,18 @@ import { queriesCsv, workspace } from '../support/rankline.ts'
 import { staged, waitWhile } from './staged.ts'
 
 test('a service that answers 500 to a fifth of all calls costs no failed task and no credit', async () => {
-  const { sandbox, place, job } = await staged({ rules: [{ probability: 0.2, do: { status: 500 } }] }, 400)
+  const { sandbox, place, job } = await staged({ rules: [{ probability: 0.2, do: { status: 500 } }] }, 120)
 
   const { code, stdout } = await place.call(['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
-    tasks: { done: 400, failed: 0 },
-    credits: { spent: 400, ambiguous: 0 },
+    tasks: { done: 120, failed: 0 },
+    credits: { spent: 120, ambiguous: 0 },
   })
-  expect(sandbox.ledger.charged).toBe(400)
+  expect(sandbox.ledger.charged).toBe(120)
   const searches = sandbox.ledger.requestsFor(({ operation }) => operation === 'alpha.search')
-  expect(searches.length).toBeLessThanOrEqual(560)
+  expect(searches.length).toBeLessThanOrEqual(180)
 })
 
 test('refusals of the rate are waited for: no task fails and no try is used up', async () => {
