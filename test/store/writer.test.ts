@@ -125,11 +125,15 @@ test('what is derived waits while other changes come, and is written when none d
   expect(commits()).toBe(4)
 })
 
-test('so much that is derived shares a commit with other changes', async () => {
+test('so much that is derived has the next commit for itself, however many changes come', async () => {
   const { put, writer, commits } = await aWriter()
+  const order: string[] = []
   const many = Array.from({ length: 128 }, (_, id) => writer.writeDerived((ids) => ids, id))
-  await Promise.all([put(1), ...many])
-  expect(commits()).toBe(1)
+  const derived = Promise.all(many).then(() => order.push('derived'))
+  for (const id of [1, 2, 3]) await put(id).then(() => order.push(String(id)))
+  await derived
+  expect(order).toEqual(['1', 'derived', '2', '3'])
+  expect(commits()).toBe(4)
 })
 
 describe('what one function writes in one commit', () => {

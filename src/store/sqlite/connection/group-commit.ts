@@ -78,6 +78,8 @@ export function groupCommit(
   const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
   let waiting: Waiting[] = []
   let derived: Waiting[] = []
+  /** So many derived changes wait that the next commit is theirs. */
+  let derivedAreNext = false
   let scheduled = false
   let troubledSince: number | null = null
   /** The disk was full once: since then only the reserved room is used. */
@@ -112,13 +114,23 @@ export function groupCommit(
     for (const [index, { done }] of group.entries()) done(values[index] as never)
   }
 
-  /** The changes for the next commit. Derived ones are left waiting while they are few and other changes are there. */
+  /**
+   * The changes for the next commit. Derived ones are left waiting while they are few and other changes are there. Many of them have
+   * a commit of their own, behind the others: calls that wait for theirs leave meanwhile.
+   */
   const takeGroup = (): readonly Waiting[] => {
-    const derivedToo = waiting.length === 0 || derived.length >= mostTogether || troubledSince !== null
-    const group = derivedToo ? [...waiting, ...derived] : waiting
-    waiting = []
-    if (derivedToo) derived = []
-    else if (derived.length > 0) schedule()
+    if (waiting.length === 0 || troubledSince !== null) {
+      const group = [...waiting, ...derived]
+      waiting = []
+      derived = []
+      derivedAreNext = false
+      return group
+    }
+    const group = derivedAreNext ? derived : waiting
+    if (derivedAreNext) derived = []
+    else waiting = []
+    derivedAreNext = !derivedAreNext && derived.length >= mostTogether
+    if (waiting.length + derived.length > 0) schedule()
     return group
   }
 
@@ -156,6 +168,7 @@ export function groupCommit(
     const refused = [...group, ...waiting, ...derived]
     waiting = []
     derived = []
+    derivedAreNext = false
     for (const { failed } of refused) failed(failure.error)
   }
 
