@@ -110,6 +110,7 @@ async function buildProgram() {
     external: forNode.external.filter((name) => name !== 'undici'),
     plugins: [
       parserAlone(),
+      withoutHttp2(),
       schemasMade(await sourceModule('src/jobfile/json-schema.ts')),
       ...Object.entries(loadedLater).map(([name, user]) => besideProgram(name, user)),
     ],
@@ -224,6 +225,18 @@ function parserAlone() {
     setup: ({ onResolve }) => {
       onResolve({ filter: /platform-shims[\\/]esm\.mjs$/ }, ({ path, resolveDir }) => {
         return { path: join(resolveDir, path), sideEffects: false }
+      })
+    },
+  }
+}
+
+/** No connection speaks HTTP/2 (`allowH2` in api/http), and to load what does takes longer than a call. */
+function withoutHttp2() {
+  return {
+    name: 'without-http2',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ }, () => {
+        return { contents: "module.exports = () => { throw new Error('HTTP/2 is not spoken') }" }
       })
     },
   }

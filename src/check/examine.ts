@@ -34,12 +34,12 @@ import { accountOf } from '../run/plan-jobs.ts'
 import {
   mayWrite,
   needsMigration,
+  quickCheck,
   refuseFolder,
   refuseNetworkFolder,
 } from '../store/sqlite/connection/database.ts'
 import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
 import { freeBytes } from '../store/sqlite/connection/watch.ts'
-import { quickCheck } from '../store/sqlite/maintenance/check.ts'
 import { type CheckFinding, checks, type InstallationFacts } from './doctor.ts'
 import { type LaidOutFile, schemaFiles } from './init.ts'
 

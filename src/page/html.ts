@@ -82,18 +82,16 @@ function forFirstScreen(page: PackedPage): PackedPage {
     const before = order.find((one) => known.some(([, day]) => day === one))
     return known.filter(([, day]) => day === last || day === before)
   })
-  const used = new Set(
-    kept.flatMap(([, , , first = 0, ...places]) =>
-      places.flatMap((place) => (place < 0 ? [] : first + place)),
-    ),
-  )
+  const isUsed = new Uint8Array(results.length)
+  for (const [, , , first = 0, ...places] of kept)
+    for (const place of places) if (place >= 0) isUsed[first + place] = 1
   return {
     ...page,
     texts: [],
     links: { hosts: [], parts: [] },
     features: [],
     serps: kept,
-    results: results.map((result, place) => (used.has(place) ? result : unused)),
+    results: results.map((result, place) => (isUsed[place] === 1 ? result : unused)),
   }
 }
 

@@ -181,6 +181,14 @@ export async function inspect<T>(path: string, use: (db: Database.Database) => T
   }
 }
 
+/** The first damage that SQLite's quick check sees; null for none. Changes nothing. */
+export async function quickCheck(path: string): Promise<string | null> {
+  return await inspect(path, (db) => {
+    const first = unlessDamaged(() => String(db.pragma('quick_check(1)', { simple: true })))
+    return first === 'ok' ? null : (first ?? 'it cannot be read')
+  })
+}
+
 /**
  * Opens a database to read it, also a file of another user or on a disk that may not be written, where SQLite cannot make
  * the files that it needs beside the database: then a copy of it is read.
@@ -398,4 +406,14 @@ export function demoHint(path: string): string {
 /** Whether SQLite says that the file, or the disk that it is on, is damaged. */
 export function isDamage(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|IOERR)/.test(error.code)
+}
+
+/** Null if the damage keeps it from being read. */
+export function unlessDamaged<T>(look: () => T): T | null {
+  try {
+    return look()
+  } catch (error) {
+    if (isDamage(error)) return null
+    throw error
+  }
 }

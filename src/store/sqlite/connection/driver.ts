@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -43,7 +42,11 @@ export function loadDriver(
   }
 }
 
+/** What starts programs is loaded only here: every command opens a database. */
 function isInstalled(program: string): boolean {
+  const { spawnSync } = createRequire(import.meta.url)(
+    'node:child_process',
+  ) as typeof import('node:child_process')
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined
 }
 

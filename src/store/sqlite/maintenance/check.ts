@@ -3,7 +3,7 @@ import { count as numberOf, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { UsageError } from '../../../model/errors.ts'
 import { queryKey } from '../../../model/query.ts'
-import { inspect, isDamage } from '../connection/database.ts'
+import { inspect, isDamage, unlessDamaged } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/bodies.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
@@ -21,14 +21,6 @@ export interface Damage {
 }
 
 type Check = () => readonly Damage[]
-
-/** The first damage that SQLite's quick check sees; null for none. Changes nothing. */
-export async function quickCheck(path: string): Promise<string | null> {
-  return await inspect(path, (db) => {
-    const first = unlessDamaged(() => String(db.pragma('quick_check(1)', { simple: true })))
-    return first === 'ok' ? null : (first ?? 'it cannot be read')
-  })
-}
 
 /**
  * Runs the integrity check of SQLite, then checks invariants and checksums. Changes nothing. A number of rows is null if the damage
@@ -71,16 +63,6 @@ function runChecks(checks: readonly Check[]): readonly Damage[] {
     ...found.flatMap((one) => one ?? []),
     ...(unfinished === 0 ? [] : [{ what, count: unfinished, first: null }]),
   ]
-}
-
-/** Null if the damage keeps it from being read. */
-function unlessDamaged<T>(look: () => T): T | null {
-  try {
-    return look()
-  } catch (error) {
-    if (isDamage(error)) return null
-    throw error
-  }
 }
 
 function checkFile(db: Database.Database): readonly Damage[] {
