@@ -130,7 +130,7 @@ export const commands: readonly Registered[] = [
   {
     usage: 'operations',
     describe: 'The catalog: all operations, with prices and parameters',
-    load: async () => (await import('./account/lookups.ts')).operationsCommand,
+    load: async () => (await import('./account/operations.ts')).operationsCommand,
   },
   {
     usage: 'search <operation> <query>',
