@@ -15,6 +15,7 @@ function keyword(
   last += 1
   return {
     queryId: last,
+    runId: 1,
     text,
     operation: 'alpha.search',
     params: '{"gl":"us"}',

@@ -167,6 +167,44 @@ test.each([
   expect(stderr).toContain(sentence)
 })
 
+test('a report says which two of your pages compete for keywords of one page', async () => {
+  const page = (own: string) => ({
+    search_parameters: { engine: 'google' },
+    organic_results: [
+      'https://a.example/',
+      `https://acme.com/${own}`,
+      'https://b.example/',
+      'https://c.example/',
+      'https://d.example/',
+    ].map((link, index) => ({
+      position: index + 1,
+      title: 'x',
+      link,
+      domain: 'x',
+      displayed_link: 'x',
+      snippet: 'x',
+    })),
+    pagination: { current: 1, next: 2, has_next_page: false },
+  })
+  sandbox.control({
+    rules: [
+      { query: 'oak chair', do: { body: page('chairs') } },
+      { query: 'oak stool', do: { body: page('stools') } },
+    ],
+  })
+  await place.file(
+    'pair.yaml',
+    'operation: alpha.search\ntargets: [acme.com]\nqueries:\n  - { query: oak chair, volume: 900 }\n  - { query: oak stool, volume: 800 }\n',
+  )
+  expect((await place.call(['run', 'pair.yaml'])).code).toBe(0)
+  const { code, stdout, stderr } = await place.call(['report', 'pair', '--format', 'md'])
+  expect(code, stderr).toBe(0)
+  expect(stdout).toContain('2 keywords with the same results, one page; /chairs and /stools compete')
+  const table = await place.call(['cluster', 'pair'])
+  expect(table.stdout).toContain('2 compete: acme.com/chairs')
+  expect(table.stderr).toContain('In 1 cluster two or more of your pages compete.')
+})
+
 test('a volume that was added from a file counts where the job has none', async () => {
   await place.file('volumes.csv', 'keyword,volume\nsit stand desk,9000\nstanding desk,1\n')
   const added = await place.call(['volumes', 'add', 'volumes.csv', '--country', 'us'])

@@ -1,8 +1,8 @@
 import type { ObservationState } from '../../model/result.ts'
 import { latestKnown } from '../../model/trusted-time.ts'
+import { groupKeywords } from '../../rank/grouping.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { KeywordSerp } from '../../store/sqlite/rankings/keywords.ts'
-import { groupKeywords } from './grouping.ts'
 
 /** A keyword of the jobs that are looked at, once however many of them ask it. */
 export interface MarketKeyword extends KeywordSerp {
@@ -46,9 +46,6 @@ export interface Clustering {
   readonly leftOut: number
 }
 
-/** How many of the first ten results the keywords of a cluster share, where nothing else is said. */
-export const usualShare = 4
-
 /** The runs whose keywords are those of these jobs. */
 export async function newestRuns(store: Pick<Store, 'latestRun'>, jobs: readonly string[]) {
   const runs = await Promise.all(jobs.map((job) => store.latestRun(job)))
@@ -57,17 +54,14 @@ export async function newestRuns(store: Pick<Store, 'latestRun'>, jobs: readonly
 
 /** The keywords of these runs, with answers that can have come by now. */
 export function keywordsOf(
-  store: Pick<Store, 'keywordSerps' | 'addedVolumes'>,
+  store: Pick<Store, 'keywordSerps'>,
   runs: readonly { readonly id: number; readonly job: string }[],
   now: number,
 ): readonly MarketKeyword[] {
   const latest = latestKnown(now)
-  const added = store.addedVolumes()
   const found = new Map<number, MarketKeyword>()
   for (const { id, job } of runs)
-    for (const serp of store.keywordSerps(id, latest)) {
-      const volume = serp.volume ?? added(serp.text, JSON.parse(serp.params))?.volume ?? null
-      const keyword = { ...serp, volume }
+    for (const keyword of store.keywordSerps(id, latest)) {
       const known = found.get(keyword.queryId)
       found.set(
         keyword.queryId,
@@ -157,7 +151,7 @@ export function bestOf(targets: MarketKeyword['targets']): Place | null {
 
 /** Makes the name of the cluster of each keyword of these jobs; null for what is in none. */
 export async function clusterNames(
-  store: Pick<Store, 'keywordSerps' | 'addedVolumes' | 'latestRun'>,
+  store: Pick<Store, 'keywordSerps' | 'latestRun'>,
   jobs: readonly string[],
   { least, now }: { readonly least: number; readonly now: number },
 ) {

@@ -25,6 +25,8 @@ export interface RankHistory {
   readonly suspect?: Suspicion & { readonly day: string; readonly audience: Audience }
   /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
   readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
+  /** Keywords that one page can serve by the first results that they share, by their places, the head first; only those of several. */
+  readonly clusters?: readonly (readonly number[])[]
 }
 
 export interface Keyword {

@@ -1,6 +1,9 @@
 import { featuresOf } from '../../catalog/index.ts'
 import type { JobSettings } from '../../model/job.ts'
+import { dayMs } from '../../model/time.ts'
+import { latestKnown } from '../../model/trusted-time.ts'
 import type { CsvStyle } from '../../output/formats/format.ts'
+import { groupKeywords, usualShare } from '../../rank/grouping.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { defaultCurve } from '../ctr.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'
@@ -8,7 +11,14 @@ import type { RequestedPeriod } from '../history/period.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import { sourceForClient } from '../presentation/audience.ts'
 import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
-import { type BrowserPlaces, type Paper, papers, type ReportFormat, type ReportSource } from '../report.ts'
+import {
+  type BrowserPlaces,
+  type Paper,
+  papers,
+  type RankedJob,
+  type ReportFormat,
+  type ReportSource,
+} from '../report.ts'
 import { ownCurve } from './measured-clicks.ts'
 import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
 import { newestRun, type ReportFilter, rankedJob } from './rank-report.ts'
@@ -66,7 +76,10 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     periodRequest: isDayBefore ? null : { ...requestedPeriod, tolerance },
     absent: measure.absent ?? 'depth',
   })
-  const sorted = order === undefined ? ranked : { ...ranked, report: () => sortRows(ranked.report(), order) }
+  // Results are those of the newest run, and what programs read has no next steps.
+  const hasSteps = format.dayBefore !== true && date === undefined
+  const told = hasSteps ? withClusters(store, ranked) : ranked
+  const sorted = order === undefined ? told : { ...told, report: () => sortRows(told.report(), order) }
   const source: ReportSource = {
     job,
     measure,
@@ -81,4 +94,39 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     print: { browsers: request.browsers, paper: request.paper ?? papers[0] },
   }
   return source.presentation.audience === 'client' ? sourceForClient(source) : source
+}
+
+/** With the clusters of its keywords, as `rankline cluster` has them. */
+function withClusters(store: Store, ranked: RankedJob): RankedJob {
+  const { built, runs } = ranked
+  const [newest] = runs
+  if (built === null || newest === undefined) return ranked
+  const { history } = built
+  const nameOf = (operation: string, params: string, text: string): string => `${operation} ${params} ${text}`
+  const places = new Map(
+    history.keywords.map(({ operation, params, query }, place) => [
+      nameOf(operation, JSON.stringify(params), query),
+      place,
+    ]),
+  )
+  // By the clock of the run: the same database gives the same report.
+  const latest = latestKnown(newest.finishedAt ?? newest.startedAt + dayMs)
+  const keywords = [...store.keywordPages(newest.id, latest)].flatMap(
+    ({ operation, params, text, links }) => {
+      const place = places.get(nameOf(operation, params, text))
+      if (place === undefined || links.length === 0) return []
+      const volume = history.keywords[place]?.volume ?? null
+      return { market: `${operation} ${params}`, text, volume, links, place }
+    },
+  )
+  const { heads, order } = groupKeywords(keywords, usualShare)
+  const members = new Map<number, number[]>()
+  for (const at of order) {
+    const head = heads[at] as number
+    const place = (keywords[at] as (typeof keywords)[number]).place
+    members.set(head, [...(members.get(head) ?? []), place])
+  }
+  const clusters = [...members.values()].filter((places) => places.length > 1)
+  if (clusters.length === 0) return ranked
+  return { ...ranked, built: { ...built, history: { ...history, clusters } } }
 }

@@ -43,7 +43,13 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
   const clicked = own.filter(({ keyword }) => hasClicks(keyword.kind))
   const least = leastWorth(facts)
   const fell = fallen(facts, clicked, least)
-  const rules: readonly StepRule[] = [otherPage(facts, clicked), inTurn(facts), closing(facts), within(facts)]
+  const rules: readonly StepRule[] = [
+    otherPage(facts, clicked),
+    inTurn(facts),
+    competing(facts, clicked),
+    closing(facts),
+    within(facts),
+  ]
   const drafts = clicked.flatMap((status) => {
     // What a keyword fell by is told before what it could win: a fall is never hidden behind a chance.
     const found =
@@ -209,6 +215,37 @@ function inTurn(facts: StoryFacts): StepRule {
       return null
     const reason = facts.say.story.inTurn(...apart(one, other, facts.named), found.swaps)
     return { verb: 'fix', status, reason, worth: facts.worthOf(status, status.current.rank) }
+  }
+}
+
+/** Keywords that one page can serve, for which two own pages rank: told of the first of them. */
+function competing(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRule {
+  const { history } = facts
+  const byKeyword = new Map(clicked.map((status) => [status.series.keyword, status]))
+  const last = history.days.length - 1
+  const byHead = new Map(
+    (history.clusters ?? []).map((places) => {
+      const statuses = places.flatMap((place) => byKeyword.get(place) ?? [])
+      return [statuses[0], statuses] as const
+    }),
+  )
+  return (status) => {
+    const ranking = (byHead.get(status) ?? []).flatMap((one) => {
+      const link = rankingLink(one.series, last)
+      const page = link === null ? undefined : history.links[link]
+      return page === undefined ? [] : { one, page }
+    })
+    const [first] = ranking
+    const others = ranking.filter(({ page }) => page !== first?.page)
+    const [other] = others
+    if (first === undefined || other === undefined) return null
+    const reason = facts.say.story.competing(
+      (byHead.get(status) ?? []).length,
+      ...apart(first.page, other.page, facts.named),
+    )
+    // What the page of the first could win or lose with it.
+    const worth = others.reduce((sum, { one }) => sum + facts.worthOf(one, one.current.rank), 0)
+    return { verb: 'fix', status, reason, worth }
   }
 }
 

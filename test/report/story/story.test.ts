@@ -274,6 +274,34 @@ describe('what to do next', () => {
     expect(stepsOf(keywords)).toEqual(expected)
   })
 
+  test('two pages for keywords that one page can serve are to be one', () => {
+    const keyword = (query: string, page: number) => ({
+      query,
+      own: 2,
+      volume: 9000,
+      links: [[page, page]] as const,
+    })
+    const keywords = [
+      keyword('adjustable desk', 1),
+      keyword('desk lamp', 0),
+      keyword('sit stand desk', 0),
+      keyword('standing desk', 0),
+    ]
+    const { data, target } = jobOf({ keywords, links })
+    const reasons = (clusters: readonly (readonly number[])[], language: 'en' | 'de' = 'en') =>
+      told({ target, data: { ...data, history: { ...data.history, clusters } } }, language).steps.map(
+        ({ what, reason }) => `${what}: ${reason}`,
+      )
+    expect(reasons([[3, 0, 2]])).toEqual([
+      'Fix “standing desk”: 3 keywords with the same results, one page; /a and /b compete',
+    ])
+    expect(reasons([[3, 0, 2]], 'de')[0]).toContain(
+      '3 Keywords mit gleichen Ergebnissen, eine Seite; /a und /b stehen sich im Weg',
+    )
+    // One page ranks for all.
+    expect(reasons([[3, 1, 2]])).toEqual([])
+  })
+
   test('another target of your own is no rival', () => {
     const { data, target } = jobOf({
       keywords: some(10, { own: turn(2, 9), rival: turn(out, 3), volume: 1000 }),

@@ -8,7 +8,6 @@ import {
   keywordsOf,
   newestRuns,
   suggestedViews,
-  usualShare,
 } from '../../../arrive/clusters/clusters.ts'
 import { type Gap, gapColumns, gapRows, gapsDocument, gapsOf } from '../../../arrive/clusters/gaps.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -20,6 +19,7 @@ import { asStream } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { usualShare } from '../../../rank/grouping.ts'
 import { paramTexts, shortLink } from '../../../report/cells.ts'
 import { defaultCurve } from '../../../report/ctr.ts'
 import { rateOf } from '../../../report/metrics/figure.ts'

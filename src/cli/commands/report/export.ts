@@ -214,7 +214,10 @@ async function itemsToExport(
 }
 
 async function clustersToExport(store: Store, job: string | undefined): Promise<ClusterOf> {
-  const { clusterNames, usualShare } = await import('../../../arrive/clusters/clusters.ts')
+  const [{ clusterNames }, { usualShare }] = await Promise.all([
+    import('../../../arrive/clusters/clusters.ts'),
+    import('../../../rank/grouping.ts'),
+  ])
   const jobs = job === undefined ? await store.jobNames() : [job]
   return await clusterNames(store, jobs, { least: usualShare, now: systemClock.wall() })
 }

@@ -258,6 +258,8 @@ export const story: Words['story'] = {
     `auf Platz ${rank}${before === null || before === number(rank) ? '' : `, zuvor ${before}`}`,
   otherPage: (page, intended) => `${page} rankt statt ${intended}`,
   inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
+  competing: (keywords, one, other) =>
+    `${keywordsOf(keywords)} mit gleichen Ergebnissen, eine Seite; ${one} und ${other} stehen sich im Weg`,
   closing: (rival, before, rank, mine) =>
     `${rival} ${before === null ? `ist neu auf Platz ${rank}` : `kam von ${before} auf ${rank}`}, direkt hinter Ihnen auf Platz ${mine}`,
   notCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie nicht`,

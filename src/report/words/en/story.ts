@@ -321,6 +321,8 @@ export const story = {
   otherPage: (page: string, intended: string) => `${page} ranks instead of ${intended}`,
   inTurn: (one: string, other: string, swaps: number) =>
     `${one} and ${other} rank in turn (${number(swaps)} changes)`,
+  competing: (keywords: number, one: string, other: string) =>
+    `${counts.keywords(keywords)} with the same results, one page; ${one} and ${other} compete`,
   closing: (rival: string, before: number | null, rank: number, mine: number) =>
     `${rival} ${before === null ? `is new at ${rank}` : `came from ${before} to ${rank}`}, right behind your ${mine}`,
   notCited: (rivals: readonly string[]) => `the AI answer cites ${list(rivals)} and not you`,

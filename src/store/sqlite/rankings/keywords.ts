@@ -18,7 +18,7 @@ import { askedQueries } from '../views.ts'
 const firstResults = 10
 
 /** A keyword with the pages that its newest answer shows first. */
-export interface KeywordSerp {
+export interface KeywordPages {
   readonly queryId: number
   readonly text: string
   readonly operation: string
@@ -31,6 +31,11 @@ export interface KeywordSerp {
   readonly fetchedAt: number | null
   /** Numbers of the pages among its first ten web results, the best first, each once. */
   readonly links: readonly number[]
+  /** The run that says most of it. */
+  readonly runId: number
+}
+
+export interface KeywordSerp extends KeywordPages {
   /** What the newest run says of each target. */
   readonly targets: readonly TargetSeen[]
 }
@@ -44,9 +49,8 @@ interface TargetSeen {
 }
 
 interface KeywordRow
-  extends Pick<KeywordSerp, 'queryId' | 'text' | 'operation' | 'params' | 'volume' | 'fetchedAt'> {
+  extends Pick<KeywordSerp, 'queryId' | 'text' | 'operation' | 'params' | 'volume' | 'fetchedAt' | 'runId'> {
   readonly tags: string
-  readonly runId: number
   readonly answerId: number | null
   readonly answerRun: number | null
 }
@@ -101,26 +105,33 @@ export function keywordReader(db: Database) {
     return [...found]
   }
 
+  function* keywordPages(run: number, latest: number): Iterable<KeywordPages> {
+    const added = volumeFinder(db)
+    for (const row of keywords().all({ run, latest }))
+      yield {
+        queryId: row.queryId,
+        text: row.text,
+        operation: row.operation,
+        params: row.params,
+        volume: row.volume ?? added(row.text, JSON.parse(row.params))?.volume ?? null,
+        fetchedAt: row.fetchedAt,
+        tags: JSON.parse(row.tags) as readonly string[],
+        links: firstLinks(row),
+        runId: row.runId,
+      }
+  }
+
   return {
     /**
      * What a run asks, and what rests meanwhile, each with its newest answer from whatever run.
      *
      * @param latest answers of a later instant were stored by a wrong clock
      */
+    keywordPages,
+    /** The same with what the newest run says of each target. */
     *keywordSerps(run: number, latest: number): Iterable<KeywordSerp> {
-      const addedVolume = volumeFinder(db)
-      for (const row of keywords().all({ run, latest }))
-        yield {
-          queryId: row.queryId,
-          text: row.text,
-          operation: row.operation,
-          params: row.params,
-          volume: row.volume ?? addedVolume(row.text, JSON.parse(row.params))?.volume ?? null,
-          fetchedAt: row.fetchedAt,
-          tags: JSON.parse(row.tags) as readonly string[],
-          links: firstLinks(row),
-          targets: seen().all(row.runId, row.queryId),
-        }
+      for (const keyword of keywordPages(run, latest))
+        yield { ...keyword, targets: seen().all(keyword.runId, keyword.queryId) }
     },
   }
 }

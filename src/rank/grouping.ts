@@ -1,3 +1,6 @@
+/** How many of their first ten results keywords share that one page can serve, where nothing else is said. */
+export const usualShare = 4
+
 /** A keyword as clusters are made of it. */
 export interface Clusterable {
   /** Keywords of different markets share nothing. */

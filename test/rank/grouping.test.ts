@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Clusterable, groupKeywords } from '../../src/arrive/clusters/grouping.ts'
+import { type Clusterable, groupKeywords } from '../../src/rank/grouping.ts'
 
 /** A keyword that shows one page for each letter. */
 function keyword(text: string, letters: string, volume: number | null = null, market = 'us'): Clusterable {
