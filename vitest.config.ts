@@ -57,11 +57,11 @@ function quickPlace(): string {
 
 /** The long tests that take longest begin first, and the pages, which share a browser within a file: what begins last is quick. */
 const waiting = [
+  'long/faults',
   'long/machines',
+  'long/kills',
   'long/refusals',
   'long/scheduled-year',
-  'long/kills',
-  'long/faults',
   'long/scheduler-kills',
   'page',
 ]

@@ -8,11 +8,11 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { long } from '../support/long.ts'
 import { query } from '../support/stored-rows.ts'
 
-// Debian's cron runs the line that is printed, on a clock of its own: a minute takes half a second. It reads its tables in a
+// Debian's cron runs the line that is printed, on a clock of its own: a minute takes a second. It reads its tables in a
 // namespace of its own, which only root may make.
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const speed = 120
+const speed = 60
 
 function works(command: string, ...args: readonly string[]): boolean {
   return spawnSync(command, args).status === 0

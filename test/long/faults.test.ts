@@ -41,7 +41,7 @@ const judge = async (story: Story, complete: boolean) => {
   return [...ledgerFaults(story), ...wrongOutcomes(story, complete), ...(await wrongFile(story))]
 }
 
-const cases = often(400, 12)
+const cases = often(300, 12)
 
 test('whatever fails and whenever it dies, a run loses nothing, buys nothing twice and accounts for every credit', {
   timeout: 3_600_000,

@@ -6,7 +6,7 @@ import { type KilledRun, type Phase, phases, runAndKill } from '../support/kille
 import { long, often } from '../support/long.ts'
 import { seed } from '../support/seed.ts'
 
-const killsOfAJob = often(30, 1)
+const killsOfAJob = often(20, 1)
 const killsOfARun = 5
 
 const queries = (count: number, from = 1): string =>

@@ -7,7 +7,7 @@ import { often } from '../support/long.ts'
 import { type Started, type Workspace, workspace } from '../support/rankline.ts'
 import { seed } from '../support/seed.ts'
 
-const kills = often(100, 6)
+const kills = often(60, 5)
 const queriesOfAJob = 3
 
 /** A job whose slot of this year has passed: it is due at once, and once. */
