@@ -13,6 +13,8 @@ export interface DigestFigures {
   readonly job: string
   /** Figures of the last day beside those of a week before; null where the job has no ranks. */
   readonly summary: Summary | null
+  /** The sentences that reports of the week begin with, by own target. */
+  readonly sentences: ReadonlyMap<string, readonly string[]>
   /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
   readonly topTen: ReadonlyMap<string, TopRankCount>
   /** Runs that began within the week, and how many of them are not complete. */
@@ -38,14 +40,17 @@ const mostAlerts = 10
 
 /** The digest of a job in words. */
 export function digestMessage(figures: DigestFigures, audience: Audience): DigestMessage {
-  const { job, summary, topTen } = figures
+  const { job, summary, sentences, topTen } = figures
   const own = summary?.targets.filter(({ target }) => target.own) ?? []
   return {
     job,
     date: summary?.date ?? null,
     comparedWith: summary?.compared.at(-1) ?? null,
     sections: [
-      ...own.map((target) => targetSection(target, topTen.get(target.target.label) ?? null)),
+      ...own.map((target) => ({
+        ...targetSection(target, topTen.get(target.target.label) ?? null),
+        sentences: sentences.get(target.target.label) ?? [],
+      })),
       ...(audience === 'client' ? [] : [weekSection(figures, wordsOf('en'))]),
     ],
   }

@@ -51,6 +51,7 @@ test('a digest is put in once for each of its times and channels, and first afte
     sections: [
       {
         title: 'acme.com',
+        sentences: [expect.stringContaining('“'), expect.any(String), expect.any(String)],
         lines: [{ label: 'Visibility' }, { label: 'Average position' }, { label: 'Top 10' }],
       },
       {
@@ -79,9 +80,13 @@ test('a run whose digest is due sends it before it ends', async () => {
   const bodies = received.map(({ body }) => JSON.parse(body))
   expect(bodies).toHaveLength(2)
   expect(bodies.find(({ type }) => type === 'rankline.digest')).toMatchObject({ data: { job: 'acme' } })
-  expect(bodies.find(({ blocks }) => blocks !== undefined)?.text).toMatch(
-    /^acme: the week until \d{4}-\d\d-\d\d/,
-  )
+  const chat = bodies.find(({ blocks }) => blocks !== undefined)
+  expect(chat?.text).toMatch(/^acme: the week until \d{4}-\d\d-\d\d/)
+  // The words of the report, in front of its figures.
+  const shown = await place.call(['report', 'acme', '--period', '7d', '--format', 'md'], {})
+  const [first = ''] = /(?<=^- ).+$/m.exec(shown.stdout) ?? []
+  expect(first).not.toBe('')
+  expect(JSON.stringify(chat)).toContain(JSON.stringify(first).slice(1, -1))
 })
 
 /** The mail that a digest is, after a second run, two days after the first. */

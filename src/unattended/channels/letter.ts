@@ -99,9 +99,12 @@ function ofDigest({ job, date, comparedWith, sections }: DigestMessage): Letter 
     title: heading,
     sections: sections.map((section) => ({
       heading: section.title,
-      lines: section.lines.map(
-        ({ label, value, change }) => `${label}: ${value}${change === null ? '' : ` (${change})`}`,
-      ),
+      lines: [
+        ...(section.sentences ?? []),
+        ...section.lines.map(
+          ({ label, value, change }) => `${label}: ${value}${change === null ? '' : ` (${change})`}`,
+        ),
+      ],
     })),
   }
 }

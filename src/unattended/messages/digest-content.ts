@@ -2,6 +2,8 @@ import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { isComplete } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
+import { sanitizeLine } from '../../output/terminal.ts'
+import { reportPageData } from '../../report/build-data.ts'
 import { defaultCurve } from '../../report/ctr.ts'
 import { type DigestFigures, topRanksOf, weekSection } from '../../report/digest.ts'
 import { emailFormat, reportMail } from '../../report/formats/email/email.ts'
@@ -11,6 +13,7 @@ import type { ReportSource } from '../../report/report.ts'
 import { presentationOf } from '../../report/requests/presentation.ts'
 import { rankedJob } from '../../report/requests/rank-report.ts'
 import { reportSource } from '../../report/requests/report-source.ts'
+import { storiesOf } from '../../report/story/story.ts'
 import { summarise } from '../../report/summary.ts'
 import { wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
@@ -22,11 +25,8 @@ const weekMs = 7 * dayMs
 const tolerance = 3
 
 /** What the digest of a job is made of, as of now. */
-export async function figuresOf(
-  { name: job, targets }: JobSettings,
-  store: Store,
-  now: number,
-): Promise<DigestFigures> {
+export async function figuresOf(settings: JobSettings, store: Store, now: number): Promise<DigestFigures> {
+  const { name: job, targets } = settings
   const ranked = await rankedJob(store, job, {
     periodRequest: { period: null, compare: '7d', tolerance },
     targets,
@@ -52,6 +52,7 @@ export async function figuresOf(
   return {
     job,
     summary,
+    sentences: isRanked ? await sentencesOf(settings, store) : new Map(),
     topTen: new Map(topTen),
     runs: {
       all: week.length,
@@ -67,6 +68,17 @@ export async function figuresOf(
     },
     openAlerts: openAlerts.map(({ text }) => text),
   }
+}
+
+/** What the report of the week begins with, for each own target. */
+async function sentencesOf(settings: JobSettings, store: Store): Promise<DigestFigures['sentences']> {
+  const job = { ...settings, report: null }
+  const data = reportPageData(await sourceOf(job, await presentationOf(job, { audience: 'team' }), store))
+  const own = data.history.targets.filter((target) => target.own)
+  const stories = storiesOf(data, { say: wordsOf('en'), mark: sanitizeLine })
+  return new Map(
+    own.map(({ label }, place) => [label, stories[place]?.sentences.map(({ text }) => text) ?? []] as const),
+  )
 }
 
 async function creditsOf(store: Store, job: string, from: number, until: number): Promise<number> {

@@ -21,6 +21,8 @@ export interface DigestMessage {
 
 export interface DigestSection {
   readonly title: string
+  /** What happened, as reports begin; missing for what is no site, and in messages of earlier versions. */
+  readonly sentences?: readonly string[]
   readonly lines: readonly DigestLine[]
 }
 
