@@ -107,7 +107,7 @@ test('doctor asks the service, and loads neither what reports, exports and colle
   const loaded = [...(await sourcesIn(files))]
   expect(loaded).toContain('src/api/client.ts')
   const others =
-    /^src\/(report|page|export|machines|sandbox|store\/sqlite\/maintenance)\/|^src\/collect\/(?!account|stop)|^(nodemailer|p-queue|pg|pino|yazl)$/
+    /^src\/(report|page|export|machines|sandbox)\/|^src\/store\/sqlite\/maintenance\/(check|invariants)|^src\/collect\/(?!account|stop)|^(nodemailer|p-queue|pg|pino|yazl)$/
   expect(loaded.filter((name) => others.test(name))).toEqual([])
 })
 
