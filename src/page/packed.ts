@@ -34,7 +34,8 @@ interface PackedLinks {
 type PackedKeyword = readonly [
   ...[query: Keyword['query'], asked: number],
   ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
-  since?: string,
+  since?: string | null,
+  counted?: Keyword['counted'],
 ]
 type PackedQuestion = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
 type PackedSeries = readonly [
@@ -73,9 +74,10 @@ export function packed(page: PageContent): PackedPage {
   const packedHistory = {
     ...history,
     keywords: history.keywords.map((keyword): PackedKeyword => {
-      const { query, operation, kind, params, tags, volume, url, labels, since } = keyword
+      const { query, operation, kind, params, tags, volume, url, labels, since, counted } = keyword
       const way = asked.placeOf([operation, kind, params])
       const one = [query, way, tags, volume, url, labels] as const
+      if (counted !== undefined) return [...one, since ?? null, counted]
       return since === undefined ? one : [...one, since]
     }),
     asked: asked.all,
@@ -119,10 +121,14 @@ export function unpacked({
   return {
     history: {
       ...rest,
-      keywords: history.keywords.map(([query, way, tags, volume, url, labels, since]) => {
+      keywords: history.keywords.map(([query, way, tags, volume, url, labels, since, counted]) => {
         const [operation, kind, params] = asked[way] as PackedQuestion
         const keyword = { query, operation, kind, params, tags, volume, url, labels }
-        return since === undefined ? keyword : { ...keyword, since }
+        return {
+          ...keyword,
+          ...(since == null ? {} : { since }),
+          ...(counted === undefined ? {} : { counted }),
+        }
       }),
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
         keyword,

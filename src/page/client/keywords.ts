@@ -153,6 +153,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
     },
     ...rivalColumns(view),
     ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
+    ...(view.history.countedClicks === undefined ? [] : [countedColumn()]),
     pageColumn(view),
   ]
   const empty = [
@@ -253,6 +254,21 @@ function clicksColumn({ data: { measure } }: View): KeywordColumn {
       const own = clicks(status)
       return own === null ? noValue(words.noClicks) : say.number(own)
     },
+  }
+}
+
+/** The clicks that Search Console counted, beside those that are estimated. */
+function countedColumn(): KeywordColumn {
+  const words = say.keywords
+  return {
+    key: 'counted',
+    title: words.counted,
+    class: 'figure wide',
+    descends: true,
+    value: ({ keyword }) => keyword.counted?.clicks ?? null,
+    cell: ({ keyword: { counted } }) =>
+      counted === undefined ? noValue(words.notCounted) : say.number(counted.clicks),
+    taken: ({ keyword }) => keyword.counted?.clicks ?? null,
   }
 }
 

@@ -2,6 +2,7 @@ import type { Row } from '../../model/result.ts'
 import { type CsvStyle, cellsOf } from '../../output/formats/format.ts'
 import { rowFormats } from '../../output/formats/index.ts'
 import type { CellKind } from '../../output/xlsx.ts'
+import type { CountedDays } from '../history/rank-history.ts'
 import type { ReportFormat } from '../report.ts'
 import type { RankedRows } from '../rows.ts'
 
@@ -86,8 +87,16 @@ export const jsonLinesFormat = rowsFormat('jsonl')
 function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   return {
     chunks: ({ ranked, csv }) => {
-      const report = withSuspectDay(ranked.report(), ranked.built?.history.suspect?.day)
-      return chunks(name === 'csv' ? rowsOf(report) : valuesOf(report), labelNames(report), csv)
+      const report = withCounted(
+        withSuspectDay(ranked.report(), ranked.built?.history.suspect?.day),
+        ranked.built?.history.countedClicks,
+      )
+      const more = ranked.built?.history.countedClicks === undefined ? [] : countedColumns
+      return chunks(
+        name === 'csv' ? rowsOf(report) : valuesOf(report),
+        [...more, ...labelNames(report).map(labelColumn)],
+        csv,
+      )
     },
     sorted: true,
     dayBefore: true,
@@ -95,11 +104,11 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
 
   async function* chunks(
     rows: Iterable<Row>,
-    labels: readonly string[],
+    more: readonly string[],
     csv: CsvStyle,
   ): AsyncGenerator<string> {
     const write = await rowFormats[name].load()
-    const columns = [...reportColumns, ...labels.map(labelColumn)].map((column) => ({
+    const columns = [...reportColumns, ...more].map((column) => ({
       name: column,
       type: values.has(column) ? ('json' as const) : ('text' as const),
     }))
@@ -111,6 +120,31 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
 function withSuspectDay<T extends RankedRows>(report: T, day: string | undefined): T {
   if (day === undefined) return report
   return { ...report, rows: report.rows.map((row) => (row.date === day ? { ...row, suspect: 1 } : row)) }
+}
+
+/** What Search Console counted, as columns of their own beside what is estimated; only where clicks were added. */
+const countedColumns = [
+  'counted_clicks',
+  'counted_impressions',
+  'counted_position',
+  'counted_from',
+  'counted_until',
+]
+
+function withCounted<T extends RankedRows>(report: T, days: CountedDays | undefined): T {
+  if (days === undefined) return report
+  const rows = report.rows.map((row, place): Row => {
+    const counted = row.own === 1 ? report.statuses[place]?.keyword.counted : undefined
+    return {
+      ...row,
+      counted_clicks: counted?.clicks ?? null,
+      counted_impressions: counted?.impressions ?? null,
+      counted_position: counted === undefined ? null : Math.round(counted.position * 100) / 100,
+      counted_from: counted === undefined ? null : days.from,
+      counted_until: counted === undefined ? null : days.until,
+    }
+  })
+  return { ...report, rows }
 }
 
 /** Names of the labels of the queries in a report. */

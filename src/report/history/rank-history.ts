@@ -23,10 +23,19 @@ export interface RankHistory {
   readonly removed: readonly RemovedKeyword[]
   /** Only where the newest run is suspect as a whole. */
   readonly suspect?: Suspicion & { readonly day: string; readonly audience: Audience }
+  /** The days of which clicks of Search Console were added; missing where they do not cover the period. */
+  readonly countedClicks?: CountedDays
   /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
   readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
   /** Keywords that one page can serve by the first results that they share, by their places, the head first; only those of several. */
   readonly clusters?: readonly (readonly number[])[]
+}
+
+/** The days of counted clicks, and those before that they are compared with. */
+export interface CountedDays {
+  readonly from: string
+  readonly until: string
+  readonly before: { readonly from: string; readonly until: string } | null
 }
 
 export interface Keyword {
@@ -46,6 +55,18 @@ export interface Keyword {
    * never compared with. Missing where it was always asked so.
    */
   readonly since?: string
+  /** What Search Console counted of it; missing where it names no such query, or nothing was added. */
+  readonly counted?: CountedClicks
+}
+
+/** Clicks and impressions that were counted, in the days of `countedClicks` of the history. */
+export interface CountedClicks {
+  readonly clicks: number
+  readonly impressions: number
+  /** Average position as Search Console counts it, from 1 on. */
+  readonly position: number
+  /** Clicks in the days before; null where they are not known. */
+  readonly clicksBefore: number | null
 }
 
 export interface TrackedTarget {

@@ -136,3 +136,97 @@ function curveFrom(fitted: readonly FittedRank[], sites: string): CtrCurve {
     rates: fitted.map(({ rate }) => rate),
   }
 }
+
+/** Days at the end of a period that Search Console may not have yet. */
+const lateDays = 3
+/** Of the days of a period, that must be there. */
+const leastCovered = 0.9
+
+/** Which of the counted spans stand for a period, and which for the same number of days before; null where they do not cover it. */
+export function spansFor(
+  counted: readonly CountedSpan[],
+  { from, until }: { readonly from: number; readonly until: number },
+): { readonly now: readonly CountedSpan[]; readonly before: readonly CountedSpan[] | null } | null {
+  const within = (first: number, last: number) =>
+    counted.filter((one) => one.from >= first && one.until <= last)
+  const now = within(from, until)
+  const [first, last] = [now[0]?.from, now.at(-1)?.until]
+  if (first === undefined || last === undefined) return null
+  const days = last - from + 1
+  const covered = (spans: readonly CountedSpan[]): number =>
+    spans.reduce((sum, one) => sum + one.until - one.from + 1, 0)
+  if (
+    first > from + (until - from) * (1 - leastCovered) ||
+    last < until - lateDays ||
+    covered(now) < days * leastCovered
+  )
+    return null
+  const before = within(from - days, from - 1)
+  return { now, before: covered(before) < days * leastCovered ? null : before }
+}
+
+/** A period of its own, such as that of a UI export, that has at least half of the days of a period; null where there is none. */
+export function periodFor(
+  counted: readonly CountedSpan[],
+  { from, until }: { readonly from: number; readonly until: number },
+): CountedSpan | null {
+  const common = (one: CountedSpan): number => Math.min(one.until, until) - Math.max(one.from, from) + 1
+  const fitting = counted.filter(
+    (one) => common(one) * 2 >= until - from + 1 && common(one) * 2 >= one.until - one.from + 1,
+  )
+  return fitting.toSorted((a, b) => b.until - a.until || common(b) - common(a))[0] ?? null
+}
+
+/** Days that are counted at least: the newest ones are late, so that a short period would have few or none. */
+const leastDays = 28
+
+/** The history with what Search Console counted of its keywords in a period; as it is where nothing covers that. */
+export function withCountedClicks(
+  store: ClickReads,
+  history: RankHistory,
+  period: { readonly from: string; readonly until: string } | null,
+): RankHistory {
+  const lastDay = history.days.at(-1)
+  if (lastDay === undefined) return history
+  const until = dayNumber(period?.until ?? lastDay)
+  const least = until - leastDays + 1
+  const wanted = { from: period === null ? least : Math.min(least, dayNumber(period.from)), until }
+  const daily = clicksReader(store, history, 'day')
+  const spans = spansFor(daily.counted, wanted)
+  if (spans !== null) return withCounts(history, daily, spans.now, spans.before)
+  const periods = clicksReader(store, history, 'period')
+  const own = periodFor(periods.counted, wanted)
+  return own === null ? history : withCounts(history, periods, [own], null)
+}
+
+function withCounts(
+  history: RankHistory,
+  reader: ReturnType<typeof clicksReader>,
+  now: readonly CountedSpan[],
+  before: readonly CountedSpan[] | null,
+): RankHistory {
+  const rows = reader.rowsOf(now)
+  const rowsBefore = before === null ? null : reader.rowsOf(before)
+  const keywords = history.keywords.map((keyword, place) => {
+    const own = rows[place] ?? []
+    const impressions = sumOf(own, 'impressions')
+    if (keyword.kind !== 'organic' || impressions === 0) return keyword
+    const counted = {
+      clicks: sumOf(own, 'clicks'),
+      impressions,
+      position: sumOf(own, 'positionSum') / impressions + 1,
+      clicksBefore: rowsBefore === null ? null : sumOf(rowsBefore[place] ?? [], 'clicks'),
+    }
+    return { ...keyword, counted }
+  })
+  const spanOf = (spans: readonly CountedSpan[]) => ({
+    from: dayText((spans[0] as CountedSpan).from),
+    until: dayText((spans.at(-1) as CountedSpan).until),
+  })
+  const countedClicks = { ...spanOf(now), before: before === null ? null : spanOf(before) }
+  return { ...history, keywords, countedClicks }
+}
+
+function sumOf(rows: readonly StoredClicks[], column: 'clicks' | 'impressions' | 'positionSum'): number {
+  return rows.reduce((sum, one) => sum + one[column], 0)
+}

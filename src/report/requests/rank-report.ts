@@ -19,6 +19,7 @@ import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { RankedJob } from '../report.ts'
 import { rankRows } from '../rows.ts'
+import { withCountedClicks } from './measured-clicks.ts'
 import { asQuery } from './presentation.ts'
 
 /** The ranks of a job as of a day: what its newest run until then asks for, and how that moved. */
@@ -59,10 +60,16 @@ export async function rankedJob(
   const lookedAtOnly = absent === 'looked at'
   const partialRuns = store.partialRuns(job)
   const addedVolume = store.addedVolumes()
+  const withClicks = (one: BuiltHistory): BuiltHistory => ({
+    ...one,
+    history: withCountedClicks(store, one.history, period),
+  })
   const built = filterReport(
-    withAddedVolumes(
-      buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
-      addedVolume,
+    withClicks(
+      withAddedVolumes(
+        buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
+        addedVolume,
+      ),
     ),
     filter,
   )

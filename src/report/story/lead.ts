@@ -247,6 +247,22 @@ export function lead(facts: StoryFacts): StorySentence {
   return about(`${figure}, ${isMoved ? changed : say.story.asBefore(span)}${turned}${where}.`, 'chart')
 }
 
+/** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */
+export function countedText({ own, history: { countedClicks }, of, say }: StoryFacts): string {
+  if (countedClicks === undefined || of !== null) return ''
+  const counted = own.flatMap(({ keyword }) => keyword.counted ?? [])
+  if (counted.length === 0) return ''
+  const sum = (one: (of: (typeof counted)[number]) => number): number =>
+    counted.reduce((all, of) => all + one(of), 0)
+  const before = countedClicks.before === null ? null : sum(({ clicksBefore }) => clicksBefore ?? 0)
+  return `${say.story.counted({
+    clicks: sum(({ clicks }) => clicks),
+    impressions: sum(({ impressions }) => impressions),
+    before,
+    days: countedClicks,
+  })} `
+}
+
 /** Ranks that are too low for clicks or visibility are told by the first ten. */
 export function leadMetricOf(facts: StoryFacts): MainMetric {
   const { metric, own } = facts

@@ -11,7 +11,16 @@ import {
   type StoryData,
   type StorySentence,
 } from './facts.ts'
-import { fewKeywords, lead, leadMetricOf, limits, situation, standing, warnings } from './lead.ts'
+import {
+  countedText,
+  fewKeywords,
+  lead,
+  leadMetricOf,
+  limits,
+  situation,
+  standing,
+  warnings,
+} from './lead.ts'
 import { moves, type StoryMove, why } from './moves.ts'
 import { holder, rivalSentence, standSentences, tagSentence } from './rivals.ts'
 import { nothingToDo, type StoryStep, steps } from './steps.ts'
@@ -72,7 +81,7 @@ export function story(
     answers: answers === undefined || answers === part ? undefined : of(answers),
   }))
   const all = once(() => moves(facts()))
-  const sentences = once(() => sentencesOf(facts(), all))
+  const sentences = once(() => afterCounted(facts(), sentencesOf(facts(), all)))
   const found = {
     limits: once(() => limits(facts())),
     cards: once(() => cards(facts(), beside().answers, data.citations)),
@@ -156,6 +165,14 @@ function sentencesOf(
       ),
     )
   return all.slice(0, most)
+}
+
+/** The first sentence begins with what Search Console counted, where that covers the period. */
+function afterCounted(
+  facts: ReturnType<typeof factsOf>,
+  [first, ...others]: readonly StorySentence[],
+): readonly StorySentence[] {
+  return first === undefined ? [] : [{ ...first, text: `${countedText(facts)}${first.text}` }, ...others]
 }
 
 /** The rival that changed most, or who has the places. */

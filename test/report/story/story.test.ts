@@ -46,6 +46,31 @@ test('volumes that were added from an old file are named as old, where they coun
   ])
 })
 
+test('the lead begins with counted clicks where they cover the period, and says which are counted and which estimated', () => {
+  const { data, target } = jobOf({ keywords: some(10, { own: 2, rival: 5, volume: 100 }) })
+  const [estimated] = told({ data, target }).sentences
+  const counted = { clicks: 1_234, impressions: 20_000, position: 3, clicksBefore: 1_000 }
+  const keywords = data.history.keywords.map((one, place) => (place < 2 ? { ...one, counted } : one))
+  const withCounted = (before: { from: string; until: string } | null) => ({
+    data: {
+      ...data,
+      history: {
+        ...data.history,
+        keywords,
+        countedClicks: { from: '2026-03-01', until: '2026-03-25', before },
+      },
+    },
+    target,
+  })
+  expect(told(withCounted(null)).sentences[0]?.text).toBe(
+    `Search Console counted 2,468 clicks and 40,000 impressions from 1 March to 25 March 2026; what follows is estimated. ${estimated?.text}`,
+  )
+  expect(told(withCounted({ from: '2026-02-04', until: '2026-02-28' }), 'de').sentences[0]?.text).toContain(
+    'Die Search Console zählte 2.468 Klicks und 40.000 Impressionen vom 1. März bis zum 25. März 2026, nach 2.000 in ebenso vielen Tagen davor; was folgt, ist geschätzt.',
+  )
+  expect(told({ ...withCounted(null), target: 1 }).sentences[0]?.text).not.toContain('counted')
+})
+
 /** Any history, any of its targets, any compared day. */
 const anything = fc
   .tuple(

@@ -138,6 +138,8 @@ export const keywords: Words['keywords'] = {
   neverRanked: 'nie platziert',
   volume: 'Volumen',
   noVolume: 'kein Suchvolumen angegeben',
+  counted: 'Klicks gezählt',
+  notCounted: 'von der Search Console nicht genannt',
   clicks: 'Klicks',
   noClicks: 'nicht geschätzt',
   page: 'Seite',

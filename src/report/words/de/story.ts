@@ -132,6 +132,8 @@ export const story: Words['story'] = {
     return `, ${places(before - now)} ${before > now ? 'besser' : 'schlechter'} als ${on(span)}`
   },
 
+  counted: ({ clicks: sum, impressions, before, days }) =>
+    `Die Search Console zählte ${number(sum)} ${sum === 1 ? 'Klick' : 'Klicks'} und ${number(impressions)} Impressionen vom ${dayBefore(days.from, days.until)} bis zum ${longDay(days.until)}${before === null ? '' : `, nach ${number(before)} in ebenso vielen Tagen davor`}; was folgt, ist geschätzt.`,
   figure: {
     clicks: (value) => `Etwa ${clicks(value)} im Monat`,
     visibility: (share) => `Sichtbarkeit ${percent(share)}`,

@@ -152,6 +152,8 @@ export const keywords = {
   neverRanked: 'never ranked',
   volume: 'Volume',
   noVolume: 'no volume given',
+  counted: 'Clicks counted',
+  notCounted: 'not named by Search Console',
   clicks: 'Clicks',
   noClicks: 'not estimated',
   page: 'Page',

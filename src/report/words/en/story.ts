@@ -1,3 +1,4 @@
+import type { CountedDays } from '../../history/rank-history.ts'
 import { type ComparedSpan, isMonth } from '../formats.ts'
 import { counted, counts, formats } from './figures.ts'
 
@@ -58,6 +59,15 @@ const couldBe = (some: number, keywords: number) =>
   `${number(some)} of ${counts.keywords(keywords)} could not be checked`
 
 /** The phrases of what happened. `of` names a target that is not the reader's own. */
+/** What Search Console counted of the keywords of a story. */
+export interface CountedSum {
+  readonly clicks: number
+  readonly impressions: number
+  /** Clicks in as many days before; null where they are not known. */
+  readonly before: number | null
+  readonly days: CountedDays
+}
+
 export const story = {
   quoted,
   notFound: (_depth: number | null): string => 'not found',
@@ -142,6 +152,8 @@ export const story = {
     return `, ${before > now ? 'up' : 'down'} ${places(before - now)} ${since(span)}`
   },
 
+  counted: ({ clicks: sum, impressions, before, days }: CountedSum) =>
+    `Search Console counted ${counted(sum, 'click')} and ${counted(impressions, 'impression')} from ${dayBefore(days.from, days.until)} to ${longDay(days.until)}${before === null ? '' : `, after ${number(before)} in as many days before`}; what follows is estimated.`,
   figure: {
     clicks: (value: number) => `About ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility ${percent(share)}`,
