@@ -54,6 +54,6 @@ test('what was observed page by page is what all that is stored comes to, at any
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 })

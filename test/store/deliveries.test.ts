@@ -338,7 +338,7 @@ test('exports in any number of increments come to what one export of everything 
       expect(byPage([...pages.values()].flat())).toEqual(byPage(since(store, 0).rows))
       expect([...calls.values()].sort(byId)).toEqual(since(store, 0, 'calls').rows)
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   )
 })
 

@@ -59,7 +59,7 @@ describe('whatever was planned, asked and left before', () => {
         const nameOf = (runId: number) => (runs.find(({ id }) => id === runId) as Run).job
         expect(new Map(left.map(({ runId, ...rest }) => [nameOf(runId), rest]))).toEqual(foretold)
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 
@@ -99,7 +99,7 @@ describe('whatever was planned, asked and left before', () => {
         }
         for (const { id } of runs) expect((await store.tally(id)).tasks.pending).toBe(0)
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 })

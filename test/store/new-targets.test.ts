@@ -96,7 +96,7 @@ describe('a new target has the history that it would have had from the beginning
         }
         expect(rankings(temp, late)).toEqual(rankings(temp, early))
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     )
   })
 
@@ -121,7 +121,7 @@ describe('a new target has the history that it would have had from the beginning
         }
         expect(rankings(temp, late)).toEqual(rankings(temp, early))
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     )
   })
 })

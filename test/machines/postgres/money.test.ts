@@ -123,7 +123,7 @@ test('whatever happens in whatever order, chunks and quarters have the sums of t
       }
       await expectSums(run.id, calls)
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   )
 }, 60_000)
 
