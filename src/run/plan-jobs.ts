@@ -12,7 +12,7 @@ import { freshSpan } from '../model/trusted-time.ts'
 import { quoted } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
-import type { EditedQueries, FormerJob } from '../store/sqlite/planning/planned.ts'
+import type { EditedQueries } from '../store/sqlite/planning/planned.ts'
 import type { PlannedJob } from '../store/sqlite/planning/staging.ts'
 import { type App, lookupDelays } from './app.ts'
 import type { StagedJob } from './job-files.ts'
@@ -100,7 +100,11 @@ async function jobsWithoutFile(
     .map(({ name }) => name)
 }
 
-function renamedLine(name: string, file: string, { job, same, asked }: FormerJob): string {
+function renamedLine(
+  name: string,
+  file: string,
+  { job, same, asked }: { readonly job: string; readonly same: number; readonly asked: number },
+): string {
   const isYaml = /\.ya?ml$/i.test(file)
   const way = isYaml ? `write 'name: ${job}' into ${relative('', file)}` : `add --name ${shellWord(job)}`
   return `${name}: has not run yet, and asks ${count(same, 'query', 'queries')} of the ${asked} of ${job}, which no file describes any more. To keep its history ${way}, or: rankline job rename ${shellWord(job)} ${shellWord(name)}`

@@ -22,7 +22,7 @@ import { saysWhenDue } from '../../run/due-work.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { RunToJudge } from '../../store/sqlite/unattended/alerts.ts'
-import type { QueryOfRun, ResultList, TargetOfRun } from '../../store/sqlite/unattended/observations.ts'
+import type { QueryOfRun, ResultList } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
 import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses, type RunHealth } from './causes.ts'
@@ -298,11 +298,15 @@ const lateRuns = 10
  * Targets of the whole job that the run before did not have. Their earlier ranks were looked up in stored answers later: compared
  * with those, alerts would tell of changes from before the target was watched.
  */
-async function newTargets(store: Store, run: Run): Promise<(target: TargetOfRun) => boolean> {
+async function newTargets(
+  store: Store,
+  run: Run,
+): Promise<(target: { readonly site: string; readonly match: string }) => boolean> {
   const leftOut = new Set(store.notComparedWith(run))
   const newest = await store.runs({ job: run.job, limit: lateRuns })
   const before = newest.find(({ id }) => id < run.id && !leftOut.has(id))
-  const keyOf = ({ site, match }: Pick<TargetOfRun, 'site' | 'match'>): string => `${match}:${site}`
+  const keyOf = ({ site, match }: { readonly site: string; readonly match: string }): string =>
+    `${match}:${site}`
   const keysOf = (one: Run): ReadonlySet<string> => new Set(one.settings.targets.map(keyOf))
   if (before === undefined) return () => false
   const [now, earlier] = [keysOf(run), keysOf(before)]

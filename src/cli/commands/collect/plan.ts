@@ -35,7 +35,6 @@ import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
 import type { PlannedJob, RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
-import type { AskedQuery } from '../../../store/sqlite/results/derive.ts'
 import {
   accountExits,
   type Command,
@@ -241,7 +240,17 @@ function* histories(store: Store, settings: JobSettings): Generator<readonly Day
 /** @param named have the same numbers on all days, also on those that were not watched for them */
 function dayOf(
   store: Store,
-  { runId, queryId, startedAt, operation }: AskedQuery,
+  {
+    runId,
+    queryId,
+    startedAt,
+    operation,
+  }: {
+    readonly runId: number
+    readonly queryId: number
+    readonly startedAt: number
+    readonly operation: string
+  },
   named: QueryState['targets'],
 ): Day {
   const query = store.storedQuery(runId, queryId)

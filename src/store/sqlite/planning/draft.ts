@@ -10,14 +10,7 @@ import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import {
-  askedBefore,
-  continueQueries,
-  createEdited,
-  type EditedQueries,
-  editedQueries,
-  type FormerJob,
-} from './planned.ts'
+import { askedBefore, continueQueries, createEdited, type EditedQueries, editedQueries } from './planned.ts'
 import {
   asked,
   assignQueryIds,
@@ -94,7 +87,7 @@ function newDraft(
     /** Notes the keys of queries that the job asks, and that this plan leaves out. */
     leaveOut: async (job: string, keys: readonly Buffer[]): Promise<void> => leaveOut(job, keys),
     /** Of a job that never ran: which of these jobs asked most of what it asks, in their newest run; null where none did. */
-    formerJob: async (job: string, others: readonly string[]): Promise<FormerJob | null> => {
+    formerJob: async (job: string, others: readonly string[]): Promise<ReturnType<typeof askedBefore>> => {
       join(job)
       return askedBefore(db, staged(job), job, others)
     },

@@ -20,13 +20,6 @@ export interface EditedQueries {
   readonly pairs: readonly { readonly queries: number; readonly was: QueryParts; readonly now: QueryParts }[]
 }
 
-/** A job whose queries another job asks now: how many its newest run asked, and how many of them are the same. */
-export interface FormerJob {
-  readonly job: string
-  readonly asked: number
-  readonly same: number
-}
-
 export interface PlannedRow {
   readonly query: PlannedQuery
   readonly queryId: number
@@ -205,17 +198,20 @@ export function editedQueries(db: Database, staged: Staged, job: string): Edited
   return { fresh: found.changes, gone: lost.changes, pairs: lost.changes === 0 ? [] : pairs(db) }
 }
 
-/** The one of these jobs of whose newest run the staged queries of a job that never ran have most, and at least half. */
+/**
+ * The one of these jobs of whose newest run the staged queries of a job that never ran have most, and at least half: how many it asked, and
+ * how many of them are the same.
+ */
 export function askedBefore(
   db: Database,
   staged: Staged,
   job: string,
   others: readonly string[],
-): FormerJob | null {
+): { readonly job: string; readonly asked: number; readonly same: number } | null {
   const runOf = db.prepare<unknown[], number | null>(`SELECT ${newestRun}`).pluck()
   if (runOf.get({ job }) != null) return null
   assignQueryIds(db, staged)
-  const asked = db.prepare<unknown[], Pick<FormerJob, 'asked' | 'same'>>(
+  const asked = db.prepare<unknown[], { readonly asked: number; readonly same: number }>(
     `SELECT count(*) AS asked, coalesce(sum(q.id IN (SELECT query_id FROM draft.asked)
         OR q.key IN (SELECT key FROM draft.${getTableName(staged.leftOut)})), 0) AS same
       FROM queries q WHERE q.id IN (

@@ -47,7 +47,7 @@ export interface BackfillResult {
 type ScoreQuery = (query: QueryState) => Pick<QueryUpdate, 'ranks' | 'observations'>
 
 /** A query that a run asked for. Instants are epoch milliseconds. */
-export interface AskedQuery {
+interface AskedQuery {
   readonly runId: number
   readonly startedAt: number
   readonly queryId: number

@@ -23,14 +23,6 @@ import { alerts } from './schema.ts'
 /** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */
 type ObservationRow = readonly [rank: number | null, depth: number, pages: number | null, link: number | null]
 
-export interface TargetOfRun {
-  readonly id: number
-  readonly site: string
-  readonly match: string
-  readonly label: string
-  readonly own: boolean
-}
-
 export interface QueryOfRun {
   readonly id: number
   /** Hexadecimal. */
@@ -222,7 +214,15 @@ export function observationReads(db: Database) {
         .all()
         .map((one) => ({ ...one, volume: one.volume ?? addedVolume(one.text, one.params)?.volume ?? null }))
     },
-    targetsOfRun: (run: number): readonly TargetOfRun[] =>
+    targetsOfRun: (
+      run: number,
+    ): readonly {
+      readonly id: number
+      readonly site: string
+      readonly match: string
+      readonly label: string
+      readonly own: boolean
+    }[] =>
       orm
         .select({
           id: targets.id,
