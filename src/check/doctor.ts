@@ -263,12 +263,6 @@ function cron({ cron: { onlyInShell, findsNode } }: InstallationFacts): CheckFin
   return ok(hints.length === 0 ? 'a bare cron has what it takes' : hints.join('; '))
 }
 
-/** Exit code of findings: 2 with an error, 3 with a warning, else 0. */
-export function exitCodeOfFindings(findings: readonly CheckFinding[]): number {
-  if (findings.some(({ state }) => state === 'error')) return 2
-  return findings.some(({ state }) => state === 'warning') ? 3 : 0
-}
-
 /** All that was found out about an installation. What the checks say follows from this alone. */
 export interface InstallationFacts {
   /** Epoch ms, by the clock of this machine. */

@@ -57,15 +57,6 @@ export const reportFormats = {
 
 export type ReportFormatName = keyof typeof reportFormats
 
-/** The formats of the figures without the ranks. */
-export const figureFormats: Partial<Record<ReportFormatName, ReportFormatEntry>> = {
-  table: { extensions: [], load: async () => (await import('../report/formats/table.ts')).figuresFormat },
-  json: {
-    extensions: ['.json'],
-    load: async () => (await import('../report/formats/figures-json.ts')).figuresJsonFormat,
-  },
-}
-
 /** Formats by the extension of a file. */
 const formatOf: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({ ...rowFormats, ...reportFormats }).flatMap(([name, { extensions }]) =>

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
 import * as settings from '../model/job.ts'
-import { kindCodes } from '../model/result.ts'
 import {
   audiences,
   comparison,
@@ -25,10 +24,10 @@ import {
   wholeNumber,
 } from '../model/values.ts'
 import { every, schedule, weekly } from '../schedule/slots.ts'
-import { alertsSchema, condition, unknownName } from './alerts.ts'
+import { alertsSchema, condition } from './alerts.ts'
 import { readValue, scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
-import type { Report, Source } from './source.ts'
+import type { Report } from './source.ts'
 import { site } from './targets.ts'
 
 /** A title or a note stands in one place of a page. */
@@ -209,36 +208,6 @@ function headMistakes(names: readonly string[]): readonly InvalidValue[] {
       ? []
       : [{ message: `the column ${quoted(twice)} is there twice`, fix: 'take one out' }]),
   ]
-}
-
-/**
- * Reports targets and kinds of results that views name and the job cannot have, and names that two views share: the second tab
- * could not be told from the first.
- *
- * @param targets sites and labels of the job's targets; null where queries may have others
- */
-export function reportUnknownInViews(
-  views: readonly SavedView[],
-  targets: readonly string[] | null,
-  at: Source['at'],
-  report: Report,
-): void {
-  for (const [place, view] of views.entries()) {
-    const path = ['views', place]
-    const first = views.findIndex(({ name }) => name === view.name)
-    if (first < place) {
-      const message = `the name ${quoted(view.name)} is that of view ${first + 1}, too`
-      report({ ...at([...path, 'name']), message, fix: 'give each view a name of its own' })
-    }
-    const check = (key: 'targets' | 'kinds', noun: string, known: readonly string[], where: string): void => {
-      for (const [index, name] of view[key].entries()) {
-        const mistake = unknownName(noun, name, known, where)
-        if (mistake !== null) report({ ...at([...path, key, index]), ...mistake })
-      }
-    }
-    if (targets !== null) check('targets', 'target', targets, 'in this job')
-    check('kinds', 'kind', Object.keys(kindCodes), 'of results')
-  }
 }
 
 /** Columns of a table with a meaning of their own; a parameter is a column, too. */

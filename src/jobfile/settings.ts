@@ -12,11 +12,12 @@ import {
   settingsWithOption,
 } from '../model/job.ts'
 import { propertyOf } from '../model/option.ts'
-import type { ReportSettings } from '../model/settings/presentation.ts'
+import { kindCodes } from '../model/result.ts'
+import type { ReportSettings, SavedView } from '../model/settings/presentation.ts'
 import type { Match } from '../model/target.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, quoted } from '../model/values.ts'
-import { reportUnknownNames } from './alerts.ts'
+import { reportUnknownNames, unknownName } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import {
@@ -28,7 +29,7 @@ import {
   type SharedParams,
   unknownParam,
 } from './params.ts'
-import { columnNames, looseJobSchema, optionsSchema, reportUnknownInViews } from './schema.ts'
+import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, type MatchHints, readTargets } from './targets.ts'
 import {
@@ -40,7 +41,7 @@ import {
 } from './workspace.ts'
 
 /** What settings are read from. */
-export interface Origin {
+interface Origin {
   /** The job file; null where the job came without one. */
   readonly path: string | null
   /** What mistakes call it. */
@@ -305,7 +306,7 @@ function splitPairs(key: keyof typeof pairs, typed: readonly string[], report: R
 const maxCombinations = 10_000
 
 /** Style, params and matrix of a job, checked against the operations of the job and of its entries. */
-export function readSharedParams(
+function readSharedParams(
   raw: RawSettings,
   operations: readonly BillableOperation[],
   entryOperations: readonly BillableOperation[],
@@ -410,5 +411,35 @@ function reportConflicts(
     if (conflict === null) continue
     const { name, message, fix } = conflict
     report({ ...raw.at([shared.params.has(name) ? 'params' : 'matrix', name]), message, fix })
+  }
+}
+
+/**
+ * Reports targets and kinds of results that views name and the job cannot have, and names that two views share: the second tab
+ * could not be told from the first.
+ *
+ * @param targets sites and labels of the job's targets; null where queries may have others
+ */
+function reportUnknownInViews(
+  views: readonly SavedView[],
+  targets: readonly string[] | null,
+  at: Source['at'],
+  report: Report,
+): void {
+  for (const [place, view] of views.entries()) {
+    const path = ['views', place]
+    const first = views.findIndex(({ name }) => name === view.name)
+    if (first < place) {
+      const message = `the name ${quoted(view.name)} is that of view ${first + 1}, too`
+      report({ ...at([...path, 'name']), message, fix: 'give each view a name of its own' })
+    }
+    const check = (key: 'targets' | 'kinds', noun: string, known: readonly string[], where: string): void => {
+      for (const [index, name] of view[key].entries()) {
+        const mistake = unknownName(noun, name, known, where)
+        if (mistake !== null) report({ ...at([...path, key, index]), ...mistake })
+      }
+    }
+    if (targets !== null) check('targets', 'target', targets, 'in this job')
+    check('kinds', 'kind', Object.keys(kindCodes), 'of results')
   }
 }

@@ -487,20 +487,6 @@ export function readPosition(position: JournalPosition) {
   return { timeline: timeline === null ? null : Number(timeline), transaction: BigInt(transaction) }
 }
 
-/** Whether the server failed over between two positions. */
-export function isNewTimeline(before: JournalPosition | null, after: JournalPosition): boolean {
-  const known = before === null ? null : readPosition(before).timeline
-  return known !== null && readPosition(after).timeline !== known
-}
-
-/** Whether a position lies behind another one, or is the same. */
-export function hasReached(position: JournalPosition, wanted: JournalPosition): boolean {
-  const [here, there] = [readPosition(position), readPosition(wanted)]
-  if (here.timeline !== null && there.timeline !== null && here.timeline !== there.timeline)
-    return here.timeline > there.timeline
-  return here.transaction >= there.transaction
-}
-
 /** Thrown where a position lies behind the end of the journal: an older state of it was restored. */
 export class JournalWentBack extends Error {
   override readonly name = 'JournalWentBack'

@@ -19,17 +19,15 @@ import {
   type TaskEnded,
   type TaskHere,
   type TaskStep,
-  taskEnded,
   taskStep,
 } from '../store/sync.ts'
 import {
   type BlockingTransaction,
   type ChangeBatch,
-  hasReached,
-  isNewTimeline,
   type JournalChange,
   JournalWentBack,
   type LostChanges,
+  readPosition,
   type SharedJournal,
   type UnreadChanges,
 } from './journal.ts'
@@ -395,4 +393,27 @@ async function readAnswer(store: Store, task: TaskHere) {
   const says = parseStored(task, stored.body, stored.fetchedAt)
   if ('reason' in says) return { failed: says.reason }
   return { done: { answerId, normaliser: normaliserVersion, says } }
+}
+
+/** Whether the server failed over between two positions. */
+function isNewTimeline(before: JournalPosition | null, after: JournalPosition): boolean {
+  const known = before === null ? null : readPosition(before).timeline
+  return known !== null && readPosition(after).timeline !== known
+}
+
+/** Whether a position lies behind another one, or is the same. */
+function hasReached(position: JournalPosition, wanted: JournalPosition): boolean {
+  const [here, there] = [readPosition(position), readPosition(wanted)]
+  if (here.timeline !== null && there.timeline !== null && here.timeline !== there.timeline)
+    return here.timeline > there.timeline
+  return here.transaction >= there.transaction
+}
+
+/** The end of a task that a step was made of. */
+function taskEnded({ run, query, page, call, reused, cause, paging }: TaskStep): TaskEnded {
+  return {
+    task: { run, query: Buffer.from(query, 'hex'), page },
+    end: cause === null ? { call: call as string, reused } : { call, cause },
+    paging,
+  }
 }

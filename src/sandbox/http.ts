@@ -28,11 +28,6 @@ export function readTarget(url: string): RequestTarget {
   return { path: url.slice(0, mark), params, key }
 }
 
-/** Whether the request has a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
 /** Reads the whole body; null if it is too large, undefined if the client left before its end. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | null | undefined> {
   const chunks: Buffer[] = []
@@ -48,18 +43,6 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | null 
     return undefined
   }
   return size > largestBody ? null : Buffer.concat(chunks)
-}
-
-/** The body as a JSON object; undefined if it is anything else. */
-export function jsonObject(body: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Status and JSON of an answer. */
@@ -80,17 +63,9 @@ const messages: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** The message of the service for every limit. */
-export const rateMessage = 'Rate limit exceeded for the API key: quota monthly'
-
 /** The documented error body of a status. */
 export function errorReply(status: number, message = messages[status] ?? 'Error'): Reply {
   return { status, body: { error: message } }
-}
-
-/** 400 with the reason after the documented message. */
-export function badRequest(reason: string): Reply {
-  return errorReply(400, `Bad Request: ${reason}`)
 }
 
 /** The operation of a request, its style, and the values in its path. */

@@ -6,15 +6,11 @@ import { billableOperations, countryCodes } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Operation } from '../catalog/operation.ts'
 import { UsageError } from '../model/errors.ts'
 import {
-  badRequest,
   type CheckedRequest,
   errorReply,
-  hasBody,
-  jsonObject,
   type Reply,
   type RequestTarget,
   type Route,
-  rateMessage,
   readBody,
   readTarget,
   validate,
@@ -539,4 +535,29 @@ function isRule(value: unknown): boolean {
   const rule = value as Record<string, unknown>
   const known = Object.keys(rule).every((name) => ruleKeys.includes(name))
   return known && isObject(rule.do) && kindOf(rule.do as object) !== null
+}
+
+/** Whether the request has a body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** The body as a JSON object; undefined if it is anything else. */
+function jsonObject(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The message of the service for every limit. */
+const rateMessage = 'Rate limit exceeded for the API key: quota monthly'
+
+/** 400 with the reason after the documented message. */
+function badRequest(reason: string): Reply {
+  return errorReply(400, `Bad Request: ${reason}`)
 }

@@ -160,12 +160,3 @@ export function taskStep({ task, end, paging }: TaskEnded): TaskStep {
     paging,
   }
 }
-
-/** The end of a task that a step was made of. */
-export function taskEnded({ run, query, page, call, reused, cause, paging }: TaskStep): TaskEnded {
-  return {
-    task: { run, query: Buffer.from(query, 'hex'), page },
-    end: cause === null ? { call: call as string, reused } : { call, cause },
-    paging,
-  }
-}

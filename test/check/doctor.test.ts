@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type AccountFacts,
-  type CheckState,
-  checks,
-  exitCodeOfFindings,
-  type InstallationFacts,
-} from '../../src/check/doctor.ts'
+import { type AccountFacts, type CheckState, checks, type InstallationFacts } from '../../src/check/doctor.ts'
 import { spentByOthersLately } from '../../src/check/examine.ts'
+import { exitCodeOfFindings } from '../../src/cli/commands/workspace/doctor.ts'
 import { clockDifference } from '../../src/collect/account.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { exportLine, exportProgress } from '../../src/cli/progress.ts'
+import { exportLine, exportProgress } from '../../src/cli/commands/report/export.ts'
 import { testTable } from '../support/test-table.ts'
 
 interface Scene {

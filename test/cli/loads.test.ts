@@ -70,7 +70,6 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
     'cli',
     'collect',
     'jobfile',
-    'ledger',
     'model',
     'output',
     'rank',

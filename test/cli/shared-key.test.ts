@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Examined } from '../../src/check/examine.ts'
-import { summaryLines } from '../../src/cli/progress.ts'
+import { summaryLines } from '../../src/cli/commands/collect/collect-runs.ts'
 import type { RunDocument } from '../../src/collect/finish.ts'
 import { keyHash } from '../../src/run/config.ts'
 import { tryCollectorLock } from '../../src/run/lock.ts'

@@ -1,3 +1,4 @@
+import type { Progress } from '../../../collect/collect.ts'
 import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
 import { defaultThrottlingMs } from '../../../collect/stop.ts'
 import { isFolder, jobFileNamed } from '../../../jobfile/files.ts'
@@ -12,11 +13,28 @@ import {
   switchOption,
   textOption,
 } from '../../../model/option.ts'
-import { exitCodes, type FinishReason, isComplete, type StopCause } from '../../../model/run.ts'
-import { parseDuration } from '../../../model/text.ts'
+import {
+  areTooLong,
+  exitCodes,
+  type FinishReason,
+  isComplete,
+  type Run,
+  type StopCause,
+} from '../../../model/run.ts'
+import { count, duration, grouped, parseDuration, shellWord } from '../../../model/text.ts'
+import { type Clock, utcBetween } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
-import { about, isScreen, type LogFields, note, type Terminal } from '../../../output/terminal.ts'
+import {
+  about,
+  isScreen,
+  type LogFields,
+  liveEveryMs,
+  note,
+  sanitize,
+  statusLine,
+  type Terminal,
+} from '../../../output/terminal.ts'
 import { type App, mostConnections } from '../../../run/app.ts'
 import type { MetricsFile } from '../../../run/config.ts'
 import { dueJobFiles } from '../../../run/due-work.ts'
@@ -27,13 +45,15 @@ import {
   documentsOf,
   type ListedRun,
 } from '../../../run/run-jobs.ts'
+import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
+import type { FailureCause } from '../../../store/sqlite/runs.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
 import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
-import { nextCommands, runStatusLine, summaryLines } from '../../progress.ts'
+import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
 
 // What the commands that collect share: their jobs, and what they do with planned runs.
 
@@ -353,3 +373,202 @@ export function worstReason(reasons: readonly FinishReason[]): FinishReason {
 
 /** Pings around the collection of runs. */
 type RunPings = ReturnType<typeof pingStarts>
+
+/** Rates are taken over this long. */
+const rateWindowMs = 10_000
+
+/** Shows how far a collection is. */
+function runStatusLine(terminal: Terminal, clock: Pick<Clock, 'monotonic'>) {
+  const rate = slidingRate(clock)
+  const line = statusLine<Progress>(terminal, clock, (progress) => progressLine(progress, rate.perSecond()))
+  return {
+    show: (progress: Progress): void => {
+      rate.note(progress.done + progress.failed)
+      line.show(progress)
+    },
+    end: line.end,
+  }
+}
+
+/** One line: done, rate, credits, balance, time left. */
+function progressLine(progress: Progress, perSecond: number | null): string {
+  const { planned, done, failed, spent, balance } = progress
+  const settled = done + failed
+  const percent = planned === 0 ? 100 : Math.floor((settled / planned) * 100)
+  const left = perSecond === null || perSecond === 0 ? null : (planned - settled) / perSecond
+  return [
+    `${grouped(settled)}/${grouped(planned)} tasks (${percent} %)`,
+    failed === 0 ? null : `${grouped(failed)} failed`,
+    perSecond === null ? null : `${perSecond.toFixed(1)}/s`,
+    `${grouped(spent)} credits`,
+    balance === null ? null : `balance ${grouped(balance)}`,
+    left === null ? null : `${duration(left)} left`,
+  ]
+    .filter((part) => part !== null)
+    .join(' · ')
+}
+
+function slidingRate(clock: Pick<Clock, 'monotonic'>) {
+  let marks: { readonly at: number; readonly settled: number }[] = []
+  return {
+    note: (settled: number): void => {
+      const at = clock.monotonic()
+      const last = marks.at(-1)
+      if (last !== undefined && at - last.at < liveEveryMs) return
+      marks.push({ at, settled })
+      marks = marks.filter((mark) => at - mark.at <= rateWindowMs)
+    },
+    perSecond: (): number | null => {
+      const [first] = marks
+      const last = marks.at(-1)
+      if (first === undefined || last === undefined || last.at === first.at) return null
+      return ((last.settled - first.settled) / (last.at - first.at)) * 1000
+    },
+  }
+}
+
+const causesShown = 3
+
+/**
+ * What came of each run in one line, and under it why tasks failed and how to go on. Without a screen, as in the mail of cron, the
+ * first line says what to do, too.
+ *
+ * @param shownAgain runs that were finished before the command
+ */
+export async function summaryLines(
+  store: Pick<Store, 'failureCauses'>,
+  documents: readonly RunDocument[],
+  {
+    shownAgain = new Set(),
+    onScreen = false,
+  }: {
+    readonly shownAgain?: ReadonlySet<number>
+    readonly onScreen?: boolean
+  } = {},
+): Promise<readonly string[]> {
+  const blocks = documents.map(async (one) => {
+    const causes = one.tasks.failed === 0 ? [] : await store.failureCauses(one.run, causesShown)
+    const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
+    const next = [whatToDo(one, causes)].flatMap((line) => line ?? [])
+    return [
+      ...suspicionLines(one),
+      `${summaryLine(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
+      ...leftOut(one),
+      ...malformedLines(one.malformed_items),
+      ...mismatchLines(one.mismatched_answers),
+      ...causeLines(one, causes),
+      ...(onScreen ? next.map((line) => `  ${line}`) : []),
+    ]
+  })
+  return [
+    ...(await Promise.all(blocks)).flat(),
+    ...otherPrograms(documents),
+    ...lostByFailover(documents),
+    ...balanceNotRead(documents),
+  ]
+}
+
+/** The last reading is not waited for, where the service does not answer it soon. */
+function balanceNotRead(documents: readonly RunDocument[]): readonly string[] {
+  const isMissing = ({ credits }: RunDocument): boolean =>
+    credits.balance_before !== null && credits.balance_after === null
+  return documents.some(isMissing)
+    ? [
+        '  The balance was not read at the end. The next reading settles what was spent: rankline usage, then rankline ledger verify',
+      ]
+    : []
+}
+
+/** What no lock of this machine keeps out: another one that spends with the same key. Runs of one command share what is known of it. */
+function otherPrograms(documents: readonly RunDocument[]): readonly string[] {
+  const others = documents.find(({ spent_by_others: spent }) => spent !== undefined)?.spent_by_others
+  if (others === undefined) return []
+  const when = utcBetween(Date.parse(others.from), Date.parse(others.until))
+  const throttled = documents.reduce((sum, one) => sum + (one.throttled_calls ?? 0), 0)
+  const refused =
+    throttled === 0
+      ? ''
+      : ` It uses up the rate limit, too: ${count(throttled, 'call')} ${throttled === 1 ? 'was' : 'were'} refused for it.`
+  return [
+    `  Another program uses this key: ${count(others.credits, 'credit')} ${when} ${others.credits === 1 ? 'is' : 'are'} in no call of this database.${refused} ${shareQueue}`,
+  ]
+}
+
+/** What was paid while the queue failed over and is in no call. Runs of one command share what is known of it. */
+function lostByFailover(documents: readonly RunDocument[]): readonly string[] {
+  const lost = documents.find(({ lost_by_failover: credits }) => credits !== undefined)?.lost_by_failover
+  return lost === undefined
+    ? []
+    : [
+        `  ${count(lost, 'credit')} ${lost === 1 ? 'was' : 'were'} spent in calls that the queue lost when its server failed over.`,
+      ]
+}
+
+function causeLines({ run }: RunDocument, causes: readonly FailureCause[]): readonly string[] {
+  if (causes.length === 0) return []
+  const lines = causes.map(({ kind, tasks }) => `  ${count(tasks, 'task')}: ${sanitize(kind)}`)
+  return [
+    ...lines,
+    ...(unusable(causes) === 0
+      ? []
+      : [
+          `  The answers are stored. After an update of rankline, read them again at no cost with: rankline renormalise`,
+        ]),
+    `  Each: rankline runs ${run}`,
+  ]
+}
+
+function unusable(causes: readonly FailureCause[]): number {
+  return causes.reduce((sum, { answered }) => sum + answered, 0)
+}
+
+function leftOut({ left_out: left }: RunDocument): readonly string[] {
+  return left === undefined
+    ? []
+    : [
+        `  Left out, because the balance does not cover them: ${count(left.queries, 'query', 'queries')} (${count(left.credits, 'credit')} at most)`,
+      ]
+}
+
+/** How to get what is missing; null where nothing is. */
+function whatToDo(document: RunDocument, causes: readonly FailureCause[]): string | null {
+  const { run, status, finish_reason: reason, tasks, limits_reached: reached } = document
+  if (status === 'finished' && areTooLong(causes, tasks.failed))
+    return 'Another try cannot help. Change the job as it says, then run it again'
+  // What is not finished is not retried.
+  if (status === 'finished' && tasks.failed > 0)
+    return unusable(causes) === 0
+      ? `Buy what failed again: rankline retry ${run}`
+      : `When the service works again, buy what failed again: rankline retry ${run}`
+  if (status !== 'stopped') return null
+  const left = `${count(tasks.pending, 'task')} left.`
+  const ownLimit = reached === undefined || reached.some((name) => name.startsWith('max_credits '))
+  if (reason !== 'budget') return `${left} Continue with the same command, or: rankline resume ${run}`
+  return ownLimit
+    ? `${left} Raise max_credits (or --max-credits), then run the same command again`
+    : `${left} Stopped by ${sanitize(reached.join(' and '))}; the same command continues when that begins anew`
+}
+
+const exportOf = {
+  organic: 'organic',
+  news: 'news',
+  video: 'videos',
+  image: 'images',
+  reference: 'references',
+  suggestion: 'suggestions',
+  related: 'related',
+} as const
+
+/** Where to look at what finished runs found. */
+export function nextCommands(
+  ended: readonly { readonly run: Pick<Run, 'settings'>; readonly document: RunDocument }[],
+): readonly string[] {
+  return ended.flatMap(({ run, document: { job, status, results } }) => {
+    if (status !== 'finished') return []
+    const name = sanitize(shellWord(job))
+    if (run.settings.targets.length > 0) return [`Next: rankline report ${name}`]
+    const kinds = Object.keys(exportOf) as (keyof typeof exportOf)[]
+    const kind = kinds.find((one) => (results[one] ?? 0) > 0)
+    return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]
+  })
+}

@@ -15,13 +15,13 @@ import type { Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { normalText } from '../../../model/spelling.ts'
-import { closestMatch, count } from '../../../model/text.ts'
-import { systemClock } from '../../../model/time.ts'
+import { closestMatch, count, grouped } from '../../../model/text.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
-import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
+import { isScreen, note, sanitize, statusLine, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, withPassword } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { RowFilter, Snapshot } from '../../../store/sqlite/rankings/rows.ts'
@@ -36,7 +36,6 @@ import {
 } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
-import { exportProgress } from '../../progress.ts'
 
 const flags = {
   ...outputFlags(Object.keys(rowFormats)),
@@ -306,3 +305,33 @@ function rowFilter(flags: ExportFlags): RowFilter {
 }
 
 type RowFormatName = keyof typeof rowFormats
+
+const quietMs = 1000
+
+/**
+ * Counts rows as they are taken, and shows how many they are: on a terminal, where the work is long, and where the rows
+ * themselves do not go there.
+ */
+export function exportProgress(terminal: Terminal, clock: Pick<Clock, 'monotonic'>, out: string | undefined) {
+  const began = clock.monotonic()
+  const shows = terminal.status !== null && (out !== undefined || !isScreen(terminal))
+  const line = statusLine<number>(terminal, clock, (rows) => exportLine(rows, clock.monotonic() - began))
+  return {
+    *count<T>(rows: Iterable<T>): Generator<T> {
+      let taken = 0
+      for (const row of rows) {
+        yield row
+        taken += 1
+        // The clock is not asked for every row.
+        if (shows && taken % 1000 === 0 && clock.monotonic() - began >= quietMs) line.show(taken)
+      }
+    },
+    end: line.end,
+  }
+}
+
+/** One line: rows so far, and rows a second. */
+export function exportLine(rows: number, ms: number): string {
+  const perSecond = Math.round(rows / (ms / 1000))
+  return `${count(rows, 'row')} · ${grouped(perSecond)}/s`
+}

@@ -34,7 +34,6 @@ import {
   csvStyle,
   day,
   daysFlag,
-  figureFormats,
   findJob,
   isJsonAsked,
   type ReportFormatName,
@@ -287,14 +286,14 @@ export function rowOrder({ sort }: ReportOptions): RowOrder {
 }
 
 /** The paper that a PDF is for. */
-export function paperOf({ paper = papers[0] }: ReportOptions): Paper {
+function paperOf({ paper = papers[0] }: ReportOptions): Paper {
   const size = papers.find((one) => one === paper.toLowerCase())
   if (size !== undefined) return size
   throw new UsageError(`--paper cannot be '${paper}'; write one of ${papers.join(', ')}`)
 }
 
 /** Days before the last one whose SERPs go along. */
-export function serpDays({ serps }: ReportOptions): number {
+function serpDays({ serps }: ReportOptions): number {
   if (serps === undefined) return 0
   const days = (parseDuration(serps, 'dw') ?? Number.NaN) / 86_400_000
   if (days <= mostSerpDays) return days
@@ -302,7 +301,7 @@ export function serpDays({ serps }: ReportOptions): number {
 }
 
 /** What says how ranks are compared, chosen or written has no meaning for one query's evidence. */
-export function rejectWithExplain(flags: ReportOptions): void {
+function rejectWithExplain(flags: ReportOptions): void {
   if (flags.explain === undefined) return
   const { period, compare, tolerance, raw, excel, format, ctr, absent, kind, metrics, sort } = flags
   const { serps, paper, tag, where, target, comment } = flags
@@ -350,7 +349,7 @@ function kindOf(text: string): ResultKind {
 }
 
 /** Throws where the report has no ranks of the kind that its figures are to be of. */
-export function refuseMissingKind({ kind }: MetricOptions, history: RankHistory): void {
+function refuseMissingKind({ kind }: MetricOptions, history: RankHistory): void {
   const has = partsOf(history).map((part) => part.kind)
   if (kind === undefined || has.length === 0 || has.includes(kind)) return
   throw new UsageError(
@@ -395,4 +394,16 @@ function absentOf(text = 'depth'): NonNullable<MetricOptions['absent']> {
   throw new UsageError(
     `--absent cannot be '${text}'; write depth, looked-at, ranked-only, or a rank such as 101`,
   )
+}
+
+/** The formats of the figures without the ranks. */
+const figureFormats: Partial<Record<ReportFormatName, ReportFormatEntry>> = {
+  table: {
+    extensions: [],
+    load: async () => (await import('../../../report/formats/table.ts')).figuresFormat,
+  },
+  json: {
+    extensions: ['.json'],
+    load: async () => (await import('../../../report/formats/figures-json.ts')).figuresJsonFormat,
+  },
 }

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type CheckState, exitCodeOfFindings } from '../../../check/doctor.ts'
+import type { CheckFinding, CheckState } from '../../../check/doctor.ts'
 import { type Examined, examine } from '../../../check/examine.ts'
 import type { OptionSpecs } from '../../../model/option.ts'
 import { wrap } from '../../../output/table.ts'
@@ -9,7 +9,7 @@ import { fileColumns, foundText } from '../../output.ts'
 
 const flags = serviceFlags satisfies OptionSpecs
 
-export type DoctorFlags = TypedOptions<typeof flags>
+type DoctorFlags = TypedOptions<typeof flags>
 
 export const doctorCommand = {
   flags,
@@ -59,4 +59,10 @@ function described(
     return [`${painted}  ${check.padEnd(widest)}  ${first.slice(indent.length)}`, ...rest]
   })
   return `${[...lines, '', `${foundText(found) || 'All is well'}.`].join('\n')}\n`
+}
+
+/** Exit code of findings: 2 with an error, 3 with a warning, else 0. */
+export function exitCodeOfFindings(findings: readonly CheckFinding[]): number {
+  if (findings.some(({ state }) => state === 'error')) return 2
+  return findings.some(({ state }) => state === 'warning') ? 3 : 0
 }
