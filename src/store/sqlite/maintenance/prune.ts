@@ -5,6 +5,7 @@ import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/bodies.ts'
+import { hasTextIndex } from '../rankings/found.ts'
 import {
   answers,
   datedDetails,
@@ -22,7 +23,7 @@ import {
   texts,
 } from '../schema.ts'
 import { changing } from './changing.ts'
-import { forgetWords, hasTextIndex, mergeTextIndex } from './text-index.ts'
+import { forgetWords, mergeTextIndex } from './text-index.ts'
 
 interface PruneRequest {
   /** Bodies of answers fetched before this instant are dropped. */

@@ -1,34 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { raw } from '../connection/statements.ts'
-import { answers, items, links, texts } from '../schema.ts'
+import {
+  hasTextIndex,
+  type IndexedTable,
+  indexedTables,
+  indexes,
+  indexOf,
+  lastIndexed,
+  unindexed,
+} from '../rankings/found.ts'
 import { changing } from './changing.ts'
-
-/*
- * The words of what is stored, for `rankline find`: three FTS5 tables that are made on demand and dropped at will. Their text stays where it
- * is stored, so that they hold words alone. Rows are numbered as what they index, and numbers rise: what came after the last one is not
- * indexed yet.
- */
-
-/** What is indexed, with the columns of its words and the rows that it takes. */
-const indexes = {
-  items: { table: items, columns: [items.title.name, items.snippet.name], which: '1' },
-  links: { table: links, columns: [links.link.name], which: '1' },
-  // Of all texts those of AI answers.
-  texts: {
-    table: texts,
-    columns: [texts.text.name],
-    which: raw`id IN (SELECT ${answers.aiMarkdown} FROM ${answers} WHERE ${answers.aiMarkdown} > @after)`,
-  },
-} as const
-
-export type IndexedTable = keyof typeof indexes
-
-const names = Object.keys(indexes) as IndexedTable[]
-
-export function indexOf(name: IndexedTable): string {
-  return `words_of_${name}`
-}
 
 /** Rows that share a change where nobody else writes, and where others may want to. */
 const rowsTogether = { alone: 20_000, beside: 500 } as const
@@ -46,39 +28,11 @@ export interface TextIndex {
   readonly missingText: number
 }
 
-export function hasTextIndex(db: Database): boolean {
-  return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(indexOf('items')) !== undefined
-}
-
-const lastIndexed = (name: IndexedTable): string =>
-  `(SELECT coalesce(max(id), 0) FROM ${indexOf(name)}_docsize)`
-
-/** How many rows of a table are not indexed, or how long their texts are. */
-function unindexed(db: Database, name: IndexedTable, what: 'rows' | 'text'): number {
-  const { table, columns, which } = indexes[name]
-  const after = hasTextIndex(db)
-    ? db
-        .prepare(`SELECT ${lastIndexed(name)}`)
-        .pluck()
-        .get()
-    : 0
-  const length = columns.map((column) => `coalesce(length(${column}), 0)`).join(' + ')
-  const asked = what === 'rows' ? 'count(*)' : `coalesce(sum(${length}), 0)`
-  return Number(
-    db.prepare(raw`SELECT ${asked} FROM ${table} WHERE id > @after AND ${which}`).pluck().get({ after }),
-  )
-}
-
-/** Whether there is an index, and how many results came since. Does not look for AI answers, which takes as long as there are answers. */
-export function textIndexLag(db: Database): Pick<TextIndex, 'exists' | 'missing'> {
-  return { exists: hasTextIndex(db), missing: unindexed(db, 'items', 'rows') }
-}
-
 /** How far the index is; changes nothing. */
 export function textIndexState(db: Database): TextIndex {
   const exists = hasTextIndex(db)
   const sum = (of: (name: IndexedTable) => number): number =>
-    names.reduce((total, name) => total + of(name), 0)
+    indexedTables.reduce((total, name) => total + of(name), 0)
   const rows = (name: IndexedTable): number =>
     Number(
       db
@@ -119,7 +73,7 @@ export async function buildTextIndex(
     if (!hasTextIndex(db)) db.transaction(() => make(db)).immediate()
     const limit = alone ? rowsTogether.alone : rowsTogether.beside
     let taken = 0
-    for (const name of names) {
+    for (const name of indexedTables) {
       const step = db.prepare(catchUp(name))
       const after = db.prepare(`SELECT ${lastIndexed(name)}`).pluck()
       const doSome = db.transaction(() => step.run({ after: after.get(), limit }).changes)
@@ -137,7 +91,7 @@ export async function buildTextIndex(
 }
 
 function make(db: Database): void {
-  for (const name of names) {
+  for (const name of indexedTables) {
     const { columns } = indexes[name]
     db.exec(
       `CREATE VIRTUAL TABLE ${indexOf(name)} USING fts5(${columns.join(', ')}, content='${name}', content_rowid='id',
@@ -158,7 +112,7 @@ export async function dropTextIndex(path: string): Promise<number> {
   return await changing(path, (db) => {
     const { bytes } = textIndexState(db)
     db.transaction(() => {
-      for (const name of names) db.exec(`DROP TABLE IF EXISTS ${indexOf(name)}`)
+      for (const name of indexedTables) db.exec(`DROP TABLE IF EXISTS ${indexOf(name)}`)
     }).immediate()
     return bytes
   })
@@ -167,7 +121,8 @@ export async function dropTextIndex(path: string): Promise<number> {
 /** Writes the index anew, without the words of what has left it. Takes long, and holds other writers up. */
 export function mergeTextIndex(db: Database): void {
   if (!hasTextIndex(db)) return
-  for (const name of names) db.exec(`INSERT INTO ${indexOf(name)} (${indexOf(name)}) VALUES ('optimize')`)
+  for (const name of indexedTables)
+    db.exec(`INSERT INTO ${indexOf(name)} (${indexOf(name)}) VALUES ('optimize')`)
 }
 
 /** A statement that takes the row @id out of the index before it is dropped: its number may be given again. */
@@ -180,7 +135,7 @@ export function forgetWords(name: IndexedTable): string {
 
 /** Rows of the index whose text is not stored any more: how many, and the first of them. */
 export function strayWords(db: Database): { readonly count: number; readonly first: number | null } {
-  const stray = names.map(
+  const stray = indexedTables.map(
     (name) => `SELECT id FROM ${indexOf(name)}_docsize WHERE id NOT IN (SELECT id FROM ${name})`,
   )
   return db

@@ -1,8 +1,61 @@
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type ResultKind } from '../../../model/result.ts'
 import { once, raw } from '../connection/statements.ts'
-import { type IndexedTable, indexOf, textIndexLag } from '../maintenance/text-index.ts'
 import { answers, items, links, queries, runQueries, runs, tasks, texts } from '../schema.ts'
+
+/*
+ * The words of what is stored, for `rankline find`: three FTS5 tables that are made on demand and dropped at will. Their text stays where it
+ * is stored, so that they hold words alone. Rows are numbered as what they index, and numbers rise: what came after the last one is not
+ * indexed yet.
+ */
+
+/** What is indexed, with the columns of its words and the rows that it takes. */
+export const indexes = {
+  items: { table: items, columns: [items.title.name, items.snippet.name], which: '1' },
+  links: { table: links, columns: [links.link.name], which: '1' },
+  // Of all texts those of AI answers.
+  texts: {
+    table: texts,
+    columns: [texts.text.name],
+    which: raw`id IN (SELECT ${answers.aiMarkdown} FROM ${answers} WHERE ${answers.aiMarkdown} > @after)`,
+  },
+} as const
+
+export type IndexedTable = keyof typeof indexes
+
+export const indexedTables = Object.keys(indexes) as IndexedTable[]
+
+export function indexOf(name: IndexedTable): string {
+  return `words_of_${name}`
+}
+
+export function hasTextIndex(db: Database): boolean {
+  return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(indexOf('items')) !== undefined
+}
+
+export const lastIndexed = (name: IndexedTable): string =>
+  `(SELECT coalesce(max(id), 0) FROM ${indexOf(name)}_docsize)`
+
+/** How many rows of a table are not indexed, or how long their texts are. */
+export function unindexed(db: Database, name: IndexedTable, what: 'rows' | 'text'): number {
+  const { table, columns, which } = indexes[name]
+  const after = hasTextIndex(db)
+    ? db
+        .prepare(`SELECT ${lastIndexed(name)}`)
+        .pluck()
+        .get()
+    : 0
+  const length = columns.map((column) => `coalesce(length(${column}), 0)`).join(' + ')
+  const asked = what === 'rows' ? 'count(*)' : `coalesce(sum(${length}), 0)`
+  return Number(
+    db.prepare(raw`SELECT ${asked} FROM ${table} WHERE id > @after AND ${which}`).pluck().get({ after }),
+  )
+}
+
+/** Whether there is an index, and how many results came since. Does not look for AI answers, which takes as long as there are answers. */
+function textIndexLag(db: Database): { readonly exists: boolean; readonly missing: number } {
+  return { exists: hasTextIndex(db), missing: unindexed(db, 'items', 'rows') }
+}
 
 /** What is looked for, as FTS5 reads it: an expression for each table of the index, null where that is not looked through. */
 export type WantedWords = Readonly<Record<IndexedTable, string | null>>
