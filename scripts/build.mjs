@@ -254,7 +254,10 @@ function wordsOnly(language) {
         return { contents, loader: 'ts' }
       })
       onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]documents\.ts$/ }, () => {
-        return { contents: 'export const email = {}, markdown = {}, portfolio = {}', loader: 'ts' }
+        return {
+          contents: 'export const email = {}, markdown = {}, portfolio = {}, workbook = {}',
+          loader: 'ts',
+        }
       })
     },
   }

@@ -65,7 +65,19 @@ export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
     definitionsSheet(measure),
     historySheet(history),
   ]
-  return workbook(presentation.audience === 'client' ? sheets.map(forClient) : sheets)
+  const shown = presentation.audience === 'client' ? sheets.map(forClient) : sheets
+  return workbook(shown.map((one) => (ofPrograms.has(one.name) ? one : inLanguage(one, say.workbook))))
+}
+
+/** Sheets whose columns are those of other formats, by names that programs read. */
+const ofPrograms: ReadonlySet<string> = new Set(['Rankings', 'Runs', 'Rank history'])
+
+function inLanguage({ name, columns, ...rest }: Sheet, { sheets, heads }: Words['workbook']): Sheet {
+  return {
+    ...rest,
+    name: sheets[name] ?? name,
+    columns: columns.map((one) => ({ ...one, header: heads[one.header] ?? one.header })),
+  }
 }
 
 /** Clients read kinds of results where others read operations. */

@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { email, markdown, portfolio } from './documents.ts'
+import { email, markdown, portfolio, workbook } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
 import { metric, ranks } from './metrics.ts'
 import {
@@ -46,4 +46,5 @@ export const german: Words = {
   serps,
   story,
   tables,
+  workbook,
 }

@@ -128,3 +128,9 @@ export const markdown = {
     from: 'from',
   },
 }
+
+/** Names of sheets and heads of columns of a workbook, where these are not those of programs. English has the names as they are. */
+export const workbook = {
+  sheets: {} as Readonly<Record<string, string>>,
+  heads: {} as Readonly<Record<string, string>>,
+}

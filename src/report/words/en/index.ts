@@ -1,4 +1,4 @@
-import { email, markdown, portfolio } from './documents.ts'
+import { email, markdown, portfolio, workbook } from './documents.ts'
 import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
 import { metric, ranks } from './metrics.ts'
 import {
@@ -45,6 +45,7 @@ export const english = {
   serps,
   story,
   tables,
+  workbook,
 }
 
 /** All words of a report, and how it writes numbers and days. What English says, every language says. */

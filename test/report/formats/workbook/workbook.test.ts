@@ -131,6 +131,20 @@ describe('the workbook', () => {
     })
   })
 
+  test('sheets for people are in the language of the report, those of programs keep their names', async () => {
+    const german = await sheetsOf({ ...whole, presentation: { ...whole.presentation, language: 'de' } })
+    expect(Object.keys(german)).toEqual([
+      ...['Auf einen Blick', 'Überblick', 'Nächste Schritte', 'Tags', 'Rankings', 'Veränderungen'],
+      ...['SERPs', 'Direktvergleich', 'Websites', 'Runs', 'Definitionen', 'Rank history'],
+    ])
+    const left = Object.entries(german)
+      .filter(([name]) => !['Auf einen Blick', 'Rankings', 'Runs', 'Rank history'].includes(name))
+      .flatMap(([, [line = {}]]) => Object.keys(line))
+      .filter((head) => /change|clicks|average|visibility|period|compared|before|rank\b|^volume/.test(head))
+    expect(left).toEqual([])
+    expect(Object.keys(german['Rank history']?.[0] ?? {})).toEqual(expect.arrayContaining(['date', 'params']))
+  })
+
   test('leaves changes empty where nothing was known before', async () => {
     const { Summary } = await sheetsOf(wholeReport([aRanking()]))
     expect(Summary?.[0]).toMatchObject({
