@@ -1,5 +1,11 @@
 import type { PageContent, PageData, PageSerp, SerpResult } from '../report/data.ts'
-import type { DayCell, Keyword, RankHistory, RankSeries } from '../report/history/rank-history.ts'
+import type {
+  DayCell,
+  ImportedHistory,
+  Keyword,
+  RankHistory,
+  RankSeries,
+} from '../report/history/rank-history.ts'
 
 /** Class of the root element, while what stands in the file is not what its address asks for. */
 export const undrawn = 'undrawn'
@@ -48,7 +54,9 @@ type PackedSeries = readonly [
  * results stay from day to day.
  */
 export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs' | 'features'> {
-  readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links'> & {
+  readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links' | 'imported'> & {
+    /** Imported ranks, the points of each line as one text. */
+    readonly imported?: PackedImported
     readonly keywords: readonly PackedKeyword[]
     /** The ways in which keywords are asked. */
     readonly asked: readonly PackedQuestion[]
@@ -71,8 +79,10 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
 export function packed(page: PageContent): PackedPage {
   const { history, period, compare, requestedPeriod, presentation, measure, citations, runs } = page
   const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
+  const { imported, ...measured } = history
   const packedHistory = {
-    ...history,
+    ...measured,
+    ...(imported === undefined ? {} : { imported: packedImported(imported) }),
     keywords: history.keywords.map((keyword): PackedKeyword => {
       const { query, operation, kind, params, tags, volume, url, labels, since, counted } = keyword
       const way = asked.placeOf([operation, kind, params])
@@ -117,10 +127,11 @@ export function unpacked({
   features,
   ...page
 }: PackedPage): PageData {
-  const { asked, ...rest } = history
+  const { asked, imported, ...rest } = history
   return {
     history: {
       ...rest,
+      ...(imported === undefined ? {} : { imported: unpackedImported(imported) }),
       keywords: history.keywords.map(([query, way, tags, volume, url, labels, since, counted]) => {
         const [operation, kind, params] = asked[way] as PackedQuestion
         const keyword = { query, operation, kind, params, tags, volume, url, labels }
@@ -146,6 +157,21 @@ export function unpacked({
     features: features.map(([keyword = 0, ...changes]) => ({ keyword, changes })),
     links: unpackedLinks(links),
     serps: serps.map((serp) => unpackedSerp(serp, results)),
+  }
+}
+
+type PackedImported = Omit<ImportedHistory, 'lines'> & {
+  readonly lines: readonly (readonly [keyword: number, target: number, ranks: string])[]
+}
+
+function packedImported({ lines, ...rest }: ImportedHistory): PackedImported {
+  return { ...rest, lines: lines.map(({ keyword, target, ranks }) => [keyword, target, packedCells(ranks)]) }
+}
+
+function unpackedImported({ lines, ...rest }: PackedImported): ImportedHistory {
+  return {
+    ...rest,
+    lines: lines.map(([keyword, target, ranks]) => ({ keyword, target, ranks: unpackedCells(ranks) })),
   }
 }
 

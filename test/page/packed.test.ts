@@ -32,7 +32,18 @@ test('a packed page is the same page', () => {
   fc.assert(
     fc.property(serps, histories(), fc.array(aLink), (all, history, links) => {
       const features = all.map(({ keyword, day, depth }) => ({ keyword, changes: [day, depth] }))
-      const page = aPageOf({ ...history, links }, { serps: all, features, links: links.toReversed() })
+      const ranks = all.map(({ depth }) => (depth === 0 ? null : depth * 9))
+      const days = ranks.map((_, day) => `2020-01-${10 + (day % 20)}`)
+      const imported = {
+        sources: ['table'],
+        countsAll: true,
+        days,
+        lines: [{ keyword: 1, target: 0, ranks }],
+      }
+      const page = aPageOf(
+        { ...history, links, imported },
+        { serps: all, features, links: links.toReversed() },
+      )
       expect(unpacked(JSON.parse(JSON.stringify(packed(page))))).toEqual(page)
     }),
   )

@@ -27,6 +27,8 @@ export interface RankHistory {
   readonly countedClicks?: CountedDays
   /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
   readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
+  /** Ranks from before the first day, where another tool had some. Nothing is compared with them. */
+  readonly imported?: ImportedHistory
   /** Keywords that one page can serve by the first results that they share, by their places, the head first; only those of several. */
   readonly clusters?: readonly (readonly number[])[]
 }
@@ -36,6 +38,22 @@ export interface CountedDays {
   readonly from: string
   readonly until: string
   readonly before: { readonly from: string; readonly until: string } | null
+}
+
+/** Ranks that were imported: shown, and never taken for measured. */
+export interface ImportedHistory {
+  /** Formats of the files that they came from. */
+  readonly sources: readonly string[]
+  /** Whether some of them count every element of the page, and not organic results alone. */
+  readonly countsAll: boolean
+  /** Of each point; some days lie between them where the span is long. */
+  readonly days: readonly string[]
+  readonly lines: readonly {
+    readonly keyword: number
+    readonly target: number
+    /** The rank at each point. */
+    readonly ranks: readonly (number | null)[]
+  }[]
 }
 
 export interface Keyword {

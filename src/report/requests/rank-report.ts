@@ -13,6 +13,7 @@ import { sanitize } from '../../output/terminal.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
 import { filterHistory, type HistoryFilter } from '../history/filter-history.ts'
+import { importedHistory } from '../history/imported-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { type ReportPeriod, type RequestedPeriod, reportPeriod } from '../history/period.ts'
 import type { RankHistory } from '../history/rank-history.ts'
@@ -66,9 +67,12 @@ export async function rankedJob(
   })
   const built = filterReport(
     withClicks(
-      withAddedVolumes(
-        buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
-        addedVolume,
+      withImported(
+        withAddedVolumes(
+          buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
+          addedVolume,
+        ),
+        store,
       ),
     ),
     filter,
@@ -117,6 +121,16 @@ function withAddedVolumes(built: BuiltHistory, addedVolume: AddedVolumes): Built
   const [oldest] = old.toSorted((a, b) => a.date.localeCompare(b.date))
   const oldVolumes = oldest === undefined ? undefined : { keywords: old.length, ...oldest }
   return { ...built, history: { ...history, keywords, ...(oldVolumes === undefined ? {} : { oldVolumes }) } }
+}
+
+/** With the ranks that another tool had before the first day. */
+function withImported(built: BuiltHistory, store: Store): BuiltHistory {
+  const { history } = built
+  const [first] = history.days
+  if (first === undefined) return built
+  const texts = history.keywords.map(({ query }) => query)
+  const imported = importedHistory(history, store.importedRanks(history.job, { before: first, texts }))
+  return imported === null ? built : { ...built, history: { ...history, imported } }
 }
 
 function* rowsWithVolumes(rows: Iterable<Row>, addedVolume: AddedVolumes): Generator<Row> {

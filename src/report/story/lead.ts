@@ -101,6 +101,11 @@ export function limits(facts: StoryFacts): readonly string[] {
   const { oldVolumes } = facts.history
   if (oldVolumes !== undefined && facts.hasVolumes)
     all.push(say.story.oldVolumes(oldVolumes.keywords, facts.named(oldVolumes.source), oldVolumes.date))
+  const { imported, days: measured } = facts.history
+  if (imported !== undefined && measured[0] !== undefined)
+    all.push(
+      say.story.imported(imported.sources.map(facts.named).join(', '), measured[0], imported.countsAll),
+    )
   if (unknown >= own.length * leastUnknown && unknown > 0 && unknown < own.length * leastMany)
     all.push(say.story.notChecked(unknown, own.length))
   if (span === null) return all

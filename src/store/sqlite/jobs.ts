@@ -4,6 +4,7 @@ import { tooLongStatuses } from '../../model/call.ts'
 import type { QueryHistory } from '../../model/query.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, raw } from './connection/statements.ts'
+import { imports } from './imports/schema.ts'
 import { answers, calls, jobs, queries, runs, sharedJobs, tasks } from './schema.ts'
 import { alerts, mutes, outbox, type SlotOutcome, slots } from './unattended/schema.ts'
 
@@ -65,7 +66,8 @@ export function renameJob(
     .set({ job: to, settings: sql`json_set(${runs.settings}, '$.name', ${to})` })
     .where(eq(runs.job, from))
     .run()
-  for (const table of [slots, mutes]) orm.update(table).set({ job: to }).where(eq(table.job, from)).run()
+  for (const table of [slots, mutes, imports])
+    orm.update(table).set({ job: to }).where(eq(table.job, from)).run()
   // What comes from the shared journal goes on under the new name.
   orm.update(sharedJobs).set({ name: to }).where(eq(sharedJobs.name, from)).run()
   db.prepare(renameStopped).run({ from, to })

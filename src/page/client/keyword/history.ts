@@ -74,6 +74,38 @@ export function historyChart(
   return figure(chart, html('p', 'key', say.charts.historyKey), notesList(events))
 }
 
+/** The ranks that another tool had before the first day, as dashed lines of their own; null where there are none. */
+export function importedChart(
+  { history }: View,
+  { series, keyword }: KeywordStatus,
+  rivals: readonly KeywordStatus[],
+): HTMLElement | null {
+  const { imported, targets } = history
+  const shown = new Set(rivals.map((rival) => rival.series.target))
+  const lines: readonly ChartLine[] = (imported?.lines ?? [])
+    .filter((line) => line.keyword === series.keyword && shown.has(line.target))
+    .map(({ target, ranks }) => ({
+      label: targets[target]?.label ?? '',
+      target,
+      values: ranks,
+      main: target === series.target,
+    }))
+  if (imported === undefined || lines.length === 0) return null
+  const [first, last] = [imported.days[0] as string, imported.days.at(-1) as string]
+  const chart = lineChart({
+    label: say.charts.imported(keyword.query, say.mediumDay(first), say.mediumDay(last)),
+    days: imported.days,
+    lines,
+    scale: scaleOfRanks(lines.flatMap((line) => line.values)),
+    format: (value) => say.number(value),
+    missing: () => say.charts.notKnown,
+    height: 190,
+    gutter: historyGutter,
+  })
+  chart.classList.add('imported')
+  return figure(chart, html('p', 'key', say.charts.importedKey))
+}
+
 function bestMark({ series }: KeywordStatus, { axis, y }: Plot): readonly SVGElement[] {
   const best = bestRank(series.cells)
   if (best === null) return []

@@ -504,6 +504,20 @@ export function dayNumber(year: number, month: number, day: number): number | nu
   return isDay ? date.getTime() / dayMs : null
 }
 
+interface ImportedRank {
+  readonly query: string
+  readonly gl: string | null
+  readonly hl: string | null
+  readonly location: string | null
+  readonly device: string | null
+  readonly series: number
+  readonly target: string
+  readonly ruler: RankRuler
+  readonly day: number
+  readonly rank: number
+  readonly source: string
+}
+
 /** Reads of imports. */
 export function importReads(db: Database) {
   return {
@@ -514,6 +528,28 @@ export function importReads(db: Database) {
         ...one,
         files: drizzle(db).select().from(files).where(eq(files.importId, one.id)).orderBy(files.id).all(),
       }))
+    },
+
+    /** Imported ranks of queries of these texts that a job may draw, from before a day, each series in the order of its days. */
+    importedRanks: (
+      job: string,
+      { before, texts }: { readonly before: string; readonly texts: readonly string[] },
+    ) => {
+      if (db.prepare(raw`SELECT 1 FROM ${imports} LIMIT 1`).get() === undefined) return []
+      return db
+        .prepare<[string, string, string], ImportedRank>(
+          raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, s.${series.id} AS series,
+              s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank}, f.${files.format} AS source
+            FROM (SELECT DISTINCT value FROM json_each(?)) t
+              CROSS JOIN ${queries} q ON q.${queries.text} = t.value
+              JOIN ${imports} i ON i.${imports.id} = q.${queries.importId} AND coalesce(i.${imports.job}, ?) = ?
+              JOIN ${series} s ON s.${series.queryId} = q.${queries.id}
+              JOIN ${observations} o ON o.${observations.seriesId} = s.${series.id}
+              JOIN ${files} f ON f.${files.id} = o.${observations.fileId}
+            WHERE o.${observations.state} = ${ranked} AND o.${observations.day} < ${Date.parse(before) / dayMs}
+            ORDER BY s.${series.id}, o.${observations.day}`,
+        )
+        .all(JSON.stringify(texts), job, job)
     },
   }
 }
@@ -530,7 +566,8 @@ export async function undoImport(path: string, id: number): Promise<boolean> {
   }
 }
 
-function removeImport(db: Database, id: number): boolean {
+/** In the transaction of the caller. */
+export function removeImport(db: Database, id: number): boolean {
   const own = raw`SELECT ${queries.id} FROM ${queries} WHERE ${queries.importId} = @id`
   for (const statement of [
     raw`DELETE FROM ${observations} WHERE ${observations.seriesId} IN (SELECT ${series.id} FROM ${series} WHERE ${series.queryId} IN (${own}))`,

@@ -2,6 +2,8 @@ import type Database from 'better-sqlite3'
 import { fieldsOf, jobSettings, removedJob } from '../../../model/job.ts'
 import { inspect } from '../connection/database.ts'
 import { raw } from '../connection/statements.ts'
+import { removeImport } from '../imports/imports.ts'
+import { imports } from '../imports/schema.ts'
 import {
   answers,
   asyncJobs,
@@ -212,4 +214,8 @@ const unnamed = [
 /** Inside a transaction. */
 function removeName(db: Database.Database, job: string): void {
   for (const text of [...namesJob, ...unnamed]) change(db, text, { job, removed: removedJob })
+  const imported = db
+    .prepare<[string], number>(raw`SELECT ${imports.id} FROM ${imports} WHERE ${imports.job} = ?`)
+    .pluck()
+  for (const id of imported.all(job)) removeImport(db, id)
 }

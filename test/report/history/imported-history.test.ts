@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { importedHistory } from '../../../src/report/history/imported-history.ts'
+
+const keyword = (query: string, params = {}, kind = 'organic') => ({
+  query,
+  operation: 'alpha.search',
+  kind: kind as 'organic',
+  params,
+  tags: [],
+  volume: null,
+  url: null,
+  labels: {},
+})
+const target = (site: string) => ({ label: site, site, match: 'domain' as const, also: [], own: true })
+
+let series = 0
+const ranks = (query: string, days: Readonly<Record<number, number>>, more: object = {}) => {
+  series += 1
+  const number = series
+  return Object.entries(days).map(([day, rank]) => ({
+    query,
+    gl: null,
+    hl: null,
+    location: null,
+    device: null,
+    series: number,
+    target: 'acme.com',
+    ruler: 'organic' as const,
+    source: 'serpbear',
+    ...more,
+    day: Number(day),
+    rank,
+  }))
+}
+
+test('each keyword and target has the ranks of its own market, and of what is nearest to a measured rank', () => {
+  const found = importedHistory(
+    {
+      keywords: [
+        keyword('desk', { gl: 'us' }),
+        keyword('desk', { gl: 'de' }),
+        keyword('desk', { gl: 'us' }, 'news'),
+      ],
+      targets: [target('www.Acme.com/'), target('rival.com')],
+    },
+    [
+      ...ranks('desk', { 20000: 9, 20002: 8 }, { gl: 'us', ruler: 'all' }),
+      ...ranks('desk', { 20000: 4 }, { gl: 'us', device: 'mobile' }),
+      ...ranks('desk', { 20000: 2, 20001: 3 }, { gl: 'us', device: 'desktop' }),
+      ...ranks('desk', { 20001: 5 }, { gl: 'us', location: 'Austin' }),
+      ...ranks('desk', { 20000: 1 }, { gl: 'us', target: 'other.com' }),
+    ],
+  )
+  expect(found).toEqual({
+    sources: ['serpbear'],
+    countsAll: false,
+    days: ['2024-10-04', '2024-10-05'],
+    lines: [{ keyword: 0, target: 0, ranks: [2, 3] }],
+  })
+})
+
+test('a long span has three hundred points at most, each with its last rank; without ranks there is nothing', () => {
+  const days = Object.fromEntries(Array.from({ length: 1_100 }, (_, day) => [19_000 + day, 1 + (day % 100)]))
+  const found = importedHistory(
+    { keywords: [keyword('desk')], targets: [target('acme.com')] },
+    ranks('desk', days, { ruler: 'all' }),
+  )
+  expect(found?.countsAll).toBe(true)
+  expect(found?.days.length).toBeLessThanOrEqual(300)
+  expect(found?.lines[0]?.ranks.slice(0, 2)).toEqual([4, 8])
+  expect(importedHistory({ keywords: [keyword('desk')], targets: [target('acme.com')] }, [])).toBeNull()
+})
