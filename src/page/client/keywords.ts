@@ -268,7 +268,6 @@ function countedColumn(): KeywordColumn {
     value: ({ keyword }) => keyword.counted?.clicks ?? null,
     cell: ({ keyword: { counted } }) =>
       counted === undefined ? noValue(words.notCounted) : say.number(counted.clicks),
-    taken: ({ keyword }) => keyword.counted?.clicks ?? null,
   }
 }
 
