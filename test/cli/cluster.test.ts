@@ -148,6 +148,8 @@ test('the tags and views that it suggests are those of a job file', async () => 
   expect(yaml).toContain('  - { query: "standing desk", tags: ["money","standing desk"] }\n')
   const plan = await place.call(['plan', 'views.yaml', '--operation', 'alpha.search'])
   expect({ code: plan.code, stderr: plan.stderr }).toEqual({ code: 0, stderr: '' })
+  // Nothing is to be suggested of keywords that are alone.
+  expect((await place.call(['cluster', 'other', '--views'])).stdout).toBe('')
 })
 
 test.each([

@@ -245,6 +245,7 @@ export function* clusterRows(clusters: readonly Cluster[]) {
 /** Settings of a job file that give each cluster of several keywords a tag and a view. Texts are written as JSON, which YAML reads. */
 export function suggestedViews(clusters: readonly Cluster[]): string {
   const several = clusters.filter(({ keywords }) => keywords.length > 1)
+  if (several.length === 0) return ''
   const tags = new Map<string, Set<string>>()
   for (const { name, keywords } of several)
     for (const { text, tags: own } of keywords) {

@@ -166,9 +166,11 @@ function refuseWithoutTargets(clusters: readonly Cluster[]): void {
 
 function gapTable(gaps: readonly Gap[], width: number): string {
   if (gaps.length === 0) return ''
+  const hasMarkets = new Set(gaps.map(({ cluster }) => marketOf(cluster))).size > 1
   return formatTable(
     [
       { title: 'cluster', shrinks: true, least: 16 },
+      ...(hasMarkets ? [{ title: 'market', shrinks: true } as const] : []),
       { title: 'keywords', align: 'right' },
       { title: 'clicks', align: 'right' },
       { title: 'rival', shrinks: true },
@@ -178,6 +180,7 @@ function gapTable(gaps: readonly Gap[], width: number): string {
     ],
     gaps.map(({ cluster, clicks, rivals: [rival], ownRank }) => [
       sanitize(cluster.name),
+      ...(hasMarkets ? [sanitize(marketOf(cluster))] : []),
       grouped(cluster.keywords.length),
       clicks === null ? '' : grouped(Math.round(clicks)),
       sanitize(rival?.target ?? ''),
