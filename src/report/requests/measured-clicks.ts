@@ -7,7 +7,7 @@ import {
   type RankSample,
 } from '../../arrive/clicks/fit.ts'
 import { dayNumber, dayText, siteOfProperty } from '../../arrive/clicks/rows.ts'
-import { isBrandWord } from '../../arrive/clicks/suggest.ts'
+import { type CountedQuery, isBrandWord } from '../../arrive/clicks/suggest.ts'
 import { countryOfParams } from '../../model/query.ts'
 import { grouped } from '../../model/text.ts'
 import type { StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
@@ -229,4 +229,80 @@ function withCounts(
 
 function sumOf(rows: readonly StoredClicks[], column: 'clicks' | 'impressions' | 'positionSum'): number {
   return rows.reduce((sum, one) => sum + one[column], 0)
+}
+
+/** Days that suggestions and comparisons look back on. */
+const suggestedDays = 90
+
+/** Every query of the own sites over the newest days, with its page where the files have one. */
+export function countedQueries(
+  store: ClickReads & Pick<Store, 'sumsOfQueries'>,
+  history: RankHistory,
+): { readonly queries: readonly CountedQuery[]; readonly sites: readonly string[] } {
+  const sites = ownSites(history)
+  const spans = store.clickSpans(sites)
+  const daily = countedSpans(spans, { rowsOf: 'query', timeSpan: 'day' })
+  const last = daily.at(-1)?.until ?? 0
+  const counted =
+    daily.length > 0
+      ? daily.filter(({ from }) => from > last - suggestedDays)
+      : countedSpans(spans, { rowsOf: 'query', timeSpan: 'period' }).slice(-1)
+  const countries = new Set(history.keywords.map(({ params }) => countryOfParams(params)))
+  const [country = ''] = countries.size === 1 ? countries : []
+  const days = new Map<number, number[]>()
+  for (const { table, day } of counted.flatMap((one) => one.spans))
+    days.set(table, [...(days.get(table) ?? []), day])
+  const pages = spans.filter((one) => one.countedBy === 'page' && one.rowsOf === 'query')
+  const pageTables = new Map<number, number[]>()
+  for (const { table, day } of pages) pageTables.set(table, [...(pageTables.get(table) ?? []), day])
+  const sums = new Map<string, { clicks: number; impressions: number; positionSum: number }>()
+  for (const [table, ofTable] of days)
+    for (const { query, clicks, impressions, positionSum } of store.sumsOfQueries(table, ofTable, country)) {
+      const sum = sums.get(query) ?? { clicks: 0, impressions: 0, positionSum: 0 }
+      sum.clicks += clicks
+      sum.impressions += impressions
+      sum.positionSum += positionSum
+      sums.set(query, sum)
+    }
+  const best = new Map<
+    string,
+    { readonly page: string; readonly clicks: number; readonly impressions: number }
+  >()
+  for (const [table, ofTable] of pageTables)
+    for (const { query, page, clicks, impressions } of store.sumsOfQueries(table, ofTable, country)) {
+      const known = best.get(query)
+      const isBetter =
+        known === undefined ||
+        clicks > known.clicks ||
+        (clicks === known.clicks && impressions > known.impressions)
+      if (page !== null && isBetter) best.set(query, { page, clicks, impressions })
+    }
+  const queries = [...sums].map(([query, { clicks, impressions, positionSum }]) => ({
+    query,
+    clicks,
+    impressions,
+    position: positionSum / impressions + 1,
+    page: best.get(query)?.page ?? null,
+  }))
+  return { queries, sites }
+}
+
+/** Places that rank and average position may lie apart. */
+const mostApart = 3
+
+/** Keywords whose mean rank in the days of counted clicks, or else the newest one, lies more than three places from Search Console's position. */
+export function rankDifferences(history: RankHistory) {
+  const { countedClicks } = history
+  if (countedClicks === undefined) return []
+  const ranks = ownRanks(history)
+  return history.keywords.flatMap(({ query, counted }, place) => {
+    const all = [...(ranks.get(place) ?? [])]
+    const within = all.filter(([day]) => day >= countedClicks.from && day <= countedClicks.until)
+    const used = within.length > 0 ? within : all.slice(-1)
+    if (counted === undefined || used.length === 0) return []
+    const rank = used.reduce((sum, [, one]) => sum + one, 0) / used.length
+    return Math.abs(rank - counted.position) <= mostApart
+      ? []
+      : [{ query, rank, position: counted.position, impressions: counted.impressions }]
+  })
 }

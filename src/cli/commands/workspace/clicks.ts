@@ -1,27 +1,37 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
-import { fitCurve, heldOut } from '../../../arrive/clicks/fit.ts'
+import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
 import { dayNumber, dayText, siteOfProperty } from '../../../arrive/clicks/rows.ts'
+import { type CountedQuery, type Suggestions, suggest, withQueries } from '../../../arrive/clicks/suggest.ts'
+import { csvFilesOf } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, propertyOf, textOption } from '../../../model/option.ts'
-import { count, grouped } from '../../../model/text.ts'
+import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
+import { count, encodingOf, grouped } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
+import { numberOption } from '../../../model/values.ts'
+import { writeFileAtomically } from '../../../output/file.ts'
+import { asStream } from '../../../output/formats/format.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { defaultCurve } from '../../../report/ctr.ts'
-import { clickSamples } from '../../../report/requests/measured-clicks.ts'
+import { clickSamples, countedQueries, rankDifferences } from '../../../report/requests/measured-clicks.ts'
 import { rankedJob } from '../../../report/requests/rank-report.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
+import { queryKey } from '../../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { findJob } from '../../arguments.ts'
 import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
 
-const works = { add, list, undo, fit }
+const works = { add, list, undo, fit, suggest: suggestQueries }
 
 const flags = {
   site: textOption('add: the property, where the files do not say it: acme.com, or https://www.acme.com/'),
   from: textOption('add: the first day of files without days, for instance 2026-08-01'),
   until: textOption('add: the last day of files without days'),
+  limit: textOption('suggest: queries at most, without those of the brand [50]'),
+  yes: switchOption('suggest: add them to the list of the job without asking'),
   ...waitFlags,
 } satisfies OptionSpecs
 
@@ -37,6 +47,10 @@ export const clicksCommand = {
     ['clicks add bulk/ --site acme.com', 'tables of its bulk export: CSV, JSONL, Parquet'],
     ['clicks list', 'what was added, with its days and sums'],
     ['clicks undo 3', 'takes the third addition away'],
+    [
+      'clicks suggest acme.yaml',
+      'queries with impressions that the job does not ask, and what they would cost',
+    ],
     ['clicks fit acme', 'click rates by rank from own clicks, beside the default curve'],
   ],
   run: clicks,
@@ -48,6 +62,11 @@ export async function clicks(flags: ClicksFlags, terminal: Terminal): Promise<nu
   for (const flag of ['site', 'from', 'until'] as const)
     if (what !== 'add' && flags[propertyOf(flag)] !== undefined)
       throw new UsageError(`rankline clicks ${what} takes no --${flag}. It belongs to: rankline clicks add`)
+  for (const flag of ['limit', 'yes'] as const)
+    if (what !== 'suggest' && flags[propertyOf(flag)] !== undefined)
+      throw new UsageError(
+        `rankline clicks ${what} takes no --${flag}. It belongs to: rankline clicks suggest`,
+      )
   return await works[what](flags, terminal)
 }
 
@@ -241,12 +260,15 @@ async function fit(flags: ClicksFlags, terminal: Terminal): Promise<number> {
     flags.name === undefined ? null : await findJob(store, { ...flags, job: flags.name }, terminal)
   if (named === null && flags.name !== undefined) return 2
   const jobs = named === null ? await store.jobNames() : [named.name]
-  const samples = []
+  const [samples, differences]: [KeywordSamples[], ReturnType<typeof rankDifferences>] = [[], []]
   for (const job of jobs) {
     const { built } = await rankedJob(store, job, { targets: named?.settings?.targets })
-    if (built !== null) samples.push(...clickSamples(store, built.history))
+    if (built === null) continue
+    samples.push(...clickSamples(store, built.history))
+    differences.push(...rankDifferences(built.history))
   }
-  if (samples.length === 0)
+  differences.sort((a, b) => b.impressions - a.impressions)
+  if (samples.length + differences.length === 0)
     throw new UsageError(
       'No keyword has both clicks of Search Console and a rank of the same days. Add clicks with rankline clicks add, and look at: rankline clicks list',
     )
@@ -257,7 +279,9 @@ async function fit(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   )
   const error = heldOut(samples, rates)
   if (flags.json === true) {
-    await terminal.write(`${JSON.stringify(fitDocument(samples.length, curve, error), null, 2)}\n`)
+    await terminal.write(
+      `${JSON.stringify(fitDocument(samples.length, curve, error, differences), null, 2)}\n`,
+    )
     return 0
   }
   const percent = (rate: number | null): string =>
@@ -285,6 +309,7 @@ async function fit(flags: ClicksFlags, terminal: Terminal): Promise<number> {
       ? 'No keyword is held out: there are too few.'
       : `Held out: ${count(error.keywords, 'keyword')}, ${count(error.clicks, 'click')}. A curve of the others foretells ${grouped(Math.round(error.foretold))} (${off(error.foretold)}), the default curve ${grouped(Math.round(error.byDefault))} (${off(error.byDefault)}).`,
     "Reports use it where the job file says 'ctr: own'.",
+    ...differenceLines(differences),
   ]
   await terminal.write(`${lines.join('\n')}\n`)
   return 0
@@ -305,9 +330,11 @@ function fitDocument(
   keywords: number,
   curve: ReturnType<typeof fitCurve>,
   error: ReturnType<typeof heldOut>,
+  differences: ReturnType<typeof rankDifferences>,
 ) {
   return {
     keywords,
+    differ_from_rank: differences,
     ranks: curve.map(({ rank, rate, measured, interval, clicks, impressions, samples, isDefault }) => ({
       rank,
       rate,
@@ -326,6 +353,131 @@ function fitDocument(
       foretold_by_default: error.byDefault,
     },
   }
+}
+
+const shownDifferences = 20
+
+/** Keywords whose rank and position differ, with the usual reasons. */
+function differenceLines(differences: ReturnType<typeof rankDifferences>): readonly string[] {
+  if (differences.length === 0) return []
+  const shown = differences
+    .slice(0, shownDifferences)
+    .map(
+      ({ query, rank, position }) =>
+        `  ${sanitize(query)}: rank ${rank.toFixed(1)}, position ${position.toFixed(1)}`,
+    )
+  return [
+    '',
+    `Rank and position of Search Console differ by more than three places for ${count(differences.length, 'keyword')}:`,
+    ...shown,
+    ...(differences.length > shown.length
+      ? [`  … and ${grouped(differences.length - shown.length)} more; --json lists them`]
+      : []),
+    'Usual reasons: the position is an average over all places, devices and people, a rank is of one location and device; it counts only searches in which the site was shown, and blocks such as maps, images and AI answers have positions, too; another page or a part of the site outside the target may rank.',
+  ]
+}
+
+/** `rankline clicks suggest`: queries that bring impressions and are not asked; added to the list of the job once that is agreed to. */
+async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<number> {
+  if (flags.name === undefined) throw new UsageError('Name the job: rankline clicks suggest acme.yaml')
+  const limit = numberOption('--limit', flags.limit, { min: 1, max: 100_000 }) ?? 50
+  await using store = await openWhatIsStored(flags)
+  const named = await findJob(store, { ...flags, job: flags.name }, terminal)
+  if (named === null) return 2
+  const { built, runs } = await rankedJob(store, named.name, { targets: named.settings?.targets })
+  if (built === null)
+    throw new UsageError(
+      `The job ${sanitize(named.name)} has not run yet, so that its price is not known. Run it first`,
+    )
+  const { queries, sites } = countedQueries(store, built.history)
+  if (queries.length === 0)
+    throw new UsageError(
+      `No clicks by query were added of ${sites.map(sanitize).join(', ') || 'a target of the job'}. Add them with: rankline clicks add <file>`,
+    )
+  const asked = new Set(built.history.keywords.map(({ query }) => queryKey(query)))
+  const { pages, brand, leftOut } = suggest(queries, { asked, sites, limit })
+  const found = pages.flatMap((one) => one.queries)
+  const credits = Math.ceil(((runs[0]?.plannedMax ?? 0) / Math.max(1, asked.size)) * found.length)
+  const file = named.settings?.file ?? (await store.jobFile(named.name))
+  const list =
+    file === null || found.length === 0
+      ? null
+      : await listOf(
+          file,
+          found.map(({ query }) => query),
+        )
+  if (flags.json === true)
+    await terminal.write(
+      `${JSON.stringify({ job: named.name, pages, brand, left_out: leftOut, credits_per_run: credits, list: list?.path ?? null }, null, 2)}\n`,
+    )
+  else await terminal.write(`${suggestionText({ pages, brand, leftOut }, terminal.columns)}\n`)
+  if (found.length === 0) return 0
+  const price = `${count(found.length, 'query', 'queries')} more would cost at most ${count(credits, 'credit')} more per run`
+  if (list === null) {
+    note(
+      terminal,
+      `${price}. The job reads no list to which they could be added: name one in its file with '- file: keywords.csv'.`,
+    )
+    return 0
+  }
+  if (flags.json === true && flags.yes !== true) return 0
+  for (const line of [`--- ${list.path}`, `+++ ${list.path}`, ...list.lines.map((line) => `+${line}`)])
+    note(terminal, sanitize(line))
+  const isAgreed =
+    flags.yes === true ||
+    (terminal.ask != null && (await terminal.ask(`${price}. Add them to ${sanitize(list.path)}?`)))
+  if (!isAgreed) {
+    note(terminal, `${price}. Nothing was changed${terminal.ask == null ? '; --yes adds them' : ''}.`)
+    return 0
+  }
+  await writeFileAtomically(list.path, asStream(list.text))
+  note(terminal, `Added to ${sanitize(list.path)}. ${price}.`)
+  return 0
+}
+
+/** The list of a job, with queries at its end; null where it reads none that can be written. */
+async function listOf(file: string, queries: readonly string[]) {
+  const [path] = /\.ya?ml$/i.test(file) ? await csvFilesOf(file) : [file]
+  if (path === undefined || !existsSync(path)) return null
+  const bytes = await readFile(path)
+  if (encodingOf(bytes) !== 'utf-8') return null
+  const added = withQueries(bytes.toString('utf8'), queries)
+  return added === null ? null : { path, ...added }
+}
+
+const suggestionColumns = [
+  { title: 'query', shrinks: true, least: 20 },
+  { title: 'position', align: 'right' },
+  { title: 'impressions', align: 'right' },
+  { title: 'clicks', align: 'right' },
+] as const
+
+function suggestionText({ pages, brand, leftOut }: Suggestions, columns: number): string {
+  const rows = (all: readonly CountedQuery[]) =>
+    formatTable(
+      suggestionColumns,
+      all.map(({ query, position, impressions, clicks }) => [
+        sanitize(query),
+        position.toFixed(1),
+        grouped(impressions),
+        grouped(clicks),
+      ]),
+      columns,
+    ).trimEnd()
+  const parts = [
+    ...pages.map(
+      ({ page, queries }) => `${page === null ? 'Queries without a page' : sanitize(page)}\n${rows(queries)}`,
+    ),
+    ...(brand.length === 0
+      ? []
+      : [`Words of the brand, which are not added (${grouped(brand.length)}):\n${rows(brand.slice(0, 10))}`]),
+    ...(leftOut === 0
+      ? []
+      : [
+          `${count(leftOut, 'query', 'queries')} with fewer than 10 impressions, or that a spreadsheet would run, ${leftOut === 1 ? 'is' : 'are'} left out.`,
+        ]),
+  ]
+  return parts.length === 0 ? 'The job asks every query that has impressions.' : parts.join('\n\n')
 }
 
 /** A property as Search Console names it: a bare domain is all of it. */

@@ -103,6 +103,22 @@ export function clickStore(db: Database, writer: GroupCommit) {
         )
         .all(JSON.stringify(sites))
         .map((one) => ({ ...one, hasCountries: one.hasCountries === 1 })),
+    /** Sums of every query of a table on some days, in one country or, where that is empty, in all. */
+    sumsOfQueries: (table: number, days: readonly number[], country: string) =>
+      db
+        .prepare<
+          unknown[],
+          { query: string; page: string | null; clicks: number; impressions: number; positionSum: number }
+        >(
+          raw`SELECT q.${clickTexts.text} AS query, p.${clickTexts.text} AS page, sum(r.${clickRows.clicks}) AS clicks,
+            sum(r.${clickRows.impressions}) AS impressions, sum(r.${clickRows.positionSum}) AS positionSum
+          FROM ${clickRows} r JOIN ${clickTexts} q ON q.${clickTexts.id} = r.${clickRows.queryId}
+            LEFT JOIN ${clickTexts} p ON p.${clickTexts.id} = r.${clickRows.pageId}
+          WHERE r.${clickRows.tableId} = ? AND r.${clickRows.day} IN (SELECT value FROM json_each(?))
+            AND (? = '' OR r.${clickRows.country} IN ('', ?))
+          GROUP BY r.${clickRows.queryId}, r.${clickRows.pageId}`,
+        )
+        .all(table, JSON.stringify(days), country, country),
     /** The rows of one query in these tables, in all countries. */
     clicksOf: clicksReader(db),
   }

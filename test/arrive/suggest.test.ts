@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { type CountedQuery, suggest, withQueries } from '../../src/arrive/clicks/suggest.ts'
+
+const query = (
+  text: string,
+  position: number,
+  impressions: number,
+  page: string | null = 'https://acme.com/desks',
+): CountedQuery => ({
+  query: text,
+  clicks: 1,
+  impressions,
+  position,
+  page,
+})
+
+describe('words to track', () => {
+  test('are those that the job does not ask: within reach first, by impressions, grouped by page, the brand apart', () => {
+    const found = suggest(
+      [
+        query('standing desk', 5, 900),
+        query('desk on top', 2, 5_000),
+        query('desk far away', 40, 8_000),
+        query('oak desk', 12, 300),
+        query('desk lamp', 4, 700, 'https://acme.com/lamps'),
+        query('acme desk', 1, 9_000),
+        query('rare desk', 8, 9),
+        query('=cmd', 8, 100),
+      ],
+      { asked: new Set(['standing desk']), sites: ['acme.com'], limit: 10 },
+    )
+    expect(found.pages.map(({ page, queries }) => [page, ...queries.map((one) => one.query)])).toEqual([
+      ['https://acme.com/lamps', 'desk lamp'],
+      ['https://acme.com/desks', 'oak desk', 'desk far away', 'desk on top'],
+    ])
+    expect(found.brand.map((one) => one.query)).toEqual(['acme desk'])
+    expect(found.leftOut).toBe(2)
+  })
+
+  test('are as many as are wanted', () => {
+    const all = Array.from({ length: 9 }, (_, place) => query(`desk ${place}`, 5, 100 + place))
+    const { pages } = suggest(all, { asked: new Set(), sites: [], limit: 2 })
+    expect(pages.flatMap(({ queries }) => queries.map((one) => one.query))).toEqual(['desk 8', 'desk 7'])
+  })
+
+  test.each([
+    ['at the end', 'query,tags\na,x\n', 'query,tags\na,x\noak desk,\n"a, b",\n'],
+    ['after a line without its end', 'tags;query\r\nx;a', 'tags;query\r\nx;a\r\n;oak desk\r\n;a, b\r\n'],
+    ['where the column has another name', 'Keyword\n', 'Keyword\noak desk\n"a, b"\n'],
+    ['nowhere without such a column', 'name\na\n', null],
+  ])('are added to a list %s', (_, csv, wanted) => {
+    expect(withQueries(csv, ['oak desk', 'a, b'])?.text ?? null).toBe(wanted)
+  })
+})
