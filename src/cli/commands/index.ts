@@ -79,7 +79,8 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'clicks <what> [name]',
-    describe: 'Clicks of Search Console from files, beside ranks: add, list, undo; fit a click curve; suggest words to track',
+    describe:
+      'Clicks of Search Console from files, beside ranks: add, list, undo; fit a click curve; suggest words to track',
     load: async () => (await import('./workspace/clicks.ts')).clicksCommand,
   },
   {

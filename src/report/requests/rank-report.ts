@@ -20,7 +20,6 @@ import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { RankedJob } from '../report.ts'
 import { rankRows } from '../rows.ts'
-import { withCountedClicks } from './measured-clicks.ts'
 import { asQuery } from './presentation.ts'
 
 /** The ranks of a job as of a day: what its newest run until then asks for, and how that moved. */
@@ -61,10 +60,10 @@ export async function rankedJob(
   const lookedAtOnly = absent === 'looked at'
   const partialRuns = store.partialRuns(job)
   const addedVolume = store.addedVolumes()
-  const withClicks = (one: BuiltHistory): BuiltHistory => ({
-    ...one,
-    history: withCountedClicks(store, one.history, period),
-  })
+  // Loaded only where there are clicks: it knows public suffixes.
+  const clicks = store.hasClicks() ? await import('./measured-clicks.ts') : null
+  const withClicks = (one: BuiltHistory): BuiltHistory =>
+    clicks === null ? one : { ...one, history: clicks.withCountedClicks(store, one.history, period) }
   const built = filterReport(
     withClicks(
       withImported(

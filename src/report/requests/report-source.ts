@@ -19,7 +19,6 @@ import {
   type ReportFormat,
   type ReportSource,
 } from '../report.ts'
-import { ownCurve } from './measured-clicks.ts'
 import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
 import { newestRun, type ReportFilter, rankedJob } from './rank-report.ts'
 
@@ -53,7 +52,8 @@ async function jobMeasure(
 ): Promise<MetricOptions> {
   if (measure.curve !== defaultCurve) return measure
   const newest = settings ?? (await newestRun(store, job, date))?.settings
-  if (newest?.ctr !== 'own') return measure
+  if (newest?.ctr !== 'own' || !store.hasClicks()) return measure
+  const { ownCurve } = await import('./measured-clicks.ts')
   const { built } = await rankedJob(store, job, { date, targets: settings?.targets })
   return { ...measure, curve: (built === null ? null : ownCurve(store, built.history)) ?? defaultCurve }
 }

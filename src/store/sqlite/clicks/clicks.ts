@@ -89,6 +89,9 @@ export function clickStore(db: Database, writer: GroupCommit) {
         db.exec(raw`DELETE FROM ${clickTexts} WHERE ${clickTexts.id} NOT IN
           (SELECT ${clickRows.queryId} FROM ${clickRows} UNION SELECT ${clickRows.pageId} FROM ${clickRows})`)
       }),
+    /** Whether any clicks were added. */
+    hasClicks: (): boolean =>
+      orm.select({ id: clickTables.id }).from(clickTables).limit(1).get() !== undefined,
     /** Every day and period that is stored of these sites. */
     clickSpans: (sites: readonly string[]): readonly ClickSpan[] =>
       db
