@@ -8,6 +8,7 @@ import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
 import { propertyInName, tableOfQueries, uiTable } from '../../src/arrive/clicks/layout.ts'
 import { dayNumber } from '../../src/arrive/clicks/rows.ts'
+import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
 
@@ -190,6 +191,41 @@ describe('a bulk export', () => {
         impressions: 1200,
         position: expect.closeTo(5400 / 1200 + 1, 9),
       }),
+    ])
+  })
+
+  test('as Parquet says the same', async () => {
+    const columns = [
+      ...['data_date', 'site_url', 'query', 'is_anonymized_query', 'country', 'search_type'].map(
+        (name) => ({ name, type: 'text' }) as const,
+      ),
+      ...['impressions', 'clicks', 'sum_top_position'].map((name) => ({ name, type: 'long' }) as const),
+    ]
+    const rowOf = (query: string | null, type: string, clicks: number) =>
+      [
+        '2026-10-01',
+        'sc-domain:acme.com',
+        query,
+        String(query === null),
+        'usa',
+        type,
+        100,
+        clicks,
+        300,
+      ] as const
+    const rows = [
+      ...Array.from({ length: 12_000 }, (_, place) => rowOf(`desk ${place % 3}`, 'WEB', 1)),
+      rowOf(null, 'WEB', 7),
+      rowOf('desk 1', 'IMAGE', 9),
+    ]
+    const pieces: Uint8Array[] = []
+    for await (const piece of writeParquet(rows, { columns, name: 'rows', csv: 'raw' })) pieces.push(piece)
+    await writeFile(join(folder, 'site.parquet'), Buffer.concat(pieces))
+    const { id, otherSearches } = await add(join(folder, 'site.parquet'))
+    expect(otherSearches).toBe(1)
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 12007 1200100 100'])
+    expect(queryOf('desk 2', 'acme.com')).toEqual([
+      expect.objectContaining({ country: 'us', clicks: 4_000, impressions: 400_000, position: 4 }),
     ])
   })
 
