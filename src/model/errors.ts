@@ -24,10 +24,13 @@ const systemLimits: Readonly<Record<string, string>> = {
   EDQUOT: 'The disk quota of this user is used up. Make room, then run the same command again.',
 }
 
+type Refused = Error & { readonly code?: string; readonly info?: { readonly code?: string } }
+
 /** An error of the operating system that is about a limit, as a sentence; other errors as they are. */
 export function describeLimit(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const sentence = systemLimits[code]
+  const { code = '', info } = error instanceof Error ? (error as Refused) : {}
+  // Where Node asks the system for something else than a file, the system's own code stands inside.
+  const sentence = systemLimits[info?.code ?? code]
   return sentence === undefined ? error : new RanklineError(sentence, tryAgainExitCode, { cause: error })
 }
 

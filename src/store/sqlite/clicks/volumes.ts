@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3'
-import { count, max, min, sql } from 'drizzle-orm'
 import { countryOfParams } from '../../../model/query.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
@@ -30,7 +29,6 @@ export function volumeFinder(db: Database) {
 }
 
 export function volumeStore(db: Database, writer: GroupCommit) {
-  const orm = drizzle(db)
   return {
     /** A finder of volumes as they are stored now. */
     addedVolumes: () => volumeFinder(db),
@@ -46,20 +44,5 @@ export function volumeStore(db: Database, writer: GroupCommit) {
         )
         for (const row of rows) insert.run(row)
       }),
-    /** What is stored, by source and country. */
-    volumeSources: async () =>
-      orm
-        .select({
-          source: volumes.source,
-          country: volumes.country,
-          queries: count(),
-          values: count(volumes.volume),
-          oldest: min(volumes.day),
-          newest: max(volumes.day),
-        })
-        .from(volumes)
-        .groupBy(volumes.source, volumes.country)
-        .orderBy(sql`1, 2`)
-        .all(),
   }
 }
