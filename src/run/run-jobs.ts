@@ -33,12 +33,6 @@ export const defaultOutageMs = 60_000
  */
 const leanHeap = '--heap-growing-percent=120'
 
-/**
- * How long a function runs before V8 compiles it with its best compiler: six times as long as by itself. Hundreds of functions take part in a call, and
- * to compile all of them so soon takes a fifth of the processor time of 12,000 calls.
- */
-const lateCompiling = '--interrupt-budget=400000'
-
 /** How runs are collected. */
 export type CollectRequest = Pick<
   CollectOptions,
@@ -111,8 +105,6 @@ export async function collectAndFinish(
   }
   const recoverAndCollect = async () => {
     setFlagsFromString(leanHeap)
-    // Measured with V8 of Node 20: later ones have one more compiler between the first and the best.
-    if (process.versions.v8.startsWith('11.')) setFlagsFromString(lateCompiling)
     const mark = await store.mark()
     await store.recover(ids, clock.wall())
     const withOpenWork = await store.runsWithOpenWork([...new Set(listed.map(({ run }) => run.job))])
