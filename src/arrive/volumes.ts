@@ -3,7 +3,7 @@ import { quoted, readVolume } from '../model/values.ts'
 import { queryKey } from '../store/sqlite/clicks/draft.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { twoLetters } from './clicks/countries.ts'
-import { dayNumber } from './clicks/rows.ts'
+import { readDay } from './clicks/rows.ts'
 import { type CsvRecord, cellText, readCsvBytes, separatorOf } from './csv-bytes.ts'
 import { inputFiles, startOf, utf8Chunks } from './input-files.ts'
 
@@ -98,7 +98,7 @@ export async function readVolumes(path: string, options: VolumeOptions): Promise
         empty++
         return
       }
-      const own = places.day === -1 ? -1 : dayNumber(cell(places.day))
+      const own = places.day === -1 ? -1 : readDay(cell(places.day))
       const country = countryOf(record, cell(places.country), path, options)
       read.push({
         line: record.line,
@@ -183,7 +183,7 @@ function sourceOf(lines: readonly string[], header: readonly string[], base: str
 /** A day that stands in the lines above the header. */
 function dayOfTitles(titles: readonly string[]): number | null {
   const [written] = titles.join(' ').match(/\d{4}-\d{2}-\d{2}/) ?? []
-  const day = written === undefined ? -1 : dayNumber(written)
+  const day = written === undefined ? -1 : readDay(written)
   return day === -1 ? null : day
 }
 

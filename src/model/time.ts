@@ -72,6 +72,18 @@ export function utcBetween(from: number, until: number): string {
   return `between ${start} and ${isSameDay ? end.slice('yyyy-mm-dd '.length) : end} UTC`
 }
 
+/** A day as the number of days since 1970-01-01; null where the calendar has no such day. */
+export function dayNumber(year: number, month: number, day: number): number | null {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() / dayMs : null
+}
+
+/** The day of that number: `2026-08-01`. */
+export function dayText(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}
+
 /** Local days from one (YYYY-MM-DD) to another: each counts one, however long daylight saving made it. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / dayMs

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
 import { propertyInName, tableOfQueries, uiTable } from '../../src/arrive/clicks/layout.ts'
-import { dayNumber } from '../../src/arrive/clicks/rows.ts'
+import { readDay } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
@@ -69,7 +69,7 @@ describe('a UI export of Search Console', () => {
     expect(queryOf('Standing  desk', 'acme.com')).toEqual([
       {
         country: '',
-        day: dayNumber('2026-10-01'),
+        day: readDay('2026-10-01'),
         clicks: 120,
         impressions: 4400,
         position: expect.closeTo(6.4, 9),
@@ -110,7 +110,7 @@ describe('a UI export of Search Console', () => {
     const row = (place: number): string => `desk ${place},1,10,10%,3\n`
     const rows = (count: number): string =>
       `Top queries,Clicks,Impressions,CTR,Position\n${Array.from({ length: count }, (_, place) => row(place)).join('')}`
-    const period = { from: dayNumber('2026-10-01'), until: dayNumber('2026-10-31') }
+    const period = { from: readDay('2026-10-01'), until: readDay('2026-10-31') }
     const path = join(folder, 'Queries.csv')
     const warned = async (count: number) => {
       await writeFile(path, rows(count))
@@ -159,7 +159,7 @@ describe('rows of the API', () => {
       await add(join(samples, name), { property: 'sc-domain:acme.com' })
       expect(queryOf('standing desk', 'acme.com')?.find(({ country }) => country === 'us')).toEqual({
         country: 'us',
-        day: dayNumber('2026-10-01'),
+        day: readDay('2026-10-01'),
         clicks: 40,
         impressions: 1600,
         position: expect.closeTo((1000 * 5.5 + 600 * 6.5) / 1600, 9),

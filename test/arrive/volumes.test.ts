@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { dayNumber, dayText } from '../../src/arrive/clicks/rows.ts'
+import { readDay } from '../../src/arrive/clicks/rows.ts'
 import { readVolumes, type VolumeOptions } from '../../src/arrive/volumes.ts'
+import { dayText } from '../../src/model/time.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 
 let folder = ''
@@ -12,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(async () => await rm(folder, { recursive: true }))
 
-const today = dayNumber('2026-11-26')
+const today = readDay('2026-11-26')
 const read = async (text: string | Buffer, options: Partial<VolumeOptions> = {}) => {
   const path = join(folder, 'file.csv')
   await writeFile(path, text)
@@ -69,7 +70,7 @@ describe('Keyword Planner', () => {
 test('Semrush: the volume, thousands apart', async () => {
   const text =
     'Keyword,Intent,Volume,Trend,Keyword Difficulty,CPC (USD),Competitive Density,SERP Features,Number of Results\n"desk, standing",Commercial,"1,300","0.1,0.2",45,1.2,1,Images,1200000\n'
-  const found = await read(text, { country: 'de', day: dayNumber('2026-01-31') })
+  const found = await read(text, { country: 'de', day: readDay('2026-01-31') })
   expect([found.source, ...shown(found)]).toEqual(['Semrush', 'desk, standing de 1300 2026-01-31'])
 })
 

@@ -1,12 +1,13 @@
 import { basename, dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import { count, grouped } from '../../model/text.ts'
+import { dayText } from '../../model/time.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { digestOf, type InputFile, inputFiles } from '../input-files.ts'
 import { propertyInName, tableOfQueries, type UiTable } from './layout.ts'
 import { type RecognisedFile, recognise } from './read-files.ts'
-import { type AddOptions, dayNumber, dayText, rowSink, siteOfProperty } from './rows.ts'
+import { type AddOptions, readDay, rowSink, siteOfProperty } from './rows.ts'
 
 export interface AddedClicks {
   readonly id: number
@@ -205,7 +206,7 @@ function addUiExport(
         query: rowsOf === 'query' ? draft.textOf(label, 'query') : 0,
         page: rowsOf === 'page' ? draft.textOf(label, 'page') : 0,
         country: 0,
-        day: isDaily ? dayNumber(label) : period.from,
+        day: isDaily ? readDay(label) : period.from,
         clicks,
         impressions,
         positionSum: Math.max(0, position - 1) * impressions,
@@ -235,7 +236,7 @@ function addUiExport(
 }
 
 function dayRange(table: UiTable | undefined) {
-  const days = (table?.rows ?? []).map(({ label }) => dayNumber(label)).filter((day) => day !== -1)
+  const days = (table?.rows ?? []).map(({ label }) => readDay(label)).filter((day) => day !== -1)
   return days.length === 0 ? null : { from: Math.min(...days), until: Math.max(...days) }
 }
 

@@ -1,9 +1,9 @@
 import { UsageError } from '../../model/errors.ts'
 import { siteOf } from '../../model/public-suffix.ts'
-import { dayMs } from '../../model/time.ts'
+import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
-import type { ClickDraft, ClickRow } from '../../store/sqlite/clicks/draft.ts'
-import { countryCode } from '../../store/sqlite/clicks/draft.ts'
+import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
+import { countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
 import { twoLetters } from './countries.ts'
 import type { ClickField, ClickLayout } from './layout.ts'
 
@@ -45,15 +45,9 @@ function remembered<T>(read: (word: string) => T): (word: string) => T {
 }
 
 /** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none. */
-export function dayNumber(text: string): number {
-  const at = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text)
-    ? Date.parse(`${text.slice(0, 10)}T00:00:00Z`)
-    : Number.NaN
-  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text.slice(0, 10) ? -1 : at / dayMs
-}
-
-export function dayText(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
+export function readDay(text: string): number {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
+  return day === undefined ? -1 : (dayNumber(Number(year), Number(month), Number(day)) ?? -1)
 }
 
 /** The registrable domain of a property; null where it names none. */
@@ -70,17 +64,8 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
   const rowsOf = has('query') ? 'query' : has('page') ? 'page' : 'total'
   const timeSpan = has('date') ? 'day' : 'period'
   const counts = { rows: 0, otherSearches: 0 }
-  const row: ClickRow = {
-    table: 0,
-    query: 0,
-    page: 0,
-    country: 0,
-    day: 0,
-    clicks: 0,
-    impressions: 0,
-    positionSum: 0,
-  }
-  const dayOf = remembered(dayNumber)
+  const row = emptyRow()
+  const dayOf = remembered(readDay)
   const isWeb = remembered((word) => word.toLowerCase() === 'web')
   const codeOf = remembered((word) => countryCode(twoLetters(word)))
   const isTrue = remembered((word) => /^(true|1|t)$/i.test(word))

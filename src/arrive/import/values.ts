@@ -1,4 +1,4 @@
-import { dayNumber } from '../../store/sqlite/imports/imports.ts'
+import { dayNumber } from '../../model/time.ts'
 
 /** In which order a file writes day and month where both are numbers with slashes or dots between them. */
 export type DayBeforeMonth = 'dmy' | 'mdy'
@@ -11,21 +11,26 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
  */
 export function readDay(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ,].*)?$/.exec(text)
-  if (iso !== null) return dayNumber(Number(iso[1]), Number(iso[2]), Number(iso[3]))
+  if (iso !== null) return plausibleDay(Number(iso[1]), Number(iso[2]), Number(iso[3]))
   const packed = /^(\d{4})(\d\d)(\d\d)$/.exec(text)
-  if (packed !== null) return dayNumber(Number(packed[1]), Number(packed[2]), Number(packed[3]))
+  if (packed !== null) return plausibleDay(Number(packed[1]), Number(packed[2]), Number(packed[3]))
   const two = /^(\d{1,2})([./-])(\d{1,2})[./-](\d{4})(?:[T ,].*)?$/.exec(text)
   if (two !== null) {
     const [first, second, year] = [two[1], two[3], two[4]].map(Number) as [number, number, number]
     // Only days come before months with dots between them.
-    if (two[2] === '.' || order === 'dmy') return dayNumber(year, second, first)
-    return order === 'mdy' ? dayNumber(year, first, second) : 'ambiguous'
+    if (two[2] === '.' || order === 'dmy') return plausibleDay(year, second, first)
+    return order === 'mdy' ? plausibleDay(year, first, second) : 'ambiguous'
   }
   const named = /^(\d{1,2})[ -]([a-z]{3})[a-z]*\.?,?[ -](\d{4})/i.exec(text)
-  if (named !== null) return dayNumber(Number(named[3]), monthOf(named[2]), Number(named[1]))
+  if (named !== null) return plausibleDay(Number(named[3]), monthOf(named[2]), Number(named[1]))
   const american = /^([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4})/i.exec(text)
-  if (american !== null) return dayNumber(Number(american[3]), monthOf(american[1]), Number(american[2]))
+  if (american !== null) return plausibleDay(Number(american[3]), monthOf(american[1]), Number(american[2]))
   return null
+}
+
+/** Tools have written ranks since the nineties: another year is another number. */
+function plausibleDay(year: number, month: number, day: number): number | null {
+  return year >= 1990 && year < 2100 ? dayNumber(year, month, day) : null
 }
 
 function monthOf(name = ''): number {

@@ -6,10 +6,11 @@ import {
   type KeywordSamples,
   type RankSample,
 } from '../../arrive/clicks/fit.ts'
-import { dayNumber, dayText, siteOfProperty } from '../../arrive/clicks/rows.ts'
+import { readDay, siteOfProperty } from '../../arrive/clicks/rows.ts'
 import { type CountedQuery, isBrandWord } from '../../arrive/clicks/suggest.ts'
 import { countryOfParams } from '../../model/query.ts'
 import { grouped } from '../../model/text.ts'
+import { dayText } from '../../model/time.ts'
 import type { StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { defaultCurve } from '../ctr.ts'
@@ -106,7 +107,7 @@ export function clickSamples(store: ClickReads, history: RankHistory): readonly 
 function steadyRank(ranks: ReadonlyMap<string, number>, from: number, until: number): number | null {
   if (from === until) return ranks.get(dayText(from)) ?? null
   const within = [...ranks].flatMap(([day, rank]) => {
-    const at = dayNumber(day)
+    const at = readDay(day)
     return at >= from && at <= until ? [rank] : []
   })
   within.sort((a, b) => a - b)
@@ -188,9 +189,9 @@ export function withCountedClicks(
 ): RankHistory {
   const lastDay = history.days.at(-1)
   if (lastDay === undefined) return history
-  const until = dayNumber(period?.until ?? lastDay)
+  const until = readDay(period?.until ?? lastDay)
   const least = until - leastDays + 1
-  const wanted = { from: period === null ? least : Math.min(least, dayNumber(period.from)), until }
+  const wanted = { from: period === null ? least : Math.min(least, readDay(period.from)), until }
   const daily = clicksReader(store, history, 'day')
   const spans = spansFor(daily.counted, wanted)
   if (spans !== null) return withCounts(history, daily, spans.now, spans.before)

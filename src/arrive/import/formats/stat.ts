@@ -1,4 +1,4 @@
-import { dayNumber } from '../../../store/sqlite/imports/imports.ts'
+import { dayNumber } from '../../../model/time.ts'
 import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
 import type { ForeignFormat } from '../format.ts'
 import { siteGuess } from '../site-guess.ts'

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
 import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
-import { dayNumber, dayText, siteOfProperty } from '../../../arrive/clicks/rows.ts'
+import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { type CountedQuery, type Suggestions, suggest, withQueries } from '../../../arrive/clicks/suggest.ts'
 import { csvFilesOf } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { count, encodingOf, grouped } from '../../../model/text.ts'
-import { systemClock, utcMinute } from '../../../model/time.ts'
+import { dayText, systemClock, utcMinute } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
 import { asStream } from '../../../output/formats/format.ts'
@@ -494,7 +494,7 @@ function periodOption({ from, until }: ClicksFlags) {
   if (from === undefined && until === undefined) return null
   if (from === undefined || until === undefined)
     throw new UsageError('--from and --until belong together: name the first and the last day')
-  const [first, last] = [dayNumber(from), dayNumber(until)]
+  const [first, last] = [readDay(from), readDay(until)]
   for (const [flag, text, day] of [
     ['--from', from, first],
     ['--until', until, last],

@@ -1,10 +1,10 @@
 import { twoLetters } from '../../../arrive/clicks/countries.ts'
-import { dayNumber, dayText } from '../../../arrive/clicks/rows.ts'
+import { readDay } from '../../../arrive/clicks/rows.ts'
 import { readVolumes } from '../../../arrive/volumes.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
 import { count } from '../../../model/text.ts'
-import { dayMs, systemClock } from '../../../model/time.ts'
+import { dayMs, dayText, systemClock } from '../../../model/time.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { openToChange } from '../../../run/open-stored.ts'
@@ -101,7 +101,7 @@ function countryOption(country: string | undefined): string | null {
 
 function dayOption(date: string | undefined): number | null {
   if (date === undefined) return null
-  const day = dayNumber(date)
+  const day = readDay(date)
   if (day !== -1 && date.length === 10) return day
   throw new UsageError(`--date cannot be '${date}'; write a day such as 2026-11-01`)
 }

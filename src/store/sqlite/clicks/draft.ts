@@ -108,21 +108,17 @@ function textNumbers() {
 const places = 1 << 20
 const mostPlaces = Math.floor(places * 0.7)
 
+/** A row to be filled again and again: millions of them would be made otherwise. */
+export function emptyRow(): ClickRow {
+  return { table: 0, query: 0, page: 0, country: 0, day: 0, clicks: 0, impressions: 0, positionSum: 0 }
+}
+
 /** Sums rows that say the same of the same, as many as memory may have. */
 function rowSums() {
   const keys = new Int32Array(places * 5)
   const sums = new Float64Array(places * 3)
   const used = new Uint8Array(places)
-  const one: ClickRow = {
-    table: 0,
-    query: 0,
-    page: 0,
-    country: 0,
-    day: 0,
-    clicks: 0,
-    impressions: 0,
-    positionSum: 0,
-  }
+  const one = emptyRow()
   let filled = 0
   return {
     isFull: () => filled >= mostPlaces,

@@ -497,13 +497,6 @@ function trackedQueries(db: Database, id: number) {
     .all(id)
 }
 
-/** A day as it is stored. */
-export function dayNumber(year: number, month: number, day: number): number | null {
-  const date = new Date(Date.UTC(year, month - 1, day))
-  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1990 && year < 2100
-  return isDay ? date.getTime() / dayMs : null
-}
-
 interface ImportedRank {
   readonly query: string
   readonly gl: string | null
