@@ -4,7 +4,7 @@ import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import { countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
-import { twoLetters } from './countries.ts'
+import { twoLetters } from '../countries.ts'
 import type { ClickField, ClickLayout } from './layout.ts'
 
 /** One row at a time, whatever kind of file it comes from. */

@@ -1,4 +1,5 @@
 import { dayNumber } from '../../model/time.ts'
+import { readVolume } from '../../model/values.ts'
 
 /** In which order a file writes day and month where both are numbers with slashes or dots between them. */
 export type DayBeforeMonth = 'dmy' | 'mdy'
@@ -61,30 +62,6 @@ export function readRank(cell: string): RankCell {
 /** No tool looks deeper; some write a larger number for what they did not find. */
 const mostRank = 1_000
 
-/** The code of a country that a file names by its code or by its English name; null where it is none. */
-export function countryCode(text: string): string | null {
-  const name = text.trim().toLowerCase()
-  if (/^[a-z]{2}$/.test(name)) return name === 'uk' ? 'gb' : name
-  return countryNames().get(name) ?? null
-}
-
-let byName: Map<string, string> | null = null
-
-function countryNames(): ReadonlyMap<string, string> {
-  if (byName !== null) return byName
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  byName = new Map()
-  const letters = 'abcdefghijklmnopqrstuvwxyz'
-  for (const a of letters)
-    for (const b of letters) {
-      const code = `${a}${b}`.toUpperCase()
-      // Codes of before lead to those of today, as DD to DE.
-      const name = new Intl.Locale(`und-${code}`).region === code ? names.of(code) : undefined
-      if (name !== undefined) byName.set(name.toLowerCase(), a + b)
-    }
-  return byName
-}
-
 /** A target as a site: without scheme, `www.`, and signs that stand for all pages. */
 export function siteOf(text: string): string {
   return text
@@ -106,10 +83,10 @@ export function readLink(cell: string | null | undefined): string | null {
     : link
 }
 
-/** A volume as tables write it, such as `1,200`; null where there is none. */
-export function readVolume(cell: string | undefined): number | null {
-  const text = (cell ?? '').replace(/[\s,]/g, '')
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null
+/** The volume in a cell; null where there is none, or a number that can mean two. */
+export function volumeIn(cell: string | undefined): number | null {
+  const read = readVolume((cell ?? '').trim(), '.')
+  return 'value' in read ? read.value : null
 }
 
 /** The tags of a cell. */

@@ -1,8 +1,8 @@
 import { UsageError } from '../../../model/errors.ts'
-import type { ForeignFormat } from '../format.ts'
-import { siteGuess } from '../site-guess.ts'
+import { countryNamed } from '../../countries.ts'
+import { type ForeignFormat, siteGuess } from '../format.ts'
 import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
-import { countryCode, readDay, readLink, readRank, readVolume } from '../values.ts'
+import { readDay, readLink, readRank, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 const now = ['keyword', 'current position', 'current url', 'previous position']
@@ -39,8 +39,8 @@ export const ahrefsFormat: ForeignFormat = {
         const country = cellOf(row, column.country) ?? ''
         const query = into.query({
           text,
-          gl: country === '' ? null : countryCode(country),
-          volume: readVolume(cellOf(row, column.volume)),
+          gl: country === '' ? null : countryNamed(country),
+          volume: volumeIn(cellOf(row, column.volume)),
         })
         const series = into.series(query, siteFor(url), 'organic')
         if (!('rank' in rank)) into.unknown(series, day, 'no position now: lost, or not looked up again')
@@ -74,7 +74,7 @@ export const ahrefsOldFormat: ForeignFormat = {
       for (const row of rows) {
         const query = into.query({
           text: neededCell(row, column.keyword, file),
-          volume: readVolume(cellOf(row, column.volume)),
+          volume: volumeIn(cellOf(row, column.volume)),
         })
         const url = readLink(cellOf(row, column.url))
         const series = into.series(query, siteFor(url), 'organic')

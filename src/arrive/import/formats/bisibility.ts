@@ -1,8 +1,8 @@
 import { UsageError } from '../../../model/errors.ts'
-import type { ForeignFormat } from '../format.ts'
-import { siteGuess } from '../site-guess.ts'
+import { countryNamed } from '../../countries.ts'
+import { type ForeignFormat, siteGuess } from '../format.ts'
 import type { ForeignFile } from '../source.ts'
-import { countryCode, readDay, readLink } from '../values.ts'
+import { readDay, readLink } from '../values.ts'
 
 interface BisibilityKeyword {
   readonly keyword?: unknown
@@ -40,7 +40,7 @@ export const bisibilityFormat: ForeignFormat = {
           `${file.path} is a package of version ${Number.isNaN(version) ? 'unknown' : version} with history, of which Bisibility itself cannot say what failed. Export it again as version 6`,
         )
       const [text, location] = [String(keyword.keyword ?? ''), String(keyword.location ?? '')]
-      const country = location === '' ? null : countryCode(location)
+      const country = location === '' ? null : countryNamed(location)
       const query = into.query({
         text,
         gl: country,

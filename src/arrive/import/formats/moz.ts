@@ -1,7 +1,6 @@
-import type { ForeignFormat } from '../format.ts'
-import { siteGuess } from '../site-guess.ts'
+import { type ForeignFormat, siteGuess } from '../format.ts'
 import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
-import { readLink, readRank, readTags, readVolume } from '../values.ts'
+import { readLink, readRank, readTags, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 /** The ranks of an engine in a market: `Google en-US Rank`. */
@@ -59,7 +58,7 @@ export const mozFormat: ForeignFormat = {
             hl,
             location: cellOf(row, location) || null,
             engine,
-            volume: readVolume(cellOf(row, volume)),
+            volume: volumeIn(cellOf(row, volume)),
             tags: readTags(cellOf(row, labels), /[,;|]/),
           })
           const series = into.series(query, siteFor(link), 'organic')

@@ -1,7 +1,6 @@
-import type { ForeignFormat } from '../format.ts'
-import { siteGuess } from '../site-guess.ts'
+import { type ForeignFormat, siteGuess } from '../format.ts'
 import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
-import { readDay, readLink, readRank, readTags, readVolume, siteOf } from '../values.ts'
+import { readDay, readLink, readRank, readTags, siteOf, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 /** A column of ranks of a site on a day: `*.acme.com/*_20260301`. */
@@ -42,7 +41,7 @@ export const semrushTrackingFormat: ForeignFormat = {
         if (text === '') continue
         const query = into.query({
           text,
-          volume: readVolume(cellOf(row, volume)),
+          volume: volumeIn(cellOf(row, volume)),
           tags: readTags(cellOf(row, tags), /[,;|]/),
         })
         for (const { index, day, site, type, url } of places) {
@@ -111,7 +110,7 @@ export const semrushPositionsFormat: ForeignFormat = {
           text: neededCell(row, column.keyword, file),
           gl: gl === 'uk' ? 'gb' : gl,
           device,
-          volume: readVolume(cellOf(row, column.volume)),
+          volume: volumeIn(cellOf(row, column.volume)),
         })
         into.ranked(into.series(query, siteFor(url), 'organic'), day, rank.rank, url)
       }

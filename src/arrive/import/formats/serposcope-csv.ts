@@ -1,7 +1,8 @@
 import { UsageError } from '../../../model/errors.ts'
+import { countryNamed } from '../../countries.ts'
 import type { ForeignFormat } from '../format.ts'
 import { tableIn } from '../table.ts'
-import { countryCode, readLink, siteOf } from '../values.ts'
+import { readLink, siteOf } from '../values.ts'
 import { dayIn } from './table.ts'
 
 const names = [
@@ -61,5 +62,5 @@ export const serposcopeCsvFormat: ForeignFormat = {
 
 /** Serposcope writes two underscores where a search has no country. */
 export function serposcopeCountry(country: string): string | null {
-  return country === '' || country === '__' ? null : (countryCode(country) ?? country.toLowerCase())
+  return country === '' || country === '__' ? null : (countryNamed(country) ?? country.toLowerCase())
 }

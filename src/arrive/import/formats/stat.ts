@@ -1,9 +1,9 @@
 import { dayNumber } from '../../../model/time.ts'
 import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
-import type { ForeignFormat } from '../format.ts'
-import { siteGuess } from '../site-guess.ts'
+import { countryNamed } from '../../countries.ts'
+import { type ForeignFormat, siteGuess } from '../format.ts'
 import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
-import { countryCode, readLink, readRank, readTags, readVolume } from '../values.ts'
+import { readLink, readRank, readTags, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 /** Since then a blank says that a site does not rank; before, 0 did. */
@@ -62,12 +62,12 @@ export const statFormat: ForeignFormat = {
           const url = readLink(cellOf(row, link))
           const query = into.query({
             text,
-            gl: country === '' ? null : countryCode(country),
+            gl: country === '' ? null : countryNamed(country),
             hl: language || null,
             location: cellOf(row, column.location) || null,
             device: (cellOf(row, column.device) ?? '').toLowerCase().replace('smartphone', 'mobile') || null,
             engine,
-            volume: readVolume(cellOf(row, column.volume)),
+            volume: volumeIn(cellOf(row, column.volume)),
             tags: readTags(cellOf(row, column.tags), '/'),
           })
           const series = into.series(query, siteFor(site ?? url), ruler)

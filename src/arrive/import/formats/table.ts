@@ -1,9 +1,10 @@
 import { UsageError } from '../../../model/errors.ts'
 import { closestMatch } from '../../../model/text.ts'
+import { countryNamed } from '../../countries.ts'
 import type { ForeignFormat, ImportOptions } from '../format.ts'
 import type { ForeignFile } from '../source.ts'
 import { cellOf, neededCell, tableIn } from '../table.ts'
-import { countryCode, readDay, readLink, readRank, readTags, readVolume, siteOf } from '../values.ts'
+import { readDay, readLink, readRank, readTags, siteOf, volumeIn } from '../values.ts'
 
 /** What a column can hold, with the names that tools give it. */
 const aliases = {
@@ -86,12 +87,12 @@ export const tableFormat: ForeignFormat = {
         const country = cellOf(row, at.country) ?? ''
         const query = into.query({
           text,
-          gl: country === '' ? null : (countryCode(country) ?? country.toLowerCase()),
+          gl: country === '' ? null : (countryNamed(country) ?? country.toLowerCase()),
           hl: cellOf(row, at.language) || null,
           location: cellOf(row, at.location) || null,
           device: cellOf(row, at.device)?.toLowerCase() || null,
           engine: cellOf(row, at.engine)?.toLowerCase() || null,
-          volume: readVolume(cellOf(row, at.volume)),
+          volume: volumeIn(cellOf(row, at.volume)),
           tags: readTags(cellOf(row, at.tags), /[,;|]/),
         })
         const site = siteOf(options.target ?? cellOf(row, at.target) ?? '')

@@ -1,5 +1,5 @@
-import { twoLetters } from '../../../arrive/clicks/countries.ts'
 import { readDay } from '../../../arrive/clicks/rows.ts'
+import { twoLetters } from '../../../arrive/countries.ts'
 import { readVolumes } from '../../../arrive/volumes.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
