@@ -136,7 +136,19 @@ test('queue status names the query that workers die over, a key without a worker
     ]),
     dead: [{ job: 'deadly', key: keyHash, queries: 2, last_queries: ['it kills'] }],
   })
-  expect(await status()).not.toContain('no worker has it')
+  const stands = `key ${short}: its workers have chunks and have sent nothing for 5 minutes`
+  const leasedBefore = async (limit: string) =>
+    await journal.sql(
+      `INSERT INTO rankline.keys (key_hash, per_second, leased_at) VALUES ($1, ${limit}, clock_timestamp() - interval '5 minutes')
+      ON CONFLICT (key_hash) DO UPDATE SET per_second = excluded.per_second, leased_at = excluded.leased_at`,
+      keyHash,
+    )
+  await leasedBefore('NULL')
+  const unlimited = await status()
+  expect(unlimited).not.toContain('no worker has it')
+  expect(unlimited).not.toContain(stands)
+  await leasedBefore('40')
+  expect(await status()).toContain(stands)
 })
 
 test('what is paused is neither released nor taken until it is resumed, and mistakes are said', async () => {

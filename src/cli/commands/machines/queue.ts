@@ -304,8 +304,10 @@ function problemsOf(status: QueueStatus, now: number): readonly string[] {
       .map(({ keyHash }) => keyHash),
   )
   const alone = going.filter((run) => run.coordinator === null && toBuy(run) > 0)
+  // Without a limit, send times are not leased for each call.
   const stalled = keys.filter(
-    ({ keyHash, heldUntil, lastLeaseAt }) =>
+    ({ keyHash, perSecond, perMinute, heldUntil, lastLeaseAt }) =>
+      (perSecond !== null || perMinute !== null) &&
       heldUntil === null &&
       lastLeaseAt !== null &&
       now - lastLeaseAt > stalledAfterMs &&
