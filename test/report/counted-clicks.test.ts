@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CountedSpan } from '../../src/arrive/clicks/counted.ts'
-import { periodFor, spansFor } from '../../src/report/requests/measured-clicks.ts'
+import { periodFor, rankDifferences, spansFor } from '../../src/report/requests/measured-clicks.ts'
+import { aHistory, march } from './metrics/history.ts'
 
 /** Days of a file: `1-28` or `1-10 12-28`. */
 const daysOf = (text: string): readonly CountedSpan[] =>
@@ -46,4 +47,19 @@ test.each([
 ])('the period from day 29 to 56 with %s', (_, stored, wanted) => {
   const spans = stored.map(([from = 0, until = 0]) => ({ from, until, spans: [] }))
   expect(periodFor(spans, { from: 29, until: 56 })?.from ?? null).toBe(wanted)
+})
+
+test.each<[string, readonly (number | null)[], position: number, rank: number | null]>([
+  ['within three places', [5, 5, 5], 8, null],
+  ['further apart', [5, 5, 5], 8.5, 5],
+  ['apart in the mean of the counted days alone', [1, 9, 11], 4, 10],
+  ['not ranked in the counted days: the newest rank counts', [2, null, null], 9, 2],
+  ['never ranked', [null, null, null], 9, null],
+])('rank and position of Search Console: %s', (_, cells, position, rank) => {
+  const counted = { clicks: 1, impressions: 50, position, clicksBefore: null }
+  const history = aHistory([{ cells, counted }], {
+    countedClicks: { from: march(2), until: march(3), before: null },
+  })
+  const told = rank === null ? [] : [{ query: 'standing desk', rank, position, impressions: 50 }]
+  expect(rankDifferences(history)).toEqual(told)
 })

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../model/maps.ts'
 import type { ClickSpan } from '../../store/sqlite/clicks/clicks.ts'
 
 /** What a day, or a period, is read from: where several tables are named, each has another part of the site. */
@@ -19,12 +20,8 @@ export function countedSpans(
   spans: readonly ClickSpan[],
   { rowsOf, timeSpan }: Pick<ClickSpan, 'rowsOf' | 'timeSpan'>,
 ): readonly CountedSpan[] {
-  const byTime = new Map<string, ClickSpan[]>()
-  for (const one of spans) {
-    if (one.rowsOf !== rowsOf || one.timeSpan !== timeSpan) continue
-    const key = `${one.day} ${one.untilDay}`
-    byTime.set(key, [...(byTime.get(key) ?? []), one])
-  }
+  const wanted = spans.filter((one) => one.rowsOf === rowsOf && one.timeSpan === timeSpan)
+  const byTime = groupedBy(wanted, ({ day, untilDay }) => `${day} ${untilDay}`)
   return [...byTime.values()]
     .map((all) => ({
       from: (all[0] as ClickSpan).day,

@@ -8,10 +8,11 @@ import {
 } from '../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../arrive/clicks/rows.ts'
 import { type CountedQuery, isBrandWord } from '../../arrive/clicks/suggest.ts'
+import { groupedBy } from '../../model/maps.ts'
 import { countryOfParams } from '../../model/query.ts'
 import { grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
-import type { StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
+import type { ClickSpan, StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { defaultCurve } from '../ctr.ts'
 import { dayValue, type Keyword, type RankHistory, type RankSeries } from '../history/rank-history.ts'
@@ -61,7 +62,7 @@ export function clicksReader(store: ClickReads, history: RankHistory, timeSpan: 
   }
 }
 
-/** The best own rank of each keyword on each day; undefined where it is not known, null where it is absent. */
+/** The best own rank of each keyword on each day; days on which it is absent or not known are left out. */
 function ownRanks(history: RankHistory): ReadonlyMap<number, ReadonlyMap<string, number>> {
   const ranks = new Map<number, Map<string, number>>()
   for (const series of history.series) {
@@ -250,15 +251,15 @@ export function countedQueries(
       : countedSpans(spans, { rowsOf: 'query', timeSpan: 'period' }).slice(-1)
   const countries = new Set(history.keywords.map(({ params }) => countryOfParams(params)))
   const [country = ''] = countries.size === 1 ? countries : []
-  const days = new Map<number, number[]>()
-  for (const { table, day } of counted.flatMap((one) => one.spans))
-    days.set(table, [...(days.get(table) ?? []), day])
+  const byTable = (some: readonly ClickSpan[]) =>
+    [...groupedBy(some, ({ table }) => table)].map(([table, own]) => ({
+      table,
+      days: own.map(({ day }) => day),
+    }))
   const pages = spans.filter((one) => one.countedBy === 'page' && one.rowsOf === 'query')
-  const pageTables = new Map<number, number[]>()
-  for (const { table, day } of pages) pageTables.set(table, [...(pageTables.get(table) ?? []), day])
   const sums = new Map<string, { clicks: number; impressions: number; positionSum: number }>()
-  for (const [table, ofTable] of days)
-    for (const { query, clicks, impressions, positionSum } of store.sumsOfQueries(table, ofTable, country)) {
+  for (const { table, days } of byTable(counted.flatMap((one) => one.spans)))
+    for (const { query, clicks, impressions, positionSum } of store.sumsOfQueries(table, days, country)) {
       const sum = sums.get(query) ?? { clicks: 0, impressions: 0, positionSum: 0 }
       sum.clicks += clicks
       sum.impressions += impressions
@@ -269,8 +270,8 @@ export function countedQueries(
     string,
     { readonly page: string; readonly clicks: number; readonly impressions: number }
   >()
-  for (const [table, ofTable] of pageTables)
-    for (const { query, page, clicks, impressions } of store.sumsOfQueries(table, ofTable, country)) {
+  for (const { table, days } of byTable(pages))
+    for (const { query, page, clicks, impressions } of store.sumsOfQueries(table, days, country)) {
       const known = best.get(query)
       const isBetter =
         known === undefined ||
