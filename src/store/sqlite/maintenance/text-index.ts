@@ -12,7 +12,7 @@ import {
 } from '../rankings/found.ts'
 import { changing } from './changing.ts'
 
-/** Rows that share a change where nobody else writes, and where others may want to. */
+/** Rows of one change: where no other process writes, and where one may want to. */
 const rowsTogether = { alone: 20_000, beside: 500 } as const
 const shortestPauseMs = 20
 
@@ -62,7 +62,7 @@ function bytesOf(db: Database, name: IndexedTable): number {
 /**
  * Makes the index, or brings it up to date, in short changes; an interruption undoes nothing.
  *
- * @param alone nobody else wants to write meanwhile
+ * @param alone whether no other process wants to write meanwhile
  * @param progress how many rows were taken
  */
 export async function buildTextIndex(
