@@ -56,6 +56,33 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await colours(undrawn)).toBe(await colours(drawn))
   })
 
+  test.each(['en', 'de'] as const)(
+    'of a phone has the sentences and the whole chart: %s',
+    async (language) => {
+      const presentation = {
+        ...usual.presentation,
+        language,
+        title: 'Standing desks, US and UK',
+        client: 'North Desk',
+        agency: 'Harbor Search',
+        logo: `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="220" height="36"/>')}`,
+        views: ['Desks', 'Prices', 'Accessories and parts'].map((name) => ({
+          name,
+          tags: [],
+          targets: [],
+          kinds: [],
+        })),
+        notes: [{ date: usual.history.days.at(-9) ?? '', text: 'Autumn sale', url: null }],
+      }
+      await using opened = await openPage(browser, { ...usual, presentation }, { width: 390 })
+      const ends = await opened.page.$$eval('.sentences li, .main-chart .plot', (all) =>
+        all.map((one) => one.getBoundingClientRect().bottom),
+      )
+      expect(ends.length).toBeGreaterThanOrEqual(4)
+      expect(Math.max(...ends)).toBeLessThanOrEqual(844)
+    },
+  )
+
   test('is what is to be seen first, and the rest comes from the script', async () => {
     await using opened = await openPage(browser, usual, { isUndrawn: true })
     const ids = await opened.page.$$eval('main > *', (all) => all.map(({ id }) => id))

@@ -238,7 +238,7 @@ function chartOf({ shown, lines, label, days, events, byTarget }: Drawing): HTML
     days,
     lines,
     scale,
-    height: isNarrow() ? 190 : 260,
+    height: isNarrow() ? 170 : 260,
     top: nameHeight + (events.notes.length === 0 ? 4 : markerRow),
     gutter: 48,
     format: (value) => shown.axisText(value, second - first),
