@@ -42,9 +42,14 @@ export interface ChunkRunOptions
   /**
    * The service, which writes its calls into that store.
    *
+   * @param job whose calls they are: jobs take turns
    * @param mayStillLeave asked right before a request leaves
    */
-  readonly serviceFor: (store: ClientOptions['store'], mayStillLeave?: () => boolean) => ApiClient
+  readonly serviceFor: (
+    store: ClientOptions['store'],
+    job: string,
+    mayStillLeave?: () => boolean,
+  ) => ApiClient
   /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
   readonly isHeld: () => boolean
   readonly clock: Clock
@@ -88,7 +93,7 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
       onProgress: options.onBegun,
       // What is reserved for a chunk is no limit of its job.
       reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
-      service: options.serviceFor(store, options.isHeld),
+      service: options.serviceFor(store, run.job, options.isHeld),
       counts: options.counts,
       readAccount: async () => ({ ...unlimitedAccount, at: clock.wall(), aheadMs: null }),
     },

@@ -306,16 +306,20 @@ export type ChunkEnd =
 /** Chunks as workers take them. Leases last by the clock of the database. */
 export interface SharedChunks {
   /**
-   * Takes released chunks of these keys, up to a number, the most urgent first. Calls of an earlier lease without an end become
-   * ambiguous.
+   * Takes released chunks of these keys, up to a number. Jobs take turns: first comes the one that has the fewest chunks under way, and of
+   * several the one that was served longest ago; of a job, the most urgent chunk. Calls of an earlier lease without an end become ambiguous.
    */
   take(
     worker: string,
     keys: readonly string[],
     most: number,
     leaseMs: number,
-    /** What people call the worker: where they have paused it, it gets none. */
-    name?: string,
+    options?: {
+      /** What people call the worker: where they have paused it, it gets none. */
+      readonly name?: string
+      /** Whether it takes those of any job, or only those of jobs of which no worker has a chunk. */
+      readonly which?: 'any' | 'others'
+    },
   ): Promise<readonly LeasedChunk[]>
   /** Renews leases of a worker; the ones that it has lost. */
   renew(worker: string, leases: readonly ChunkLease[], leaseMs: number): Promise<readonly ChunkLease[]>

@@ -22,7 +22,7 @@ import { whenReachable } from './waiting.ts'
  * Without a limit a waiting call skips the other states: it is let through and may leave when it is written.
  *
  *   event       what it changes                                                           then
- *   asked       the call waits; urgent calls stand before the others                      calls go on
+ *   asked       the call waits; urgent ones stand before the others, jobs take turns      calls go on
  *   aborted     a waiting call is gone                                                    -
  *   written     a writing call is ready; how long that took is learned                    calls go on
  *   cancelled   a writing call is gone: the next call takes its send time                      calls go on
@@ -40,6 +40,8 @@ export interface QueuedCall {
   readonly id: number
   /** A free lookup: it goes before all others. */
   readonly urgent: boolean
+  /** Whose call it is: jobs take turns. */
+  readonly job?: string | undefined
 }
 
 export interface LimiterState {
@@ -317,8 +319,22 @@ function learned(leadMs: number, tookMs: number): number {
 
 /** Urgent ones stand before all others. */
 function queued(calls: readonly QueuedCall[], call: QueuedCall): readonly QueuedCall[] {
-  const firstPatient = call.urgent ? calls.findIndex(({ urgent }) => !urgent) : -1
-  return firstPatient < 0 ? [...calls, call] : calls.toSpliced(firstPatient, 0, call)
+  const urgent = calls.filter((one) => one.urgent)
+  const others = calls.slice(urgent.length)
+  return call.urgent ? [...urgent, call, ...others] : [...urgent, ...inTurns(others, call)]
+}
+
+/** Those who wait, with one more: jobs take turns, and calls of one job keep their order. */
+function inTurns<One extends Pick<QueuedCall, 'job'>>(waiting: readonly One[], one: One): readonly One[] {
+  const own = waiting.filter(({ job }) => job === one.job).length
+  const lastOwn = waiting.findLastIndex(({ job }) => job === one.job)
+  const before = new Map<string | undefined, number>()
+  const place = waiting.findIndex(({ job }, index) => {
+    const ofJob = before.get(job) ?? 0
+    before.set(job, ofJob + 1)
+    return index > lastOwn && ofJob > own
+  })
+  return place < 0 ? [...waiting, one] : waiting.toSpliced(place, 0, one)
 }
 
 export interface SharedLimiterOptions {
@@ -424,10 +440,10 @@ export function sharedLimiter(options: SharedLimiterOptions) {
   }
 
   /** Fulfilled when a call may be written: with whether it needs a send time. Rejected with the reason of an aborted signal. */
-  const mayBegin = (id: number, urgent: boolean, signal: AbortSignal | undefined): Promise<boolean> =>
+  const mayBegin = (call: QueuedCall, signal: AbortSignal | undefined): Promise<boolean> =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
-      const call = { id, urgent }
+      const { id } = call
       const abort = (): void => {
         lettingThrough.delete(id)
         reject(signal?.reason)
@@ -441,11 +457,15 @@ export function sharedLimiter(options: SharedLimiterOptions) {
       happen({ kind: 'asked', call })
     })
 
-  const acquire = async ({ signal, urgent = false }: AcquireOptions = {}): Promise<Permit> => {
+  const acquire = async ({
+    signal,
+    urgent = false,
+    job,
+  }: AcquireOptions & Pick<QueuedCall, 'job'> = {}): Promise<Permit> => {
     if (signal?.aborted) throw signal.reason
-    if (!urgent) await places.enter(signal)
+    if (!urgent) await places.enter(signal, job)
     const id = calls++
-    const needsTime = await mayBegin(id, urgent, signal).catch((error: unknown) => {
+    const needsTime = await mayBegin({ id, urgent, job }, signal).catch((error: unknown) => {
       if (!urgent) places.leave()
       throw error
     })
@@ -487,6 +507,11 @@ export function sharedLimiter(options: SharedLimiterOptions) {
 
   return {
     acquire,
+    /** The same for the calls of one job: jobs take turns. */
+    ofJob:
+      (job: string): RateLimiter['acquire'] =>
+      (asked) =>
+        acquire({ ...asked, job }),
     setLimits: (limits) => {
       patient(() => rates.setLimits(keyHash, limits)).then(() => happen({ kind: 'limits' }), fail)
     },
@@ -495,16 +520,16 @@ export function sharedLimiter(options: SharedLimiterOptions) {
     throttledFor: () => (state.refusedSince === null ? null : clock.monotonic() - state.refusedSince),
     /** Calls that wait or are in flight; free lookups do not count. */
     busy: () => places.busy(),
-  } satisfies RateLimiter & { busy(): number }
+  } satisfies RateLimiter & { busy(): number; ofJob(job: string): RateLimiter['acquire'] }
 }
 
-/** The calls in flight, at most so many. Who leaves hands its place over, so that all come in their order. */
+/** The calls in flight, at most so many. Who leaves hands its place over, so that all come in their turn. */
 function placesInFlight(most: number) {
   let inFlight = 0
-  const outside: (() => void)[] = []
+  let outside: readonly { readonly enterNow: () => void; readonly job: string | undefined }[] = []
   return {
     /** Fulfilled when there is room for one more; rejected with the reason of an aborted signal. */
-    enter: (signal: AbortSignal | undefined): Promise<void> =>
+    enter: (signal: AbortSignal | undefined, job: string | undefined): Promise<void> =>
       new Promise((resolve, reject) => {
         if (inFlight < most) {
           inFlight += 1
@@ -515,16 +540,17 @@ function placesInFlight(most: number) {
           resolve()
         }
         const abort = (): void => {
-          outside.splice(outside.indexOf(enterNow), 1)
+          outside = outside.filter((one) => one.enterNow !== enterNow)
           reject(signal?.reason)
         }
         signal?.addEventListener('abort', abort, { once: true })
-        outside.push(enterNow)
+        outside = inTurns(outside, { enterNow, job })
       }),
     leave: (): void => {
-      const next = outside.shift()
+      const [next] = outside
+      outside = outside.slice(1)
       if (next === undefined) inFlight -= 1
-      else next()
+      else next.enterNow()
     },
     busy: (): number => inFlight + outside.length,
   }

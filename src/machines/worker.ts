@@ -64,11 +64,15 @@ export interface WorkerState {
 
 /** So many chunks at most are collected side by side, so that no send time waits at the end of one. */
 const mostChunks = 4
+/** So many more of jobs of which nothing is under way: a job waits for none that is larger. */
+const mostOfOthers = 8
 /** So many tasks for each call in flight are at work: the next chunk is taken while some of them wait for their call. */
 const tasksForCall = 2
 /** How often a worker looks whether it has room, and, where there was no chunk to take, for chunks again. */
 const roomEveryMs = 20
 const pollEveryMs = 200
+/** How often a worker that has no room looks for jobs of which nothing is under way. */
+const othersEveryMs = 500
 /** How long at most between two looks for chunks of workers that were lost. */
 const longestPauseMs = 5_000
 /** A chunk whose lease ran out this often is left alone: it may be what kills its workers. */
@@ -120,11 +124,11 @@ export async function runWorker(
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
     const serviceDelays = { throttledMs: settings.maxThrottlingMs, unavailableMs: settings.maxOutageMs }
-    const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
+    const serviceFor: WorkerOptions['serviceFor'] = (store, job, mayStillLeave) =>
       apiClient({
         baseUrl: service.baseUrl,
         http,
-        rateLimiter: limiter,
+        rateLimiter: { ...limiter, acquire: limiter.ofJob(job) },
         store,
         clock,
         keyHash: hash,
@@ -271,11 +275,11 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     if ('stop' in how || (chunk.isClosed && how.state === 'released')) await wait(afterStopMs)
   }
 
-  const take = async (): Promise<boolean> => {
+  const take = async (which: 'any' | 'others'): Promise<boolean> => {
     let asked = instant()
     const [chunk] = await ask(() => {
       asked = instant()
-      return journal.chunks.take(id, [keyHash], 1, leaseMs, options.name)
+      return journal.chunks.take(id, [keyHash], 1, leaseMs, { name: options.name, which })
     }, stop.signal)
     if (chunk === undefined) return false
     const lost = new AbortController()
@@ -344,9 +348,16 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   })()
 
   try {
+    let lookedAt = clock.monotonic()
     while (!stop.signal.aborted && refusal === null) {
       const hasRoom = held.size < mostChunks && beginning.size === 0 && limiter.busy() < mostTasks
-      if (hasRoom && (await take())) continue
+      const looksForOthers =
+        !hasRoom &&
+        held.size < mostChunks + mostOfOthers &&
+        beginning.size === 0 &&
+        clock.monotonic() - lookedAt >= othersEveryMs
+      if (hasRoom || looksForOthers) lookedAt = clock.monotonic()
+      if ((hasRoom && (await take('any'))) || (looksForOthers && (await take('others')))) continue
       if (
         options.once &&
         held.size === 0 &&
@@ -375,11 +386,14 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
 export async function refusalOfKey(options: WorkerOptions): Promise<StopCause | null> {
   const { journal, serviceFor, stop } = options
   const calls: NewSharedCall[] = []
-  const service = serviceFor({
-    beginCall: async ({ operation, credits, sentAt, keyHash }) =>
-      calls.push({ id: randomUUID(), task: null, operation, credits, sentAt, keyHash }) - 1,
-    settleCall: (call, settlement) => journal.calls.settle(calls[call] as NewSharedCall, settlement),
-  })
+  const service = serviceFor(
+    {
+      beginCall: async ({ operation, credits, sentAt, keyHash }) =>
+        calls.push({ id: randomUUID(), task: null, operation, credits, sentAt, keyHash }) - 1,
+      settleCall: (call, settlement) => journal.calls.settle(calls[call] as NewSharedCall, settlement),
+    },
+    '',
+  )
   const store = {
     saveUsage: (reading: UsageReading) =>
       whenReachable(() => journal.calls.saveUsage({ ...reading, run: null }), { signal: stop.signal }),

@@ -85,6 +85,34 @@ describe('Calls in flight', () => {
     )
   })
 
+  test('of several jobs take turns, for a place and for a send time; of one job they keep their order', async () => {
+    const jobs = fc.constantFrom('a', 'b', 'c')
+    await fc.assert(
+      fc.asyncProperty(fc.array(jobs, { maxLength: 30 }), async (asked) => {
+        const { time, limiter } = aLimiter({ concurrency: 2, spacingMs: 100 })
+        const left: { readonly job: string; readonly number: number }[] = []
+        const all = asked.map(async (job, number) => {
+          const permit = await limiter.ofJob(job)()
+          await permit.departure?.()
+          left.push({ job, number })
+          permit.finish(false)
+        })
+        await time.settle()
+        await Promise.all(all)
+        // Two were let in before the others came.
+        const later = left.filter(({ number }) => number >= 2)
+        for (const job of ['a', 'b', 'c']) {
+          const own = left.filter((one) => one.job === job).map(({ number }) => number)
+          expect(own).toEqual(own.toSorted((a, b) => a - b))
+          const first = later.findIndex((one) => one.job === job)
+          expect(first).toBeLessThan(3)
+        }
+        expect(left).toHaveLength(asked.length)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
   test('that are aborted while they wait leave no trace: no place, no send time, no timer, no listener', async () => {
     const { time, limiter, call, departed, database } = aLimiter({ concurrency: 2 })
     const stop = new AbortController()

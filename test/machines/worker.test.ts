@@ -44,9 +44,17 @@ async function aWorker(there: TestJournal, settings: Settings = {}) {
     sharedLimiter({ rates: journal.rates, keyHash, clock, concurrency: 8, onError: () => {} }),
   )
   const serviceDelays = { throttledMs: 60_000, unavailableMs: 60_000 }
-  const serviceFor: WorkerOptions['serviceFor'] = (store, mayStillLeave) =>
+  const serviceFor: WorkerOptions['serviceFor'] = (store, job, mayStillLeave) =>
     apiClient({
-      ...{ baseUrl: sandbox.url, http, rateLimiter: limiter, store, clock, keyHash, serviceDelays },
+      ...{
+        baseUrl: sandbox.url,
+        http,
+        rateLimiter: { ...limiter, acquire: limiter.ofJob(job) },
+        store,
+        clock,
+        keyHash,
+        serviceDelays,
+      },
       mayStillLeave,
     })
   const said: string[] = []
@@ -60,6 +68,38 @@ async function aWorker(there: TestJournal, settings: Settings = {}) {
 }
 
 const interrupted = { reason: 'interrupted', message: 'Interrupted.' } as const
+
+test('A small job has its first call within two seconds of send times, however large the one is that came before', async () => {
+  const journal = await aJournal()
+  const perSecond = 40
+  const { sandbox, options, stop, run } = await aWorker(journal, {
+    sandbox: { account: { perSecond }, latencyMs: 20 },
+  })
+  await journal.rates.setLimits(run.keyHash, { perSecond, perMinute: null })
+  const texts = (word: string, queries: number) =>
+    Array.from({ length: queries }, (_, number) => `${word} ${number}`)
+  const large = Array.from({ length: 9 }, (_, chunk) => aChunk(texts(`large ${chunk}`, 100)))
+  await released(journal, aSharedRun({ keyHash: run.keyHash, job: 'large' }), ...large)
+  const asked = () =>
+    sandbox.ledger.requests.flatMap(({ params }) =>
+      Object.values(params).flatMap((value) =>
+        /^(small|large) /.test(String(value)) ? [String(value)] : [],
+      ),
+    )
+  const working = work(options)
+  // As full as it gets of the large job.
+  await waitWhile(() => asked().filter((text) => text.startsWith('large')).length < 40)
+  const before = asked().length
+  await released(journal, aSharedRun({ keyHash: run.keyHash, job: 'small' }), aChunk(texts('small', 20)))
+  await waitWhile(() => !asked().some((text) => text.startsWith('small')))
+  expect(asked().findIndex((text) => text.startsWith('small')) - before).toBeLessThan(2 * perSecond)
+  // From then on both take turns.
+  await waitWhile(() => asked().filter((text) => text.startsWith('small')).length < 10)
+  const since = asked().slice(asked().findIndex((text) => text.startsWith('small')))
+  expect(since.filter((text) => text.startsWith('large')).length).toBeLessThan(since.length * 0.7)
+  stop.request(interrupted)
+  expect(await working).toBeNull()
+}, 60_000)
 
 const callsIn = ({ sql }: TestJournal) =>
   sql<{ outcome: string | null; billed: number | null }>('SELECT outcome, billed FROM rankline.calls')
@@ -76,7 +116,7 @@ test('What was written and waited for its send time for longer than the lease is
   }
   const { sandbox, options, stop, run } = await aWorker(journal, {
     clock: { ...systemClock, monotonic: () => systemClock.monotonic() + asleepMs },
-    limited: (limiter) => ({ ...limiter, acquire: atItsTime(limiter) }),
+    limited: (limiter) => ({ ...limiter, ofJob: () => atItsTime(limiter) }),
   })
   const working = work(options)
   let written = await callsIn(journal)

@@ -27,10 +27,11 @@ import {
 export function sharedChunks(postgres: Postgres): SharedChunks {
   return {
     // Where it cannot be read whole, the lease is taken back with it.
-    take: (worker, keys, most, leaseMs, name = '') =>
+    take: (worker, keys, most, leaseMs, { name = '', which = 'any' } = {}) =>
       postgres.transaction(async (statements) => {
         const taken: LeasedChunk[] = []
-        for (const row of await statements.query<ChunkRow>(leaseChunks, [worker, keys, most, leaseMs, name]))
+        const given = [worker, keys, most, leaseMs, name, which === 'others']
+        for (const row of await statements.query<ChunkRow>(leaseChunks, given))
           taken.push(await leasedChunk(statements, row))
         return taken
       }),
@@ -66,11 +67,21 @@ const fencesOfTimeline = 100_000
 /** A failover may lose leases, and with them their fences: those of a new timeline are higher than all of the ones before. */
 const nextFence = `greatest(c.fence, (${timeline} - 1) * ${fencesOfTimeline}) + 1`
 
+/** When a job was served last is noted where nobody else has the row of its run: nothing waits for that. */
 const leaseChunks = `
-WITH next AS (
-  SELECT c.id FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+WITH turns AS (
+  SELECT r.key_hash, r.job, count(*) FILTER (WHERE c.state = 'leased') AS under_way, max(r.served_at) AS served_at
+  FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+  WHERE c.key_hash = ANY ($2) AND c.state IN ('released', 'leased') GROUP BY 1, 2
+), next AS (
+  SELECT c.id, c.run_id FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+    JOIN turns t ON t.key_hash = r.key_hash AND t.job = r.job
   WHERE c.key_hash = ANY ($2) AND c.state = 'released' AND NOT ${isPaused('r')} AND NOT ${isWorkerPaused('$5')}
-  ORDER BY c.priority DESC, c.id LIMIT $3 FOR UPDATE OF c SKIP LOCKED
+    AND (t.under_way = 0 OR NOT $6)
+  ORDER BY t.under_way, t.served_at NULLS FIRST, c.priority DESC, c.id LIMIT $3 FOR UPDATE OF c SKIP LOCKED
+), served AS (
+  UPDATE rankline.runs SET served_at = clock_timestamp()
+  WHERE id IN (SELECT id FROM rankline.runs WHERE id IN (SELECT run_id FROM next) FOR NO KEY UPDATE SKIP LOCKED)
 ), leased AS (
   UPDATE rankline.chunks c SET state = 'leased', fence = ${nextFence}, worker = $1,
     leased_until = clock_timestamp() + $4 * interval '1 millisecond'

@@ -252,8 +252,13 @@ CREATE TABLE rankline.pauses (
 );
 `
 
+const fourth = `
+-- When a worker took a chunk of it last: jobs of a key take turns.
+ALTER TABLE rankline.runs ADD COLUMN served_at timestamptz;
+`
+
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */
-export const migrations: readonly string[] = [tables, second, third]
+export const migrations: readonly string[] = [tables, second, third, fourth]
 
 /** The least rights: for processes that plan and buy, and for people and programs that only read. */
 const roles = `-- Roles belong to all databases of a server: another queue may have brought them.

@@ -26,14 +26,18 @@ export function sharedSpending(postgres: Postgres): SharedSpending {
 }
 
 /**
- * Numbers of chunks are text, as everywhere outside of statements. Where a page was paid for twice, what is left needs more than was thought:
+ * Runs take turns, of equal priority. Numbers of chunks are text, as everywhere outside of statements. Where a page was paid for twice, what is left needs more than was thought:
  * a page at a time.
  */
 const waitingChunks = `
+WITH under_way AS (
+  SELECT run_id, count(*) AS chunks FROM rankline.chunks WHERE run_id = ANY ($1::uuid[]) AND state IN ('released', 'leased') GROUP BY 1
+)
 SELECT c.id::text, c.run_id AS run, c.priority, c.tags, greatest(c.least_credits, c.most_credits - c.spent)::bigint AS "mostCredits",
   c.least_credits AS "leastCredits", c.stop
-FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
-WHERE c.run_id = ANY ($1::uuid[]) AND c.state = 'planned' AND NOT ${isPaused('r')} ORDER BY c.priority DESC, c.id LIMIT $2`
+FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id LEFT JOIN under_way u ON u.run_id = c.run_id
+WHERE c.run_id = ANY ($1::uuid[]) AND c.state = 'planned' AND NOT ${isPaused('r')}
+ORDER BY c.priority DESC, coalesce(u.chunks, 0) + row_number() OVER (PARTITION BY c.run_id, c.priority ORDER BY c.id), c.id LIMIT $2`
 
 const releaseChunks = `
 UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, stop = NULL

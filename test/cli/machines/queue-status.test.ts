@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   aCall,
   aChunk,
@@ -8,6 +8,7 @@ import {
   coordinator,
   ended,
   expire,
+  heldOpen,
   release,
   released,
   type TestJournal,
@@ -151,6 +152,30 @@ test('queue status names the query that workers die over, a key without a worker
   expect(await status()).toContain(stands)
 })
 
+test('a transaction that keeps databases from reading is told with how to end it, once it has done so for a while', async () => {
+  await using place = await workspace()
+  const status = async () =>
+    (await place.call(['queue', 'status', '--json'], { RANKLINE_QUEUE: journal.url })).stdout
+  const problems = async () =>
+    (await place.call(['queue', 'status'], { RANKLINE_QUEUE: journal.url })).stdout.split('\n\n')[0]
+  await heldOpen(journal, 'INSERT INTO rankline.timelines (timeline) VALUES (99)', [], async () => {
+    // It keeps nobody from anything before there is something to read.
+    expect(JSON.parse(await status()).blocked_by).toBeNull()
+    await released(journal, aSharedRun(), aChunk(['a']))
+    const { blocked_by: blocker } = JSON.parse(await status())
+    expect(blocker).toMatchObject({ application: 'rankline', user: 'tester', prepared: null })
+    expect(await problems()).not.toContain('has kept tables of the queue locked')
+    const later = Date.now() + 60_000
+    vi.useFakeTimers({ toFake: ['Date'], now: later })
+    const said = await problems().finally(() => vi.useRealTimers())
+    expect(said).toContain(
+      `A transaction of process ${blocker.pid} on the database server (rankline, user tester, `,
+    )
+    expect(said).toContain(`To end it: SELECT pg_terminate_backend(${blocker.pid})`)
+  })
+  expect(JSON.parse(await status()).blocked_by).toBeNull()
+})
+
 test('what is paused is neither released nor taken until it is resumed, and mistakes are said', async () => {
   await using place = await workspace()
   const ask = async (...args: readonly string[]) =>
@@ -160,8 +185,8 @@ test('what is paused is neither released nor taken until it is resumed, and mist
   await released(journal, run, aChunk(['a']), aChunk(['b']))
   await released(journal, other, aChunk(['c']))
   await released(journal, aSharedRun({ keyHash: otherKey, job: 'calm' }), aChunk(['d']))
-  const takes = async (name?: string) =>
-    (await journal.chunks.take(randomUUID(), [keyHash], 9, 60_000, name)).length
+  const takes = async (name = '') =>
+    (await journal.chunks.take(randomUUID(), [keyHash], 9, 60_000, { name })).length
 
   expect((await ask('pause', '--job', 'calm')).stderr).toContain(
     'calm: the queue has a job of that name with each of 2 keys. Say which with --key: ',

@@ -80,6 +80,59 @@ describe('Taking chunks', () => {
     expect(await journal.chunks.take(worker, [run.keyHash], 3, minute)).toEqual([])
   })
 
+  test('goes by turns of jobs: first the one with the fewest chunks under way, then the one that was served longest ago', async () => {
+    const journal = await aJournal()
+    const large = aSharedRun({ job: 'large' })
+    const of = (job: string) => aSharedRun({ keyHash: large.keyHash, job })
+    await released(
+      journal,
+      large,
+      ...[1, 2, 3, 4, 5].map((number) => aChunk([`large ${number}`], { priority: 9 })),
+    )
+    const worker = randomUUID()
+    const next = async (which: 'any' | 'others' = 'any') => {
+      const [chunk] = await journal.chunks.take(worker, [large.keyHash], 1, minute, { which })
+      return { chunk, text: chunk === undefined ? null : textsOf(chunk)[0] }
+    }
+    const first = await next()
+    expect([first.text, (await next()).text, (await next('others')).text]).toEqual([
+      'large 1',
+      'large 2',
+      null,
+    ])
+    for (const job of ['small', 'other'])
+      await released(journal, of(job), ...[1, 2].map((number) => aChunk([`${job} ${number}`])))
+    // One that has no room takes only of jobs that no worker has.
+    expect((await next('others')).text).toBe('small 1')
+    expect([(await next('others')).text, (await next('others')).text]).toEqual(['other 1', null])
+    expect([(await next()).text, (await next()).text]).toEqual(['small 2', 'other 2'])
+    expect((await next()).text).toBe('large 3')
+    // Whoever holds the row of the run: nothing waits for the note of when it was served.
+    await heldOpen(journal, 'SELECT 1 FROM rankline.runs WHERE id = $1 FOR UPDATE', [large.id], async () => {
+      expect((await next()).text).toBe('large 4')
+    })
+  })
+
+  test('comes to every job in its turn, also where there are more jobs than chunks that a worker has at once', async () => {
+    const journal = await aJournal()
+    const { keyHash } = aSharedRun()
+    for (const job of ['a', 'b', 'c', 'd'])
+      await released(
+        journal,
+        aSharedRun({ keyHash, job }),
+        ...[1, 2, 3].map((number) => aChunk([`${job}${number}`])),
+      )
+    const worker = randomUUID()
+    const order: string[] = []
+    for (;;) {
+      const [chunk] = await journal.chunks.take(worker, [keyHash], 1, minute)
+      if (chunk === undefined) break
+      order.push(...textsOf(chunk))
+      await journal.chunks.end(worker, chunk, { state: 'done' })
+    }
+    expect(order).toEqual([1, 2, 3].flatMap((number) => ['a', 'b', 'c', 'd'].map((job) => `${job}${number}`)))
+  })
+
   test('brings a chunk whole: its run, its queries as they were planned, what is reserved for it', async () => {
     const journal = await aJournal()
     const run = aSharedRun({}, { paging: 'smart', freshnessMs: hour })

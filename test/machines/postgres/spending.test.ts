@@ -196,6 +196,33 @@ describe('Releasing', () => {
     })
   })
 
+  test('runs of one process take turns, of equal priority', async () => {
+    const large = await planned(
+      journal,
+      aSharedRun({ job: 'large' }),
+      ...['a', 'b', 'c'].map((text) => aChunk([text])),
+    )
+    const small = await planned(
+      journal,
+      aSharedRun({ job: 'small', keyHash: large.keyHash }),
+      aChunk(['d']),
+      aChunk(['e'], { priority: 1 }),
+    )
+    const orders: string[][] = []
+    const runs = [large.id, small.id]
+    const grantFirst = async (waiting: readonly WaitingChunk[]): Promise<readonly Grant[]> => {
+      orders.push(waiting.map(({ run }) => (run === large.id ? 'large' : 'small')))
+      return waiting.slice(0, 2).map(({ id }) => ({ chunk: id, credits: 1 }))
+    }
+    for (let time = 0; time < 2; time++)
+      await journal.spending.release(coordinator, large.keyHash, runs, 9, grantFirst)
+    // The urgent one, then one of each; two are released, one of each run: in turns again.
+    expect(orders).toEqual([
+      ['small', 'large', 'small', 'large', 'large'],
+      ['large', 'small', 'large'],
+    ])
+  })
+
   test('a chunk that waits again needs what it has not spent, and one page at least', async () => {
     const run = aSharedRun()
     const worker = randomUUID()
