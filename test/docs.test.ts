@@ -120,7 +120,14 @@ function anchors(page: string): readonly string[] {
 
 describe('docs/exports', () => {
   test('names every column of every kind with its type', () => {
-    const types = { text: 'STRING', integer: 'INT32', long: 'INT64', instant: 'TIMESTAMP', json: 'STRING' }
+    const types = {
+      text: 'STRING',
+      integer: 'INT32',
+      long: 'INT64',
+      decimal: 'DOUBLE',
+      instant: 'TIMESTAMP',
+      json: 'STRING',
+    }
     const row = (kind: string, { name, type, meaning }: ExportColumn) =>
       `| ${kind} | \`${name}\` | ${types[type]} | ${columnTypes[type]} | ${meaning} |`
     const shared = exportKinds.organic.columns.filter((column) =>

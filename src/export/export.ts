@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { UsageError } from '../model/errors.ts'
 import type { Cells, Column, ColumnType } from '../output/formats/format.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { ExportFilter, RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
+import type { DeliveredView, ExportFilter, RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
 
 /** A column of an export, with what it says in one line. */
 export interface ExportColumn extends Column {
@@ -103,9 +103,31 @@ export const exportKinds = {
     }),
     labels: false,
   },
+  clicks: {
+    view: 'clicks',
+    meaning: 'Clicks and impressions that Search Console counted, by query',
+    columns: columns({
+      property: ['text', 'Property as Search Console names it'],
+      site: ['text', 'Its registrable domain'],
+      query: ['text', 'Text of the query, lower case; empty for all that Search Console does not name'],
+      page: ['text', 'Page that was shown; empty where the file has no pages of queries'],
+      country: ['text', 'Country, two letters; empty where the file has none'],
+      date: ['text', 'Day of Search Console, or the first one of a period'],
+      until_date: ['text', 'The same day, or the last one of the period'],
+      clicks: ['integer', 'Clicks that were counted'],
+      impressions: ['integer', 'Impressions that were counted'],
+      position: ['decimal', 'Average position, from 1'],
+      counted_by: ['text', 'property or page: what an impression is counted once for'],
+      source: ['text', 'File, folder or archive that was added'],
+      addition_id: ['long', 'Number of the addition, as in rankline clicks list'],
+    }),
+    labels: false,
+  },
 } as const satisfies Record<string, Kind<RowView>>
 
 export type ExportKind = keyof typeof exportKinds
+/** Kinds whose records are numbered as they come, so that an export can begin where the last one ended. */
+export type DeliveredKind = Exclude<ExportKind, 'clicks'>
 
 const keyOfPage = columns({
   task_id: ['long', 'Number of the task: a page of a query in a run, as in the calls'],
@@ -113,7 +135,7 @@ const keyOfPage = columns({
 })
 
 /** What tells the rows of a kind apart in a table, and those of its columns that files do not have. */
-export function tableKey(kind: ExportKind): {
+export function tableKey(kind: DeliveredKind): {
   readonly key: readonly string[]
   readonly columns: readonly ExportColumn[]
 } {
@@ -129,8 +151,8 @@ export interface ExportedNumbers {
 }
 
 /** The numbers of what a kind exports. */
-export function numbersOf(snapshot: Snapshot, kind: ExportKind): ExportedNumbers {
-  const { view } = exportKinds[kind]
+export function numbersOf(snapshot: Snapshot, kind: DeliveredKind): ExportedNumbers {
+  const view: DeliveredView = exportKinds[kind].view
   return { newest: snapshot.newest(view), markOf: (number) => snapshot.markOf(view, number) }
 }
 

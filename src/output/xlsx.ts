@@ -322,6 +322,7 @@ const cellKinds = {
   text: { kind: 'text', width: 30 },
   integer: { kind: 'number', width: 10 },
   long: { kind: 'number', width: 10 },
+  decimal: { kind: 'number', width: 10 },
   instant: { kind: 'datetime', width: 20 },
   json: { kind: 'text', width: 30 },
 } as const satisfies Record<ColumnType, unknown>

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { deflateRawSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
 import { propertyInName, tableOfQueries, uiTable } from '../../src/arrive/clicks/layout.ts'
-import { readDay } from '../../src/arrive/clicks/rows.ts'
+import { readDay, siteOfProperty } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
@@ -331,6 +332,20 @@ describe('which spans count', () => {
       [[1]],
     ],
     [
+      'another domain of the job counts beside it, whichever name is shorter',
+      [
+        span(1, {}),
+        span(2, { property: 'sc-domain:acme.de' }),
+        span(3, { property: 'sc-domain:acme.com.au' }),
+      ],
+      [[1, 2, 3]],
+    ],
+    [
+      'an address holds the addresses below it, and no others',
+      [span(1, www), span(2, { property: 'https://www.acme.com/shop/' }), span(3, shop)],
+      [[1, 3]],
+    ],
+    [
       'periods and other rows are told apart',
       [span(1, { timeSpan: 'period' }), span(2, { rowsOf: 'total' })],
       [],
@@ -339,6 +354,62 @@ describe('which spans count', () => {
     const counted = countedSpans(spans, { rowsOf: 'query', timeSpan: 'day' })
     expect(counted.map(({ spans: of }) => of.map(({ table }) => table))).toEqual(wanted)
   })
+})
+
+const properties = [
+  ...['sc-domain:acme.com', 'sc-domain:shop.acme.com', 'sc-domain:acme.com.au', 'https://acme.com/'],
+  ...['https://www.acme.com/', 'https://www.acme.com/shop/', 'http://shop.acme.com/'],
+]
+const anAddition = fc.record({
+  property: fc.constantFrom(...properties),
+  countedBy: fc.constantFrom('property' as const, 'page' as const),
+  rowsOf: fc.constantFrom('query' as const, 'query' as const, 'page' as const),
+  timeSpan: fc.constantFrom('day' as const, 'period' as const),
+  days: fc.subarray([20000, 20001], { minLength: 1 }),
+})
+
+test('the view of clicks has the rows that reports sum, and no others', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anAddition, { maxLength: 8 }), async (additions) => {
+      const draft = await store.draftClicks()
+      for (const [place, { property, countedBy, rowsOf, timeSpan, days }] of additions.entries()) {
+        const [first = 0] = days
+        const period = timeSpan === 'day' ? null : { from: first, until: first + 27 }
+        const site = siteOfProperty(property) ?? ''
+        const table = draft.table({ property, site, countedBy, rowsOf, timeSpan, hasCountries: true, period })
+        const query = rowsOf === 'page' ? 0 : draft.textOf('oak desk', 'query')
+        const page = countedBy === 'page' ? draft.textOf('https://acme.com/desks', 'page') : 0
+        for (const day of period === null ? days : [first])
+          draft.add({
+            table,
+            query,
+            page,
+            country: 0,
+            day,
+            clicks: 2 ** place,
+            impressions: 1000,
+            positionSum: 4000,
+          })
+      }
+      const id = await draft.commit({ addedAt: 0, source: 'rows.csv', digest: '', rows: 1, otherSearches: 0 })
+      const spans = store.clickSpans(['acme.com', 'acme.com.au'])
+      const wanted = (['day', 'period'] as const).flatMap((timeSpan) =>
+        countedSpans(spans, { rowsOf: 'query', timeSpan }).flatMap(({ spans: of }) =>
+          of.map(({ day, untilDay, clicks }) => [day, untilDay, clicks]),
+        ),
+      )
+      const rows = [...store.rows('clicks', {})]
+      const day = (of: unknown) => readDay(String(of))
+      const seen = rows.map((one) => [day(one.date), day(one.until_date), Number(one.clicks)])
+      const sorted = (all: readonly (readonly number[])[]) => all.map(String).sort()
+      await store.undoClicks(id)
+      expect(sorted(seen)).toEqual(sorted(wanted))
+      expect(
+        rows.every((one) => one.query === 'oak desk' && one.position === 5 && one.country === null),
+      ).toBe(true)
+    }),
+    { numRuns: 25 },
+  )
 })
 
 /** A ZIP archive of these files. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parquetReadObjects } from 'hyparquet'
 import readSheets from 'read-excel-file/node'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -10,7 +11,17 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
 
-const kinds = ['organic', 'news', 'videos', 'images', 'references', 'suggestions', 'related', 'calls']
+const kinds = [
+  'organic',
+  'news',
+  'videos',
+  'images',
+  'references',
+  'suggestions',
+  'related',
+  'calls',
+  'clicks',
+]
 const job = `query,operation,team
 standing desk,alpha.search,A
 =1+1 desk,alpha.search,B
@@ -28,6 +39,8 @@ beforeAll(async () => {
   place = await workspace(sandbox)
   await place.file('desks.csv', job)
   expect((await place.call(['run', 'desks.csv'])).code).toBe(0)
+  const clicks = fileURLToPath(new URL('../arrive/samples/api-rows.csv', import.meta.url))
+  expect((await place.call(['clicks', 'add', clicks, '--site', 'acme.com'])).code).toBe(0)
 })
 afterAll(async () => {
   await place[Symbol.asyncDispose]()

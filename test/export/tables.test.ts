@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { exportToPostgres } from '../../src/cli/commands/report/export.ts'
-import { type ExportKind, labelled, tableKey } from '../../src/export/export.ts'
+import { type DeliveredKind, labelled, tableKey } from '../../src/export/export.ts'
 import { openPostgres, type Postgres } from '../../src/machines/postgres/connection.ts'
 import { exportInto } from '../../src/machines/postgres/export.ts'
 import { writeCsv } from '../../src/output/formats/csv.ts'
@@ -34,7 +34,7 @@ const silent = { write: async () => {}, log: () => {}, status: null, columns: 80
 interface Asked {
   readonly store: Pick<Store, 'snapshot'>
   readonly schema: string
-  readonly kind: ExportKind
+  readonly kind: DeliveredKind
   readonly filter?: RowFilter
   readonly since?: string
 }
@@ -45,7 +45,7 @@ const exported = ({ store, schema, kind, filter = {}, since }: Asked) =>
 type Cells = Readonly<Record<string, unknown>>
 
 /** What the table has, with its cells as those of CSV. */
-async function tableRows(schema: string, kind: ExportKind): Promise<readonly Cells[]> {
+async function tableRows(schema: string, kind: DeliveredKind): Promise<readonly Cells[]> {
   const order = ['run_id', ...tableKey(kind).key].join(', ')
   const rows = await postgres.query<Cells>(
     `SELECT * FROM ${schema}."${kind}" ORDER BY ${kind === 'calls' ? 'call_id' : order}`,
@@ -73,7 +73,7 @@ function storable(text: string): string {
 }
 
 /** What the export of everything has in CSV. */
-async function csvRows({ store }: TempStore, kind: ExportKind): Promise<readonly Cells[]> {
+async function csvRows({ store }: TempStore, kind: DeliveredKind): Promise<readonly Cells[]> {
   using snapshot = store.snapshot()
   const { rows, columns } = labelled(snapshot, kind, { after: 0 })
   const pieces: string[] = []
@@ -132,7 +132,7 @@ const action = fc.oneof(
   fc.record({ does: fc.constant('call' as const) }),
   fc.record({
     does: fc.constant('export' as const),
-    kind: fc.constantFrom<ExportKind>('organic', 'calls'),
+    kind: fc.constantFrom<DeliveredKind>('organic', 'calls'),
     filter: fc.constantFrom<RowFilter>({}, { job: 'a' }),
     diesAfter: fc.option(fc.nat(3)),
   }),

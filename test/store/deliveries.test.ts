@@ -4,7 +4,7 @@ import type { Cell } from '../../src/model/result.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import { scoreQuery } from '../../src/rank/paging.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
-import type { ExportView } from '../../src/store/sqlite/rankings/rows.ts'
+import type { DeliveredView } from '../../src/store/sqlite/rankings/rows.ts'
 import { testTable } from '../support/test-table.ts'
 import {
   answer,
@@ -31,7 +31,7 @@ interface Increment {
 }
 
 /** What came after a number, and the number of the newest. */
-function since(store: Store, after: number, view: ExportView = 'organic_results'): Increment {
+function since(store: Store, after: number, view: DeliveredView = 'organic_results'): Increment {
   using snapshot = store.snapshot()
   const names = view === 'calls' ? ['call_id', 'outcome', 'billed', 'finished_at'] : columns
   return { rows: [...snapshot.rows(view, names, { after })], newest: snapshot.newest(view) }

@@ -74,6 +74,7 @@ describe('rows for exports', () => {
       related_searches: 0,
       calls: 6,
       rankings: 0,
+      clicks: 0,
     }
     for (const [view, count] of Object.entries(counts))
       expect([view, [...temp.store.rows(view as RowView, { from: '2000' })].length]).toEqual([view, count])

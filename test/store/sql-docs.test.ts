@@ -29,6 +29,23 @@ async function twoDays() {
     await work(temp.store, run, ({ text }) => pageOf(text === 'lamp' ? lamp : desk), at)
     await finishRuns(temp.store, [run], { stop: null, limits: new Map() }, at)
   }
+  const draft = await temp.store.draftClicks()
+  const of = {
+    property: 'sc-domain:acme.com',
+    site: 'acme.com',
+    countedBy: 'property',
+    rowsOf: 'query',
+  } as const
+  const table = draft.table({ ...of, timeSpan: 'day', hasCountries: false, period: null })
+  for (const [text, clicks] of [
+    ['lamp', 3],
+    ['desk', 9],
+  ] as const)
+    draft.add({
+      ...{ table, query: draft.textOf(text, 'query'), page: 0, country: 0 },
+      ...{ day: Math.floor(now / day), clicks, impressions: 100, positionSum: 0 },
+    })
+  await draft.commit({ addedAt: 0, source: 'rows.csv', digest: '', rows: 2, otherSearches: 0 })
   return temp
 }
 
@@ -68,6 +85,10 @@ const told = [
   [
     { query: 'lamp', before: null, now: 1 },
     { query: 'standing desk', before: 1, now: 2 },
+  ],
+  [
+    { query: 'desk', clicks: 9, impressions: 100 },
+    { query: 'lamp', clicks: 3, impressions: 100 },
   ],
 ]
 

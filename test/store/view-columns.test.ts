@@ -49,6 +49,11 @@ describe('the public views have the columns that were promised, in their order',
       'imported_answers',
       'job query gl hl location device engine date rank link results source file import_id',
     ],
+    [
+      'clicks',
+      `property site query page country date until_date clicks impressions position counted_by source
+        addition_id`,
+    ],
   ])('%s', async (view, promised) => {
     const temp = await aStore()
     const columns = promised.split(/\s+/)
@@ -59,6 +64,6 @@ describe('the public views have the columns that were promised, in their order',
 
   test('and there are no others but the one that they are made of', async () => {
     const temp = await aStore()
-    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(18)
+    expect(rowsOf(temp, "SELECT name FROM sqlite_schema WHERE type = 'view'")).toHaveLength(19)
   })
 })

@@ -13,8 +13,8 @@ export interface CountedSpan {
  *
  * - Of a property, the table that was added last has its days. One that counts by property wins over one that counts by page, for which an
  *   impression of two pages is two.
- * - A domain property has everything of its domain: where it has a day, those of parts of the domain do not count. Without one, the
- *   parts are added up.
+ * - A domain property has everything of its domain, and an address what lies below it: where they have a day, those of their parts do not
+ *   count. Parts of which no whole has the day are added up.
  */
 export function countedSpans(
   spans: readonly ClickSpan[],
@@ -46,8 +46,18 @@ function isBefore(known: ClickSpan, one: ClickSpan): boolean {
 }
 
 function withoutParts(spans: readonly ClickSpan[]): readonly ClickSpan[] {
-  const domains = spans.filter(({ property }) => property.startsWith('sc-domain:'))
-  if (domains.length === 0) return spans
-  // Of two domain properties the one with the shorter name holds the other one.
-  return domains.toSorted((a, b) => a.property.length - b.property.length).slice(0, 1)
+  return spans.filter((one) => !spans.some(({ property }) => holds(property, one.property)))
 }
+
+/**
+ * Whether everything of a property is in another one: a domain holds its hosts and the domains below it, an address those that begin with it.
+ * The view `clicks` says the same.
+ */
+function holds(property: string, part: string): boolean {
+  if (property === part) return false
+  if (!property.startsWith(wholeDomain)) return property.endsWith('/') && part.startsWith(property)
+  const host = part.startsWith(wholeDomain) ? part.slice(wholeDomain.length) : (part.split('/')[2] ?? '')
+  return `.${host}`.endsWith(`.${property.slice(wholeDomain.length)}`)
+}
+
+const wholeDomain = 'sc-domain:'

@@ -337,13 +337,14 @@ function explained(error: unknown, place: string, source?: 'of a statement'): un
 }
 
 /** The types of the cells of an exported column. An `instant` is ISO 8601 text in UTC, `json` is its text. */
-type CellType = 'text' | 'integer' | 'long' | 'instant' | 'json'
+type CellType = 'text' | 'integer' | 'long' | 'decimal' | 'instant' | 'json'
 
 /** The types of columns in Postgres. */
 export const columnTypes = {
   text: 'text',
   integer: 'integer',
   long: 'bigint',
+  decimal: 'double precision',
   instant: 'timestamptz',
   json: 'jsonb',
 } as const satisfies Record<CellType, string>

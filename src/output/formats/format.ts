@@ -1,10 +1,10 @@
 import type { Cell, Row } from '../../model/result.ts'
 
 /**
- * The type of the cells of a column, in every format. `integer` has 32 bits; `long` has 64, for numbers of the service. An
+ * The type of the cells of a column, in every format. `integer` has 32 bits; `long` has 64, for numbers of the service; a `decimal` has a part below one. An
  * `instant` is ISO 8601 text in UTC, and `json` is its text, if a format has no type for it. In JSON, `json` is a value.
  */
-export type ColumnType = 'text' | 'integer' | 'long' | 'instant' | 'json'
+export type ColumnType = 'text' | 'integer' | 'long' | 'decimal' | 'instant' | 'json'
 
 export interface Column {
   readonly name: string

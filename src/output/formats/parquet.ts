@@ -24,6 +24,7 @@ const types: Readonly<Record<ColumnType, ParquetType>> = {
   text,
   integer: { physical: { type: 'INT32' }, value: int32, statistics: true },
   long: { physical: { type: 'INT64' }, value: BigInt, statistics: true },
+  decimal: { physical: { type: 'DOUBLE' }, value: Number, statistics: true },
   instant: {
     physical: {
       type: 'INT64',

@@ -187,6 +187,22 @@ const resultRows = select(
   'answers_ a JOIN json_each(a.items) k JOIN json_each(k.value) n LEFT JOIN items x ON x.id = n.value',
 )
 
+/** The host of a property of clicks. */
+const propertyHost = (
+  property: string,
+): string => `CASE WHEN ${property} LIKE 'sc-domain:%' THEN substr(${property}, 11)
+          ELSE substr(${property}, instr(${property}, '//') + 2, instr(substr(${property}, instr(${property}, '//') + 2) || '/', '/') - 1) END`
+
+/** Days and periods of clicks by query that count, so that nothing counts twice: the rule of `countedSpans`. */
+const countedDays = `SELECT d.table_id, d.day FROM click_tables t JOIN click_days d ON d.table_id = t.id
+      WHERE t.rows_of = 'query' AND NOT EXISTS (SELECT 1 FROM click_tables o CROSS JOIN click_days e ON e.table_id = o.id
+        WHERE o.site = t.site AND o.rows_of = 'query' AND o.time_span = t.time_span AND e.day = d.day AND e.until_day = d.until_day
+          AND CASE
+            WHEN o.property = t.property THEN (o.counted_by = 'property', o.id) > (t.counted_by = 'property', t.id)
+            WHEN o.property LIKE 'sc-domain:%' THEN substr('.' || ${propertyHost('t.property')}, 9 - length(o.property))
+              = '.' || substr(o.property, 11)
+            ELSE substr(o.property, -1) = '/' AND instr(t.property, o.property) = 1 END)`
+
 export const views: Readonly<Record<string, string>> = {
   results: resultRows,
 
@@ -271,7 +287,7 @@ export const views: Readonly<Record<string, string>> = {
   imported_rankings: select(
     `i.job, q.text AS query, s.target, q.gl, q.hl, q.location, q.device, q.engine,
       (SELECT group_concat(value, ';') FROM json_each(q.tags)) AS tags, CAST(q.volume AS INTEGER) AS volume,
-      ${importedDay('o')} AS date, ${chosen('o.state', importedStates)} AS state, o.rank, s.rank_kind, o.depth, l.link AS url,
+      ${dayOf('o.day')} AS date, ${chosen('o.state', importedStates)} AS state, o.rank, s.rank_kind, o.depth, l.link AS url,
       json_extract(i.reasons, '$[' || o.reason || ']') AS reason, s.repeats AS repeats_possible,
       f.format AS source, f.path AS file, i.id AS import_id, s.id AS series_id, q.id AS query_id`,
     `imports_ i
@@ -283,7 +299,7 @@ export const views: Readonly<Record<string, string>> = {
   ),
 
   imported_answers: select(
-    `i.job, q.text AS query, q.gl, q.hl, q.location, q.device, q.engine, ${importedDay('a')} AS date, n.key + 1 AS rank,
+    `i.job, q.text AS query, q.gl, q.hl, q.location, q.device, q.engine, ${dayOf('a.day')} AS date, n.key + 1 AS rank,
       l.link, json_array_length(a.links) AS results, f.format AS source, f.path AS file, i.id AS import_id, q.id AS query_id`,
     `imports_ i
       JOIN imported_queries q ON q.import_id = i.id
@@ -292,11 +308,24 @@ export const views: Readonly<Record<string, string>> = {
       JOIN json_each(a.links) n
       JOIN imported_links l ON l.id = n.value`,
   ),
+
+  clicks: select(
+    `t.property, t.site, q.text AS query, p.text AS page, nullif(c.country, '') AS country, ${dayOf('d.day')} AS date,
+      ${dayOf('d.until_day')} AS until_date, c.clicks, c.impressions, round(c.position_sum / c.impressions + 1, 4) AS position,
+      t.counted_by, a.source, a.id AS addition_id, c.table_id, c.query_id, c.page_id`,
+    `click_rows c
+      JOIN click_tables t ON t.id = c.table_id
+      JOIN click_days d ON d.table_id = c.table_id AND d.day = c.day
+      JOIN click_additions a ON a.id = t.addition_id
+      LEFT JOIN click_texts q ON q.id = c.query_id
+      LEFT JOIN click_texts p ON p.id = c.page_id
+    WHERE (d.table_id, d.day) IN (${countedDays})`,
+  ),
 }
 
-/** The day of a row of an import. */
-function importedDay(row: string): string {
-  return `date(${row}.day * 86400, 'unixepoch')`
+/** A number of days since 1970-01-01, as text. */
+function dayOf(column: string): string {
+  return `date(${column} * 86400, 'unixepoch')`
 }
 
 /** What stands at a place of a list. */

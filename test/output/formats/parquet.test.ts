@@ -39,6 +39,7 @@ describe('a Parquet file', () => {
         text: 'BYTE_ARRAY',
         integer: 'INT32',
         long: 'INT64',
+        decimal: 'DOUBLE',
         instant: 'INT64',
         json: 'BYTE_ARRAY',
       }
@@ -53,9 +54,18 @@ describe('a Parquet file', () => {
         kind.columns.map(({ name, type }) => [
           name,
           physical[type],
-          { text: 'STRING', integer: null, long: null, instant: 'TIMESTAMP', json: 'STRING' }[type],
+          { text: 'STRING', integer: null, long: null, decimal: null, instant: 'TIMESTAMP', json: 'STRING' }[
+            type
+          ],
           // Older readers know only these: DuckDB would take text for bytes.
-          { text: 'UTF8', integer: null, long: null, instant: 'TIMESTAMP_MILLIS', json: 'UTF8' }[type],
+          {
+            text: 'UTF8',
+            integer: null,
+            long: null,
+            decimal: null,
+            instant: 'TIMESTAMP_MILLIS',
+            json: 'UTF8',
+          }[type],
         ]),
       )
     },

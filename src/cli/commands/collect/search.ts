@@ -104,7 +104,7 @@ async function show(store: Store, run: number, json: boolean, terminal: Terminal
   for (const { ai_markdown: text } of store.rows('answers', { run }))
     if (text !== null && text !== undefined)
       await terminal.write(`${String(text).split('\n').map(sanitize).join('\n')}\n\n`)
-  const kinds = Object.values(exportKinds).filter(({ view }) => view !== 'calls')
+  const kinds = Object.values(exportKinds).filter(({ view }) => view !== 'calls' && view !== 'clicks')
   for (const { view } of kinds) {
     const rows = [...store.rows(view, { run })]
     if (rows.length > 0) await terminal.write(`${resultTable(rows, terminal.columns)}\n`)

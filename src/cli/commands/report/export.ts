@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import {
   type ClusterOf,
   cursorText,
+  type DeliveredKind,
   type ExportKind,
   exportKinds,
   exportTarget,
@@ -71,6 +72,7 @@ export const exportCommand = {
       'all results of a job, to open in Excel; also .csv, .jsonl, .parquet',
     ],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
+    ['export clicks --job acme --out clicks.csv', 'clicks that Search Console counted, by query and day'],
     [
       "export organic --match 'oak desk' --clusters",
       'results with these words, with the cluster of each query',
@@ -95,6 +97,8 @@ async function exportToTable(
   terminal: Terminal,
 ): Promise<number> {
   const kind = chosenKind(flags.kind)
+  if (kind === 'clicks')
+    throw new UsageError('--to has no table for clicks. Write them into a file with --out')
   refuseUnfitForTable(flags)
   const filter = rowFilter(flags)
   const { to, since = null } = flags
@@ -115,7 +119,7 @@ export async function exportToPostgres(
     to,
   }: {
     readonly store: Pick<Store, 'snapshot'>
-    readonly kind: ExportKind
+    readonly kind: DeliveredKind
     readonly filter: RowFilter
     /** A cursor to begin at where the table is further; null goes on where it is. */
     readonly since: string | null
@@ -162,7 +166,7 @@ function refuseOtherDatabase(positions: readonly Position[], snapshot: Snapshot,
   for (const { kind, cursor } of positions)
     if (Object.hasOwn(exportKinds, kind))
       try {
-        readCursor(cursor, kind, numbersOf(snapshot, kind as ExportKind))
+        readCursor(cursor, kind, numbersOf(snapshot, kind as DeliveredKind))
       } catch (error) {
         throw new UsageError(
           `The schema ${sanitize(schema)} has the rows of another database, or of this one before a backup was restored. Name another schema at the end of --to, or drop this one and export everything again`,
@@ -182,6 +186,16 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   await using store = await openReader(databasePath(flags))
   await refuseOntoJobFiles(store, flags)
   await refuseUnknown(store, filter)
+  const write: WriteRows = await rowFormats[name].load()
+  const progress = exportProgress(terminal, systemClock, flags.out)
+  if (kind === 'clicks') {
+    const ofClicks = await clicksFilter(store, filter)
+    using snapshot = store.snapshot()
+    const { rows, columns } = labelled(snapshot, kind, { ...ofClicks, after: 0 })
+    await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
+    progress.end()
+    return 0
+  }
   using snapshot = store.snapshot()
   const numbers = numbersOf(snapshot, kind)
   const after = since === null ? 0 : readCursor(since, kind, numbers)
@@ -189,14 +203,28 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   const found = labelled(snapshot, kind, items === null ? { ...filter, after } : { ...filter, after, items })
   const { rows, columns } =
     flags.clusters === true ? withClusters(found, await clustersToExport(store, flags.job)) : found
-  const progress = exportProgress(terminal, systemClock, flags.out)
-  const write: WriteRows = await rowFormats[name].load()
   await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
   progress.end()
   const cursor = cursorText(kind, numbers)
   await keepCursor(flags, cursor)
   note(terminal, `Next cursor: ${cursor}`)
   return 0
+}
+
+/** The filter of clicks: those of a job are those of the sites of its own targets, and days are days of Search Console. */
+async function clicksFilter(store: Store, { job, query, from, until }: RowFilter): Promise<RowFilter> {
+  const [{ siteOfProperty }, { queryKey }] = await Promise.all([
+    import('../../../arrive/clicks/rows.ts'),
+    import('../../../store/sqlite/clicks/draft.ts'),
+  ])
+  const targets = job === undefined ? [] : ((await store.latestRun(job))?.settings.targets ?? [])
+  const sites = targets.flatMap(({ own, site }) => (own ? (siteOfProperty(site) ?? []) : []))
+  return {
+    ...(job === undefined ? {} : { sites: JSON.stringify(sites) }),
+    ...(query === undefined ? {} : { query: queryKey(query) }),
+    ...(from === undefined ? {} : { from: from.slice(0, 'yyyy-mm-dd'.length) }),
+    ...(until === undefined ? {} : { until: until.slice(0, 'yyyy-mm-dd'.length) }),
+  }
 }
 
 /** The results that have the words of `--match`; null without it. */
@@ -241,6 +269,13 @@ function refuseUnfitForTable(flags: ExportFlags): void {
 function refuseUnfit(flags: ExportFlags, name: RowFormatName, terminal: Terminal): void {
   const { out, since, cursorFile: file } = flags
   const ofResults = (['match', 'clusters'] as const).find((one) => flags[one] !== undefined)
+  const ofCalls = (['run', 'operation', 'since', 'cursor-file'] as const).find(
+    (one) => flags[propertyOf(one)] !== undefined,
+  )
+  if (flags.kind === 'clicks' && (ofResults ?? ofCalls) !== undefined)
+    throw new UsageError(
+      `--${ofResults ?? ofCalls} has no meaning for clicks, which no call brought. Leave it out`,
+    )
   if (flags.kind === 'calls' && ofResults !== undefined)
     throw new UsageError(`--${ofResults} has no meaning for calls, which are no results. Leave it out`)
   if ('binary' in rowFormats[name] && out === undefined && isScreen(terminal))

@@ -10,6 +10,8 @@ import { placesIn } from './found.ts'
 import { serpReader } from './serps.ts'
 
 export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
+/** Views whose records are numbered as they are stored or changed. */
+export type DeliveredView = Exclude<ExportView, 'clicks'>
 
 export interface ExportFilter extends RowFilter {
   /** Only what was stored or changed after what had this number; 0 takes all. */
@@ -30,6 +32,7 @@ export type RowView =
   | 'related_searches'
   | 'calls'
   | 'rankings'
+  | 'clicks'
 
 /** What rows to take; an absent field is no condition. */
 export interface RowFilter {
@@ -37,6 +40,8 @@ export interface RowFilter {
   readonly run?: number
   readonly query?: string
   readonly operation?: string
+  /** Of clicks: registrable domains, as a JSON list. */
+  readonly sites?: string
   /** Instants in ISO 8601, or days: from (inclusive), until (exclusive). */
   readonly from?: string
   readonly until?: string
@@ -56,6 +61,7 @@ const readables: Readonly<Record<RowView, { readonly time: string; readonly orde
   related_searches: result,
   calls: { time: 'sent_at', order: 'call_id' },
   rankings: { time: 'date', order: 'job, date, run_id, query, operation, params, target' },
+  clicks: { time: 'date', order: 'table_id, query_id, page_id, country, date' },
 }
 
 function select(columns: readonly string[], from: string, conditions: readonly string[], order: string) {
@@ -101,7 +107,7 @@ export function reportStore(db: Database) {
 }
 
 /** The conditions of a filter on the rows of a view. */
-function conditionsOf(view: RowView, { job, run, query, operation, from, until }: RowFilter) {
+function conditionsOf(view: RowView, { job, run, query, operation, sites, from, until }: RowFilter) {
   const { time } = readables[view]
   const isCalls = view === 'calls'
   return given([
@@ -114,6 +120,7 @@ function conditionsOf(view: RowView, { job, run, query, operation, from, until }
       query,
     ],
     ['operation = ?', operation],
+    ['site IN (SELECT value FROM json_each(?))', sites],
     [`${time} >= ?`, from],
     [`${time} < ?`, until],
   ])
@@ -157,7 +164,7 @@ export function openSnapshot(db: Database) {
      * Number of what was stored or changed last: results of a task, or a call. Everything that comes later has a higher
      * one. 0 where there is nothing.
      */
-    newest: (view: ExportView): number => {
+    newest: (view: DeliveredView): number => {
       const table = view === 'calls' ? callDeliveries : deliveries
       return (
         orm
@@ -167,7 +174,7 @@ export function openSnapshot(db: Database) {
       )
     },
     /** Which task or call has a number, and since when, as text; null where it has a newer one by now, or none has it. */
-    markOf: (view: ExportView, id: number): string | null =>
+    markOf: (view: DeliveredView, id: number): string | null =>
       (view === 'calls' ? callMark(db, id) : resultMark(db, id)) ?? null,
     /** Names of the labels that queries of these runs carry, in alphabetical order. */
     labelNames: ({ job, run }: Pick<RowFilter, 'job' | 'run'>): readonly string[] => {
@@ -179,11 +186,15 @@ export function openSnapshot(db: Database) {
       return names.map(({ name }) => name)
     },
     /**
-     * These columns of the results of tasks that are done, or of calls, in the order in which they were planned, page and
+     * These columns of the results of tasks that are done, of calls or of clicks, in the order in which they were planned, page and
      * place. Of results, those of a whole task are always taken.
      */
     rows: (view: ExportView, columns: readonly string[], filter: ExportFilter): Iterable<readonly Cell[]> =>
-      view === 'calls' ? callRows(db, columns, filter) : resultRows(db, view, columns, filter),
+      view === 'calls'
+        ? callRows(db, columns, filter)
+        : view === 'clicks'
+          ? viewRows(db, view, columns, filter)
+          : resultRows(db, view, columns, filter),
     /** Tasks whose results `rows` takes, also those that have none in a view. What was pruned is left out: it did not change. */
     taskIds: (filter: ExportFilter): Iterable<number> => tasksOf(db, filter),
     [Symbol.dispose]: () => {
@@ -195,6 +206,12 @@ export function openSnapshot(db: Database) {
 
 /** What was stored at one moment. */
 export type Snapshot = ReturnType<typeof openSnapshot>
+
+function* viewRows(db: Database, view: RowView, columns: readonly string[], filter: RowFilter) {
+  const { conditions, values } = conditionsOf(view, filter)
+  const text = select(columns, view, conditions, readables[view].order)
+  yield* rawRows<unknown[]>(db, text).iterate(...values)
+}
 
 function* callRows(db: Database, columns: readonly string[], { after, ...filter }: ExportFilter) {
   const { conditions, values } = conditionsOf('calls', filter)
