@@ -1,4 +1,5 @@
 /** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -47,8 +48,14 @@ const forBrowsers = {
 const page = 'src/page/client'
 /** The address of a file of the program that asks for it. */
 const here = `const __here = require('node:url').pathToFileURL(__filename).href`
-/** Packages that the program loads when it first needs them: each is a file of its own. */
-const loadedLater = { croner: /[\\/]schedule[\\/]slots\.ts$/, tldts: /[\\/]model[\\/]public-suffix\.ts$/ }
+/** The package that opens databases on Node 20; other versions have another, and may lack this one. */
+const driver = 'better-sqlite3-12'
+/** Packages that the program loads when it first needs them, and who does: each is a file of its own. */
+const loadedLater = {
+  croner: /[\\/]schedule[\\/]slots\.ts$/,
+  tldts: /[\\/]model[\\/]public-suffix\.ts$/,
+  ...(existsSync(`node_modules/${driver}`) ? { [driver]: /[\\/]connection[\\/]driver\.ts$/ } : {}),
+}
 /** What the words of each language are called. */
 const words = { en: 'english', de: 'german' }
 
@@ -130,15 +137,36 @@ async function buildProgram() {
       define: { 'import.meta.url': '__here' },
       banner: [...sources, ...(text.includes('import.meta.url') ? [here] : [])].join('\n'),
     })
-    await writeFile(path, code)
+    await writeFile(path, lean(code))
   }
   await build({
     ...forNode,
     entryPoints: Object.keys(loadedLater),
+    plugins: [binaryInPlace()],
     outdir: 'dist',
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
   })
+}
+
+/**
+ * A script that loads what Node brings when it is first asked for, and hands on what other scripts export as it is: to copy it, as is
+ * done for scripts of unknown origin, takes longer than to run most of them.
+ */
+function lean(code) {
+  const builtins = []
+  const late = code
+    .replace('module.exports = __toCommonJS(stdin_exports);', 'module.exports = stdin_exports;')
+    .replace(/__toESM\((require\("\.\/[\w-]+\.cjs"\))\)/g, '$1')
+    .replace(/^var (import_\w+) = (.*require\("node:.*);$/gm, (_, name, load) => {
+      builtins.push(name)
+      return `var loaded_${name};\nvar ${name} = () => loaded_${name} ??= ${load};`
+    })
+  if (builtins.length === 0) return late
+  const any = builtins.join('|')
+  return late
+    .replace(new RegExp(`\\bnew (${any})((?:\\.\\w+)+)`, 'g'), 'new ($1()$2)')
+    .replace(new RegExp(`\\b(${any})\\.`, 'g'), '$1().')
 }
 
 /**
@@ -214,6 +242,22 @@ function besideProgram(name, user) {
         return { contents: text.replace('createRequire(import.meta.url)(', 'require('), loader: 'ts' }
       })
       onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: `./${name}.cjs`, external: true }))
+    },
+  }
+}
+
+/** The driver's binary lies where npm puts it: to seek it in all places, as the package does, takes longer than to load it. */
+function binaryInPlace() {
+  const contents = `const { createRequire } = require('node:module')
+    const { join } = require('node:path')
+    module.exports = (name) => {
+      const load = createRequire(__filename)
+      return load(join(load.resolve('${driver}'), '../../build/Release', name))
+    }`
+  return {
+    name: 'binary-in-place',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[\\/]bindings[\\/]bindings\.js$/ }, () => ({ contents }))
     },
   }
 }

@@ -48,9 +48,10 @@ testTable([
   expect(loaded.filter((name) => !name.startsWith('src/')).sort()).toEqual(['yargs-parser'])
 })
 
-/** Those of the driver that name its binary file, too. */
+/** Those of the driver that name its binary file, too. That of Node 20 lies beside the program, and knows where its binary is. */
 const driver = driverFor(process.versions.napi)
-const toStore = [driver, 'bindings', 'file-uri-to-path', 'drizzle-orm', 'quick-lru']
+const driverFiles = driver === 'better-sqlite3-12' ? [driver] : [driver, 'bindings', 'file-uri-to-path']
+const toStore = [...driverFiles, 'bindings', 'drizzle-orm', 'quick-lru']
 
 let loadedByAll: ReturnType<typeof loadedBy> | undefined
 
@@ -61,8 +62,13 @@ async function packagesOf(loaded: ReadonlySet<string>): Promise<readonly string[
   return [...loaded].filter((name) => !name.startsWith('src/') && !usual.includes(name))
 }
 
-test('a list of runs also loads a database, and nothing that calls, reads answers or writes', async () => {
-  const loaded = await loadedBy(place, ['runs'])
+test('a list of runs also loads a database, and nothing that calls, reads answers, writes or migrates, nor what Node has for that', async () => {
+  const files = await filesLoadedBy(place, ['runs'])
+  expect(
+    files.filter((file) => /^node:(crypto|child_process|fs\/promises|https?|net|stream)$/.test(file)),
+  ).toEqual([])
+  expect(files).toContain('node:fs')
+  const loaded = await sourcesIn(files)
   expect(loaded).toContain(driver)
   expect(await packagesOf(loaded)).toEqual([])
   const folders = [...loaded].flatMap((name) => name.match(/^src\/(\w+)\//)?.[1] ?? [])
@@ -72,11 +78,12 @@ test('a list of runs also loads a database, and nothing that calls, reads answer
     'jobfile',
     'model',
     'output',
-    'rank',
     'run',
     'store',
   ])
-  expect(loaded).not.toContain('src/store/sqlite/open.ts')
+  expect(
+    [...loaded].filter((name) => /sqlite\/(open|migration-steps|results\/dictionary)\.ts$/.test(name)),
+  ).toEqual([])
 })
 
 test('a report loads neither what calls nor what reads files, nor the forms that were not asked for', async () => {
@@ -95,6 +102,7 @@ test('status reads job files, and loads neither what calls nor what reads tables
   expect(loaded).toContain('src/jobfile/open.ts')
   expect([...loaded].filter((name) => /^src\/(api|collect)\/|^(csv-parse|p-queue)$/.test(name))).toEqual([])
   expect(files.filter((file) => file.includes('node_modules/yaml/'))).toEqual([])
+  expect(files.filter((file) => /^node:(crypto|child_process|https?|net)$/.test(file))).toEqual([])
 })
 
 test('doctor asks the service, and loads neither what reports, exports and collects, nor what only some of its findings need, nor what makes a database, and of packages that are files of their own the driver', async () => {
@@ -102,7 +110,7 @@ test('doctor asks the service, and loads neither what reports, exports and colle
   const files = await filesLoadedBy(place, ['doctor'])
   expect(files.filter((file) => file.includes('migrator'))).toEqual([])
   const sought = files.flatMap((file) => file.match(/node_modules[\\/]([\w-]+)/)?.[1] ?? [])
-  expect([...new Set(sought)].sort()).toEqual([driver, 'bindings', 'file-uri-to-path'].sort())
+  expect([...new Set(sought)].sort()).toEqual([...driverFiles].sort())
   const loaded = [...(await sourcesIn(files))]
   expect(loaded).toContain('src/api/client.ts')
   const others =

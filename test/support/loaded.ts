@@ -5,13 +5,14 @@ import type { Workspace } from './rankline.ts'
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
 
-/** Notes every module that is imported and every script that is run, and at the end every module that was required. */
+/** Notes every module that is imported, every script that is run and every part of Node that is required, and at the end every module that was required. */
 const tracer = (to: string): string => {
   const note = `import{appendFileSync}from'node:fs';const note=(name)=>appendFileSync(${JSON.stringify(to)},name+'\\n')`
   const hooks = `${note};export const load=(url,context,next)=>{note(url);return next(url,context)}`
   return dataUrl(`import{register,syncBuiltinESMExports}from'node:module';import Module from'node:module';import vm from'node:vm';${note};
     vm.Script=class extends vm.Script{constructor(text,about){super(text,about);if(about?.filename)note(about.filename)}};
-    syncBuiltinESMExports();register(${JSON.stringify(dataUrl(hooks))});process.on('exit',()=>Object.keys(Module._cache).forEach(note))`)
+    syncBuiltinESMExports();const load=Module._load;Module._load=(name,...rest)=>{if(name.startsWith('node:'))note(name);return load(name,...rest)};
+    register(${JSON.stringify(dataUrl(hooks))});process.on('exit',()=>Object.keys(Module._cache).forEach(note))`)
 }
 
 function dataUrl(script: string): string {

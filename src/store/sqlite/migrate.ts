@@ -2,13 +2,12 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from 'better-sqlite3'
-import { count, getTableName, inArray, max } from 'drizzle-orm'
+import { count, getTableName, max } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { RanklineError, tryAgainExitCode, UsageError } from '../../model/errors.ts'
 import { drizzle } from './connection/statements.ts'
 import { freeBytes } from './connection/watch.ts'
-import { joinSpellings, moveResults } from './migration-steps.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
 import { triggers, views, writeStatistics } from './views.ts'
 
@@ -18,9 +17,6 @@ export const migrationsFolder = fileURLToPath(new URL('./migrations', import.met
 /** Marks a database file as rankline's: 'rnkl'. */
 export const applicationId = 0x726e6b6c
 
-/** SQLite's own table of what a database holds. */
-const made = sqliteTable('sqlite_schema', { type: text(), name: text(), sql: text() })
-
 /** Drizzle's table of the migrations that a database has. */
 const migrations = sqliteTable('__drizzle_migrations', {
   id: integer().primaryKey(),
@@ -28,9 +24,11 @@ const migrations = sqliteTable('__drizzle_migrations', {
   createdAt: numeric('created_at', { mode: 'number' }),
 })
 
-/** What a database holds of a kind. */
-const madeAs = (db: Database, ...types: readonly ('table' | 'view' | 'trigger')[]) =>
-  drizzle(db).select({ name: made.name, sql: made.sql }).from(made).where(inArray(made.type, types)).all()
+/** Whether a database holds a table: that one, or any. */
+function hasTable(db: Database, name: string | null = null): boolean {
+  const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = coalesce(?, name) LIMIT 1"
+  return db.prepare(sql).get(name) !== undefined
+}
 
 /** How many migrations a database has, and the time of the newest one. */
 const recorded = (db: Database) =>
@@ -41,8 +39,7 @@ const recorded = (db: Database) =>
 
 /** Time of the newest migration that the database has, or null where it has none. */
 export function appliedMigration(db: Database): number | null {
-  const isMigrated = madeAs(db, 'table').some(({ name }) => name === getTableName(migrations))
-  return isMigrated ? (recorded(db)?.newest ?? null) : null
+  return hasTable(db, getTableName(migrations)) ? (recorded(db)?.newest ?? null) : null
 }
 
 /** How many migrations this program has. */
@@ -75,15 +72,17 @@ export async function migrate(db: Database, path: string, keeping: Keeping = 'ke
     if (isCopied) keepCopy(db, path)
     // Loaded only here: most starts find nothing to migrate.
     const { readMigrationFiles } = await import('drizzle-orm/migrator')
+    const steps = await import('./migration-steps.ts')
     const files = readMigrationFiles({ migrationsFolder })
     if (applied !== null && applied <= itemsMigration) {
       applyMigrations(
         db,
         files.filter(({ folderMillis }) => folderMillis <= itemsMigration),
+        steps,
       )
-      moveResults(db)
+      steps.moveResults(db)
     }
-    applyMigrations(db, files)
+    applyMigrations(db, files, steps)
   }
   refresh(db)
 }
@@ -96,8 +95,7 @@ export function rejectForeignDatabase(db: Database, path: string): number | null
   // Of one moment: another process may be making the database.
   const { applied, isForeign } = db.transaction(() => ({
     applied: appliedMigration(db),
-    isForeign:
-      db.pragma('application_id', { simple: true }) !== applicationId && madeAs(db, 'table').length > 0,
+    isForeign: db.pragma('application_id', { simple: true }) !== applicationId && hasTable(db),
   }))()
   if ((applied ?? 0) > newestMigration)
     throw new UsageError(
@@ -167,7 +165,8 @@ export function shadowViews(db: Database): void {
 
 /** The views and triggers that are missing or outdated. */
 export function staleMade(db: Database) {
-  const current = new Set(madeAs(db, 'view', 'trigger').map(({ sql }) => sql))
+  const sql = "SELECT sql FROM sqlite_schema WHERE type IN ('view', 'trigger')"
+  const current = new Set(db.prepare(sql).pluck().all())
   return [...madeOf('VIEW', views, ' AS'), ...madeOf('TRIGGER', triggers)].filter(
     ({ sql }) => !current.has(sql),
   )
@@ -189,15 +188,19 @@ function madeOf(type: 'VIEW' | 'TRIGGER', bodies: Readonly<Record<string, string
  * Applies what drizzle-kit generated in one transaction, recorded as drizzle does. Drizzle's own migrator reads what is
  * applied before it takes the lock, so that two processes could both apply the same file.
  */
-function applyMigrations(db: Database, files: readonly MigrationMeta[]): void {
+function applyMigrations(
+  db: Database,
+  files: readonly MigrationMeta[],
+  { joinSpellings }: Pick<typeof import('./migration-steps.ts'), 'joinSpellings'>,
+): void {
   // A table that is rebuilt with foreign keys on would take its children along.
   db.pragma('foreign_keys = OFF')
   db.transaction(() => {
     const applied = appliedMigration(db) ?? 0
     db.pragma(`application_id = ${applicationId}`)
     // A view on a table that is rebuilt would stop the migration. All are made again afterwards.
-    for (const { name } of madeAs(db, 'view'))
-      if (name !== null && name in views) db.exec(`DROP VIEW ${name}`)
+    const made = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck().all()
+    for (const name of Object.keys(views)) if (made.includes(name)) db.exec(`DROP VIEW ${name}`)
     // A migration must not mark the rows that it touches as changed.
     dropTriggers(db)
     db.exec(

@@ -21,12 +21,19 @@ export function driverFor(napi: string | undefined): string {
   return Number(napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-12'
 }
 
+/** Named where it is required, so that the build puts its script beside the program, where what V8 compiled of it is kept. */
+function requireDriver(name: string): unknown {
+  return name === 'better-sqlite3-12'
+    ? createRequire(import.meta.url)('better-sqlite3-12')
+    : createRequire(import.meta.url)(name)
+}
+
 /**
  * @param load requires a package by its name
  * @param here a file of this program
  */
 export function loadDriver(
-  load: (name: string) => unknown = createRequire(import.meta.url),
+  load: (name: string) => unknown = requireDriver,
   here: string = fileURLToPath(import.meta.url),
   napi: string | undefined = process.versions.napi,
   isThere: (program: string) => boolean = isInstalled,
