@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, readdir, readFile, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { pipeline, type Readable, type Transform } from 'node:stream'
-import { createGunzip, inflateRawSync } from 'node:zlib'
+import { open, readdir, stat } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { createGunzip, createInflateRaw } from 'node:zlib'
 import { UsageError } from '../model/errors.ts'
 import { encodingOf } from '../model/text.ts'
 
@@ -12,15 +13,13 @@ export interface InputFile {
   /** For messages: `export.zip/Queries.csv`. */
   readonly name: string
   readonly base: string
-  /** Where it lies by itself; null for what is inside an archive. */
+  /** Where its bytes lie as they are; null for what is packed. */
   readonly path: string | null
-  /** Its bytes as they are, without compression as gzip. */
+  /** Its bytes, unpacked. */
   readonly chunks: () => AsyncIterable<Buffer>
 }
 
 const chunkBytes = 1 << 20
-/** An export of Search Console has some 100 kB; what unpacks to more is no such file. */
-const largestEntry = 200_000_000
 const mostFiles = 20_000
 
 /** The files of a path, in the order of the archive or by name; hidden ones are left out. Throws a sentence where there are none. */
@@ -35,15 +34,21 @@ export async function inputFiles(path: string): Promise<readonly InputFile[]> {
   })
   if (found.isDirectory()) return await filesOfFolder(path)
   const start = await firstBytes(path)
-  if (start.length === 0) throw new UsageError(`${path} is empty. Export it again`)
-  return start.readUInt32LE(0) === zipEntry ? await filesOfZip(path) : [plainFile(path, path)]
+  if (start === null) throw new UsageError(`${path} is empty. Export it again`)
+  return start.readUInt32LE(0) === zipEntry ? await filesOfZip(path) : [plainFile(path, start)]
 }
+
+/** What SQLite leaves beside a database is no file of its own. */
+const isHidden = (name: string): boolean =>
+  name.split(/[/\\]/).some((part) => part.startsWith('.') || part === '__MACOSX') ||
+  /-(wal|shm|journal)$/.test(name)
 
 async function filesOfFolder(folder: string): Promise<readonly InputFile[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   const paths = entries
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((path) => !isHidden(relative(folder, path)))
     .sort()
   if (paths.length === 0)
     throw new UsageError(`The folder ${folder} holds no file. Name the one with the export`)
@@ -51,85 +56,98 @@ async function filesOfFolder(folder: string): Promise<readonly InputFile[]> {
     throw new UsageError(
       `The folder ${folder} holds more than ${mostFiles} files. Name the one with the export`,
     )
-  return paths.map((path) => plainFile(path, path))
+  const files: InputFile[] = []
+  for (const path of paths) files.push(plainFile(path, await firstBytes(path)))
+  return files
 }
 
-function plainFile(path: string, name: string): InputFile {
+function plainFile(path: string, start: Buffer | null): InputFile {
+  const isPacked = start?.readUInt16BE(0) === 0x1f8b
+  const bytes = () => createReadStream(path, { highWaterMark: chunkBytes })
   return {
-    name,
+    name: path,
     base: basename(path),
-    path,
-    chunks: async function* () {
-      const isPacked = (await firstBytes(path)).readUInt16BE(0) === 0x1f8b
-      const file = createReadStream(path, { highWaterMark: chunkBytes })
-      // Errors of the file come through the stream that is read.
-      const source: Readable | Transform = isPacked
-        ? pipeline(file, createGunzip({ chunkSize: chunkBytes }), () => {})
-        : file
-      try {
-        yield* source as AsyncIterable<Buffer>
-      } catch (error) {
-        throw isPacked
-          ? new UsageError(`${name} is cut or damaged: it cannot be unpacked to its end. Export it again`, {
-              cause: error,
-            })
-          : error
-      }
-    },
+    path: isPacked ? null : path,
+    chunks: () => (isPacked ? unpacked(bytes(), createGunzip({ chunkSize: chunkBytes }), path) : bytes()),
   }
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
+/** Errors of the file come through the stream that is read. */
+async function* unpacked(file: Readable, unpack: Transform, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield* pipeline(file, unpack, () => {}) as AsyncIterable<Buffer>
+  } catch (error) {
+    throw new UsageError(`${name} is cut or damaged: it cannot be unpacked to its end. Export it again`, {
+      cause: error,
+    })
+  }
+}
+
+/** The first four bytes; null where there are none. */
+async function firstBytes(path: string): Promise<Buffer | null> {
   await using file = await open(path)
-  const bytes = Buffer.alloc(4)
-  const { bytesRead } = await file.read(bytes, 0, 4, 0)
-  return bytesRead === 0 ? bytes.subarray(0, 0) : bytes
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
+  return bytesRead === 0 ? null : buffer
 }
 
 const zipEntry = 0x04034b50
-const [zipDirectory, zipEnd] = [0x02014b50, 0x06054b50]
+const zipDirectory = 0x02014b50
+/** The end of an archive, with the longest comment. */
+const mostZipEnd = 22 + 65_535
 
-/** The files of an archive in its order. Archives of these tools are small: they are read at once. */
+/** The files of an archive in its order. */
 async function filesOfZip(path: string): Promise<readonly InputFile[]> {
-  const damaged = (cause?: unknown) =>
-    new UsageError(`${path} is cut or damaged: it is no whole ZIP archive. Download it again`, { cause })
-  const bytes = await readFile(path)
-  const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
-  if (end === -1 || bytes.length < end + 22 || bytes.readUInt32LE(end) !== zipEnd) throw damaged()
+  const damaged = () =>
+    new UsageError(`${path} is cut or damaged: it is no whole ZIP archive. Download it again`)
+  const read = async (from: number, length: number): Promise<Buffer> => {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from)
+    if (bytesRead < length) throw damaged()
+    return buffer
+  }
+  const { size: all } = await stat(path)
+  const tail = await read(Math.max(0, all - mostZipEnd), Math.min(all, mostZipEnd))
+  const end = tail.lastIndexOf('PK\u0005\u0006', undefined, 'latin1')
+  if (end === -1 || tail.length < end + 22) throw damaged()
+  const [length, start] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)]
+  if (start + length > all) throw damaged()
+  const directory = await read(start, length)
   const files: InputFile[] = []
-  let at = bytes.readUInt32LE(end + 16)
-  for (let count = bytes.readUInt16LE(end + 10); count > 0; count--) {
-    if (at + 46 > end || bytes.readUInt32LE(at) !== zipDirectory) throw damaged()
-    const method = bytes.readUInt16LE(at + 10)
-    const [packed, size] = [bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)]
-    const [nameSize, extra, comment] = [28, 30, 32].map((place) => bytes.readUInt16LE(at + place)) as [
-      number,
-      number,
-      number,
-    ]
-    const offset = bytes.readUInt32LE(at + 42)
-    const inside = bytes.toString('utf8', at + 46, at + 46 + nameSize)
-    at += 46 + nameSize + extra + comment
-    if (inside.endsWith('/') || basename(inside).startsWith('.') || inside.startsWith('__MACOSX/')) continue
-    if (size > largestEntry)
-      throw new UsageError(
-        `${path}/${inside} is larger than 200 MB unpacked. Unpack the archive, and name the folder`,
-      )
+  for (let at = 0; at + 46 <= length; ) {
+    if (directory.readUInt32LE(at) !== zipDirectory) throw damaged()
+    const isStored = directory.readUInt16LE(at + 10) === 0
+    const [packed, size] = [directory.readUInt32LE(at + 20), directory.readUInt32LE(at + 24)]
+    const nameEnd = at + 46 + directory.readUInt16LE(at + 28)
+    const offset = directory.readUInt32LE(at + 42)
+    const inside = directory.toString('utf8', at + 46, nameEnd)
+    at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
+    if (inside.endsWith('/') || isHidden(inside)) continue
+    const name = `${path}/${inside}`
+    const entry = async function* (): AsyncGenerator<Buffer> {
+      if (size === 0) return
+      const head = await read(offset, 30)
+      const begin = offset + 30 + head.readUInt16LE(26) + head.readUInt16LE(28)
+      const body = createReadStream(path, {
+        start: begin,
+        end: begin + packed - 1,
+        highWaterMark: chunkBytes,
+      })
+      let given = 0
+      for await (const chunk of isStored
+        ? body
+        : unpacked(body, createInflateRaw({ chunkSize: chunkBytes }), name)) {
+        given += chunk.length
+        yield chunk
+      }
+      if (given !== size) throw damaged()
+    }
+    const isGzip = inside.endsWith('.gz')
     files.push({
-      name: `${path}/${inside}`,
+      name,
       base: basename(inside),
       path: null,
-      chunks: async function* () {
-        try {
-          const begin = offset + 30 + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
-          const body = bytes.subarray(begin, begin + packed)
-          const plain = method === 0 ? body : inflateRawSync(body, { maxOutputLength: size + 1 })
-          if (plain.length !== size) throw damaged()
-          yield plain
-        } catch (error) {
-          throw error instanceof UsageError ? error : damaged(error)
-        }
-      },
+      chunks: () =>
+        isGzip ? unpacked(Readable.from(entry()), createGunzip({ chunkSize: chunkBytes }), name) : entry(),
     })
   }
   if (files.length === 0) throw new UsageError(`${path} holds no file. Download it again`)
@@ -147,7 +165,7 @@ export async function digestOf(files: readonly InputFile[]): Promise<string> {
   return createHash('sha256').update(digests.sort().join()).digest('hex')
 }
 
-/** Up to so many bytes from the start of a file. */
+/** How a file begins: up to so many of its bytes. */
 export async function startOf(file: InputFile, most: number): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
@@ -159,16 +177,74 @@ export async function startOf(file: InputFile, most: number): Promise<Buffer> {
   return Buffer.concat(parts).subarray(0, most)
 }
 
-/** The bytes of a text file as UTF-8: what begins as UTF-16 is turned into it. */
+/** The text that a file begins with, in the encoding that its first bytes say. */
+export function textOfStart(start: Buffer): string {
+  return new TextDecoder(encodingOf(start)).decode(start, { stream: true })
+}
+
+/** The bytes of a text file as UTF-8, in pieces of whole characters: UTF-16 is turned into it. Throws a sentence for other bytes. */
 export async function* utf8Chunks(file: InputFile): AsyncGenerator<Buffer> {
-  let decoder: InstanceType<typeof TextDecoder> | null = null
+  let decoder = null as InstanceType<typeof TextDecoder> | null
   let isFirst = true
+  let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of file.chunks()) {
-    if (isFirst) {
-      const encoding = encodingOf(chunk)
-      if (encoding !== 'utf-8') decoder = new TextDecoder(encoding)
-      isFirst = false
+    if (isFirst && encodingOf(chunk) !== 'utf-8') decoder = new TextDecoder(encodingOf(chunk))
+    if (decoder !== null) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+    else {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const end = endOfCharacters(bytes)
+      if (!isUtf8(bytes.subarray(0, end))) throw await notUtf8(file)
+      yield bytes.subarray(
+        isFirst && bytes.readUIntBE(0, Math.min(3, bytes.length)) === 0xefbbbf ? 3 : 0,
+        end,
+      )
+      rest = bytes.subarray(end)
     }
-    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }))
+    isFirst = false
   }
+  if (rest.length > 0) throw await notUtf8(file)
+}
+
+/** Where the last whole character ends. */
+function endOfCharacters(bytes: Buffer): number {
+  for (let back = 1; back < 4 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] as number
+    if (byte < 0x80) break
+    if (byte < 0xc0) continue
+    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    return length > back ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
+
+async function notUtf8(file: InputFile): Promise<UsageError> {
+  let line = 0
+  for await (const bytes of linesOf(file.name, file.chunks())) {
+    line++
+    if (!isUtf8(bytes)) break
+  }
+  return new UsageError(`${file.name}:${line}: the line is not UTF-8. Save the file as UTF-8`)
+}
+
+/** No line of these files is longer: Serposcope cuts its statements at 2 MB. */
+const longestLine = 64 << 20
+
+/** The lines of a text, without their ends. */
+export async function* linesOf(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  let line = 1
+  for await (const chunk of chunks) {
+    let from = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      const bytes = chunk.subarray(from, end)
+      yield rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+      rest = rest.subarray(0, 0)
+      from = end + 1
+      line++
+    }
+    rest = rest.length === 0 ? chunk.subarray(from) : Buffer.concat([rest, chunk.subarray(from)])
+    if (rest.length > longestLine)
+      throw new UsageError(`${name}:${line}: the line is longer than 64 MB. Check the file`)
+  }
+  if (rest.length > 0) yield rest
 }

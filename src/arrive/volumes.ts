@@ -4,8 +4,8 @@ import { queryKey } from '../store/sqlite/clicks/draft.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { readDay } from './clicks/rows.ts'
 import { twoLetters } from './countries.ts'
-import { type CsvRecord, cellText, readCsvBytes, separatorOf } from './csv-bytes.ts'
-import { inputFiles, startOf, utf8Chunks } from './input-files.ts'
+import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
+import { inputFiles, startOf, textOfStart } from './input-files.ts'
 
 type VolumeRow = Parameters<Store['addVolumes']>[0][number]
 
@@ -49,6 +49,7 @@ const buckets: ReadonlyMap<number, readonly [least: number, most: number]> = new
   [5_000_000, [1_000_000, 10_000_000]],
 ])
 
+const headBytes = 1 << 16
 /** Lines before the header of a file, at most. */
 const mostTitles = 10
 /** Fewer numbers that are all steps may be so by chance. */
@@ -60,21 +61,21 @@ export async function readVolumes(path: string, options: VolumeOptions): Promise
   const [file] = files
   if (file === undefined || files.length > 1)
     throw new UsageError(`${path} holds ${files.length} files. Name one file of search volumes`)
-  const head = new TextDecoder(await encodingOfStart(file))
-    .decode(await startOf(file, 65_536))
-    .replace(/^\ufeff/, '')
-  if (head.startsWith('PK') || head.startsWith('PAR1'))
+  const head = textOfStart(await startOf(file, headBytes))
+  if (head.startsWith('PAR1'))
     throw new UsageError(`${path} is no CSV. Save the table of search volumes as CSV`)
-  const lines = head.split(/\r?\n/).slice(0, mostTitles)
-  const headerLine = lines.findIndex((line) => headerOf(cellsOf(line), options) !== null)
-  if (headerLine === -1)
+  const titles = firstRows(head).slice(0, mostTitles)
+  const headerAt = titles.findIndex(({ cells }) => headerOf(cells, options) !== null)
+  const headerRow = titles[headerAt]
+  if (headerRow === undefined)
     throw new UsageError(
       `${path} has no columns of a keyword and its volume in its first ${mostTitles} lines. Name them: --column query=Phrase --column volume=Searches; nothing was stored`,
     )
-  const header = cellsOf(lines[headerLine] as string)
+  const header = headerRow.cells.map((cell) => cell.trim())
   const places = headerOf(header, options) as Readonly<Record<VolumeColumn, number>>
-  const source = sourceOf(lines, header, file.base)
-  const day = options.day ?? dayOfTitles(lines.slice(0, headerLine)) ?? options.today
+  const above = titles.slice(0, headerAt).map(({ cells }) => cells.join(' '))
+  const source = sourceOf(above, header, file.base)
+  const day = options.day ?? dayOfTitles(above) ?? options.today
   if (places.country === -1 && options.country === null)
     throw new UsageError(
       `${path} does not say of which country its volumes are. Name it: --country us, or --country all; nothing was stored`,
@@ -83,37 +84,33 @@ export async function readVolumes(path: string, options: VolumeOptions): Promise
   const read: { readonly row: VolumeRow; readonly line: number }[] = []
   let empty = 0
   let hasMonths = false
-  await readCsvBytes(
-    utf8Chunks(file),
-    { file: path, separator: separatorOf(lines[headerLine] as string) },
-    (record) => {
-      if (record.line <= headerLine + 1) return
-      const cell = (place: number): string =>
-        place === -1 || place >= record.cells ? '' : cellText(record, place).trim()
-      const query = queryKey(cell(places.query))
-      const text = cell(places.volume)
-      hasMonths ||= months.some((place) => cell(place) !== '')
-      if (query === '') return
-      if (text === '' || /^([-–—]|n\/?a|null|no data)$/i.test(text)) {
-        empty++
-        return
-      }
-      const own = places.day === -1 ? -1 : readDay(cell(places.day))
-      const country = countryOf(record, cell(places.country), path, options)
-      read.push({
-        line: record.line,
-        row: {
-          query,
-          country,
-          source,
-          ...volumeOf(text, `${path}:${record.line}`),
-          day: own === -1 ? day : own,
-          file: file.base,
-          addedAt: options.now,
-        },
-      })
-    },
-  )
+  await readCsv(file, separatorOf(head), (record) => {
+    if (record.line <= headerRow.line) return
+    const cell = (place: number): string =>
+      place === -1 || place >= record.cells ? '' : cellText(record, place).trim()
+    const query = queryKey(cell(places.query))
+    const text = cell(places.volume)
+    hasMonths ||= months.some((place) => cell(place) !== '')
+    if (query === '') return
+    if (text === '' || /^([-–—]|n\/?a|null|no data)$/i.test(text)) {
+      empty++
+      return
+    }
+    const own = places.day === -1 ? -1 : readDay(cell(places.day))
+    const country = countryOf(record, cell(places.country), path, options)
+    read.push({
+      line: record.line,
+      row: {
+        query,
+        country,
+        source,
+        ...volumeOf(text, `${path}:${record.line}`),
+        day: own === -1 ? day : own,
+        file: file.base,
+        addedAt: options.now,
+      },
+    })
+  })
   if (read.length === 0)
     throw new UsageError(`${path} has no volume below its header. Export it again; nothing was stored`)
   const areSteps =
@@ -125,35 +122,12 @@ export async function readVolumes(path: string, options: VolumeOptions): Promise
   return { source, rows, empty }
 }
 
-async function encodingOfStart(file: Parameters<typeof startOf>[0]): Promise<string> {
-  const [first, second] = await startOf(file, 2)
-  return first === 0xff && second === 0xfe
-    ? 'utf-16le'
-    : first === 0xfe && second === 0xff
-      ? 'utf-16be'
-      : 'utf-8'
-}
-
-function cellsOf(line: string): readonly string[] {
-  const separator = String.fromCharCode(separatorOf(line))
-  return (
-    line.match(
-      new RegExp(`(?:"(?:[^"]|"")*"|[^${separator}"])+|(?<=^|${separator})(?=${separator}|$)`, 'g'),
-    ) ?? []
-  ).map((cell) =>
-    cell
-      .replace(/^"(.*)"$/s, '$1')
-      .replaceAll('""', '"')
-      .trim(),
-  )
-}
-
 /** The places of the columns; null where the line is no header of volumes. */
 function headerOf(
   cells: readonly string[],
   { columns }: Pick<VolumeOptions, 'columns'>,
 ): Readonly<Record<VolumeColumn, number>> | null {
-  const names = cells.map((cell) => cell.toLowerCase())
+  const names = cells.map((cell) => cell.trim().toLowerCase())
   const placeOf = (column: VolumeColumn): number => {
     const given = columns[column]
     if (given !== undefined) return names.indexOf(given.toLowerCase())
@@ -172,9 +146,9 @@ function headerOf(
 const planner = 'Keyword Planner'
 
 /** Who made the file, by its titles and its columns; else its name. */
-function sourceOf(lines: readonly string[], header: readonly string[], base: string): string {
+function sourceOf(titles: readonly string[], header: readonly string[], base: string): string {
   const has = (name: string): boolean => header.includes(name)
-  if (/^"?Keyword Stats\b/.test(lines[0] ?? '') || has('Avg. monthly searches')) return planner
+  if (/^"?Keyword Stats\b/.test(titles[0] ?? '') || has('Avg. monthly searches')) return planner
   if (has('Parent Keyword') || has('Traffic potential')) return 'Ahrefs'
   if (has('Competitive Density') || has('Keyword Difficulty')) return 'Semrush'
   return base

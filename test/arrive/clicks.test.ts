@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { deflateRawSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
@@ -12,6 +12,7 @@ import { readDay, siteOfProperty } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
+import { zipOf } from '../support/zip.ts'
 
 const samples = fileURLToPath(new URL('samples', import.meta.url))
 let folder = ''
@@ -411,32 +412,3 @@ test('the view of clicks has the rows that reports sum, and no others', async ()
     { numRuns: 25 },
   )
 })
-
-/** A ZIP archive of these files. */
-function zipOf(files: readonly (readonly [name: string, bytes: Buffer])[]): Buffer {
-  const [bodies, directory]: [Buffer[], Buffer[]] = [[], []]
-  let offset = 0
-  for (const [name, bytes] of files) {
-    const packed = deflateRawSync(bytes)
-    const local = Buffer.alloc(30)
-    local.writeUInt32LE(0x04034b50, 0)
-    local.writeUInt16LE(name.length, 26)
-    const entry = Buffer.alloc(46)
-    entry.writeUInt32LE(0x02014b50, 0)
-    entry.writeUInt16LE(8, 10)
-    entry.writeUInt32LE(packed.length, 20)
-    entry.writeUInt32LE(bytes.length, 24)
-    entry.writeUInt16LE(name.length, 28)
-    entry.writeUInt32LE(offset, 42)
-    bodies.push(local, Buffer.from(name), packed)
-    directory.push(entry, Buffer.from(name))
-    offset += 30 + name.length + packed.length
-  }
-  const end = Buffer.alloc(22)
-  end.writeUInt32LE(0x06054b50, 0)
-  end.writeUInt16LE(files.length, 8)
-  end.writeUInt16LE(files.length, 10)
-  end.writeUInt32LE(Buffer.concat(directory).length, 12)
-  end.writeUInt32LE(offset, 16)
-  return Buffer.concat([...bodies, ...directory, end])
-}

@@ -1,3 +1,5 @@
+import type { TextRow } from '../csv.ts'
+
 /** What a column of rows by name says. */
 export type ClickField =
   | 'date'
@@ -90,7 +92,7 @@ function decimalOf(text: string): number | null {
  * shape; the message of a later row that has one.
  */
 export function uiTable(
-  rows: readonly { readonly cells: readonly string[]; readonly line: number }[],
+  rows: readonly TextRow[],
 ): UiTable | null | { readonly line: number; readonly mistake: string } {
   const read: UiRow[] = []
   for (const { cells, line } of rows) {

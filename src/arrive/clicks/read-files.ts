@@ -3,8 +3,17 @@ import * as zlib from 'node:zlib'
 import { gunzipSync } from 'node:zlib'
 import { UsageError } from '../../model/errors.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
-import { type CsvRecord, cellText, digitsIn, readCsvBytes, separatorOf } from '../csv-bytes.ts'
-import { type InputFile, startOf, utf8Chunks } from '../input-files.ts'
+import {
+  type CsvRecord,
+  cellText,
+  digitsIn,
+  firstRows,
+  readCsv,
+  separatorOf,
+  type TextRow,
+  textRow,
+} from '../csv.ts'
+import { type InputFile, linesOf, startOf, textOfStart, utf8Chunks } from '../input-files.ts'
 import { type ClickLayout, isComparison, layoutOf, type UiTable, uiTable } from './layout.ts'
 import type { RowReader } from './rows.ts'
 
@@ -26,69 +35,46 @@ export async function recognise(file: InputFile): Promise<RecognisedFile> {
   const head = await startOf(file, headBytes)
   if (head.length === 0) return { kind: 'other', file }
   if (head.subarray(0, 4).toString('latin1') === 'PAR1') return await recogniseParquet(file)
-  const [text = ''] = [decoded(head)]
+  const text = textOfStart(head)
   const first = text.trimStart()[0]
   if (first === '{' || first === '[') return await recogniseJson(file, text)
   return await recogniseCsv(file, text)
 }
 
-function decoded(head: Buffer): string {
-  const [a, b] = head
-  const encoding = a === 0xff && b === 0xfe ? 'utf-16le' : a === 0xfe && b === 0xff ? 'utf-16be' : 'utf-8'
-  return new TextDecoder(encoding).decode(head)
-}
-
 async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFile> {
-  const where = { file: file.name, separator: separatorOf(head) }
-  const { records, isWhole } = await firstRecords(file, where)
-  const [header, ...rows] = records
+  const separator = separatorOf(head)
+  const [header, first] = firstRows(head)
   if (header === undefined) return { kind: 'other', file }
-  if (isComparison(header.cells, rows[0]?.cells))
+  if (isComparison(header.cells, first?.cells))
     throw new UsageError(
       `${file.name} compares two periods. Export one period alone from Search Console, without Compare`,
     )
   // In English it has the names of the API: the form of its rates tells them apart.
-  const table = isWhole && header.cells.length === 5 ? uiTable(rows) : null
-  if (table !== null && 'mistake' in table)
-    throw new UsageError(`${file.name}:${table.line}: ${table.mistake}; nothing was stored`)
+  const table = header.cells.length === 5 ? await readUiTable(file, separator) : null
   if (table !== null) return { kind: 'ui', file, table }
   const layout = layoutOf(header.cells)
   if (layout === null) return { kind: 'other', file }
-  const columns = header.cells.length
   return {
     kind: 'rows',
     file,
     layout,
-    read: (draft, take) => readCsvRows(file, { ...where, columns }, draft, take),
+    read: (draft, take) => readCsvRows(file, { separator, columns: header.cells.length }, draft, take),
   }
 }
 
-interface CsvPlace {
-  readonly file: string
-  readonly separator: number
-}
-
-class Enough extends Error {}
-
-/** The first rows of a file, as text; all of a table of the UI export. */
-async function firstRecords(file: InputFile, where: CsvPlace) {
-  const records: { readonly cells: readonly string[]; readonly line: number }[] = []
-  try {
-    await readCsvBytes(utf8Chunks(file), where, (record) => {
-      if (records.length > mostUiRows) throw new Enough()
-      const cells = Array.from({ length: record.cells }, (_, cell) => cellText(record, cell))
-      records.push({ cells, line: record.line })
-    })
-  } catch (error) {
-    if (error instanceof Enough) return { records, isWhole: false }
-    throw error
-  }
-  return { records, isWhole: true }
+/** A table of the UI export as a whole; null where it is none. */
+async function readUiTable(file: InputFile, separator: number): Promise<UiTable | null> {
+  const rows: TextRow[] = []
+  await readCsv(file, separator, (record) => rows.push(textRow(record)) <= mostUiRows)
+  const table = rows.length > mostUiRows ? null : uiTable(rows.slice(1))
+  if (table !== null && 'mistake' in table)
+    throw new UsageError(`${file.name}:${table.line}: ${table.mistake}; nothing was stored`)
+  return table
 }
 
 async function readCsvRows(
   file: InputFile,
-  { columns, ...where }: CsvPlace & { readonly columns: number },
+  { separator, columns }: { readonly separator: number; readonly columns: number },
   draft: ClickDraft,
   take: (reader: RowReader) => void,
 ): Promise<void> {
@@ -109,7 +95,7 @@ async function readCsvRows(
     where: () => `${file.name}:${at().line}`,
   }
   let isHeader = true
-  await readCsvBytes(utf8Chunks(file), where, (one) => {
+  await readCsv(file, separator, (one) => {
     record = one
     if (isHeader) {
       isHeader = false
@@ -166,7 +152,10 @@ async function recogniseJson(file: InputFile, head: string): Promise<RecognisedF
       layout,
       read: async (draft, take) => {
         const reader = jsonReader(file, draft, names, keyed)
-        for await (const { text, line } of linesOf(utf8Chunks(file))) {
+        let line = 0
+        for await (const bytes of linesOf(file.name, utf8Chunks(file))) {
+          line++
+          const text = bytes.toString()
           if (text.trim() === '') continue
           const row = parsed(text)
           if (!isRow(row))
@@ -189,11 +178,7 @@ async function recogniseJson(file: InputFile, head: string): Promise<RecognisedF
       )
     parts.push(chunk)
   }
-  const whole = parsed(
-    Buffer.concat(parts)
-      .toString('utf8')
-      .replace(/^\ufeff/, ''),
-  )
+  const whole = parsed(Buffer.concat(parts).toString())
   if (whole === undefined)
     throw new UsageError(`${file.name} is no whole JSON: it may be cut. Export it again; nothing was stored`)
   const rows = [whole]
@@ -260,18 +245,6 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
     },
     where: () => `${file.name}:${line}`,
   }
-}
-
-async function* linesOf(chunks: AsyncIterable<Buffer>) {
-  let rest = ''
-  let line = 0
-  const decoder = new TextDecoder()
-  for await (const chunk of chunks) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = parts.pop() as string
-    for (const text of parts) yield { text, line: ++line }
-  }
-  if (rest !== '') yield { text: rest, line: ++line }
 }
 
 async function recogniseParquet(file: InputFile): Promise<RecognisedFile> {

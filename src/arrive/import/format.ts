@@ -34,13 +34,13 @@ export interface ImportOptions {
  * The site of a file that does not name it: the one that was typed, else the one in the name of the file, else the host of the page that
  * ranks, else that of the row before.
  */
-export function siteGuess({ path }: ForeignFile, { target }: ImportOptions, ofName: string | null = null) {
+export function siteGuess({ name }: ForeignFile, { target }: ImportOptions, ofName: string | null = null) {
   const named = target ?? ofName
   let last = named === null ? null : siteOf(named)
   return (link: string | null): string => {
     if (named === null && link !== null) last = hostIn(link) ?? last
     if (last !== null) return last
-    throw new UsageError(`${path} does not say whose ranks it has. Name the site with --target acme.com`)
+    throw new UsageError(`${name} does not say whose ranks it has. Name the site with --target acme.com`)
   }
 }
 

@@ -34,7 +34,7 @@ describe('a file that is broken ends in one sentence, and nothing of it is store
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
-  const rows = Array.from({ length: 400_000 }, (_, row) => `2026-01-05,word ${row},${1 + (row % 90)}\n`).join(
+  const rows = Array.from({ length: 40_000 }, (_, row) => `2026-01-05,word ${row},${1 + (row % 90)}\n`).join(
     '',
   )
 
@@ -43,22 +43,17 @@ describe('a file that is broken ends in one sentence, and nothing of it is store
       'cut.csv',
       `date,keyword,rank\n${rows}2026-01-05,wo`,
       ['--target', 'a.com'],
-      /cut\.csv, line 400002: .*cut off/,
+      /cut\.csv:40002: .*cut off/,
     ],
-    ['quote.csv', 'date,keyword,rank\n2026-01-05,"wo,3\n', ['--target', 'a.com'], /line 2/],
-    [
-      'day.csv',
-      'date,keyword,rank\n2026-02-30,word,3\n',
-      ['--target', 'a.com'],
-      /day\.csv, line 2: '2026-02-30'/,
-    ],
+    ['quote.csv', 'date,keyword,rank\n2026-01-05,"wo,3\n', ['--target', 'a.com'], /quote\.csv:2: /],
+    ['day.csv', 'date,keyword,rank\n2026-02-30,word,3\n', ['--target', 'a.com'], /day\.csv:2: '2026-02-30'/],
     ['two.csv', 'date,keyword,rank\n05/01/2026,word,3\n', ['--target', 'a.com'], /--days dmy or --days mdy/],
     ['no-target.csv', 'date,keyword,rank\n2026-01-05,word,3\n', [], /--target/],
     [
       'bytes.csv',
       Buffer.from('date,keyword,rank\n2026-01-05,w\xf6rt,3\n', 'latin1'),
       ['--target', 'a.com'],
-      /UTF-8.*line/,
+      /bytes\.csv:2: .*UTF-8/,
     ],
     ['noise.bin', Buffer.from([1, 0, 2, 0, 3]), [], /neither a text nor/],
     ['empty.csv', '', [], /is empty/],
@@ -87,12 +82,10 @@ describe('a file that is broken ends in one sentence, and nothing of it is store
     )
     const dump = readFileSync(serposcope.write(mkdtempSync(join(folder, 'cut-')), trueHistories()))
     expect(await refused(written('cut.sql.gz', dump.subarray(0, dump.length >> 1)))).toMatch(
-      /cut\.sql\.gz .*line/,
+      /cut\.sql\.gz is cut or damaged/,
     )
     const plain = gunzipSync(dump).toString()
-    expect(await refused(written('short.sql', plain.slice(0, plain.length - 30)))).toMatch(
-      /short\.sql, line \d+/,
-    )
+    expect(await refused(written('short.sql', plain.slice(0, plain.length - 30)))).toMatch(/short\.sql:\d+: /)
   })
 
   test('nothing of them is in the database', () => {

@@ -1,12 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ImportOptions } from '../../../src/arrive/import/format.ts'
 import { importFiles } from '../../../src/arrive/import/import.ts'
 import { formats } from '../../../src/arrive/import/registry.ts'
 import { type ImportedRow, undoImport } from '../../../src/store/sqlite/imports/imports.ts'
+import { zipOf } from '../../support/zip.ts'
 import { samples } from './samples.ts'
 import { trueHistories } from './truth.ts'
 
@@ -153,6 +155,36 @@ describe.each(samples)('$format', (sample) => {
   test('nothing is left beside the file', () => {
     expect(readdirSync(place)).toEqual(written)
   })
+})
+
+test('files are found in an archive, in folders and packed, and hidden ones are passed over', async () => {
+  const place = mkdtempSync(join(folder, 'archive-'))
+  const written = samples
+    .filter(({ format }) => ['serpbear', 'stat', 'serposcope'].includes(format))
+    .map((sample) => sample.write(mkdtempSync(join(place, 'one-')), trueHistories()))
+  const files = written.map((path) => [`exports/${basename(path)}`, readFileSync(path)] as const)
+  const others = [
+    ['notes.txt', Buffer.from('no table')],
+    ['__MACOSX/exports/._a.csv', Buffer.from('keyword,date,rank\n')],
+  ] as const
+  const archive = join(place, 'all.zip')
+  writeFileSync(archive, zipOf([...files, ...others]))
+  const { files: read, strangers } = await importing(archive, 'archive.db')
+  expect(read.map(({ format }) => format).sort()).toEqual(['serpbear', 'serposcope', 'stat'])
+  expect(strangers).toEqual([`${archive}/notes.txt`])
+  rmSync(archive)
+  const table = 'keyword,date,rank,target\nlamp,2026-01-05,4,acme.com\n'
+  writeFileSync(join(place, 'packed.csv.gz'), gzipSync(table))
+  writeFileSync(join(place, '.hidden.csv'), table)
+  const again = await importing(place, 'folder.db')
+  expect(again.files.map(({ format }) => format).sort()).toEqual(['serpbear', 'serposcope', 'stat', 'table'])
+  const observed = (database: string): readonly string[] =>
+    rowsIn(database)
+      .map(({ query, gl, date, rank, state }) => `${query} ${gl} ${date} ${rank} ${state}`)
+      .sort()
+  const lamp = 'lamp null 2026-01-05 4 ranked'
+  expect(observed('folder.db')).toContain(lamp)
+  expect(observed('folder.db').filter((one) => one !== lamp)).toEqual(observed('archive.db'))
 })
 
 describe('SerpBear', () => {

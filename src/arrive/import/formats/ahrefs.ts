@@ -1,7 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
 import { countryNamed } from '../../countries.ts'
 import { type ForeignFormat, siteGuess } from '../format.ts'
-import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
+import { type ForeignTable, tableIn } from '../table.ts'
 import { readDay, readLink, readRank, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
@@ -25,29 +25,28 @@ export const ahrefsFormat: ForeignFormat = {
       volume: table.column('volume'),
       country: table.column('country'),
     }
-    const dated = readDay(/\d{4}-\d{2}-\d{2}/.exec(file.name)?.[0] ?? '', null)
+    const dated = readDay(/\d{4}-\d{2}-\d{2}/.exec(file.base)?.[0] ?? '', null)
     const day = options.day ?? dated
     if (typeof day !== 'number')
-      throw new UsageError(`${file.path} does not say of which day it is. Name it with --day 2026-03-01`)
-    const siteFor = siteGuess(file, options, domainIn(file.name))
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const text = neededCell(row, column.keyword, file)
-        const rank = readRank(neededCell(row, column.position, file))
-        const url = readLink(cellOf(row, column.url))
-        const kind = (cellOf(row, column.kind) ?? '').toLowerCase()
-        const country = cellOf(row, column.country) ?? ''
-        const query = into.query({
-          text,
-          gl: country === '' ? null : countryNamed(country),
-          volume: volumeIn(cellOf(row, column.volume)),
-        })
-        const series = into.series(query, siteFor(url), 'organic')
-        if (!('rank' in rank)) into.unknown(series, day, 'no position now: lost, or not looked up again')
-        else if (kind !== '' && kind !== 'organic')
-          into.unknown(series, day, 'it ranked with another element of the page, not among organic results')
-        else into.ranked(series, day, rank.rank, url)
-      }
+      throw new UsageError(`${file.name} does not say of which day it is. Name it with --day 2026-03-01`)
+    const siteFor = siteGuess(file, options, domainIn(file.base))
+    await table.eachRow((row) => {
+      const text = row.needed(column.keyword)
+      const rank = readRank(row.needed(column.position))
+      const url = readLink(row.cell(column.url))
+      const kind = row.cell(column.kind).toLowerCase()
+      const country = row.cell(column.country)
+      const query = into.query({
+        text,
+        gl: country === '' ? null : countryNamed(country),
+        volume: volumeIn(row.cell(column.volume)),
+      })
+      const series = into.series(query, siteFor(url), 'organic')
+      if (!('rank' in rank)) into.unknown(series, day, 'no position now: lost, or not looked up again')
+      else if (kind !== '' && kind !== 'organic')
+        into.unknown(series, day, 'it ranked with another element of the page, not among organic results')
+      else into.ranked(series, day, rank.rank, url)
+    })
   },
 }
 
@@ -69,24 +68,23 @@ export const ahrefsOldFormat: ForeignFormat = {
       url: table.column('url'),
       volume: table.column('volume'),
     }
-    const siteFor = siteGuess(file, options, domainIn(file.name))
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const query = into.query({
-          text: neededCell(row, column.keyword, file),
-          volume: volumeIn(cellOf(row, column.volume)),
-        })
-        const url = readLink(cellOf(row, column.url))
-        const series = into.series(query, siteFor(url), 'organic')
-        const rank = readRank(neededCell(row, column.position, file))
-        const day = dayIn(file, row.line, neededCell(row, column.updated, file), options)
-        if ('rank' in rank) into.ranked(series, day, rank.rank, url)
-        else into.unknown(series, day, 'no position: lost, or not looked up again')
-        const earlier = readRank(cellOf(row, column.earlier) ?? '')
-        const earlierDay = readDay(cellOf(row, column.earlierDay) ?? '', options.order)
-        if ('rank' in earlier && typeof earlierDay === 'number' && earlierDay !== day)
-          into.ranked(series, earlierDay, earlier.rank, null)
-      }
+    const siteFor = siteGuess(file, options, domainIn(file.base))
+    await table.eachRow((row) => {
+      const query = into.query({
+        text: row.needed(column.keyword),
+        volume: volumeIn(row.cell(column.volume)),
+      })
+      const url = readLink(row.cell(column.url))
+      const series = into.series(query, siteFor(url), 'organic')
+      const rank = readRank(row.needed(column.position))
+      const day = dayIn(row, row.needed(column.updated), options)
+      if ('rank' in rank) into.ranked(series, day, rank.rank, url)
+      else into.unknown(series, day, 'no position: lost, or not looked up again')
+      const earlier = readRank(row.cell(column.earlier))
+      const earlierDay = readDay(row.cell(column.earlierDay), options.order)
+      if ('rank' in earlier && typeof earlierDay === 'number' && earlierDay !== day)
+        into.ranked(series, earlierDay, earlier.rank, null)
+    })
   },
 }
 

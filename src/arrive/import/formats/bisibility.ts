@@ -1,5 +1,6 @@
 import { UsageError } from '../../../model/errors.ts'
 import { countryNamed } from '../../countries.ts'
+import { utf8Chunks } from '../../input-files.ts'
 import { type ForeignFormat, siteGuess } from '../format.ts'
 import type { ForeignFile } from '../source.ts'
 import { readDay, readLink } from '../values.ts'
@@ -37,7 +38,7 @@ export const bisibilityFormat: ForeignFormat = {
         : []
       if (version !== 6 && history.length > 0)
         throw new UsageError(
-          `${file.path} is a package of version ${Number.isNaN(version) ? 'unknown' : version} with history, of which Bisibility itself cannot say what failed. Export it again as version 6`,
+          `${file.name} is a package of version ${Number.isNaN(version) ? 'unknown' : version} with history, of which Bisibility itself cannot say what failed. Export it again as version 6`,
         )
       const [text, location] = [String(keyword.keyword ?? ''), String(keyword.location ?? '')]
       const country = location === '' ? null : countryNamed(location)
@@ -79,13 +80,13 @@ const longestKeyword = 64 * 1024 * 1024
 async function* keywordsIn(file: ForeignFile): AsyncGenerator<BisibilityKeyword> {
   const broken = (): UsageError =>
     new UsageError(
-      `${file.path} ends within its keywords, or is no JSON: it is cut off or broken. Export it again`,
+      `${file.name} ends within its keywords, or is no JSON: it is cut off or broken. Export it again`,
     )
   let text = ''
   let at = -1
   let [depth, start, isQuoted] = [0, -1, false]
-  for await (const piece of file.text()) {
-    text += piece
+  for await (const piece of utf8Chunks(file)) {
+    text += piece.toString()
     if (at < 0) {
       const list = /"keywords"\s*:\s*\[/.exec(text)
       if (list === null) continue

@@ -1,5 +1,5 @@
 import { type ForeignFormat, siteGuess } from '../format.ts'
-import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
+import { type ForeignTable, tableIn } from '../table.ts'
 import { readLink, readRank, readTags, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
@@ -41,31 +41,31 @@ export const mozFormat: ForeignFormat = {
       ]
     })
     const siteFor = siteGuess(file, options)
-    for await (const rows of table.rows())
-      for (const row of rows)
-        for (const { index, engine, hl, gl, date, url, volume } of engines) {
-          const place = readRank(neededCell(row, index, file))
-          const dated = cellOf(row, date) ?? ''
-          if (dated === '' && options.day === null) {
-            into.dropped('ranks without a day: never checked')
-            continue
-          }
-          const day = dated === '' ? (options.day as number) : dayIn(file, row.line, dated, options)
-          const link = readLink(cellOf(row, url))
-          const query = into.query({
-            text: neededCell(row, keyword, file),
-            gl,
-            hl,
-            location: cellOf(row, location) || null,
-            engine,
-            volume: volumeIn(cellOf(row, volume)),
-            tags: readTags(cellOf(row, labels), /[,;|]/),
-          })
-          const series = into.series(query, siteFor(link), 'organic')
-          if ('rank' in place) into.ranked(series, day, place.rank, link)
-          else if ('absentFrom' in place) into.absent(series, day, place.absentFrom)
-          else into.unknown(series, day, place.unknown)
+    await table.eachRow((row) => {
+      for (const { index, engine, hl, gl, date, url, volume } of engines) {
+        const place = readRank(row.needed(index))
+        const dated = row.cell(date)
+        if (dated === '' && options.day === null) {
+          into.dropped('ranks without a day: never checked')
+          continue
         }
+        const day = dated === '' ? (options.day as number) : dayIn(row, dated, options)
+        const link = readLink(row.cell(url))
+        const query = into.query({
+          text: row.needed(keyword),
+          gl,
+          hl,
+          location: row.cell(location) || null,
+          engine,
+          volume: volumeIn(row.cell(volume)),
+          tags: readTags(row.cell(labels), /[,;|]/),
+        })
+        const series = into.series(query, siteFor(link), 'organic')
+        if ('rank' in place) into.ranked(series, day, place.rank, link)
+        else if ('absentFrom' in place) into.absent(series, day, place.absentFrom)
+        else into.unknown(series, day, place.unknown)
+      }
+    })
   },
 }
 
@@ -92,20 +92,19 @@ export const webPositionFormat: ForeignFormat = {
       number,
     ]
     const siteFor = siteGuess(file, options)
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const place = readRank(neededCell(row, position, file))
-        const day = dayIn(file, row.line, neededCell(row, date, file), options)
-        const link = readLink(cellOf(row, url))
-        const query = into.query({
-          text: neededCell(row, keyword, file),
-          engine: cellOf(row, engine)?.toLowerCase() || null,
-        })
-        const series = into.series(query, siteFor(link), 'organic')
-        if ('rank' in place) into.ranked(series, day, place.rank, link)
-        else if ('absentFrom' in place) into.absent(series, day, place.absentFrom)
-        else into.unknown(series, day, place.unknown)
-      }
+    await table.eachRow((row) => {
+      const place = readRank(row.needed(position))
+      const day = dayIn(row, row.needed(date), options)
+      const link = readLink(row.cell(url))
+      const query = into.query({
+        text: row.needed(keyword),
+        engine: row.cell(engine).toLowerCase() || null,
+      })
+      const series = into.series(query, siteFor(link), 'organic')
+      if ('rank' in place) into.ranked(series, day, place.rank, link)
+      else if ('absentFrom' in place) into.absent(series, day, place.absentFrom)
+      else into.unknown(series, day, place.unknown)
+    })
   },
 }
 

@@ -29,7 +29,7 @@ export const openseoFormat: ForeignFormat = {
     try {
       readSnapshots(file, into)
     } catch (error) {
-      throw brokenDatabase(file.path, error)
+      throw brokenDatabase(file.name, error)
     }
   },
 }

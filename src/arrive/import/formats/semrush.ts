@@ -1,5 +1,5 @@
 import { type ForeignFormat, siteGuess } from '../format.ts'
-import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
+import { type ForeignTable, tableIn } from '../table.ts'
 import { readDay, readLink, readRank, readTags, siteOf, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
@@ -35,32 +35,31 @@ export const semrushTrackingFormat: ForeignFormat = {
         },
       ]
     })
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const text = neededCell(row, keyword, file)
-        if (text === '') continue
-        const query = into.query({
-          text,
-          volume: volumeIn(cellOf(row, volume)),
-          tags: readTags(cellOf(row, tags), /[,;|]/),
-        })
-        for (const { index, day, site, type, url } of places) {
-          const series = into.series(query, site, 'organic')
-          const place = neededCell(row, index, file)
-          const rank = readRank(place)
-          const kind = (cellOf(row, type) ?? '').toLowerCase()
-          if (place === '-' || place === '')
-            into.unknown(
-              series,
-              day,
-              `${place === '' ? 'an empty cell' : "'-'"} stands for not ranking and for not yet tracked`,
-            )
-          else if (!('rank' in rank)) into.unknown(series, day, 'no rank')
-          else if (kind !== '' && kind !== '-' && kind !== 'organic')
-            into.unknown(series, day, 'it ranked with another element of the page, not among organic results')
-          else into.ranked(series, day, rank.rank, readLink(cellOf(row, url)))
-        }
+    await table.eachRow((row) => {
+      const text = row.needed(keyword)
+      if (text === '') return
+      const query = into.query({
+        text,
+        volume: volumeIn(row.cell(volume)),
+        tags: readTags(row.cell(tags), /[,;|]/),
+      })
+      for (const { index, day, site, type, url } of places) {
+        const series = into.series(query, site, 'organic')
+        const place = row.needed(index)
+        const rank = readRank(place)
+        const kind = row.cell(type).toLowerCase()
+        if (place === '-' || place === '')
+          into.unknown(
+            series,
+            day,
+            `${place === '' ? 'an empty cell' : "'-'"} stands for not ranking and for not yet tracked`,
+          )
+        else if (!('rank' in rank)) into.unknown(series, day, 'no rank')
+        else if (kind !== '' && kind !== '-' && kind !== 'organic')
+          into.unknown(series, day, 'it ranked with another element of the page, not among organic results')
+        else into.ranked(series, day, rank.rank, readLink(row.cell(url)))
       }
+    })
   },
 }
 
@@ -87,33 +86,32 @@ export const semrushPositionsFormat: ForeignFormat = {
     }
     // <domain>-organic.Positions-<database>-<day>-<time>.csv
     const [, domain = null, market = null] =
-      /^(.+?)-organic\.Positions-([a-z-]+)-\d{8}/i.exec(file.name) ?? []
+      /^(.+?)-organic\.Positions-([a-z-]+)-\d{8}/i.exec(file.base) ?? []
     const siteFor = siteGuess(file, options, domain)
     const gl = market === null ? null : (/^(?:mobile-)?([a-z]{2})$/.exec(market)?.[1] ?? null)
     const device = market?.startsWith('mobile-') === true ? 'mobile' : null
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const rank = readRank(neededCell(row, column.position, file))
-        const kind = (cellOf(row, column.type) ?? '').toLowerCase()
-        const url = readLink(cellOf(row, column.url))
-        if (kind !== '' && kind !== 'organic') {
-          into.dropped('rows of other elements of the page than organic results')
-          continue
-        }
-        if (!('rank' in rank)) {
-          into.dropped('rows without a rank')
-          continue
-        }
-        const time = cellOf(row, column.time) ?? ''
-        const day = options.day ?? dayIn(file, row.line, time, options)
-        const query = into.query({
-          text: neededCell(row, column.keyword, file),
-          gl: gl === 'uk' ? 'gb' : gl,
-          device,
-          volume: volumeIn(cellOf(row, column.volume)),
-        })
-        into.ranked(into.series(query, siteFor(url), 'organic'), day, rank.rank, url)
+    await table.eachRow((row) => {
+      const rank = readRank(row.needed(column.position))
+      const kind = row.cell(column.type).toLowerCase()
+      const url = readLink(row.cell(column.url))
+      if (kind !== '' && kind !== 'organic') {
+        into.dropped('rows of other elements of the page than organic results')
+        return
       }
+      if (!('rank' in rank)) {
+        into.dropped('rows without a rank')
+        return
+      }
+      const time = row.cell(column.time)
+      const day = options.day ?? dayIn(row, time, options)
+      const query = into.query({
+        text: row.needed(column.keyword),
+        gl: gl === 'uk' ? 'gb' : gl,
+        device,
+        volume: volumeIn(row.cell(column.volume)),
+      })
+      into.ranked(into.series(query, siteFor(url), 'organic'), day, rank.rank, url)
+    })
   },
 }
 

@@ -32,7 +32,7 @@ export const seoCommandCenterFormat: ForeignFormat = {
     try {
       readRows(file, into)
     } catch (error) {
-      throw brokenDatabase(file.path, error)
+      throw brokenDatabase(file.name, error)
     }
   },
 }

@@ -43,7 +43,7 @@ export const serpbearFormat: ForeignFormat = {
     try {
       readKeywords(file, into)
     } catch (error) {
-      throw brokenDatabase(file.path, error)
+      throw brokenDatabase(file.name, error)
     }
   },
 }

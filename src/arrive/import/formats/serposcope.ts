@@ -1,5 +1,6 @@
 import { UsageError } from '../../../model/errors.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
+import { linesOf, utf8Chunks } from '../../input-files.ts'
 import type { ForeignFormat } from '../format.ts'
 import type { ForeignFile } from '../source.ts'
 import { readDay, readLink, siteOf } from '../values.ts'
@@ -18,10 +19,10 @@ export const serposcopeFormat: ForeignFormat = {
   recognise: ({ head }) => /CREATE TABLE[^;]*GOOGLE_/i.test(head) || /INSERT INTO `GOOGLE_/.test(head),
   read: async (file, into) => {
     const readers = tableReaders(into)
-    for await (const { line, table, tuples } of statements(file)) {
+    for await (const { where, table, tuples } of statements(file)) {
       const reader = readers[table]
       if (reader === undefined) continue
-      for (const values of valuesOf(tuples, file, line)) reader(values)
+      for (const values of valuesOf(tuples, where)) reader(values)
     }
   },
 }
@@ -92,51 +93,27 @@ function siteOfPattern(kind: number, pattern: string, name: string): string {
   return siteOf(site.replace(/\\[QE]/g, '').replaceAll('\\', '') || name)
 }
 
-/** No statement is longer: they are cut at 2 MB. */
-const longestStatement = 64 * 1024 * 1024
-
 /** The INSERT statements, a line each; those of other tables are passed over. */
 async function* statements(file: ForeignFile) {
-  let rest: string[] = []
-  let length = 0
   let line = 0
-  const whole = (text: string) => {
+  for await (const bytes of linesOf(file.name, utf8Chunks(file))) {
     line += 1
-    const [start, table = ''] = /^INSERT INTO [`"]?(\w+)[`"]? VALUES\s*/i.exec(text) ?? []
-    if (start === undefined) return null
-    if (!/;\s*$/.test(text)) throw cutOff(file, line)
-    return { line, table: table.toUpperCase(), tuples: text.slice(start.length) }
+    const where = `${file.name}:${line}`
+    const [start, table = ''] =
+      /^INSERT INTO [`"]?(\w+)[`"]? VALUES\s*/i.exec(bytes.toString('latin1', 0, 200)) ?? []
+    if (start === undefined) continue
+    const tuples = bytes.toString('utf8', start.length)
+    if (!/;\s*$/.test(tuples.slice(-10)))
+      throw new UsageError(`${where}: the statement has no end: the file is cut off. Export it again`)
+    yield { where, table: table.toUpperCase(), tuples }
   }
-  for await (const piece of file.text()) {
-    let from = 0
-    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
-      rest.push(piece.slice(from, end))
-      const statement = whole(rest.join(''))
-      rest = []
-      length = 0
-      from = end + 1
-      if (statement !== null) yield statement
-    }
-    rest.push(piece.slice(from))
-    length += piece.length - from
-    if (length > longestStatement) throw cutOff(file, line + 1)
-  }
-  const last = rest.join('')
-  const statement = last.trim() === '' ? null : whole(last)
-  if (statement !== null) yield statement
-}
-
-function cutOff({ path }: ForeignFile, line: number): UsageError {
-  return new UsageError(
-    `${path}, line ${line}: the statement has no end: the file is cut off. Export it again`,
-  )
 }
 
 const tokens =
   /\s*(?:('(?:[^']|'')*')|X'([0-9A-Fa-f]*)'|(-?[\d.]+(?:E-?\d+)?)|(NULL)|(TRUE|FALSE))\s*([,)])/gy
 
 /** The values of each row of a statement. */
-function* valuesOf(text: string, file: ForeignFile, line: number): Generator<readonly SqlValue[]> {
+function* valuesOf(text: string, where: string): Generator<readonly SqlValue[]> {
   let at = 0
   while (text[at] === '(') {
     tokens.lastIndex = at + 1
@@ -144,9 +121,7 @@ function* valuesOf(text: string, file: ForeignFile, line: number): Generator<rea
     for (;;) {
       const [, quoted, hex, number, isNull, truth, end] = tokens.exec(text) ?? []
       if (end === undefined)
-        throw new UsageError(
-          `${file.path}, line ${line}: a row of the statement cannot be read. Export it again`,
-        )
+        throw new UsageError(`${where}: a row of the statement cannot be read. Export it again`)
       if (quoted !== undefined) row.push(quoted.slice(1, -1).replaceAll("''", "'"))
       else if (hex !== undefined) row.push(Buffer.from(hex, 'hex'))
       else if (number !== undefined) row.push(Number(number))

@@ -2,7 +2,7 @@ import { dayNumber } from '../../../model/time.ts'
 import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
 import { countryNamed } from '../../countries.ts'
 import { type ForeignFormat, siteGuess } from '../format.ts'
-import { cellOf, type ForeignTable, neededCell, tableIn } from '../table.ts'
+import { type ForeignTable, tableIn } from '../table.ts'
 import { readLink, readRank, readTags, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
@@ -48,39 +48,38 @@ export const statFormat: ForeignFormat = {
       .map((one) => ({ ...one, index: table.column(one.name), link: table.column(one.url) }))
       .filter(({ index }) => index >= 0)
     const siteFor = siteGuess(file, options)
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const text = neededCell(row, column.keyword, file)
-        const day = dayIn(file, row.line, neededCell(row, column.date, file), options)
-        const [country = '', language = ''] = (cellOf(row, column.market) ?? '').split('-')
-        const site = cellOf(row, column.site) || null
-        for (const { index, link, engine, ruler } of ranks) {
-          const place = neededCell(row, index, file)
-          const read = readRank(place)
-          // A blank of another engine says as well that it is not followed there.
-          if (engine !== 'google' && !('rank' in read)) continue
-          const url = readLink(cellOf(row, link))
-          const query = into.query({
-            text,
-            gl: country === '' ? null : countryNamed(country),
-            hl: language || null,
-            location: cellOf(row, column.location) || null,
-            device: (cellOf(row, column.device) ?? '').toLowerCase().replace('smartphone', 'mobile') || null,
-            engine,
-            volume: volumeIn(cellOf(row, column.volume)),
-            tags: readTags(cellOf(row, column.tags), '/'),
-          })
-          const series = into.series(query, siteFor(site ?? url), ruler)
-          if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
-          else if (
-            'rank' in read ||
-            (place === '' && day >= blanksSince) ||
-            (place === '0' && day < blanksSince)
-          )
-            into.absent(series, day, null)
-          else into.unknown(series, day, /^n\/a$/i.test(place) ? 'not yet checked' : 'no rank')
-        }
+    await table.eachRow((row) => {
+      const text = row.needed(column.keyword)
+      const day = dayIn(row, row.needed(column.date), options)
+      const [country = '', language = ''] = row.cell(column.market).split('-')
+      const site = row.cell(column.site) || null
+      for (const { index, link, engine, ruler } of ranks) {
+        const place = row.needed(index)
+        const read = readRank(place)
+        // A blank of another engine says as well that it is not followed there.
+        if (engine !== 'google' && !('rank' in read)) continue
+        const url = readLink(row.cell(link))
+        const query = into.query({
+          text,
+          gl: country === '' ? null : countryNamed(country),
+          hl: language || null,
+          location: row.cell(column.location) || null,
+          device: row.cell(column.device).toLowerCase().replace('smartphone', 'mobile') || null,
+          engine,
+          volume: volumeIn(row.cell(column.volume)),
+          tags: readTags(row.cell(column.tags), '/'),
+        })
+        const series = into.series(query, siteFor(site ?? url), ruler)
+        if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
+        else if (
+          'rank' in read ||
+          (place === '' && day >= blanksSince) ||
+          (place === '0' && day < blanksSince)
+        )
+          into.absent(series, day, null)
+        else into.unknown(series, day, /^n\/a$/i.test(place) ? 'not yet checked' : 'no rank')
       }
+    })
   },
 }
 

@@ -3,7 +3,7 @@ import { closestMatch } from '../../../model/text.ts'
 import { countryNamed } from '../../countries.ts'
 import type { ForeignFormat, ImportOptions } from '../format.ts'
 import type { ForeignFile } from '../source.ts'
-import { cellOf, neededCell, tableIn } from '../table.ts'
+import { type ForeignRow, tableIn } from '../table.ts'
 import { readDay, readLink, readRank, readTags, siteOf, volumeIn } from '../values.ts'
 
 /** What a column can hold, with the names that tools give it. */
@@ -61,69 +61,60 @@ export const tableFormat: ForeignFormat = {
       if (at[kind as ColumnKind] < 0) {
         const near = closestMatch(name, table.header)
         throw new UsageError(
-          `${file.path} has no column '${name}'. ${near === null ? `Its columns are ${table.header.join(', ')}` : `Did you mean '${near}'?`}`,
+          `${file.name} has no column '${name}'. ${near === null ? `Its columns are ${table.header.join(', ')}` : `Did you mean '${near}'?`}`,
         )
       }
     if (at.date < 0 && options.day === null)
       throw new UsageError(
-        `${file.path} has no column of days. Name it with --column date=NAME, or the day of the whole file with --day 2026-03-01`,
+        `${file.name} has no column of days. Name it with --column date=NAME, or the day of the whole file with --day 2026-03-01`,
       )
     if (at.target < 0 && options.target === null)
       throw new UsageError(
-        `${file.path} does not say whose ranks it has. Name the site with --target acme.com, or its column with --column target=NAME`,
+        `${file.name} does not say whose ranks it has. Name the site with --target acme.com, or its column with --column target=NAME`,
       )
-    for await (const rows of table.rows())
-      for (const row of rows) {
-        const text = neededCell(row, at.query, file)
-        const rank = readRank(neededCell(row, at.rank, file))
-        const day =
-          at.date < 0
-            ? (options.day as number)
-            : dayIn(file, row.line, neededCell(row, at.date, file), options)
-        if (text === '') {
-          into.dropped('rows without a keyword')
-          continue
-        }
-        const country = cellOf(row, at.country) ?? ''
-        const query = into.query({
-          text,
-          gl: country === '' ? null : (countryNamed(country) ?? country.toLowerCase()),
-          hl: cellOf(row, at.language) || null,
-          location: cellOf(row, at.location) || null,
-          device: cellOf(row, at.device)?.toLowerCase() || null,
-          engine: cellOf(row, at.engine)?.toLowerCase() || null,
-          volume: volumeIn(cellOf(row, at.volume)),
-          tags: readTags(cellOf(row, at.tags), /[,;|]/),
-        })
-        const site = siteOf(options.target ?? cellOf(row, at.target) ?? '')
-        const series = into.series(query, site, 'organic')
-        if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(cellOf(row, at.url)))
-        else if ('absentFrom' in rank) into.absent(series, day, rank.absentFrom)
-        else into.unknown(series, day, rank.unknown)
+    await table.eachRow((row) => {
+      const text = row.needed(at.query)
+      const rank = readRank(row.needed(at.rank))
+      const day = at.date < 0 ? (options.day as number) : dayIn(row, row.needed(at.date), options)
+      if (text === '') {
+        into.dropped('rows without a keyword')
+        return
       }
+      const country = row.cell(at.country)
+      const query = into.query({
+        text,
+        gl: country === '' ? null : (countryNamed(country) ?? country.toLowerCase()),
+        hl: row.cell(at.language) || null,
+        location: row.cell(at.location) || null,
+        device: row.cell(at.device).toLowerCase() || null,
+        engine: row.cell(at.engine).toLowerCase() || null,
+        volume: volumeIn(row.cell(at.volume)),
+        tags: readTags(row.cell(at.tags), /[,;|]/),
+      })
+      const site = siteOf(options.target ?? row.cell(at.target))
+      const series = into.series(query, site, 'organic')
+      if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(row.cell(at.url)))
+      else if ('absentFrom' in rank) into.absent(series, day, rank.absentFrom)
+      else into.unknown(series, day, rank.unknown)
+    })
   },
 }
 
 function withoutColumns(file: ForeignFile, { columns }: ImportOptions): UsageError {
-  const first = file.headRows[0]?.join(', ') ?? ''
+  const first = file.headRows[0]?.cells.join(', ') ?? ''
   const asked = columns.size === 0 ? '' : ' of those names'
   return new UsageError(
-    `${file.path} has no columns${asked} for keywords and ranks. Name them with --column query=NAME --column rank=NAME; its first line has ${first}`,
+    `${file.name} has no columns${asked} for keywords and ranks. Name them with --column query=NAME --column rank=NAME; its first line has ${first}`,
   )
 }
 
 /** The day of a row. */
-export function dayIn(
-  { path }: ForeignFile,
-  line: number,
-  cell: string,
-  { order }: Pick<ImportOptions, 'order'>,
-): number {
+export function dayIn({ where }: ForeignRow, cell: string, { order }: Pick<ImportOptions, 'order'>): number {
   const day = readDay(cell, order)
   if (typeof day === 'number') return day
   throw new UsageError(
     day === 'ambiguous'
-      ? `${path}, line ${line}: '${cell}' can be read as two days. Say which comes first with --days dmy or --days mdy`
-      : `${path}, line ${line}: '${cell}' is no day. The file is broken, or another column has the days: --column date=NAME`,
+      ? `${where()}: '${cell}' can be read as two days. Say which comes first with --days dmy or --days mdy`
+      : `${where()}: '${cell}' is no day. The file is broken, or another column has the days: --column date=NAME`,
   )
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../model/errors.ts'
+import { type InputFile, utf8Chunks } from './input-files.ts'
 
 /** A record as places in a buffer: nothing becomes a string that is not asked for. */
 export interface CsvRecord {
@@ -11,8 +12,14 @@ export interface CsvRecord {
   line: number
 }
 
+/** A record as text. */
+export interface TextRow {
+  readonly cells: readonly string[]
+  readonly line: number
+}
+
 const [quote, feed, back] = [34, 10, 13]
-const mostCells = 512
+const mostCells = 16_384
 /** A longer record is no record of these files: a quote was opened and never closed. */
 const longest = 4_000_000
 
@@ -22,15 +29,22 @@ export function cellText({ bytes, starts, ends, doubled }: CsvRecord, cell: numb
   return doubled[cell] === 1 ? text.replaceAll('""', '"') : text
 }
 
+/** All cells of a record. */
+export function textRow(record: CsvRecord): TextRow {
+  return {
+    cells: Array.from({ length: record.cells }, (_, cell) => cellText(record, cell)),
+    line: record.line,
+  }
+}
+
 /**
- * Reads records of CSV from chunks of bytes and gives each to a function, which must take what it needs of it at once: the record is
- * used again. csv-parse makes a string of every cell, which takes minutes where a table has 45 columns and ten million rows.
+ * Takes records of CSV from pieces of bytes and gives each to a function, which must take what it needs of it at once: the record is used
+ * again. Empty lines are left out. csv-parse makes a string of every cell, which takes minutes where a table has 45 columns and ten million
+ * rows.
+ *
+ * @param take ends the reading where it answers false
  */
-export async function readCsvBytes(
-  chunks: AsyncIterable<Buffer>,
-  { file, separator }: { readonly file: string; readonly separator: number },
-  take: (record: CsvRecord) => void,
-): Promise<void> {
+function csvParser(file: string, separator: number, take: (record: CsvRecord) => unknown) {
   const record: CsvRecord = {
     bytes: Buffer.alloc(0),
     starts: new Int32Array(mostCells),
@@ -41,14 +55,15 @@ export async function readCsvBytes(
   }
   const { starts, ends, doubled } = record
   let lines = 1
-  let isFirst = true
+  let isEnough = false
+  let rest: Buffer = Buffer.alloc(0)
 
   /** Takes whole records and answers where the rest begins. */
   const parse = (bytes: Buffer, isLast: boolean): number => {
     const size = bytes.length
     record.bytes = bytes
     let at = 0
-    while (at < size) {
+    while (at < size && !isEnough) {
       const begin = at
       const firstLine = lines
       let cell = 0
@@ -105,42 +120,68 @@ export async function readCsvBytes(
       }
       record.cells = cell
       record.line = firstLine
-      if (cell > 1 || starts[0] !== ends[0]) take(record)
+      if (cell > 1 || starts[0] !== ends[0]) isEnough = take(record) === false
     }
-    return size
+    return at
   }
 
   const unfinished = (begin: number, line: number, size: number, isLast: boolean): number => {
     if (isLast || size - begin > longest)
       throw new UsageError(
-        `${file}:${line}: a quote is opened and never closed. The file may be cut; export it again`,
+        `${file}:${line}: a quote is opened and never closed. The file may be cut off; export it again`,
       )
     lines = line
     return begin
   }
 
-  let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of chunks) {
-    let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    if (isFirst) {
-      if (bytes.length < 3) {
-        rest = bytes
-        continue
-      }
-      if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes = bytes.subarray(3)
-      isFirst = false
-    }
-    rest = bytes.subarray(parse(bytes, false))
+  return {
+    /** Answers whether more is wanted. */
+    push(piece: Buffer): boolean {
+      const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+      rest = bytes.subarray(parse(bytes, false))
+      return !isEnough
+    },
+    /** The last record, which need not have an end. */
+    end(): void {
+      if (rest.length > 0) parse(rest, true)
+    },
   }
-  if (rest.length > 0) parse(rest, true)
 }
 
-/** The sign that stands between the cells of a first line. */
+/** Reads the records of a file, one after the other, as `csvParser` says. */
+export async function readCsv(
+  file: InputFile,
+  separator: number,
+  take: (record: CsvRecord) => unknown,
+): Promise<void> {
+  const parser = csvParser(file.name, separator, take)
+  for await (const bytes of utf8Chunks(file)) if (!parser.push(bytes)) return
+  parser.end()
+}
+
+/** The whole records at the start of a text; none where it is no CSV. */
+export function firstRows(head: string): readonly TextRow[] {
+  const rows: TextRow[] = []
+  try {
+    csvParser('', separatorOf(head), (record) => rows.push(textRow(record)) < headLines).push(
+      Buffer.from(`${head.replace(/^\ufeff/, '')}\n`),
+    )
+  } catch {
+    return []
+  }
+  return rows
+}
+
+const headLines = 20
+
+/** What parts the cells of a table: the sign that its first lines have most often. */
 export function separatorOf(head: string): number {
-  const line = (head.split(/\r?\n/, 1)[0] ?? '').replace(/"[^"]*"/g, '')
-  const counts = [',', ';', '\t'].map((sign) => line.split(sign).length)
-  const most = counts.indexOf(Math.max(...counts))
-  return [44, 59, 9][most] as number
+  const lines = head
+    .split('\n', headLines)
+    .join('\n')
+    .replace(/"(?:[^"]|"")*"/g, '')
+  const times = [',', '\t', ';'].map((sign) => ({ sign, times: lines.split(sign).length }))
+  return times.reduce((best, one) => (one.times > best.times ? one : best)).sign.charCodeAt(0)
 }
 
 /** A number of the digits between two places; -1 where anything else stands there. A fraction of zeros is none. */

@@ -1,0 +1,30 @@
+import { deflateRawSync } from 'node:zlib'
+
+/** A ZIP archive of these files. */
+export function zipOf(files: readonly (readonly [name: string, bytes: Buffer])[]): Buffer {
+  const [bodies, directory]: [Buffer[], Buffer[]] = [[], []]
+  let offset = 0
+  for (const [name, bytes] of files) {
+    const packed = deflateRawSync(bytes)
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(name.length, 26)
+    const entry = Buffer.alloc(46)
+    entry.writeUInt32LE(0x02014b50, 0)
+    entry.writeUInt16LE(8, 10)
+    entry.writeUInt32LE(packed.length, 20)
+    entry.writeUInt32LE(bytes.length, 24)
+    entry.writeUInt16LE(name.length, 28)
+    entry.writeUInt32LE(offset, 42)
+    bodies.push(local, Buffer.from(name), packed)
+    directory.push(entry, Buffer.from(name))
+    offset += 30 + name.length + packed.length
+  }
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(files.length, 8)
+  end.writeUInt16LE(files.length, 10)
+  end.writeUInt32LE(Buffer.concat(directory).length, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...bodies, ...directory, end])
+}
