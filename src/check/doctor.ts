@@ -30,6 +30,7 @@ export const checks: readonly {
   { name: 'rate limit', judge: ofAccount(rateLimit) },
   { name: 'clock', judge: ofAccount(clock) },
   { name: 'shared key', judge: sharedKey },
+  { name: 'queue', judge: queue },
   { name: 'database', judge: database },
   { name: 'disk', judge: disk },
   { name: 'locks', judge: locks },
@@ -176,6 +177,14 @@ function sharedKey({ sharing, settings }: InstallationFacts): CheckFinding {
   )
 }
 
+function queue({ queue }: InstallationFacts): CheckFinding {
+  if (queue === null) return ok('none is set: this machine collects alone')
+  if ('mistake' in queue) return queue.isMissing ? ok(queue.mistake) : error(queue.mistake)
+  const { version, workers, runs, problems } = queue
+  if (problems.length > 0) return warning(problems.map((problem) => problem.replace(/\.$/, '')).join('. '))
+  return ok(`version ${version}; ${count(workers, 'worker')}, ${count(runs, 'unfinished run')}`)
+}
+
 function database({ database: found }: InstallationFacts): CheckFinding {
   const { path } = found
   if (found.state === 'unusable') return error(found.mistake)
@@ -289,6 +298,21 @@ export interface InstallationFacts {
     | { readonly mistake: string }
   /** What the service says of the account, or why it does not: it cannot be used, or it refuses the key. Null where it could not be asked. */
   readonly service: { readonly about: 'service' | 'key'; readonly mistake: string } | AccountFacts | null
+  /** What is to be known of the queue that machines share, or why it cannot be used; null where none is set. */
+  readonly queue:
+    | {
+        readonly mistake: string
+        /** Whether only its tables are missing, which the first run makes. */
+        readonly isMissing: boolean
+      }
+    | {
+        readonly version: number
+        readonly workers: number
+        readonly runs: number
+        /** A sentence for each, with what to do. */
+        readonly problems: readonly string[]
+      }
+    | null
   readonly database: { readonly path: string } & (
     | {
         readonly state: 'missing'

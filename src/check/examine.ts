@@ -12,6 +12,7 @@ import {
   unexplainedIn,
   verifyLedger,
 } from '../ledger/verify.ts'
+import { JournalMissing } from '../machines/journal.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Workspace } from '../model/settings/workspace.ts'
@@ -75,6 +76,7 @@ async function gather(options: CommandOptions): Promise<InstallationFacts> {
     program: programFacts(),
     settings,
     ...asked,
+    queue: await queueFacts(),
     database,
     freeBytes: freeBytes(existingFolder(path)),
     locks,
@@ -148,6 +150,22 @@ function lockFacts(database: string, keyHash: string | null): InstallationFacts[
 function ownerText(file: string): string {
   const owner = ownerOf(file)
   return owner.startsWith('process') ? owner : 'another process'
+}
+
+async function queueFacts(): Promise<InstallationFacts['queue']> {
+  try {
+    const url = queueUrl({})
+    if (url === null) return null
+    const { queueWork } = await import('../machines/queue.ts')
+    const { problemsOf } = await import('../machines/problems.ts')
+    const status = await queueWork(url, ({ operations }) => operations.status())
+    const problems = problemsOf(status, systemClock.wall())
+    const [workers, runs] = [status.workers.length, status.runs.length]
+    return { version: status.schemaVersion, workers, runs, problems }
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    return { mistake: error.message, isMissing: error instanceof JournalMissing }
+  }
 }
 
 function isWritable(path: string): boolean {

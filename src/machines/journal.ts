@@ -1,4 +1,5 @@
 import type { RateLimits, Settlement } from '../model/call.ts'
+import { UsageError } from '../model/errors.ts'
 import type { PlannedQuery } from '../model/query.ts'
 import type { Target } from '../model/target.ts'
 import type { TimeSpan } from '../model/time.ts'
@@ -30,6 +31,9 @@ export interface SharedJournal extends AsyncDisposable {
   /** Ends every connection at once, because the process ends: what is under way, and what is asked later, is rejected with `JournalAbandoned`. */
   abandon(): void
 }
+
+/** A database has no journal, and none is made for what is asked. */
+export class JournalMissing extends UsageError {}
 
 /** The journal cannot be reached now. What may wait tries again. */
 export class JournalUnreachable extends Error {
@@ -416,6 +420,7 @@ export interface SharedPlans {
   failedPages(run: string): Promise<readonly SharedPage[]>
   /** Forgets that these pages failed, so that they are bought again; answers that could not be used are not read again. */
   buyAgain(coordinator: string, run: string, pages: readonly SharedPage[]): Promise<void>
+  /** How far a run is. Rejected with one sentence where the journal was brought to a version that this process does not know. */
   progress(run: string): Promise<SharedProgress>
   finish(coordinator: string, run: string, end: SharedRunEnd): Promise<void>
   /** The key of a run; null where it was never published. */

@@ -45,6 +45,7 @@ const good: InstallationFacts = {
   },
   settings: { baseUrl: 'https://service.example', proxy: null, isQueued: false },
   service: account,
+  queue: null,
   database,
   freeBytes: 1e10,
   locks: [{ of: 'database', file: 'data/rankline.db.lock', owner: null, isUsable: true }],
@@ -141,6 +142,20 @@ testTable<[string, Partial<InstallationFacts>, CheckState, string]>([
     'ok',
     'shared by the machines of the queue',
   ],
+  [
+    'queue',
+    { queue: { version: 4, workers: 3, runs: 1, problems: [] } },
+    'ok',
+    '3 workers, 1 unfinished run',
+  ],
+  [
+    'queue',
+    { queue: { version: 4, workers: 0, runs: 1, problems: ['no worker; start one', 'It is locked.'] } },
+    'warning',
+    'no worker; start one. It is locked',
+  ],
+  ['queue', { queue: { mistake: 'no server', isMissing: false } }, 'error', 'no server'],
+  ['queue', { queue: { mistake: 'no queue yet', isMissing: true } }, 'ok', 'no queue yet'],
   [
     'database',
     { database: { state: 'missing', path: 'x.db', makeable: null } },

@@ -1,5 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
-import { JournalUnreachable, type SharedJournal } from '../journal.ts'
+import { JournalMissing, JournalUnreachable, type SharedJournal } from '../journal.ts'
 import { sharedCalls } from './calls.ts'
 import { sharedChanges } from './changes.ts'
 import { sharedChunks } from './chunks.ts'
@@ -11,8 +11,8 @@ import { sharedRates } from './rates.ts'
 import { sharedSpending } from './spending.ts'
 
 /**
- * Opens the journal of many machines. To `collect` with it, it is laid out where the database is empty, and brought up to date where it is
- * older; to `operate` it, it must be there. Rejected with `JournalUnreachable` where waiting may help, and else with one sentence.
+ * Opens the journal of many machines. To `collect` with it, it is laid out where the database is empty; to `operate` it, it must be there.
+ * One that is older is never changed here: programs of before may be at work with it. Rejected with `JournalUnreachable` where waiting may help, and else with one sentence.
  *
  * @param signal ends the attempt at once
  */
@@ -76,10 +76,7 @@ async function connected(
 /** The oldest Postgres that can number transactions as the journal needs it. */
 const oldestServer = 13
 
-/**
- * Sees to it that the journal can be used: to collect with it, one that is missing or older is laid out. Throws one sentence where it
- * cannot be used.
- */
+/** Sees to it that the journal can be used: to collect with it, one that is missing is laid out. Throws one sentence where it cannot be used. */
 async function makeReady(postgres: Postgres, use: 'collect' | 'operate'): Promise<void> {
   const place = placeName(postgres.place)
   const [server] = await postgres.query<{ version: number; isReplica: boolean }>(
@@ -93,10 +90,10 @@ async function makeReady(postgres: Postgres, use: 'collect' | 'operate'): Promis
   const tooNew = whyTooNew(version)
   if (tooNew !== null) throw new UsageError(tooNew)
   if (use === 'operate' && version === null)
-    throw new UsageError(
+    throw new JournalMissing(
       `There is no queue at ${place} yet. The first run or worker lays it out, or: rankline queue migrate`,
     )
-  if (use === 'operate' && version !== schemaVersion)
+  if (version !== null && version !== schemaVersion)
     throw new UsageError(
       `The queue at ${place} was laid out by an older rankline (version ${version}, this one knows ${schemaVersion}). Bring it up to date: rankline queue migrate`,
     )
@@ -104,5 +101,5 @@ async function makeReady(postgres: Postgres, use: 'collect' | 'operate'): Promis
     throw new UsageError(
       `${place} is a copy that takes no changes. Name the server that it copies in the address of the queue`,
     )
-  if (version !== schemaVersion) await migrate(postgres)
+  if (version === null) await migrate(postgres)
 }

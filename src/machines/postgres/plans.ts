@@ -1,3 +1,4 @@
+import { UsageError } from '../../model/errors.ts'
 import type { SharedJob, SharedRun } from '../../store/sync.ts'
 import {
   type ChunkState,
@@ -9,6 +10,7 @@ import {
   type SharedProgress,
 } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { whyTooNew } from './layout.ts'
 import { chunksByState, noteTimeline, pack, reservedOf } from './rows.ts'
 
 /** Plans and who coordinates them, in Postgres. */
@@ -231,19 +233,23 @@ async function cancelChunks(statements: Statements, runs: readonly string[]): Pr
   )
 }
 
+/** The version comes with it: who coordinates a run looks at it all the time, and so learns of a journal that became newer than it knows. */
 async function progress(statements: Statements, run: string): Promise<SharedProgress> {
   const rows = await statements.query<{
+    version: number
     state: ChunkState
     chunks: number
     spent: number
     in_doubt: number
     reserved: number
   }>(
-    `SELECT state, count(*)::int AS chunks, sum(spent)::bigint AS spent, sum(in_doubt)::bigint AS in_doubt,
+    `SELECT (SELECT version FROM rankline.version) AS version, state, count(*)::int AS chunks, sum(spent)::bigint AS spent, sum(in_doubt)::bigint AS in_doubt,
       sum(${reservedOf('chunks')})::bigint AS reserved
     FROM rankline.chunks WHERE run_id = $1 GROUP BY state`,
     [run],
   )
+  const tooNew = whyTooNew(rows[0]?.version ?? null)
+  if (tooNew !== null) throw new UsageError(tooNew)
   return {
     chunks: chunksByState(rows),
     spent: rows.reduce((sum, row) => sum + row.spent, 0),

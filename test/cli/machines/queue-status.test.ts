@@ -52,13 +52,26 @@ test('queue status tells problems first, then runs, workers and readers; queue r
   const { position } = await journal.changes.after(null, 1_000)
   await journal.changes.reached({ id: randomUUID(), name: 'host: /new.db' }, '0', 0)
   await journal.changes.reached({ id: randomUUID(), name: 'host: /old.db' }, position, 0)
+  await journal.changes.reached({ id: randomUUID(), name: 'host: /away.db' }, '0', 0)
+  await journal.sql(
+    `UPDATE rankline.readers SET seen_at = seen_at - interval '8 days' WHERE name = 'host: /away.db'`,
+  )
 
   const lines = (await ask('status')).split('\n').map((line) => line.trim().split(/ {2,}/))
-  expect(lines.slice(0, 3)).toEqual([
+  expect(lines.slice(0, 4)).toEqual([
     ['acme: workers were lost over a chunk of 1 query; try again: rankline queue retry'],
     ['host, process 2: not seen for 3 minutes'],
     ['key 01234567: the service refuses calls for their rate; all workers wait'],
+    [
+      'host: /away.db: not synced for 8 days; what it has not read stays in the queue until it is, or until it counts no longer: rankline sync',
+    ],
   ])
+  const doctor = await place.call(['doctor', '--json'], queue)
+  expect(JSON.parse(doctor.stdout).checks).toContainEqual({
+    check: 'queue',
+    state: 'warning',
+    text: lines.slice(0, 4).join('. '),
+  })
   expect(lines).toContainEqual(['acme', '01234567', 'test', '0', '1', '1', '0', '0', '8', '0'])
   const ago = expect.stringMatching(/^\d+ s ago$/)
   expect(lines).toContainEqual(['host, process 1', '01234567', '0.1.0', '1', '0.0', '0', '0', ago, '1.5 s'])
@@ -77,6 +90,7 @@ test('queue status tells problems first, then runs, workers and readers; queue r
     ],
     keys: [{ key: keyHash, held_until: expect.any(String), remaining: null }],
     readers: [
+      { name: 'host: /away.db', behind: true },
       { name: 'host: /new.db', behind: true },
       { name: 'host: /old.db', behind: false },
     ],

@@ -162,27 +162,51 @@ describe('a journal of another version', () => {
     expect(await versionOf(owner)).toBe(99)
   })
 
-  test('that is older is brought up to date by whoever may, and others are told whom to ask', async () => {
-    await using host = await workspace()
+  test('that is older is changed by queue migrate alone, keeps what it has, and its run goes on', async () => {
+    await using sandbox = await startSandbox()
+    await using host = await workspace(sandbox)
     const { owner, as, queue } = await laidOutByHand()
-    await owner.query('DROP SCHEMA rankline CASCADE; CREATE SCHEMA rankline')
-    await owner.query(`CREATE TABLE rankline.version AS SELECT 0 AS version;
-      GRANT USAGE ON SCHEMA rankline TO public; GRANT SELECT ON rankline.version TO public`)
-    const worker = await host.call(['sync'], as('worker'))
-    expect(worker.stderr).toMatch(
+    await owner.query('DROP SCHEMA rankline CASCADE')
+    // As the first two versions were; what a worker of today does to them does not show.
+    await migrate(owner, migrations.slice(0, 2))
+    await owner.query('GRANT USAGE ON SCHEMA rankline TO public; GRANT SELECT ON rankline.version TO public')
+    await owner.query(
+      `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at)
+      VALUES (gen_random_uuid(), 'old', 'old', gen_random_uuid(), '2026-03-01', '{}', 0)`,
+    )
+    await host.file('job.csv', queriesCsv(3))
+    const older =
+      /^rankline: The queue at \S+ was laid out by an older rankline \(version 2, .*\)\. Bring it up to date: rankline queue migrate\n$/
+    for (const command of ['run job.csv', 'worker', 'sync', 'queue status', 'queue drain']) {
+      const { code, stderr } = await host.call(command.split(' '), queue)
+      expect(stderr.replace('Worker up.\n', '')).toMatch(older)
+      expect(code).toBe(2)
+    }
+    const doctor = await host.call(['doctor', '--json'], queue)
+    expect(JSON.parse(doctor.stdout).checks).toContainEqual(
+      expect.objectContaining({
+        check: 'queue',
+        state: 'error',
+        text: expect.stringContaining('queue migrate'),
+      }),
+    )
+    expect(await versionOf(owner)).toBe(2)
+    const refused = await host.call(['queue', 'migrate'], as('worker'))
+    expect(refused.stderr).toMatch(
       /^rankline: User 'worker_\S+' may not lay out the queue at \S+\. Have someone with that right run: rankline queue migrate\n$/,
     )
-    expect(worker.code).toBe(2)
-    const status = await host.call(['queue', 'status'], queue)
-    expect(status.stderr).toMatch(
-      /^rankline: The queue at \S+ was laid out by an older rankline \(version 0, .*\)\. Bring it up to date: rankline queue migrate\n$/,
+    expect((await host.call(['queue', 'migrate'], queue)).stdout).toBe(
+      `Brought the queue from version 2: version ${schemaVersion}.\n`,
     )
-    await owner.query('DROP SCHEMA rankline CASCADE')
-    expect((await host.call(['sync'], queue)).code).toBe(0)
-    expect(await versionOf(owner)).toBe(schemaVersion)
+    expect(await owner.query('SELECT job FROM rankline.runs')).toEqual([{ job: 'old' }])
+    const worker = host.start(['worker'], queue)
+    onTestFinished(() => void worker.child.kill('SIGKILL'))
+    expect((await host.run(['run', 'job.csv', '--target', 'acme.com'], queue)).code).toBe(0)
+    worker.child.kill('SIGTERM')
+    await worker.ended
   })
 
-  test('that becomes newer while a worker is at work lets it finish what it has, and ends it', async () => {
+  test('that becomes newer while a worker and a run are at work lets the worker finish what it has, and ends both', async () => {
     await using sandbox = await startSandbox({ account: { perSecond: 100 }, latencyMs: [20, 60] })
     await using host = await workspace(sandbox)
     const { owner, queue } = await laidOutByHand()
@@ -210,5 +234,10 @@ describe('a journal of another version', () => {
     expect(code).toBe(2)
     expect(await states()).toEqual(['done', 'released'])
     expect(await owner.query('SELECT 1 FROM rankline.calls WHERE outcome IS NULL')).toEqual([])
+    // Who coordinates looks, too, and leaves what is released.
+    const ofRun = await run.ended
+    expect(ofRun.stderr).toContain(`rankline: ${newer}\n`)
+    expect(ofRun.code).toBe(2)
+    expect(await states()).toEqual(['done', 'released'])
   })
 })

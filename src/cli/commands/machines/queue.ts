@@ -1,5 +1,6 @@
 import type { MovedJob, PausedPart, QueueStatus } from '../../../machines/journal.ts'
 import { printedLayout } from '../../../machines/postgres/layout.ts'
+import { lostAfterMs, partName, problemsOf } from '../../../machines/problems.ts'
 import {
   keptAnswers,
   migrateQueue,
@@ -8,11 +9,10 @@ import {
   rekeyJobs,
   syncDatabase,
 } from '../../../machines/queue.ts'
-import { blockLine } from '../../../machines/sync.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, parseDuration, shellWord, shortKey } from '../../../model/text.ts'
-import { systemClock, utcMinute } from '../../../model/time.ts'
+import { systemClock } from '../../../model/time.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config.ts'
@@ -182,12 +182,6 @@ function listed(parts: readonly PausedPart[]): string {
   return parts.map((part) => sanitize(partName(part))).join(', ')
 }
 
-function partName({ keyHash, job, worker }: PausedPart): string {
-  if (worker !== null) return `worker ${worker}`
-  if (keyHash === null) return 'the whole queue'
-  return job === null ? `key ${shortKey(keyHash)}` : `${job} (key ${shortKey(keyHash)})`
-}
-
 function partDocument({ keyHash, job, worker }: PausedPart): object {
   return { key: keyHash, job, worker }
 }
@@ -239,9 +233,6 @@ async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<nu
   return 0
 }
 
-/** A worker that said nothing for so long is lost. */
-const lostAfterMs = 120_000
-
 function statusText(status: QueueStatus, columns: number): string {
   const now = systemClock.wall()
   const problems = problemsOf(status, now)
@@ -285,69 +276,6 @@ function statusText(status: QueueStatus, columns: number): string {
   return parts.join('\n')
 }
 
-/** A key whose workers have chunks and leased no send time for so long stands still; a transaction that keeps readers waiting for so long is told. */
-const stalledAfterMs = 60_000
-const blockedAfterMs = 10_000
-/** So many queries of a chunk are named. */
-const queriesNamed = 3
-
-/** What someone should look at, a sentence each. */
-function problemsOf(status: QueueStatus, now: number): readonly string[] {
-  const { runs, workers, keys, paused, dead, blockedBy } = status
-  const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
-  const going = runs.filter(({ isPaused }) => !isPaused)
-  const toBuy = (run: QueueStatus['runs'][number]): number =>
-    run.chunks.planned + run.chunks.released + run.chunks.leased
-  const withoutWorker = new Set(
-    going
-      .filter((run) => toBuy(run) > 0 && !up.some((worker) => worker.keys.includes(run.keyHash)))
-      .map(({ keyHash }) => keyHash),
-  )
-  const alone = going.filter((run) => run.coordinator === null && toBuy(run) > 0)
-  // Without a limit, send times are not leased for each call.
-  const stalled = keys.filter(
-    ({ keyHash, perSecond, perMinute, heldUntil, lastLeaseAt }) =>
-      (perSecond !== null || perMinute !== null) &&
-      heldUntil === null &&
-      lastLeaseAt !== null &&
-      now - lastLeaseAt > stalledAfterMs &&
-      going.some((run) => run.keyHash === keyHash && run.chunks.leased > 0),
-  )
-  return [
-    ...dead.map(
-      ({ job, queries, lastQueries }) =>
-        `${sanitize(job)}: workers were lost over a chunk of ${count(queries, 'query', 'queries')}${namedQueries(lastQueries)}; try again: rankline queue retry`,
-    ),
-    ...alone.map(
-      ({ job, chunks }) =>
-        `${sanitize(job)}: no process coordinates its run, and ${count(chunks.planned, 'chunk')} of it ${chunks.planned === 1 ? 'waits' : 'wait'} to be released; run the same command again`,
-    ),
-    ...[...withoutWorker].map(
-      (keyHash) => `key ${shortKey(keyHash)}: no worker has it; start one: rankline worker`,
-    ),
-    ...workers
-      .filter((worker) => !up.includes(worker))
-      .map(({ name, seenAt }) => `${sanitize(name)}: not seen for ${minutesSince(seenAt, now)} minutes`),
-    ...keys
-      .filter(({ heldUntil }) => heldUntil !== null)
-      .map(
-        ({ keyHash }) =>
-          `key ${shortKey(keyHash)}: the service refuses calls for their rate; all workers wait`,
-      ),
-    ...stalled.map(
-      ({ keyHash, lastLeaseAt }) =>
-        `key ${shortKey(keyHash)}: its workers have chunks and have sent nothing for ${minutesSince(lastLeaseAt as number, now)} minutes; look at their logs`,
-    ),
-    ...paused.map(
-      (part) =>
-        `${sanitize(partName(part))}: paused since ${utcMinute(part.since)} UTC; to go on: rankline queue resume`,
-    ),
-    ...(blockedBy !== null && blockedBy.since !== null && now - blockedBy.since > blockedAfterMs
-      ? [blockLine(blockedBy)]
-      : []),
-  ]
-}
-
 function metricsOf(status: QueueStatus, now: number): Parameters<typeof writeQueueMetrics>[1] {
   const { runs, workers, keys, readers } = status
   const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
@@ -377,19 +305,6 @@ function metricsOf(status: QueueStatus, now: number): Parameters<typeof writeQue
     })),
     readers: { all: readers.length, behind: readers.filter(({ isBehind }) => isBehind).length },
   }
-}
-
-function namedQueries(texts: readonly string[]): string {
-  if (texts.length === 0) return ''
-  const more = texts.length > queriesNamed ? ` and ${texts.length - queriesNamed} more` : ''
-  return `, while they asked ${texts
-    .slice(0, queriesNamed)
-    .map((text) => `"${sanitize(text)}"`)
-    .join(', ')}${more}`
-}
-
-function minutesSince(instant: number, now: number): number {
-  return Math.round((now - instant) / 60_000)
 }
 
 function secondsAgo(seenAt: number, now: number): string {
