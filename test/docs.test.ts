@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 import { operations } from '../src/catalog/index.ts'
 import { reportFormats } from '../src/cli/arguments.ts'
 import { reportCommand } from '../src/cli/commands/report/report-command.ts'
-import { type ExportColumn, exportKinds, tableKey } from '../src/export/export.ts'
+import { type ExportColumn, exportKinds, importedKinds, tableKey } from '../src/export/export.ts'
 import { jobFileJsonSchema, workspaceJsonSchema } from '../src/jobfile/json-schema.ts'
 import { columnTypes } from '../src/machines/postgres/export.ts'
 import { exitCodes } from '../src/model/run.ts'
@@ -142,6 +142,11 @@ describe('docs/exports', () => {
       ...shared.map((column) => row('all', column)),
       ...own,
     ])
+    expect(tableRows('docs/exports.md', 'imported')).toEqual(
+      Object.entries(importedKinds).flatMap(([kind, { columns }]) =>
+        columns.map((column) => row(kind, column)),
+      ),
+    )
     for (const { name, type, meaning } of tableKey('organic').columns)
       expect(read('docs/exports.md')).toContain(`| \`${name}\` | ${columnTypes[type]} | ${meaning} |`)
   })

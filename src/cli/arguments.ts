@@ -162,6 +162,7 @@ function stemOf(file: string): string {
 /** Throws a sentence where the database knows no job of that name. */
 export async function refuseUnknownJob(store: Store, job: string): Promise<void> {
   if ((await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null) return
+  if (store.isImportedJob(job)) return
   const stems = (await store.jobFiles()).map(({ file }) => stemOf(file))
   const near = closestMatch(job, [...(await store.jobNames()), ...stems])
   throw new UsageError(

@@ -129,6 +129,59 @@ export type ExportKind = keyof typeof exportKinds
 /** Kinds whose records are numbered as they come, so that an export can begin where the last one ended. */
 export type DeliveredKind = Exclude<ExportKind, 'clicks'>
 
+const ofImport: KindColumns = {
+  source: ['text', 'Format of its file'],
+  file: ['text', 'The file'],
+  import_id: ['long', 'Number of the import, as in rankline import list'],
+}
+
+const ofSearch: KindColumns = {
+  gl: ['text', 'Country, where the file says it'],
+  hl: ['text', 'Language, where the file says it'],
+  location: ['text', 'Place as the file spells it'],
+  device: ['text', 'Device, where the file says it'],
+  engine: ['text', 'Engine, where the file says it'],
+}
+
+/** What was imported: apart from what was measured, and always exported as a whole. */
+export const importedKinds = {
+  'imported-rankings': {
+    view: 'imported_rankings',
+    meaning: 'Imported ranks',
+    columns: columns({
+      job: ['text', 'The job that it is history of; empty where it is that of any'],
+      query: ['text', 'Text of the query'],
+      target: ['text', 'The site that was followed'],
+      ...ofSearch,
+      tags: ['text', 'Tags of the query, separated by semicolons'],
+      volume: ['long', 'Searches a month, as the file says'],
+      date: ['text', 'Local day of the tool'],
+      state: ['text', 'ranked, absent or unknown'],
+      rank: ['integer', 'Rank, where it is ranked'],
+      rank_kind: ['text', 'What the rank counts: organic results, or all elements of the page'],
+      depth: ['integer', 'How many results were looked at, where the file says it'],
+      url: ['text', 'The page that ranked'],
+      reason: ['text', 'Why it is unknown'],
+      repeats_possible: ['integer', '1 where the tool may have repeated a rank that it did not check'],
+      ...ofImport,
+    }),
+  },
+  'imported-answers': {
+    view: 'imported_answers',
+    meaning: 'Imported result pages',
+    columns: columns({
+      job: ['text', 'The job that it is history of; empty where it is that of any'],
+      query: ['text', 'Text of the query'],
+      ...ofSearch,
+      date: ['text', 'Local day of the tool'],
+      rank: ['integer', 'Place among the results of the page, from 1'],
+      link: ['text', 'Link of the result'],
+      results: ['integer', 'Results of the page'],
+      ...ofImport,
+    }),
+  },
+} as const satisfies Record<string, Omit<Kind<RowView>, 'view' | 'labels'> & { readonly view: string }>
+
 const keyOfPage = columns({
   task_id: ['long', 'Number of the task: a page of a query in a run, as in the calls'],
   place: ['integer', 'Place on the page among the rows of this kind, from 0'],

@@ -165,3 +165,28 @@ export interface QueryPaging {
 export function countryOfParams({ gl, cc, mkt }: Readonly<Record<string, string | number>>): string {
   return String(gl ?? cc ?? /-([a-z]{2})$/i.exec(String(mkt ?? ''))?.[1] ?? '').toLowerCase()
 }
+
+/** A market as a file of another tool says it; null is what it does not say. */
+interface ImportedMarket {
+  readonly gl: string | null
+  readonly hl: string | null
+  readonly location: string | null
+  readonly device: string | null
+}
+
+/** Whether what was imported is of the market of a query. What a file does not say is no other market. */
+export function isInMarket(
+  { gl, hl, location }: Omit<ImportedMarket, 'device'>,
+  params: Readonly<Record<string, unknown>>,
+): boolean {
+  return (
+    (gl === null || gl === params.gl) &&
+    (hl === null || params.hl === undefined || hl === params.hl) &&
+    (location === null || location === params.location)
+  )
+}
+
+/** How far what was imported is from a query of its market: not on mobile first, and where its country is said. */
+export function marketDistance({ device, gl }: Pick<ImportedMarket, 'device' | 'gl'>): number {
+  return (device === 'mobile' ? 2 : 0) + (gl === null ? 1 : 0)
+}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { clustersOf, type MarketKeyword } from '../../src/arrive/clusters/clusters.ts'
+import { clustersOf } from '../../src/arrive/clusters/clusters.ts'
 import { gapsDocument, gapsOf } from '../../src/arrive/clusters/gaps.ts'
+import type { MarketKeyword } from '../../src/arrive/clusters/keywords.ts'
 
 type Seen = readonly [label: string, own: 0 | 1, rank: number | null | 'unknown']
 
@@ -23,6 +24,7 @@ function keyword(
     tags: [],
     jobs: ['acme'],
     fetchedAt: 0,
+    source: null,
     links: [1, 2, 3, 4, 5].map((page) => pages * 10 + page),
     targets: seen.map(([label, own, rank]) => ({
       label,

@@ -96,7 +96,7 @@ test('a line for each keyword, in which text is no formula', async () => {
   const { stdout } = await place.call(['cluster', 'acme', '--format', 'csv'])
   const lines = stdout.trimEnd().split('\n')
   expect(lines[0]).toBe(
-    'cluster,query,operation,gl,hl,location,volume,shared,state,rank,url,fetched_at,job,tags,params',
+    'cluster,query,operation,gl,hl,location,volume,shared,state,rank,url,fetched_at,job,tags,params,source',
   )
   expect(lines).toHaveLength(7)
   expect(lines[1]).toMatch(/^standing desk,standing desk,alpha\.search,us,,,2400,10,/)

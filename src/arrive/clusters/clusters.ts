@@ -1,13 +1,7 @@
 import type { ObservationState } from '../../model/result.ts'
-import { latestKnown } from '../../model/trusted-time.ts'
 import { groupKeywords } from '../../rank/grouping.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { KeywordSerp } from '../../store/sqlite/rankings/keywords.ts'
-
-/** A keyword of the jobs that are looked at, once however many of them ask it. */
-export interface MarketKeyword extends KeywordSerp {
-  readonly jobs: readonly string[]
-}
+import { type KeywordRequest, keywordsOf, type MarketKeyword, newestRuns } from './keywords.ts'
 
 /** Keywords that one page can serve. */
 export interface Cluster {
@@ -24,10 +18,10 @@ export interface Cluster {
 }
 
 export interface ClusterKeyword
-  extends Pick<MarketKeyword, 'queryId' | 'text' | 'volume' | 'tags' | 'jobs' | 'targets'> {
+  extends Pick<MarketKeyword, 'queryId' | 'text' | 'volume' | 'tags' | 'jobs' | 'targets' | 'source'> {
   /** Pages that it shares with the head; of the head, all of its own. */
   readonly shared: number
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds; of what was imported, when its local day begins in UTC. */
   readonly fetchedAt: number
   /** The best of the own targets in the newest run; null where there is none. */
   readonly own: Place | null
@@ -46,41 +40,6 @@ export interface Clustering {
   readonly leftOut: number
 }
 
-/** The runs whose keywords are those of these jobs. */
-export async function newestRuns(store: Pick<Store, 'latestRun'>, jobs: readonly string[]) {
-  const runs = await Promise.all(jobs.map((job) => store.latestRun(job)))
-  return runs.flatMap((run) => run ?? [])
-}
-
-/** The keywords of these runs, with answers that can have come by now. */
-export function keywordsOf(
-  store: Pick<Store, 'keywordSerps'>,
-  runs: readonly { readonly id: number; readonly job: string }[],
-  now: number,
-): readonly MarketKeyword[] {
-  const latest = latestKnown(now)
-  const found = new Map<number, MarketKeyword>()
-  for (const { id, job } of runs)
-    for (const keyword of store.keywordSerps(id, latest)) {
-      const known = found.get(keyword.queryId)
-      found.set(
-        keyword.queryId,
-        known === undefined ? { ...keyword, jobs: [job] } : joined(known, keyword, job),
-      )
-    }
-  return [...found.values()]
-}
-
-function joined(known: MarketKeyword, other: KeywordSerp, job: string): MarketKeyword {
-  return {
-    ...known,
-    jobs: [...known.jobs, job],
-    volume: known.volume ?? other.volume,
-    tags: [...new Set([...known.tags, ...other.tags])],
-    targets: [...known.targets, ...other.targets],
-  }
-}
-
 /** The clusters of these keywords, the most searched first. */
 export function clustersOf(keywords: readonly MarketKeyword[], least: number): Clustering {
   const shown = keywords.filter(({ links }) => links.length > 0)
@@ -95,7 +54,7 @@ export function clustersOf(keywords: readonly MarketKeyword[], least: number): C
   )
   const members = new Map<number, ClusterKeyword[]>()
   for (const place of order) {
-    const { queryId, text, volume, tags, jobs, targets, fetchedAt } = shown[place] as MarketKeyword
+    const { queryId, text, volume, tags, jobs, targets, source, fetchedAt } = shown[place] as MarketKeyword
     const member = {
       queryId,
       text,
@@ -103,6 +62,7 @@ export function clustersOf(keywords: readonly MarketKeyword[], least: number): C
       tags,
       jobs,
       targets,
+      source,
       shared: shared[place] as number,
       fetchedAt: fetchedAt as number,
       own: bestOf(targets.filter(({ own }) => own === 1)),
@@ -151,11 +111,11 @@ export function bestOf(targets: MarketKeyword['targets']): Place | null {
 
 /** Makes the name of the cluster of each keyword of these jobs; null for what is in none. */
 export async function clusterNames(
-  store: Pick<Store, 'keywordSerps' | 'latestRun'>,
+  store: Store,
   jobs: readonly string[],
-  { least, now }: { readonly least: number; readonly now: number },
+  { least, ...request }: KeywordRequest & { readonly least: number },
 ) {
-  const keywords = keywordsOf(store, await newestRuns(store, jobs), now)
+  const keywords = keywordsOf(store, await newestRuns(store, jobs), request)
   const ids = new Map(keywords.map((one) => [nameOf(one), one.queryId]))
   const names = new Map(
     clustersOf(keywords, least).clusters.flatMap(({ name, keywords }) =>
@@ -186,7 +146,7 @@ export function clustersDocument(
       params,
       volume,
       pages,
-      keywords: keywords.map(({ text, volume, tags, jobs, shared, own, fetchedAt }) => ({
+      keywords: keywords.map(({ text, volume, tags, jobs, shared, own, ...shown }) => ({
         query: text,
         volume,
         tags,
@@ -195,10 +155,17 @@ export function clustersDocument(
         state: own?.state ?? null,
         rank: own?.rank ?? null,
         url: own?.url ?? null,
-        fetched_at: new Date(fetchedAt).toISOString(),
+        fetched_at: fetchedText(shown),
+        source: shown.source,
       })),
     })),
   }
+}
+
+/** An instant, or the local day of what was imported. */
+function fetchedText({ fetchedAt, source }: Pick<ClusterKeyword, 'fetchedAt' | 'source'>): string {
+  const instant = new Date(fetchedAt).toISOString()
+  return source === null ? instant : instant.slice(0, 10)
 }
 
 /** Columns of the clusters as rows, one for each keyword. */
@@ -218,11 +185,12 @@ export const clusterColumns = [
   { name: 'job', type: 'text' },
   { name: 'tags', type: 'text' },
   { name: 'params', type: 'json' },
+  { name: 'source', type: 'text' },
 ] as const
 
 export function* clusterRows(clusters: readonly Cluster[]) {
   for (const { name, operation, params, keywords } of clusters)
-    for (const { text, volume, shared, own, fetchedAt, jobs, tags } of keywords)
+    for (const { text, volume, shared, own, jobs, tags, ...shown } of keywords)
       yield [
         name,
         text,
@@ -235,10 +203,11 @@ export function* clusterRows(clusters: readonly Cluster[]) {
         own?.state ?? null,
         own?.rank ?? null,
         own?.url ?? null,
-        new Date(fetchedAt).toISOString(),
+        fetchedText(shown),
         jobs.join(';'),
         tags.join(';'),
         JSON.stringify(params),
+        shown.source,
       ]
 }
 

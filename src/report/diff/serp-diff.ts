@@ -133,8 +133,13 @@ function turnoverOf(
   return turnoverOfPages(first(after), first(before)).value
 }
 
-/** The results of a query in one run, ready for comparing. */
-interface SerpSnapshot extends ComparedSerp, SerpDate {
+/** The results of a query in one run, or of one day of another tool, ready for comparing. */
+interface SerpSnapshot extends ComparedSerp {
+  /** Null where it was imported. */
+  readonly run: number | null
+  readonly date: string
+  /** Whose it is where it was imported: the format of its file; else null. */
+  readonly source: string | null
   /** When its last page came, ISO 8601 in UTC. */
   readonly fetchedAt: string | null
   /** Distinct results that were checked. */
@@ -157,6 +162,7 @@ export function snapshotOf(record: SerpRecord): SerpSnapshot {
   return {
     run: record.run,
     date: record.date,
+    source: null,
     results,
     fetchedAt: fetched.sort().at(-1) ?? null,
     depth: new Set(results.map(({ rank }) => rank)).size,
@@ -165,6 +171,33 @@ export function snapshotOf(record: SerpRecord): SerpSnapshot {
     unbrokenPages: resultsEnded ? Number.POSITIVE_INFINITY : whole.length,
     resultsEnded,
     missed: missingPages(record, pages),
+  }
+}
+
+/** A result page of another tool: its links in the order of their ranks. How far down the tool looked is not known. */
+export function importedSnapshot(
+  date: string,
+  { source, links }: { readonly source: string; readonly links: readonly string[] },
+): SerpSnapshot {
+  const results = links.map((link, index) => ({
+    rank: index + 1,
+    key: pageAddress(link),
+    title: null,
+    link,
+    snippet: null,
+  }))
+  const depth = results.length
+  return {
+    run: null,
+    date,
+    source,
+    results,
+    fetchedAt: null,
+    depth,
+    unbrokenDepth: depth,
+    unbrokenPages: 1,
+    resultsEnded: false,
+    missed: [],
   }
 }
 
@@ -188,7 +221,10 @@ function keyed(results: readonly ResultRecord[]): readonly SnapshotResult[] {
  * The latest day with results, and an earlier one: the nearest before it, or the nearest to the day that the user asked for. Each
  * is the runs of the day, or null.
  */
-export function comparedDays(looks: readonly SerpDate[], asked: ComparisonDay | null) {
+export function comparedDays<Look extends Pick<SerpDate, 'date'>>(
+  looks: readonly Look[],
+  asked: ComparisonDay | null,
+) {
   const days = [...new Set(looks.map(({ date }) => date))].map((date) => ({ date, state: 'ranked' as const }))
   const latest = days.pop()
   if (latest === undefined) return { from: null, to: null }
@@ -284,6 +320,8 @@ function sideOf(snapshot: SerpSnapshot, notCompared: number) {
     not_compared: notCompared,
     /** What became of the pages that were not checked. */
     missed: snapshot.missed,
+    /** Whose result page it is where it was imported. */
+    source: snapshot.source,
   }
 }
 

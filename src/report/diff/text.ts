@@ -26,6 +26,7 @@ function about(one: DiffDocument): readonly string[] {
   if (from === null) return [`${job}: ${dayOf(to)} has nothing to compare with.`, ...missed(to)]
   return [
     `${job}: ${dayOf(to)} compared with ${dayOf(from)}, ${count(one.compared_depth ?? 0, 'result')} deep.`,
+    ...(to.source === null ? [] : [seam]),
     ...missed(from),
     ...missed(to),
     counted(one),
@@ -34,8 +35,11 @@ function about(one: DiffDocument): readonly string[] {
   ]
 }
 
-function dayOf({ date, run_id: run }: DiffSide): string {
-  return `${date} (run ${run})`
+/** Said of what was imported. */
+const seam = 'Imported result pages: they are compared with each other alone, never with measured ones.'
+
+function dayOf({ date, run_id: run, source }: DiffSide): string {
+  return `${date} (${source === null ? `run ${run}` : `imported, ${source}`})`
 }
 
 function missed({ date, missed: pages, unbroken_depth: depth }: DiffSide): readonly string[] {
@@ -52,9 +56,11 @@ function deeper(side: DiffSide, { date }: DiffSide): readonly string[] {
 
 function counted(one: DiffDocument): string {
   const { entered, left, moved, changed, same, from, to } = one
+  // What was imported has links alone.
+  const hasTexts = to?.source == null
   if (entered.length + left.length + moved.length + changed.length === 0) {
     if (same > 0)
-      return `Nothing changed: ${count(same, 'result stands', 'results stand')} where ${same === 1 ? 'it' : 'they'} stood, with the same title and snippet.`
+      return `Nothing changed: ${count(same, 'result stands', 'results stand')} where ${same === 1 ? 'it' : 'they'} stood${hasTexts ? ', with the same title and snippet' : ''}.`
     const hasGaps = [from, to].some((side) => side !== null && side.missed.length > 0)
     return hasGaps ? 'Nothing can be compared.' : 'Nothing changed: there are no results on either day.'
   }
@@ -62,7 +68,7 @@ function counted(one: DiffDocument): string {
     `${entered.length} entered`,
     `${left.length} left`,
     `${moved.length} moved`,
-    `${changed.length} changed title or snippet`,
+    ...(hasTexts ? [`${changed.length} changed title or snippet`] : []),
     `${same} the same`,
   ]
   return `${parts.join(', ')}. Turnover of the top 10: ${percent(one.turnover_top10)}.`
@@ -111,11 +117,15 @@ function resultTable(rows: readonly TableRow[], width: number): string {
     ...(rows.some(({ result }) => result.targets.length > 0)
       ? [{ title: 'target', cell: ({ result }: TableRow) => cut(owners(result), widestTitle) }]
       : []),
-    {
-      title: 'title',
-      dropped: true,
-      cell: ({ result }) => cut(sanitizeLine(result.title ?? ''), widestTitle),
-    },
+    ...(rows.some(({ result }) => result.title !== null)
+      ? [
+          {
+            title: 'title',
+            dropped: true as const,
+            cell: ({ result }: TableRow) => cut(sanitizeLine(result.title ?? ''), widestTitle),
+          },
+        ]
+      : []),
     { title: 'link', shrinks: true, cell: ({ result }) => sanitizeLine(result.link ?? '') },
   ]
   return formatTable(
@@ -181,6 +191,7 @@ export function diffSummary(one: DiffDocument) {
     changed: one.changed.length,
     /** Whether pages were not checked on either day. */
     hasGaps: [from, to].some((side) => side !== null && side.missed.length > 0),
+    source: to?.source ?? null,
   }
 }
 
@@ -259,6 +270,7 @@ function footer(
     `${count(n, 'query', 'queries')} ${n === 1 ? one : more}`
   return [
     `${count(all.length, 'query', 'queries')}, ${days('to').join(', ')}. turnover: share of the first ten that differs from before.${hasDepth ? ' depth: as far down as both days were checked.' : ''}`,
+    ...(all.some(({ source }) => source !== null) ? [seam] : []),
     ...comparison(days('from'), compare),
     ...(alone > 0 && !isNothingCompared ? [`${queries(alone, 'has', 'have')} nothing to compare with.`] : []),
     ...(unseen > 0 ? [`${queries(unseen, 'has', 'have')} no results yet.`] : []),

@@ -1,7 +1,8 @@
 import { groupedBy } from '../../model/maps.ts'
+import { isInMarket, marketDistance } from '../../model/query.ts'
 import { addDays } from '../../model/time.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { ImportedHistory, Keyword, RankHistory, TrackedTarget } from './rank-history.ts'
+import type { ImportedHistory, RankHistory, TrackedTarget } from './rank-history.ts'
 
 type RankRead = ReturnType<Store['importedRanks']>[number]
 
@@ -19,7 +20,7 @@ export function importedHistory(
   const byText = groupedBy(ranks, ({ query }) => query)
   const chosen = keywords.flatMap((keyword, place) => {
     if (keyword.kind !== 'organic') return []
-    const fitting = (byText.get(keyword.query) ?? []).filter((one) => isOf(keyword, one))
+    const fitting = (byText.get(keyword.query) ?? []).filter((one) => isInMarket(one, keyword.params))
     return targets.flatMap((target, index) => {
       const all = groupedBy(
         fitting.filter((one) => isTargetOf(target, one)),
@@ -48,15 +49,6 @@ export function importedHistory(
   }
 }
 
-/** What a file does not say is no other market. */
-function isOf({ params }: Keyword, { gl, hl, location }: RankRead): boolean {
-  return (
-    (gl === null || gl === params.gl) &&
-    (hl === null || params.hl === undefined || hl === params.hl) &&
-    (location === null || location === params.location)
-  )
-}
-
 function isTargetOf({ site }: TrackedTarget, { target }: RankRead): boolean {
   return (
     site
@@ -68,5 +60,5 @@ function isTargetOf({ site }: TrackedTarget, { target }: RankRead): boolean {
 
 function distance([one]: readonly RankRead[]): number {
   if (one === undefined) return Number.POSITIVE_INFINITY
-  return (one.ruler === 'organic' ? 0 : 4) + (one.device === 'mobile' ? 2 : 0) + (one.gl === null ? 1 : 0)
+  return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
 }

@@ -3,6 +3,7 @@ import type { Target } from '../../model/target.ts'
 import { addDays } from '../../model/time.ts'
 import { inOrderOfRuns } from '../../model/trusted-time.ts'
 import { sanitize } from '../../output/terminal.ts'
+import type { ImportedSearch } from '../../store/sqlite/imports/reads.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { SerpDate, SerpQuery } from '../../store/sqlite/rankings/serps.ts'
 import {
@@ -10,30 +11,24 @@ import {
   type DiffDocument,
   deepestSnapshot,
   diffDocument,
+  importedSnapshot,
   snapshotOf,
 } from '../diff/serp-diff.ts'
 import { byChange, diffSummary } from '../diff/text.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import { noDataMessage } from './explain.ts'
 
-export type MakeDiff = (query: SerpQuery) => DiffDocument
+export type MakeDiff<Query extends SerpQuery = SerpQuery> = (query: Query) => DiffDocument
 
-export function comparer(
-  store: Store,
-  {
-    job,
-    date,
-    depth,
-    targets,
-    compare,
-  }: {
-    readonly job: string
-    readonly date: string | undefined
-    readonly depth: number | undefined
-    readonly targets: readonly Target[]
-    readonly compare: ComparisonDay | null
-  },
-): MakeDiff {
+interface DiffRequest {
+  readonly job: string
+  readonly date: string | undefined
+  readonly depth: number | undefined
+  readonly targets: readonly Target[]
+  readonly compare: ComparisonDay | null
+}
+
+export function comparer(store: Store, { job, date, depth, targets, compare }: DiffRequest): MakeDiff {
   const until = date === undefined ? {} : { until: addDays(date, 1) }
   return (query) => {
     const { queryId } = query
@@ -41,8 +36,71 @@ export function comparer(
     const read = (dates: readonly SerpDate[] | null) =>
       deepestSnapshot((dates ?? []).map(({ run }) => snapshotOf(store.storedSerp(run, queryId))))
     const [from, to] = [read(days.from), read(days.to)]
-    const ofQuery = to === null ? [] : store.queryTargets(to.run, queryId)
+    const ofQuery = to?.run == null ? [] : store.queryTargets(to.run, queryId)
     return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
+  }
+}
+
+/** What was imported of a query, as a query of the operation `imported`. */
+export interface ImportedSerpQuery extends SerpQuery {
+  readonly search: ImportedSearch
+}
+
+/** The queries of which whole result pages were imported for a job, or for any; throws a sentence where none is meant. */
+export function importedQueries(
+  store: Store,
+  { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
+): readonly ImportedSerpQuery[] {
+  const all = store.importedSearches({ job, text: text ?? null }).map((search): ImportedSerpQuery => {
+    const { gl, hl, location, device, engine } = search
+    const params = Object.entries({ gl, hl, location, device, engine }).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value] as const],
+    )
+    return {
+      queryId: search.ids[0] as number,
+      operation: 'imported',
+      text: search.text,
+      params: Object.fromEntries(params),
+      search,
+    }
+  })
+  if (all.length > 0) return chosenOf(all, { job, text, fits })
+  throw new UsageError(
+    `No whole result pages${text === undefined ? '' : ` of '${sanitize(text)}'`} were imported for the job ${job}. What was imported: rankline import list`,
+  )
+}
+
+/** The newest day of these queries until a day; null where there is none. */
+export function newestImportedDay(
+  store: Store,
+  queries: readonly ImportedSerpQuery[],
+  date: string | undefined,
+): string | null {
+  const days = queries.flatMap(({ search }) => importedDays(store, search, date).at(-1)?.date ?? [])
+  return days.sort().at(-1) ?? null
+}
+
+function importedDays(store: Store, search: ImportedSearch, date: string | undefined) {
+  return store
+    .importedPages(search)
+    .map((page) => ({ ...page, date: addDays('1970-01-01', page.day) }))
+    .filter((page) => date === undefined || page.date <= date)
+}
+
+/** Compares days of what was imported with each other. */
+export function importedComparer(
+  store: Store,
+  { job, date, depth, targets, compare }: DiffRequest,
+): MakeDiff<ImportedSerpQuery> {
+  return (query): DiffDocument => {
+    const days = comparedDays(importedDays(store, query.search, date), compare)
+    const read = (pages: typeof days.to) => {
+      const [page] = pages ?? []
+      return page === undefined
+        ? null
+        : importedSnapshot(page.date, { source: page.source, links: store.importedLinks(page) })
+    }
+    return diffDocument(query, { from: read(days.from), to: read(days.to) }, { job, depth, targets })
   }
 }
 
@@ -55,7 +113,7 @@ function inOrder(dates: readonly SerpDate[]): readonly SerpDate[] {
 }
 
 /** What changed most first. */
-export function ordered(queries: readonly SerpQuery[], makeDiff: MakeDiff) {
+export function ordered<Query extends SerpQuery>(queries: readonly Query[], makeDiff: MakeDiff<Query>) {
   return queries
     .map((query) => ({ query, summary: diffSummary(makeDiff(query)) }))
     .sort((a, b) => byChange(a.summary, b.summary))
@@ -72,6 +130,14 @@ export async function askedQueries(
   const asked = store.serpQueries({ job, text: text ?? null, ...until })
   if (asked.length === 0 && text !== undefined)
     throw new UsageError(await noDataMessage(store, { job, text, date }))
+  return chosenOf(asked, { job, text, fits })
+}
+
+/** Those of these queries that are meant; throws a sentence where there are none. */
+function chosenOf<Query extends SerpQuery>(
+  asked: readonly Query[],
+  { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
+): readonly Query[] {
   const meant = asked.filter(fits)
   if (meant.length > 0 || asked.length === 0) return meant
   const which = text === undefined ? 'nothing such, but' : `'${sanitize(text)}' otherwise`

@@ -15,7 +15,7 @@ import {
 import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { type Log, unwatchedFile, watchDiskSpace, watchFile } from './connection/watch.ts'
-import { importReads } from './imports/imports.ts'
+import { importReads } from './imports/reads.ts'
 import { dueReads, jobStore, slotStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'

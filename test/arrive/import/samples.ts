@@ -130,7 +130,8 @@ export const serposcope: Sample = {
     )
     const links = (found: TrueDay): readonly string[] => {
       if (found.state === 'failed') return []
-      const others = Array.from({ length: 80 }, (_, index) => `https://rival-${index}.example/größe/😀`)
+      const usual = Array.from({ length: 80 }, (_, index) => `https://rival-${index}.example/größe/😀`)
+      const others = found.state === 'ranked' ? [...(found.others ?? usual)] : usual
       if (found.state === 'ranked') others.splice(found.rank - 1, 1, found.url)
       return others
     }

@@ -2,7 +2,13 @@ import { addDays } from '../../../src/model/time.ts'
 
 /** What really was on a day: a failed check says nothing, and a day without a check is in no file. */
 export type TrueDay =
-  | { readonly state: 'ranked'; readonly rank: number; readonly url: string }
+  | {
+      readonly state: 'ranked'
+      readonly rank: number
+      readonly url: string
+      /** The other results of its page, where they matter. */
+      readonly others?: readonly string[]
+    }
   | { readonly state: 'absent' | 'failed' | 'unchecked' }
 
 /** A keyword of the world that the samples are made of. */

@@ -5,13 +5,14 @@ import {
   clusterRows,
   clustersDocument,
   clustersOf,
-  keywordsOf,
-  newestRuns,
   suggestedViews,
 } from '../../../arrive/clusters/clusters.ts'
 import { type Gap, gapColumns, gapRows, gapsDocument, gapsOf } from '../../../arrive/clusters/gaps.ts'
+import { importedKeywords, keywordsOf, newestRuns } from '../../../arrive/clusters/keywords.ts'
+import { billableOperation } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
+import type { Target } from '../../../model/target.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { daysBetween, systemClock } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
@@ -41,6 +42,7 @@ const flags = {
   shared: textOption(
     `How many of the first ten results keywords of a cluster share, 1 to ${mostShared} [${usualShare}]`,
   ),
+  imported: switchOption('The keywords of what was imported, by its newest result pages alone'),
   gaps: switchOption('Only clusters for which rivals are among the first ten and you are not, by clicks'),
   views: switchOption('Print tags and views for the job file instead: one for each cluster'),
 } satisfies OptionSpecs
@@ -54,6 +56,7 @@ export const clusterCommand = {
     ['cluster acme', 'which keywords are the work of one page'],
     ['cluster acme --out clusters.csv', 'a line for each keyword'],
     ['cluster acme --gaps', 'clusters where rivals rank and you do not'],
+    ['cluster acme --imported', 'keywords of another tool, by the result pages that it stored'],
     ['cluster acme --views', 'tags and views for the job file'],
   ],
   run: cluster,
@@ -69,15 +72,22 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
     throw new UsageError('--all takes every job of the database. Leave out the name of the job, or --all')
   await using store = await openReader(databasePath(flags))
   await refuseOntoJobFiles(store, flags)
-  const jobs = await jobsOf(store, flags, terminal)
-  if (jobs === null) return 2
+  const asked = await jobsOf(store, flags, terminal)
+  if (asked === null) return 2
+  const { jobs } = asked
   using _ = store.snapshot()
   const runs = await newestRuns(store, jobs)
-  if (runs.length === 0) {
-    terminal.log(jobs.length === 1 ? notYetRun(jobs[0] as string, undefined) : 'No job has run yet')
+  // Before the first run, what was imported is all there is.
+  const isImported = flags.imported === true || runs.length === 0
+  const keywords = isImported
+    ? importedKeywords(store, flags.all === true ? null : jobs, asked.targets ?? targetsOf(runs))
+    : keywordsOf(store, runs, { now: systemClock.wall(), isWeb })
+  if (isImported && keywords.length === 0) {
+    if (flags.imported === true) terminal.log(noImportedPages(jobs))
+    else terminal.log(jobs.length === 1 ? notYetRun(jobs[0] as string, undefined) : 'No job has run yet')
     return 0
   }
-  const found = clustersOf(keywordsOf(store, runs, systemClock.wall()), least)
+  const found = clustersOf(keywords, least)
   const gaps = flags.gaps === true ? gapsOf(found.clusters, usualRate) : null
   if (gaps !== null) refuseWithoutTargets(found.clusters)
   const width = flags.out === undefined ? terminal.columns : fileColumns
@@ -91,8 +101,8 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
       terminal,
     )
   } else if (format === 'json') {
-    const jobs = runs.map(({ job }) => job)
-    const document = gaps === null ? clustersDocument(found, { jobs, least }) : gapsDocument(gaps)
+    const counted = isImported ? jobs : runs.map(({ job }) => job)
+    const document = gaps === null ? clustersDocument(found, { jobs: counted, least }) : gapsDocument(gaps)
     await writeOutput(asStream(`${JSON.stringify(document, null, 2)}\n`), flags.out, terminal)
   } else if (format === 'yaml')
     await writeOutput(asStream(suggestedViews(found.clusters)), flags.out, terminal)
@@ -112,17 +122,32 @@ function refuseFormat({ format, json, raw, excel, gaps }: ClusterFlags): 'yaml' 
   return 'yaml'
 }
 
-/** Names of the jobs that are asked for; null after mistakes in a file, which were logged. */
+function noImportedPages(jobs: readonly string[]): string {
+  const whose = jobs.length === 1 ? ` for the job ${sanitize(jobs[0] as string)}` : ''
+  return `No whole result pages were imported${whose}. What was imported: rankline import list`
+}
+
+/** Names of the jobs that are asked for, with the targets that a file names; null after mistakes in it, which were logged. */
 async function jobsOf(
   store: Store,
   { job, all, verbose }: ClusterFlags,
   terminal: Terminal,
-): Promise<readonly string[] | null> {
-  if (all === true) return await store.jobNames()
+): Promise<{ readonly jobs: readonly string[]; readonly targets?: readonly Target[] | undefined } | null> {
+  if (all === true) return { jobs: await store.jobNames() }
   if (job === undefined)
     throw new UsageError('Name a job or its file, or write --all for every job of the database')
   const named = await findJob(store, { job, verbose }, terminal)
-  return named === null ? null : [named.name]
+  return named === null ? null : { jobs: [named.name], targets: named.settings?.targets }
+}
+
+/** The targets of these runs, each once. */
+function targetsOf(runs: Awaited<ReturnType<typeof newestRuns>>): readonly Target[] {
+  const all = runs.flatMap(({ settings }) => settings.targets)
+  return [...new Map(all.map((target) => [`${target.own} ${target.label}`, target])).values()]
+}
+
+function isWeb(operation: string): boolean {
+  return billableOperation(operation).kind === 'organic'
 }
 
 function clusterTable(clusters: readonly Cluster[], width: number): string {
@@ -222,16 +247,28 @@ function summary({ clusters, leftOut }: Clustering, least: number, gaps: readonl
       : [`Rivals are among the first ten and you are not: ${count(gaps.length, 'cluster')}.`]),
     ...(competing === 0 ? [] : [`In ${count(competing, 'cluster')} two or more of your pages compete.`]),
     ...(leftOut === 0 ? [] : [`Left out: ${count(leftOut, 'keyword')} without stored web results.`]),
-    ...(keywords.length === 0 ? [] : [ageText(keywords.map(({ fetchedAt }) => fetchedAt))]),
+    ...[null, ...new Set(keywords.flatMap(({ source }) => source ?? []))].flatMap((source) => {
+      const shown = keywords.filter((one) => one.source === source)
+      const whose =
+        source === null ? 'Results' : `${count(shown.length, 'result page')} imported (${source}),`
+      return shown.length === 0
+        ? []
+        : [
+            ageText(
+              whose,
+              shown.map(({ fetchedAt }) => fetchedAt),
+            ),
+          ]
+    }),
   ].join(' ')
 }
 
-function ageText(instants: readonly number[]): string {
+function ageText(whose: string, instants: readonly number[]): string {
   const [oldest, newest] = [
     instants.reduce((a, b) => Math.min(a, b)),
     instants.reduce((a, b) => Math.max(a, b)),
   ].map((instant) => new Date(instant).toISOString().slice(0, 10)) as [string, string]
   const days = daysBetween(oldest, new Date(systemClock.wall()).toISOString().slice(0, 10))
-  const from = oldest === newest ? `Results of ${oldest}` : `Results of ${oldest} to ${newest}`
+  const from = oldest === newest ? `${whose} of ${oldest}` : `${whose} of ${oldest} to ${newest}`
   return days > 0 ? `${from}; the oldest are ${count(days, 'day')} old.` : `${from}.`
 }

@@ -1,17 +1,21 @@
 import { UsageError } from '../../../model/errors.ts'
-import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
+import { listOption, type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { normalText } from '../../../model/spelling.ts'
 import { numberOption } from '../../../model/values.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
-import type { Terminal } from '../../../output/terminal.ts'
+import { note, type Terminal } from '../../../output/terminal.ts'
 import { diffTable, diffText } from '../../../report/diff/text.ts'
+import type { ComparisonDay } from '../../../report/history/movement.ts'
 import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
 import {
   askedQueries,
   comparer,
   type Fits,
+  importedComparer,
+  importedQueries,
   type MakeDiff,
+  newestImportedDay,
   ordered,
 } from '../../../report/requests/serp-diff.ts'
 import { databasePath } from '../../../run/config.ts'
@@ -29,6 +33,7 @@ const flags = {
   depth: textOption('Only the first this many results of either day; default: all'),
   ...compareFlags,
   date: textOption('The results of this local day, or the latest before it; default: the latest'),
+  imported: switchOption('What was imported instead of what was measured: its days with each other alone'),
 } satisfies OptionSpecs
 
 export type DiffFlags = TypedOptions<typeof flags> & { readonly job: string }
@@ -36,7 +41,10 @@ export type DiffFlags = TypedOptions<typeof flags> & { readonly job: string }
 export const diffCommand = {
   flags,
   docs: 'docs/diff.md',
-  examples: [["diff acme --query 'standing desk' --compare 7d", 'which results entered, left or moved']],
+  examples: [
+    ["diff acme --query 'standing desk' --compare 7d", 'which results entered, left or moved'],
+    ['diff acme --imported --date 2024-06-01 --compare 365d', 'two days of another tool'],
+  ],
   run: diff,
 } satisfies Command
 
@@ -55,21 +63,51 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   const { name: job, settings } = named
   // One query is read after the other; what is collected meanwhile is in none of them.
   using _ = store.snapshot()
+  const text = flags.query === undefined ? undefined : normalText(flags.query)
   const run = await newestRun(store, job, date)
+  if (flags.imported === true) {
+    const queries = importedQueries(store, { job, text, fits })
+    const newest = newestImportedDay(store, queries, date)
+    if (newest === null)
+      throw new UsageError(
+        `Nothing of ${date} or before was imported for the job ${job}. What was imported: rankline import list`,
+      )
+    const compare = comparison === null ? null : askedDay(comparison, newest)
+    const targets = run === null ? (settings?.targets ?? []) : reportedTargets(settings?.targets, run, date)
+    const makeDiff = importedComparer(store, { job, date, depth, targets, compare })
+    await write({ queries, makeDiff, compare }, flags, terminal)
+    return 0
+  }
+  const compare = comparison === null || run === null ? null : askedDay(comparison, run.date)
+  const isBeforeAll = compare !== null && (await newestRun(store, job, compare.day)) === null
+  if ((run === null || isBeforeAll) && store.importedSearches({ job, text: text ?? null }).length > 0)
+    note(terminal, 'Imported result pages are compared with each other alone: add --imported')
   if (run === null) {
     terminal.log(notYetRun(job, date))
     if (json) await writeOutput(asStream('[]\n'), flags.out, terminal)
     return 0
   }
-  const compare = comparison === null ? null : askedDay(comparison, run.date)
-  const queries = await askedQueries(store, {
-    job,
-    date,
-    text: flags.query === undefined ? undefined : normalText(flags.query),
-    fits,
-  })
+  const queries = await askedQueries(store, { job, date, text, fits })
   const targets = reportedTargets(settings?.targets, run, date)
   const makeDiff = comparer(store, { job, date, depth, targets, compare })
+  await write({ queries, makeDiff, compare }, flags, terminal)
+  return 0
+}
+
+async function write<Query extends SerpQuery>(
+  {
+    queries,
+    makeDiff,
+    compare,
+  }: {
+    readonly queries: readonly Query[]
+    readonly makeDiff: MakeDiff<Query>
+    readonly compare: ComparisonDay | null
+  },
+  flags: DiffFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const json = isJsonAsked(flags)
   const table = {
     width: flags.out === undefined ? terminal.columns : fileColumns,
     color: terminal.color && flags.out === undefined,
@@ -90,11 +128,13 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
         ),
       )
   await writeOutput(pieces, flags.out, terminal, !json)
-  return 0
 }
 
 /** Documents as a JSON list, one in memory at a time. */
-async function* documents(queries: readonly SerpQuery[], makeDiff: MakeDiff): AsyncGenerator<string> {
+async function* documents<Query extends SerpQuery>(
+  queries: readonly Query[],
+  makeDiff: MakeDiff<Query>,
+): AsyncGenerator<string> {
   let before = '[\n'
   for (const query of queries) {
     yield `${before}${JSON.stringify(makeDiff(query), null, 2)}`
@@ -105,6 +145,8 @@ async function* documents(queries: readonly SerpQuery[], makeDiff: MakeDiff): As
 
 /** Reads the flags that say which of the queries are meant. */
 export function chosenQueries(flags: DiffFlags): Fits {
+  if (flags.imported === true && flags.operation !== undefined)
+    throw new UsageError('--operation has no meaning for what was imported. Leave it out')
   const operation = operationName(flags.operation)
   const params = (flags.param ?? []).map((text) => {
     const [, name, value] = text.match(/^([^=]+)=(.+)$/s) ?? []

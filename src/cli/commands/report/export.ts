@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { billableOperation } from '../../../catalog/index.ts'
 import {
   type ClusterOf,
   cursorText,
@@ -6,6 +7,7 @@ import {
   type ExportKind,
   exportKinds,
   exportTarget,
+  importedKinds,
   labelled,
   numbersOf,
   readCursor,
@@ -64,7 +66,7 @@ type ExportFlags = TypedOptions<typeof flags> & { readonly kind: string }
 
 export const exportCommand = {
   flags,
-  words: Object.keys(exportKinds),
+  words: [...Object.keys(exportKinds), ...Object.keys(importedKinds)],
   docs: 'docs/exports.md',
   examples: [
     [
@@ -73,6 +75,7 @@ export const exportCommand = {
     ],
     ['export organic --out new.parquet --cursor-file organic.cursor', 'what is new since the last time'],
     ['export clicks --job acme --out clicks.csv', 'clicks that Search Console counted, by query and day'],
+    ['export imported-rankings --out before.xlsx', 'ranks that were imported from another tool'],
     [
       "export organic --match 'oak desk' --clusters",
       'results with these words, with the cluster of each query',
@@ -87,6 +90,8 @@ export const exportCommand = {
 
 /** `rankline export`: results in bulk, streamed; all of them, or what came after a cursor. */
 async function exportRows(flags: ExportFlags, terminal: Terminal): Promise<number> {
+  if (Object.hasOwn(importedKinds, flags.kind))
+    return await exportImported(flags.kind as keyof typeof importedKinds, flags, terminal)
   return flags.to === undefined
     ? await exportToFile(flags, terminal)
     : await exportToTable({ ...flags, to: flags.to }, terminal)
@@ -227,6 +232,40 @@ async function clicksFilter(store: Store, { job, query, from, until }: RowFilter
   }
 }
 
+/** Writes what was imported. */
+async function exportImported(
+  kind: keyof typeof importedKinds,
+  flags: ExportFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const stray = (
+    ['to', 'since', 'cursor-file', 'match', 'clusters', 'run', 'operation', 'sync'] as const
+  ).find((one) => flags[propertyOf(one)] !== undefined && flags[propertyOf(one)] !== false)
+  if (stray !== undefined)
+    throw new UsageError(
+      `--${stray} has no meaning for ${kind}: what was imported is no run, and is written into a file as a whole. Leave it out`,
+    )
+  const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
+  refuseUnfit(flags, name, terminal)
+  const csv = csvStyle(flags)
+  const filter = rowFilter(flags)
+  await using store = await openReader(databasePath(flags))
+  await refuseOntoJobFiles(store, flags)
+  await refuseUnknown(store, filter)
+  using _ = store.snapshot()
+  const { view, columns } = importedKinds[kind]
+  const rows = store.importedRows(
+    view,
+    columns.map(({ name }) => name),
+    filter,
+  )
+  const progress = exportProgress(terminal, systemClock, flags.out)
+  const write: WriteRows = await rowFormats[name].load()
+  await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
+  progress.end()
+  return 0
+}
+
 /** The results that have the words of `--match`; null without it. */
 async function itemsToExport(
   store: Store,
@@ -246,7 +285,8 @@ async function clustersToExport(store: Store, job: string | undefined): Promise<
     import('../../../rank/grouping.ts'),
   ])
   const jobs = job === undefined ? await store.jobNames() : [job]
-  return await clusterNames(store, jobs, { least: usualShare, now: systemClock.wall() })
+  const isWeb = (operation: string): boolean => billableOperation(operation).kind === 'organic'
+  return await clusterNames(store, jobs, { least: usualShare, now: systemClock.wall(), isWeb })
 }
 
 /** Throws one sentence where the database has no such job or run. */
@@ -314,7 +354,7 @@ async function keepCursor({ cursorFile: file }: ExportFlags, cursor: string): Pr
 
 function chosenKind(kind: string): ExportKind {
   if (Object.hasOwn(exportKinds, kind)) return kind as ExportKind
-  const known = Object.keys(exportKinds)
+  const known = [...Object.keys(exportKinds), ...Object.keys(importedKinds)]
   const near = closestMatch(kind, known)
   throw new UsageError(
     `There is nothing called '${kind}' to export. ${near === null ? `Write one of ${known.join(', ')}` : `Write ${near}`}`,

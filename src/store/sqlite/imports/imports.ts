@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { desc, eq } from 'drizzle-orm'
 import QuickLRU from 'quick-lru'
 import { normalParam, normalText } from '../../../model/spelling.ts'
-import { dayMs } from '../../../model/time.ts'
 import { openDatabase, openToRead } from '../connection/database.ts'
 import { describeError } from '../connection/errors.ts'
 import { drizzle, inserter, raw } from '../connection/statements.ts'
@@ -495,56 +493,6 @@ function trackedQueries(db: Database, id: number) {
         FROM imported_queries q LEFT JOIN imported_series s ON s.query_id = q.id WHERE q.import_id = ? ORDER BY q.id, s.id`,
     )
     .all(id)
-}
-
-interface ImportedRank {
-  readonly query: string
-  readonly gl: string | null
-  readonly hl: string | null
-  readonly location: string | null
-  readonly device: string | null
-  readonly series: number
-  readonly target: string
-  readonly ruler: RankRuler
-  readonly day: number
-  readonly rank: number
-  readonly source: string
-}
-
-/** Reads of imports. */
-export function importReads(db: Database) {
-  return {
-    /** The newest first. */
-    imports: async () => {
-      const all = drizzle(db).select().from(imports).orderBy(desc(imports.id)).all()
-      return all.map((one) => ({
-        ...one,
-        files: drizzle(db).select().from(files).where(eq(files.importId, one.id)).orderBy(files.id).all(),
-      }))
-    },
-
-    /** Imported ranks of queries of these texts that a job may draw, from before a day, each series in the order of its days. */
-    importedRanks: (
-      job: string,
-      { before, texts }: { readonly before: string; readonly texts: readonly string[] },
-    ) => {
-      if (db.prepare(raw`SELECT 1 FROM ${imports} LIMIT 1`).get() === undefined) return []
-      return db
-        .prepare<[string, string, string], ImportedRank>(
-          raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, s.${series.id} AS series,
-              s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank}, f.${files.format} AS source
-            FROM (SELECT DISTINCT value FROM json_each(?)) t
-              CROSS JOIN ${queries} q ON q.${queries.text} = t.value
-              JOIN ${imports} i ON i.${imports.id} = q.${queries.importId} AND coalesce(i.${imports.job}, ?) = ?
-              JOIN ${series} s ON s.${series.queryId} = q.${queries.id}
-              JOIN ${observations} o ON o.${observations.seriesId} = s.${series.id}
-              JOIN ${files} f ON f.${files.id} = o.${observations.fileId}
-            WHERE o.${observations.state} = ${ranked} AND o.${observations.day} < ${Date.parse(before) / dayMs}
-            ORDER BY s.${series.id}, o.${observations.day}`,
-        )
-        .all(JSON.stringify(texts), job, job)
-    },
-  }
 }
 
 /** Removes all of an import, in one change; false where there is none of that number. For a process that holds the lock of the database. */

@@ -15,7 +15,7 @@ import {
 import { askedQueries } from '../views.ts'
 
 /** Web results that count as the first page of a keyword. */
-const firstResults = 10
+export const firstResults = 10
 
 /** A keyword with the pages that its newest answer shows first. */
 export interface KeywordPages {
@@ -122,6 +122,13 @@ export function keywordReader(db: Database) {
   }
 
   return {
+    /** The address of each of these pages, by their numbers. */
+    *linksOfPages(pages: Iterable<number>): Iterable<readonly [page: number, link: string]> {
+      const link = db
+        .prepare<[number], string>(raw`SELECT ${links.link} FROM ${links} WHERE ${links.id} = ?`)
+        .pluck()
+      for (const page of pages) yield [page, link.get(page) as string]
+    },
     /**
      * What a run asks, and what rests meanwhile, each with its newest answer from whatever run.
      *

@@ -1,0 +1,177 @@
+import type { Database } from 'better-sqlite3'
+import { desc, eq } from 'drizzle-orm'
+import type { Cell } from '../../../model/result.ts'
+import { dayMs } from '../../../model/time.ts'
+import { drizzle, once, raw } from '../connection/statements.ts'
+import {
+  importedAnswers as answers,
+  importedFiles as files,
+  importedStates,
+  imports,
+  importedLinks as links,
+  importedObservations as observations,
+  importedQueries as queries,
+  type RankRuler,
+  importedSeries as series,
+} from './schema.ts'
+
+/** Which rows; an absent field is no condition. */
+interface ImportedFilter {
+  readonly job?: string
+  readonly query?: string
+  /** Days: from (inclusive), until (exclusive). */
+  readonly from?: string
+  readonly until?: string
+}
+
+interface ImportedSearchRow extends Omit<ImportedSearch, 'ids' | 'tags'> {
+  readonly ids: string
+  readonly tags: string
+}
+
+interface ImportedRank {
+  readonly query: string
+  readonly gl: string | null
+  readonly hl: string | null
+  readonly location: string | null
+  readonly device: string | null
+  readonly series: number
+  readonly target: string
+  readonly ruler: RankRuler
+  readonly day: number
+  readonly rank: number
+  readonly source: string
+}
+
+/** The place of `ranked` in `importedStates`. */
+const ranked = importedStates.indexOf('ranked')
+
+/** What another tool asked and has whole result pages of; every import of that tool has a number for it. */
+export interface ImportedSearch {
+  readonly ids: readonly number[]
+  readonly text: string
+  readonly gl: string | null
+  readonly hl: string | null
+  readonly location: string | null
+  readonly device: string | null
+  readonly engine: string | null
+  readonly volume: number | null
+  readonly tags: readonly string[]
+}
+
+/** A result page that was imported. */
+export interface ImportedPage {
+  readonly query: number
+  /** Days since 1970-01-01. */
+  readonly day: number
+  /** The format of its file. */
+  readonly source: string
+}
+
+const searches = (condition: string): string =>
+  raw`SELECT json_group_array(q.${queries.id}) AS ids, q.${queries.text} AS text, q.${queries.gl}, q.${queries.hl}, q.${queries.location},
+    q.${queries.device}, q.${queries.engine}, max(q.${queries.volume}) AS volume, q.${queries.tags}
+  FROM ${queries} q JOIN ${imports} i ON i.${imports.id} = q.${queries.importId}
+  WHERE ${condition} AND (@job IS NULL OR coalesce(i.${imports.job}, @job) = @job)
+    AND EXISTS (SELECT 1 FROM ${answers} a WHERE a.${answers.queryId} = q.${queries.id})
+  GROUP BY q.${queries.key} ORDER BY q.${queries.text}, min(q.${queries.id})`
+
+const pagesOfSearch = raw`SELECT a.${answers.queryId} AS query, a.${answers.day}, f.${files.format} AS source
+  FROM json_each(?) n JOIN ${answers} a ON a.${answers.queryId} = n.value JOIN ${files} f ON f.${files.id} = a.${answers.fileId}`
+
+/** Reads of imports. */
+export function importReads(db: Database) {
+  type Wanted = [{ job: string | null; text: string | null }]
+  const all = once(() => db.prepare<Wanted, ImportedSearchRow>(searches('@text IS NULL')))
+  const ofText = once(() => db.prepare<Wanted, ImportedSearchRow>(searches(raw`q.${queries.text} = @text`)))
+  const pages = once(() =>
+    db.prepare<[string], ImportedPage>(raw`${pagesOfSearch} ORDER BY a.${answers.day}`),
+  )
+  const newest = once(() =>
+    db.prepare<[string], ImportedPage>(raw`${pagesOfSearch} ORDER BY a.${answers.day} DESC LIMIT 1`),
+  )
+  const linksOf = once(() =>
+    db
+      .prepare<[number, number], string>(
+        raw`SELECT l.${links.link} FROM ${answers} a, json_each(a.${answers.links}) n JOIN ${links} l ON l.${links.id} = n.value
+          WHERE a.${answers.queryId} = ? AND a.${answers.day} = ? ORDER BY n.key`,
+      )
+      .pluck(),
+  )
+  return {
+    /** Whether an import is of this job. */
+    isImportedJob: (job: string): boolean =>
+      db.prepare(raw`SELECT 1 FROM ${imports} WHERE ${imports.job} = ?`).get(job) !== undefined,
+
+    /** What has whole result pages that a job, or any, may use, in alphabetical order. */
+    importedSearches: ({ job, text }: { readonly job: string | null; readonly text: string | null }) =>
+      (text === null ? all() : ofText())
+        .all({ job, text })
+        .map((row): ImportedSearch => ({ ...row, ids: JSON.parse(row.ids), tags: JSON.parse(row.tags) })),
+    /** Its result pages, the oldest first. */
+    importedPages: ({ ids }: Pick<ImportedSearch, 'ids'>) => pages().all(JSON.stringify(ids)),
+    newestImportedPage: ({ ids }: Pick<ImportedSearch, 'ids'>) => newest().get(JSON.stringify(ids)) ?? null,
+    /** The links of a result page in the order of their ranks. */
+    importedLinks: ({ query, day }: Pick<ImportedPage, 'query' | 'day'>): readonly string[] =>
+      linksOf().all(query, day),
+
+    /** These columns of a view of what was imported, import by import, each query and target in the order of its days. */
+    *importedRows(
+      view: 'imported_rankings' | 'imported_answers',
+      columns: readonly string[],
+      { job, query, from, until }: ImportedFilter,
+    ): Iterable<readonly Cell[]> {
+      const [table, key, order] =
+        view === 'imported_rankings'
+          ? ([series, 'series_id', 'date'] as const)
+          : ([queries, 'query_id', 'date, rank'] as const)
+      const ofQuery = view === 'imported_rankings' ? series.queryId : queries.id
+      const parts = db
+        .prepare<[{ job: string | null; query: string | null }], number>(
+          raw`SELECT p.id FROM ${table} p JOIN ${queries} q ON q.${queries.id} = p.${ofQuery} JOIN ${imports} i ON i.${imports.id} = q.${queries.importId}
+            WHERE (@job IS NULL OR i.${imports.job} = @job) AND (@query IS NULL OR q.${queries.text} = @query) ORDER BY p.id`,
+        )
+        .pluck()
+        .iterate({ job: job ?? null, query: query ?? null })
+      const rows = db
+        .prepare<[{ part: number; from: string | null; until: string | null }], readonly Cell[]>(
+          `SELECT ${columns.join(', ')} FROM ${view} WHERE ${key} = @part AND (@from IS NULL OR date >= @from)
+            AND (@until IS NULL OR date < @until) ORDER BY ${order}`,
+        )
+        .raw()
+      for (const part of parts)
+        yield* rows.iterate({ part, from: from ?? null, until: until ?? null }) as Iterable<readonly Cell[]>
+    },
+
+    /** The newest first. */
+    imports: async () => {
+      const all = drizzle(db).select().from(imports).orderBy(desc(imports.id)).all()
+      return all.map((one) => ({
+        ...one,
+        files: drizzle(db).select().from(files).where(eq(files.importId, one.id)).orderBy(files.id).all(),
+      }))
+    },
+
+    /** Imported ranks of queries of these texts that a job may draw, from before a day, each series in the order of its days. */
+    importedRanks: (
+      job: string,
+      { before, texts }: { readonly before: string; readonly texts: readonly string[] },
+    ) => {
+      if (db.prepare(raw`SELECT 1 FROM ${imports} LIMIT 1`).get() === undefined) return []
+      return db
+        .prepare<[string, string, string], ImportedRank>(
+          raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, s.${series.id} AS series,
+              s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank}, f.${files.format} AS source
+            FROM (SELECT DISTINCT value FROM json_each(?)) t
+              CROSS JOIN ${queries} q ON q.${queries.text} = t.value
+              JOIN ${imports} i ON i.${imports.id} = q.${queries.importId} AND coalesce(i.${imports.job}, ?) = ?
+              JOIN ${series} s ON s.${series.queryId} = q.${queries.id}
+              JOIN ${observations} o ON o.${observations.seriesId} = s.${series.id}
+              JOIN ${files} f ON f.${files.id} = o.${observations.fileId}
+            WHERE o.${observations.state} = ${ranked} AND o.${observations.day} < ${Date.parse(before) / dayMs}
+            ORDER BY s.${series.id}, o.${observations.day}`,
+        )
+        .all(JSON.stringify(texts), job, job)
+    },
+  }
+}
