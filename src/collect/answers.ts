@@ -11,7 +11,16 @@ import type { BillableOperation } from '../catalog/operation.ts'
 import type { Outcome } from '../model/call.ts'
 import type { AnswerFacts, EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'
-import { advanceQuery, type PageFailure, pagingRules, scoreQuery } from '../rank/paging.ts'
+import {
+  advanceQuery,
+  type PageFailure,
+  type PageOutcome,
+  type PagingRules,
+  pagingRules,
+  type QueryState,
+  type QueryUpdate,
+  scoreQuery,
+} from '../rank/paging.ts'
 import { compress, isQuicklyPacked } from '../store/compression.ts'
 import type {
   AnsweredTask,
@@ -46,6 +55,14 @@ interface UnusableAnswer {
 /** A page of a query in a run. */
 type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
+/**
+ * What follows after a page, bound for each of them: of functions that last no longer than a call, V8 drops what it compiled, and
+ * compiles it once more.
+ */
+function advanced(rules: PagingRules, page: number, end: PageOutcome, query: QueryState): QueryUpdate {
+  return advanceQuery(query, page, end, rules)
+}
+
 /** Queries whose scores share a commit. */
 const queriesInCommit = 200
 
@@ -75,6 +92,8 @@ export function answerIngest(
 ) {
   const rules = new Map(runs.map((run) => [run.id, pagingRules(run)]))
   const rulesOf = (runId: number) => rules.get(runId) as ReturnType<typeof pagingRules>
+  const following = (runId: number, page: number, end: PageOutcome) =>
+    advanced.bind(null, rulesOf(runId), page, end)
   const closed = new Set(runs.filter(({ closedAt }) => closedAt !== null).map(({ id }) => id))
 
   const fail = async (
@@ -87,7 +106,7 @@ export function answerIngest(
       runId,
       queryId,
       outcome: { failed: cause },
-      follow: (query) => advanceQuery(query, page, { failed: outcome }, rulesOf(runId)),
+      follow: following(runId, page, { failed: outcome }),
     })
     onSettled({ end: 'failed', effect })
   }
@@ -107,7 +126,7 @@ export function answerIngest(
         runId,
         queryId,
         outcome: { done: { answerId, normaliser: normaliserVersion, says: parsed } },
-        follow: (query) => advanceQuery(query, page, parsed, rulesOf(runId)),
+        follow: following(runId, page, parsed),
       })
       onSettled({ end: 'done', effect })
     } catch (error) {

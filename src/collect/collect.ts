@@ -273,6 +273,10 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     changes += 1
     wake()
   }
+  const ended = (): void => {
+    inWork -= 1
+    changed()
+  }
   stop.signal.addEventListener('abort', changed, { once: true })
 
   const track = (works: Set<Promise<void>>, work: Promise<void>, onEnd: () => void): void => {
@@ -349,10 +353,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
           .catch(fail)
           .finally(() => left(task.id))
       }
-      void queue.add(start, { priority: task.priority }).then(() => {
-        inWork -= 1
-        changed()
-      })
+      void queue.add(start, { priority: task.priority }).then(ended)
     },
     background: (work: Promise<void>): void => track(background, work, changed),
     /** For free lookups: the run does not wait for them to end. */

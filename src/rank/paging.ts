@@ -64,31 +64,35 @@ export function rankPages(
       before += pageSize ?? assumedPageSize
       return { page: page.page, base, ranks: [] }
     }
-    const ranks = page.items.map(({ sameAs }) => {
+    const ranks: number[] = []
+    for (const { sameAs } of page.items) {
       const first = sameAs === null ? undefined : seen.get(sameAs)
-      if (first !== undefined) return first
-      before += 1
-      if (sameAs !== null) seen.set(sameAs, before)
-      return before
-    })
+      if (first === undefined) before += 1
+      if (first === undefined && sameAs !== null) seen.set(sameAs, before)
+      ranks.push(first ?? before)
+    }
     return { page: page.page, base, ranks }
   })
 }
 
 /** All pages in order. Missing ones were passed over. */
 function withGaps(pages: readonly Page[]): readonly Page[] {
-  const byNumber = new Map(pages.map((page) => [page.page, page]))
-  const last = pages.at(-1)?.page ?? 0
-  return Array.from(
-    { length: last },
-    (_, index) => byNumber.get(index + 1) ?? { page: index + 1, state: 'passed', items: [] },
-  )
+  const all: Page[] = []
+  for (const page of pages) {
+    while (all.length + 1 < page.page) all.push({ page: all.length + 1, state: 'passed', items: [] })
+    all.push(page)
+  }
+  return all
 }
 
 /** The pages from the first on that were all answered. */
 export function unbrokenPages(pages: readonly Page[]): readonly Page[] {
-  const gap = pages.findIndex(({ state, page }, index) => state !== 'done' || page !== index + 1)
+  const gap = pages.findIndex(isGap)
   return gap < 0 ? pages : pages.slice(0, gap)
+}
+
+function isGap({ state, page }: Page, index: number): boolean {
+  return state !== 'done' || page !== index + 1
 }
 
 /** Distinct results of the pages that were answered. */

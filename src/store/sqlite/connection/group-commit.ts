@@ -75,7 +75,8 @@ export function groupCommit(
     readonly committed: () => void
   },
 ): GroupCommit {
-  const immediately = <T>(change: () => T): T => db.transaction(change).immediate()
+  // Made once: to make a transaction takes as long as to begin one.
+  const write = db.transaction(changed).immediate
   let waiting: Waiting[] = []
   let derived: Waiting[] = []
   /** So many derived changes wait that the next commit is theirs. */
@@ -99,7 +100,7 @@ export function groupCommit(
     let values: readonly unknown[] = []
     try {
       if (failure !== null) throw failure.error
-      values = immediately(() => changed(group))
+      values = write(group)
     } catch (error) {
       rolledBack()
       if (wasFull(error)) findRoom(group, error)
@@ -137,7 +138,7 @@ export function groupCommit(
   const commitAlone = (one: Waiting): void => {
     try {
       if (failure !== null) throw failure.error
-      one.done(immediately(() => changed([one]))[0] as never)
+      one.done(write([one])[0] as never)
       checkLog()
     } catch (error) {
       rolledBack()

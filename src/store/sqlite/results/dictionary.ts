@@ -349,23 +349,26 @@ function itemStore(db: Database, newest: number | undefined) {
       const unknown: WantedItem[] = []
       const byHash = new Map<number, WantedItem>()
       const older: number[] = []
-      const all = results.map((result, place): Item => {
+      const all: Item[] = []
+      for (let place = 0; place < results.length; place++) {
         const link = linksOf[place] ?? null
-        const texts = textsOfItem(result)
+        const texts = textsOfItem(results[place] as Result)
         const size = sizeOf(texts)
         const hash = itemHash(link?.link ?? null, texts)
         const check = checkOf(link?.id ?? null, size)
         const id = index.find(hash, check)
-        if (id > 0) return { id, link }
+        if (id > 0) {
+          all.push({ id, link })
+          continue
+        }
         const others = byHash.get(hash) ?? null
         const one = { id, link, texts, size, hash, check, first: withCheck(others, check), other: others }
         unknown.push(one)
-        if (one.first === null) {
-          byHash.set(hash, one)
-          if (link === null || link.id < firstNewLink) older.push(hash)
-        }
-        return one
-      })
+        all.push(one)
+        if (one.first !== null) continue
+        byHash.set(hash, one)
+        if (link === null || link.id < firstNewLink) older.push(hash)
+      }
       if (unknown.length === 0) return all
       for (const [id, hash, check] of older.length === 0 ? [] : stored().all(JSON.stringify(older))) {
         index.remember(id, hash, check)
@@ -374,11 +377,15 @@ function itemStore(db: Database, newest: number | undefined) {
       }
       addMissing(unknown)
       for (const one of unknown) if (one.first !== null) one.id = one.first.id
-      return all.map(({ id, link }) => ({ id, link }))
+      return all.map(withoutTexts)
     },
     refresh: index.refresh,
     forget: index.forget,
   }
+}
+
+function withoutTexts({ id, link }: Item): Item {
+  return { id, link }
 }
 
 /** The one with this check among those with one hash. */
@@ -443,25 +450,26 @@ function lookup<Entry extends number | Link>(
     atHand?.get(text) ?? (text.length <= longestRemembered ? known.get(text) : undefined)
   return (texts) => {
     const wanted = new Map<string, WantedText<Entry>>()
-    const entries = texts.map((any): Entry | WantedText<Entry> | null => {
-      if (any === null) return null
-      const text = any.toWellFormed()
-      const entry = recall(text) ?? wanted.get(text)
-      if (entry !== undefined) return entry
+    const entries: (Entry | WantedText<Entry> | null)[] = []
+    for (const any of texts) {
+      const text = any === null ? null : any.toWellFormed()
+      const known = text === null ? null : (recall(text) ?? wanted.get(text))
+      entries.push(known ?? null)
+      if (text === null || known !== undefined) continue
       const missing = { text, hash: hashOf(text), entry: undefined }
       wanted.set(text, missing)
-      return missing
-    })
+      entries[entries.length - 1] = missing
+    }
     if (wanted.size === 0) return entries as (Entry | null)[]
     findOrAdd(wanted)
     for (const { text, entry } of wanted.values())
       if (text.length <= longestRemembered) known.set(text, entry as Entry)
-    return entries.map((entry) => (isWanted(entry) ? (entry.entry as Entry) : entry))
+    return entries.map(entryOf<Entry>)
   }
 }
 
-function isWanted<Entry>(entry: Entry | WantedText<Entry> | null): entry is WantedText<Entry> {
-  return typeof entry === 'object' && entry !== null && 'entry' in entry
+function entryOf<Entry>(one: Entry | WantedText<Entry> | null): Entry | null {
+  return typeof one === 'object' && one !== null && 'entry' in one ? (one.entry as Entry) : one
 }
 
 /** A hash of 48 bits, which SQLite stores in six bytes and JavaScript holds exactly. Texts with equal hashes are compared. */

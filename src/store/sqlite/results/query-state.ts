@@ -11,7 +11,7 @@ import type {
   TargetHistory,
   WatchedTarget,
 } from '../../../rank/paging.ts'
-import type { AnswerRecord, ResultRecorder, TaskCountChange } from '../../journal.ts'
+import type { AnswerRecord, ReadAnswer, ResultRecorder, TaskCountChange } from '../../journal.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, named, once, raw, updateOrFail } from '../connection/statements.ts'
@@ -160,7 +160,9 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
     const [maxPages, pageSize, depth, because, kind, hasTargets] = planned ?? unplanned
     const rows = lists?.map(pageRow) ?? []
     if (rows.length > 1) rows.sort((a, b) => a.page - b.page)
-    const isStrict = rows.some(({ mismatched }) => mismatched === 1) && strictEcho().get(runId) === 1
+    const isStrict = rows.some(isMismatched) && strictEcho().get(runId) === 1
+    const pages: Page[] = []
+    for (const row of rows) pages.push(readPage(row, done))
     return {
       runId,
       queryId,
@@ -175,7 +177,7 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
           hasTargets === 1
             ? ownTargets.all({ run: runId, query: queryId }).map(watchedOf)
             : targets.of(runId),
-        pages: rows.map((row) => readPage(row, done)),
+        pages,
         ...(isStrict ? { strictEcho: true } : {}),
         end: because === null || kind === null ? null : { because, kind },
         history: () => historyOf({ run: runId, query: queryId, pages: maxPages }),
@@ -185,14 +187,27 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
 
   const all = (runId: number, queries: readonly QueryToRead[]): readonly StoredQueryState[] => {
     refresh()
-    const ids = JSON.stringify(queries.map(({ queryId }) => queryId))
-    const rows = groupedBy(pages.all(ids, runId), ([queryId]) => queryId)
-    return queries.map((query) => stateOf(runId, query, rows.get(query.queryId)))
+    const rows = groupedBy(pages.all(JSON.stringify(queries.map(queryOf)), runId), queryOfPage)
+    const states: StoredQueryState[] = []
+    for (const query of queries) states.push(stateOf(runId, query, rows.get(query.queryId)))
+    return states
   }
   return {
     all,
     one: (runId, queryId, done = null) => all(runId, [{ queryId, done }])[0] as StoredQueryState,
   }
+}
+
+function queryOf({ queryId }: QueryToRead): number {
+  return queryId
+}
+
+function queryOfPage([queryId]: PageList): number {
+  return queryId
+}
+
+function isMismatched({ mismatched }: PageRow): boolean {
+  return mismatched === 1
 }
 
 function pagingOf(page: PageList): PagingList | undefined {
@@ -333,30 +348,42 @@ function answerRecorder(
 
   /** Records answers to different queries of a run. */
   const recordOfRun = (runId: number, changes: readonly AnswerRecord[]): readonly TaskCountChange[] => {
-    const queries = changes.map((change) => ({ queryId: change.queryId, done: note(change) }))
-    const updates = states
-      .all(runId, queries)
-      .map((read, index) => ({ read, update: (changes[index] as AnswerRecord).follow(read.query) }))
+    const queries: QueryToRead[] = []
+    for (const change of changes) queries.push({ queryId: change.queryId, done: note(change) })
+    const updates: StoredUpdate[] = []
+    for (const [index, read] of states.all(runId, queries).entries())
+      updates.push({ read, update: (changes[index] as AnswerRecord).follow(read.query) })
     return follow(updates)
   }
 
   return (changes) => {
-    const reads = changes.flatMap(({ outcome }) =>
-      outcome !== 'as-stored' && 'done' in outcome ? outcome.done : [],
-    )
+    const reads: ReadAnswer[] = []
+    for (const { outcome } of changes)
+      if (outcome !== 'as-stored' && 'done' in outcome) reads.push(outcome.done)
     if (reads.length > 0) results.prepare(reads)
     const effects = new Map<AnswerRecord, TaskCountChange>()
     // What follows for a query is decided page by page.
-    for (const [runId, ofRun] of groupedBy(changes, (change) => change.runId))
+    for (const [runId, ofRun] of groupedBy(changes, runOf))
       for (let open = ofRun; open.length > 0; ) {
         const queries = new Set<number>()
-        const next = open.filter(({ queryId }) => !queries.has(queryId) && queries.add(queryId))
+        const next: AnswerRecord[] = []
+        const later: AnswerRecord[] = []
+        for (const change of open) {
+          ;(queries.has(change.queryId) ? later : next).push(change)
+          queries.add(change.queryId)
+        }
         for (const [index, effect] of recordOfRun(runId, next).entries())
           effects.set(next[index] as AnswerRecord, effect)
-        open = next.length === open.length ? [] : open.filter((change) => !effects.has(change))
+        open = later
       }
-    return changes.map((change) => effects.get(change) as TaskCountChange)
+    const all: TaskCountChange[] = []
+    for (const change of changes) all.push(effects.get(change) as TaskCountChange)
+    return all
   }
+}
+
+function runOf({ runId }: AnswerRecord): number {
+  return runId
 }
 
 interface StoredUpdate {
@@ -425,7 +452,8 @@ export function queryUpdateWriter(
 
   return (updates) => {
     const together: WrittenTogether = { ended: [], ends: [] }
-    const effects = updates.map((update) => follow(update, together))
+    const effects: TaskCountChange[] = []
+    for (const update of updates) effects.push(follow(update, together))
     if (together.ended.length > 0) endTasks.run(JSON.stringify(together.ended))
     const alike = groupedBy(together.ends, ({ run, because, kind }) => `${run} ${kind} ${because}`)
     for (const ends of alike.values()) {
@@ -462,7 +490,8 @@ function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['
       ${tasks.ranks} = ? WHERE ${tasks.id} = ?`,
   )
   return ({ rows, done }, ranks) => {
-    const ranksOf = new Map(ranks.map((one) => [one.page, one]))
+    const ranksOf = new Map<number, QueryUpdate['ranks'][number]>()
+    for (const one of ranks) ranksOf.set(one.page, one)
     let isEnded = false
     for (const { taskId, page, rankBase, ranks: before } of rows) {
       const now = ranksOf.get(page)
@@ -479,7 +508,8 @@ function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['
 
 /** Ranks as JSON; null if they simply continue those of the pages before. */
 function exceptionalRanks({ base, ranks }: QueryUpdate['ranks'][number]): string | null {
-  return ranks.every((rank, index) => rank === base + index + 1) ? null : JSON.stringify(ranks)
+  for (const [index, rank] of ranks.entries()) if (rank !== base + index + 1) return JSON.stringify(ranks)
+  return null
 }
 
 type Observed = QueryUpdate['observations'][number]

@@ -43,7 +43,7 @@ export function resultWriter(
     const { answerId, normaliser, says } = read
     const placed = placesOf(says.results)
     const facts = dictionary.texts(factsAtHand.get(says.facts) ?? textsOfFacts(says.facts))
-    const items = dictionary.items(placed.map(({ result }) => result))
+    const items = dictionary.items(placed.map(resultOf))
     const lists = listsOf(placed, items)
     if (anew !== undefined || !write.first(read, facts, lists)) {
       // The results of a reused answer are stored already.
@@ -138,11 +138,22 @@ function listsOf(placed: readonly Placed[], items: readonly Item[]): ResultLists
 
 /** Positions by kind as an answer stores them: only where they are not 1, 2, 3 and so on. */
 export function storedPositions(byKind: Readonly<Record<number, readonly (number | null)[]>>): string | null {
-  const unusual = Object.entries(byKind).flatMap(([kind, positions]) => {
-    if (positions.every((position, place) => position === place + 1)) return []
-    return [[kind, positions.every((position) => position === null) ? null : positions]]
-  })
-  return unusual.length === 0 ? null : JSON.stringify(Object.fromEntries(unusual))
+  const unusual: Record<string, readonly (number | null)[] | null> = {}
+  let isUsual = true
+  for (const [kind, positions] of Object.entries(byKind)) {
+    if (positions.every(isPlace)) continue
+    unusual[kind] = positions.every(isMissing) ? null : positions
+    isUsual = false
+  }
+  return isUsual ? null : JSON.stringify(unusual)
+}
+
+function isPlace(position: number | null, index: number): boolean {
+  return position === index + 1
+}
+
+function isMissing(position: number | null): boolean {
+  return position === null
 }
 
 const key = ['answer_id', 'kind', 'place']
@@ -155,13 +166,22 @@ function textsOfFacts(facts: AnswerFacts): readonly (string | null)[] {
 /** Results by kind, in their order. */
 function placesOf(results: readonly Result[]): readonly Placed[] {
   const places = new Map<number, number>()
-  const placed = results.map((result): Placed => {
+  const placed: Placed[] = []
+  for (const result of results) {
     const kind = kindCodes[result.kind]
     const place = places.get(kind) ?? 0
     places.set(kind, place + 1)
-    return { kind, place, result }
-  })
-  return placed.sort((a, b) => a.kind - b.kind)
+    placed.push({ kind, place, result })
+  }
+  return placed.sort(kindsInOrder)
+}
+
+function kindsInOrder(a: Placed, b: Placed): number {
+  return a.kind - b.kind
+}
+
+function resultOf({ result }: Placed): Result {
+  return result
 }
 
 /** Results that have a rank, by kind, in their order. */
