@@ -22,6 +22,8 @@ interface Rival {
   readonly url: string | null
 }
 
+type ShareOfClicks = (rank: number, keyword: Pick<ClusterKeyword, 'jobs'>) => number
+
 /** Ranks that count: those of the results by which keywords are grouped. */
 const seen = 10
 
@@ -29,9 +31,9 @@ const seen = 10
  * The gaps among clusters, that with the most clicks first. Keywords of which nothing is known of the own targets say nothing; at least one
  * has to be known, and no own target may be seen for any.
  *
- * @param rate the share of searches that click on a rank
+ * @param rate the share of searches that click on a rank for a keyword
  */
-export function gapsOf(clusters: readonly Cluster[], rate: (rank: number) => number): readonly Gap[] {
+export function gapsOf(clusters: readonly Cluster[], rate: ShareOfClicks): readonly Gap[] {
   const gaps = clusters.flatMap((cluster) => {
     const known = cluster.keywords.filter(({ own }) => own !== null && own.state !== 'unknown')
     if (known.some(({ own }) => isSeen(own?.rank))) return []
@@ -61,8 +63,9 @@ function total(clicks: readonly (number | null)[]): number | null {
   return clicks.reduce<number | null>((sum, one) => (one === null ? sum : (sum ?? 0) + one), null)
 }
 
-function clicksOf({ volume }: ClusterKeyword, rank: number | null, rate: (rank: number) => number) {
-  return volume === null ? null : rank === null ? 0 : volume * rate(rank)
+function clicksOf(keyword: ClusterKeyword, rank: number | null, rate: ShareOfClicks) {
+  const { volume } = keyword
+  return volume === null ? null : rank === null ? 0 : volume * rate(rank, keyword)
 }
 
 /** The best rank of a rival. */
@@ -71,7 +74,7 @@ function bestRank({ targets }: ClusterKeyword): number | null {
   return ranks.length === 0 ? null : Math.min(...ranks)
 }
 
-function rivalsOf(keywords: readonly ClusterKeyword[], rate: (rank: number) => number): readonly Rival[] {
+function rivalsOf(keywords: readonly ClusterKeyword[], rate: ShareOfClicks): readonly Rival[] {
   const found = new Map<string, Rival>()
   for (const keyword of keywords)
     for (const { label, own, rank, url } of keyword.targets) {

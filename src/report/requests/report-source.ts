@@ -5,7 +5,6 @@ import { latestKnown } from '../../model/trusted-time.ts'
 import type { CsvStyle } from '../../output/formats/format.ts'
 import { groupKeywords, usualShare } from '../../rank/grouping.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import { defaultCurve } from '../ctr.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'
 import type { RequestedPeriod } from '../history/period.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
@@ -20,7 +19,7 @@ import {
   type ReportSource,
 } from '../report.ts'
 import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
-import { newestRun, type ReportFilter, rankedJob } from './rank-report.ts'
+import { type ReportFilter, rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
 export interface ReportRequest {
@@ -45,23 +44,9 @@ export interface ReportRequest {
   readonly browsers: BrowserPlaces
 }
 
-/** How a report is to measure: with the curve of the job's own clicks where its file says so and no option names another one. */
-async function jobMeasure(
-  store: Store,
-  { job, settings, measure, date }: ReportRequest,
-): Promise<MetricOptions> {
-  if (measure.curve !== defaultCurve) return measure
-  const newest = settings ?? (await newestRun(store, job, date))?.settings
-  if (newest?.ctr !== 'own' || !store.hasClicks()) return measure
-  const { ownCurve } = await import('./measured-clicks.ts')
-  const { built } = await rankedJob(store, job, { date, targets: settings?.targets })
-  return { ...measure, curve: (built === null ? null : ownCurve(store, built.history)) ?? defaultCurve }
-}
-
 /** Reads what every format of a report is made of. */
 export async function reportSource(store: Store, request: ReportRequest): Promise<ReportSource> {
-  const { job, settings, format, date, tolerance, filter = {}, order } = request
-  const measure = await jobMeasure(store, request)
+  const { job, settings, format, date, tolerance, filter = {}, order, measure } = request
   const { period = null, compare = null } = request.period ?? {}
   const { report: ofJob } = await presentationSettings(store, job, settings)
   const requestedPeriod = {

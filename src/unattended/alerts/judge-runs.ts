@@ -16,7 +16,7 @@ import type { Clock } from '../../model/time.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
 import { localeText } from '../../report/cells.ts'
 import { defaultCurve } from '../../report/ctr.ts'
-import { rateOf } from '../../report/metrics/figure.ts'
+import { type CtrCurve, rateOf } from '../../report/metrics/figure.ts'
 import type { App } from '../../run/app.ts'
 import { saysWhenDue } from '../../run/due-work.ts'
 import type { Outgoing } from '../../run/outgoing.ts'
@@ -101,7 +101,7 @@ async function judgeRun(
     ...(await observedFacts(store, one, rules)),
   }
   const gone = new Set(isOver(run) ? await store.goneAlerts(run) : [])
-  const describe = describing(store, run)
+  const describe = describing(store, run, await curveOfAlerts(store, run))
   const { folder, ...before } = await known({ store, clock }, settings)
   const about = { job, rules, folder, channels: before.channels }
   const { health } = facts
@@ -369,6 +369,13 @@ function ownResults(targets: readonly Target[]): (site: string, link: string) =>
   return (site, link) => matchers.get(site)?.some(({ matches }) => matches(link)) ?? false
 }
 
+/** With which clicks at stake are estimated: most jobs need nothing that reports do. */
+async function curveOfAlerts(store: Store, { job, settings }: Run): Promise<CtrCurve> {
+  if ((settings.ctr ?? null) === null || (settings.alerts ?? []).length === 0) return defaultCurve
+  const { curveOrDefault } = await import('../../run/job-curve.ts')
+  return await curveOrDefault(store, { job, settings })
+}
+
 /** Alerts of a rank that someone else has now. */
 const ofLosses: readonly AlertKind[] = ['drop', 'left', 'lost']
 
@@ -376,6 +383,7 @@ const ofLosses: readonly AlertKind[] = ['drop', 'left', 'lost']
 function describing(
   store: Pick<Store, 'links' | 'resultList'>,
   { id: run }: Pick<Run, 'id'>,
+  curve: CtrCurve,
 ): (change: AlertChange, query: WatchedQuery) => Described {
   const resultAt = (
     { id, operation }: WatchedQuery,
@@ -389,7 +397,7 @@ function describing(
   return ({ rule: { when }, state, before, now, link, rank }, query) => {
     const { locale, tags, volume } = query
     const [was, is] = [rankIn(before), rank ?? rankIn(now)]
-    const share = Math.abs(rateOf(defaultCurve, is) - rateOf(defaultCurve, was))
+    const share = Math.abs(rateOf(curve, is) - rateOf(curve, was))
     const rival = when === 'new-competitor' && is !== null ? resultAt(query, is) : undefined
     const successor =
       ofLosses.includes(when) && state === 'open' && was !== null ? resultAt(query, was) : undefined

@@ -4,7 +4,6 @@ import { isComplete } from '../../model/run.ts'
 import { dayMs } from '../../model/time.ts'
 import { sanitizeLine } from '../../output/terminal.ts'
 import { reportPageData } from '../../report/build-data.ts'
-import { defaultCurve } from '../../report/ctr.ts'
 import { type DigestFigures, topRanksOf, weekSection } from '../../report/digest.ts'
 import { emailFormat, reportMail } from '../../report/formats/email/email.ts'
 import { keywordStatuses } from '../../report/history/keyword-status.ts'
@@ -17,6 +16,7 @@ import { storiesOf } from '../../report/story/story.ts'
 import { summarise } from '../../report/summary.ts'
 import { wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
+import { curveOrDefault } from '../../run/job-curve.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 
@@ -33,7 +33,8 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
   })
   const history = ranked.built?.history ?? null
   const isRanked = history !== null && history.series.length > 0
-  const summary = isRanked ? summarise(history, { curve: defaultCurve, compare: ranked.compare }) : null
+  const curve = await curveOrDefault(store, { job, settings })
+  const summary = isRanked ? summarise(history, { curve, compare: ranked.compare }) : null
   const statuses = isRanked ? keywordStatuses(history, ranked.compare) : []
   const kind = summary?.parts[0]?.kind
   const own = summary?.targets.filter(({ target }) => target.own) ?? []
@@ -120,7 +121,7 @@ async function sourceOf(job: JobSettings, presentation: Presentation, store: Sto
     format: emailFormat,
     presentation,
     period: { period: job.report?.period ?? week },
-    measure: { curve: defaultCurve, absent: 'depth' },
+    measure: { curve: await curveOrDefault(store, { job: job.name, settings: job }), absent: 'depth' },
     layout: { width: 80, color: false, ascii: false, rows: false },
     browsers: browserPlaces(),
   })

@@ -11,6 +11,7 @@ import { type Gap, gapColumns, gapRows, gapsDocument, gapsOf } from '../../../ar
 import { importedKeywords, keywordsOf, newestRuns } from '../../../arrive/clusters/keywords.ts'
 import { billableOperation } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
+import type { JobSettings } from '../../../model/job.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import type { Target } from '../../../model/target.ts'
 import { count, grouped } from '../../../model/text.ts'
@@ -23,9 +24,10 @@ import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { usualShare } from '../../../rank/grouping.ts'
 import { paramTexts, shortLink } from '../../../report/cells.ts'
 import { defaultCurve } from '../../../report/ctr.ts'
-import { rateOf } from '../../../report/metrics/figure.ts'
+import { type CtrCurve, rateOf } from '../../../report/metrics/figure.ts'
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { databasePath } from '../../../run/config.ts'
+import { curveOfJob } from '../../../run/job-curve.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
 import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
@@ -80,7 +82,7 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
   // Before the first run, what was imported is all there is.
   const isImported = flags.imported === true || runs.length === 0
   const keywords = isImported
-    ? importedKeywords(store, flags.all === true ? null : jobs, asked.targets ?? targetsOf(runs))
+    ? importedKeywords(store, flags.all === true ? null : jobs, asked.settings?.targets ?? targetsOf(runs))
     : keywordsOf(store, runs, { now: systemClock.wall(), isWeb })
   if (isImported && keywords.length === 0) {
     if (flags.imported === true) terminal.log(noImportedPages(jobs))
@@ -88,7 +90,7 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
     return 0
   }
   const found = clustersOf(keywords, least)
-  const gaps = flags.gaps === true ? gapsOf(found.clusters, usualRate) : null
+  const gaps = flags.gaps === true ? gapsOf(found.clusters, await ratesOf(store, asked)) : null
   if (gaps !== null) refuseWithoutTargets(found.clusters)
   const width = flags.out === undefined ? terminal.columns : fileColumns
   if (format === 'csv') {
@@ -127,17 +129,17 @@ function noImportedPages(jobs: readonly string[]): string {
   return `No whole result pages were imported${whose}. What was imported: rankline import list`
 }
 
-/** Names of the jobs that are asked for, with the targets that a file names; null after mistakes in it, which were logged. */
+/** Names of the jobs that are asked for, with what a file says; null after mistakes in it, which were logged. */
 async function jobsOf(
   store: Store,
   { job, all, verbose }: ClusterFlags,
   terminal: Terminal,
-): Promise<{ readonly jobs: readonly string[]; readonly targets?: readonly Target[] | undefined } | null> {
-  if (all === true) return { jobs: await store.jobNames() }
+): Promise<{ readonly jobs: readonly string[]; readonly settings: JobSettings | null } | null> {
+  if (all === true) return { jobs: await store.jobNames(), settings: null }
   if (job === undefined)
     throw new UsageError('Name a job or its file, or write --all for every job of the database')
   const named = await findJob(store, { job, verbose }, terminal)
-  return named === null ? null : { jobs: [named.name], targets: named.settings?.targets }
+  return named === null ? null : { jobs: [named.name], settings: named.settings }
 }
 
 /** The targets of these runs, each once. */
@@ -176,7 +178,15 @@ function clusterTable(clusters: readonly Cluster[], width: number): string {
   )
 }
 
-const usualRate = (rank: number): number => rateOf(defaultCurve, rank)
+/** The share of searches that click on a rank, by the curve of the job that asks the keyword. */
+async function ratesOf(
+  store: Store,
+  { jobs, settings }: NonNullable<Awaited<ReturnType<typeof jobsOf>>>,
+): Promise<Parameters<typeof gapsOf>[1]> {
+  const curves = new Map<string, CtrCurve>()
+  for (const job of jobs) curves.set(job, await curveOfJob(store, { job, settings }))
+  return (rank, { jobs: [job = ''] }) => rateOf(curves.get(job) ?? defaultCurve, rank)
+}
 
 /** Without rivals, or without own targets, nothing is a gap. */
 function refuseWithoutTargets(clusters: readonly Cluster[]): void {

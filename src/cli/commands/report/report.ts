@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
-import { fromJobFile } from '../../../jobfile/files.ts'
 import { UsageError } from '../../../model/errors.ts'
-import type { JobSettings } from '../../../model/job.ts'
 import { listOption, type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import type { ResultKind } from '../../../model/result.ts'
 import { suspicionText } from '../../../model/run.ts'
@@ -11,11 +8,11 @@ import { normalText } from '../../../model/spelling.ts'
 import { parseDuration } from '../../../model/text.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { isScreen, note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { defaultCurve, parseCtr } from '../../../report/ctr.ts'
+import { defaultCurve } from '../../../report/ctr.ts'
 import { type RowOrder, rowOrders } from '../../../report/formats/rows.ts'
 import { kindLabels, partsOf } from '../../../report/history/filter-history.ts'
 import type { RankHistory } from '../../../report/history/rank-history.ts'
-import type { CtrCurve, MetricOptions } from '../../../report/metrics/figure.ts'
+import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import { hasTab, type Presentation, plainPresentation } from '../../../report/presentation/presentation.ts'
 import {
   type Paper,
@@ -28,6 +25,7 @@ import { presentationOf, presentationSettings } from '../../../report/requests/p
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
+import { measureOfJob, readCurve } from '../../../run/job-curve.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import {
   chosenFormat,
@@ -117,8 +115,6 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const named = await findJob(reader, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
-  const curve = flags.ctr === undefined ? await curveOfJob(reader, job, settings) : null
-  const measure = curve === null ? options : { ...options, curve }
   // What new targets would have been is found in a copy: a report changes nothing, and the next run keeps it.
   const hasNew = settings !== null && reader.runsToBackfill(job, settings.targets, null).length > 0
   await using copy = hasNew ? await openCopy(database) : null
@@ -127,6 +123,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     const { backfillAndNotify } = await import('../../../run/derive.ts')
     await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
+  const measure = await measureOfJob(store, options, { job, settings, date })
   const layout = layoutOf(flags, terminal)
   const presentation =
     format.document === true
@@ -332,7 +329,7 @@ function rejectWithExplain(flags: ReportOptions): void {
 /** How a report is to measure. Throws a sentence where the flags are wrong, and one for each mistake in the curve. */
 export function metricOptions({ ctr, absent, kind }: ReportOptions): MetricOptions {
   return {
-    curve: ctr === undefined ? defaultCurve : curveOf(ctr),
+    curve: ctr === undefined ? defaultCurve : readCurve(ctr),
     absent: absentOf(absent),
     ...(kind === undefined ? {} : { kind: kindOf(kind) }),
   }
@@ -355,31 +352,6 @@ function refuseMissingKind({ kind }: MetricOptions, history: RankHistory): void 
   throw new UsageError(
     `The job ${history.job} has no ranks of ${kindLabels[kind]}; write --kind ${[...new Set(has)].join(' or ')}, or leave it out`,
   )
-}
-
-/** The curve of the file that a job names; null where it names none. */
-async function curveOfJob(
-  store: Pick<Store, 'latestRun'>,
-  job: string,
-  settings: JobSettings | null,
-): Promise<CtrCurve | null> {
-  const { ctr, file } = settings ?? (await store.latestRun(job))?.settings ?? { ctr: null, file: '' }
-  return ctr === null || ctr === 'own' || ctr === 'default' ? null : curveOf(fromJobFile(file, ctr))
-}
-
-function curveOf(file: string): CtrCurve {
-  return parseCtr(read(file), file)
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(
-      `The curve ${file} cannot be read. Check the path given to --ctr, and its permissions`,
-      { cause: error },
-    )
-  }
 }
 
 /** Deeper is looked nowhere. */

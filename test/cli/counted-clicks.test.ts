@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addDays } from '../../src/model/time.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { figuresOf } from '../../src/unattended/messages/digest-content.ts'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+const desks = ['standing desk', 'adjustable desk', 'sit stand desk']
+const job = (ctr: string): string => `name: ${ctr}
+operation: alpha.search
+params: { gl: us }
+depth: 20
+targets: [acme.com]
+competitors: [rival.com]
+ctr: ${ctr}
+queries:
+  - { query: standing desk, volume: 2400 }
+  - { query: adjustable desk, volume: 900 }
+  - sit stand desk
+  - { query: desk lamp, volume: 50 }
+  - { query: reading lamp, volume: 70 }
+`
+
+let place: Workspace
+
+beforeAll(async () => {
+  await using sandbox = await startSandbox({
+    sites: ['acme.com', 'rival.com'],
+    topics: [desks, ['desk lamp', 'reading lamp']],
+  })
+  sandbox.control({ date: '2026-03-04' })
+  place = await workspace(sandbox)
+  for (const ctr of ['default', 'own']) await place.file(`${ctr}.yaml`, job(ctr))
+  expect((await place.call(['run', 'default.yaml', 'own.yaml'])).code).toBe(0)
+  const today = new Date().toISOString().slice(0, 10)
+  const rows = ['desk lamp', 'reading lamp', 'acme lamps'].flatMap((query, place) =>
+    Array.from(
+      { length: 56 },
+      (_, back) => `${addDays(today, -back)},${query},usa,${(3 - place) * 10},1000,${3 + 5 * place}`,
+    ),
+  )
+  await place.file('rows.csv', `date,query,country,clicks,impressions,position\n${rows.join('\n')}\n`)
+  expect((await place.call(['clicks', 'add', 'rows.csv', '--site', 'acme.com'])).code).toBe(0)
+}, 60_000)
+afterAll(() => place[Symbol.asyncDispose]())
+
+/** Estimated clicks of a job: in its report, the report of all jobs, its gaps, its digest and its rows. */
+async function estimates(job: string) {
+  const document = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await place.call([...args, '--json'])
+    expect(code, stderr).toBe(0)
+    return JSON.parse(stdout)
+  }
+  const { ctr_curve: curve, targets } = await document('report', job, '--metrics')
+  const all: readonly { readonly job: string; readonly clicks: number }[] = await document('report', '--all')
+  const [gap] = await document('cluster', job, '--gaps')
+  await using store = await openStore(join(place.folder, 'data/rankline.db'))
+  const { settings } = (await store.latestRun(job)) as NonNullable<
+    Awaited<ReturnType<typeof store.latestRun>>
+  >
+  const { summary } = await figuresOf(settings, store, Date.now())
+  const own = targets.find((one: { readonly own: boolean }) => one.own)
+  const { value: report } = own.figures.find(({ metric }: { readonly metric: string }) => metric === 'clicks')
+  return {
+    curve: curve.name,
+    clicks: {
+      report,
+      portfolio: all.find((one) => one.job === job)?.clicks,
+      digest: summary?.targets[0]?.figures.clicks.value,
+      gap: gap.clicks,
+    },
+  }
+}
+
+test('clicks are estimated with the curve of the job, wherever that is', async () => {
+  expect(await estimates('default')).toEqual({
+    curve: 'Sistrix 2020 (mobile)',
+    clicks: { report: 15.55, portfolio: 15.55, digest: 15.55, gap: 123 },
+  })
+  // 30 and 20 clicks of 1,000 impressions at ranks 2 and 3; ranks of the rival follow the shape of the default curve.
+  const clicks = expect.closeTo(50 * 0.03 + 70 * 0.02, 9)
+  expect(await estimates('own')).toEqual({
+    curve: 'Own clicks of acme.com',
+    clicks: { report: clicks, portfolio: clicks, digest: clicks, gap: 23 },
+  })
+})
