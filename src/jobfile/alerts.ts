@@ -5,7 +5,7 @@ import * as settings from '../model/job.ts'
 import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/settings/alert.ts'
 import { closestMatch } from '../model/text.ts'
 import { type InvalidValue, plainText, quoted, wholeNumber } from '../model/values.ts'
-import { scalar, strict } from './issues.ts'
+import { later, scalar, strict } from './issues.ts'
 import type { Report, Source } from './source.ts'
 
 type Limit = 'by' | 'top' | 'below'
@@ -45,53 +45,57 @@ const examples: Readonly<Record<Limit, string>> = { by: 'by: 3', top: 'top: 10',
 
 const confirmations = { read: wholeNumber(1, 3), json: { type: 'integer', minimum: 1, maximum: 3 } }
 
-const word = scalar({ read: plainText, json: settings.text.json })
+const word = later(() => scalar({ read: plainText, json: settings.text.json }))
 
 /** A condition, as it was written. */
-export const condition = scalar({
-  read: (written) => {
-    const text = plainText(written)
-    const read = 'value' in text ? readCondition(text.value, 'store') : text
-    return 'value' in read ? text : read
-  },
-  json: { type: 'string' },
-}).optional()
+export const condition = later(() =>
+  scalar({
+    read: (written) => {
+      const text = plainText(written)
+      const read = 'value' in text ? readCondition(text.value, 'store') : text
+      return 'value' in read ? text : read
+    },
+    json: { type: 'string' },
+  }).optional(),
+)
 
-const written = strict({
-  when: scalar(settings.oneOf(alertKinds)).describe('What is told'),
-  by: scalar(settings.positive)
-    .optional()
-    .describe(
-      'Ranks that a drop or a gain has at least, 1 if not given; left and lost by fewer are told when two observations say it',
-    ),
-  top: scalar(settings.positive).optional().describe('The ranks that count: the first N'),
-  below: scalar(settings.positive)
-    .optional()
-    .describe('The limit: coverage in percent, a balance in credits, days that the balance lasts'),
-  for: strict({
-    tags: z.array(word).min(1).optional().describe('Only queries with one of these tags'),
-    targets: z
-      .array(word)
-      .min(1)
+const written = later(() =>
+  strict({
+    when: scalar(settings.oneOf(alertKinds)).describe('What is told'),
+    by: scalar(settings.positive)
       .optional()
-      .describe('Only these targets, by site or label, competitors too; all own targets if not given'),
-    where: condition.describe('Only queries of which this is true, such as "volume>1000 and tag=money"'),
-  })
-    .optional()
-    .describe('The queries and targets that are watched; all if not given'),
-  confirm: scalar(confirmations)
-    .optional()
-    .describe('So many of the last three observations must say it; 1 if not given'),
-  to: z.array(word).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
-})
+      .describe(
+        'Ranks that a drop or a gain has at least, 1 if not given; left and lost by fewer are told when two observations say it',
+      ),
+    top: scalar(settings.positive).optional().describe('The ranks that count: the first N'),
+    below: scalar(settings.positive)
+      .optional()
+      .describe('The limit: coverage in percent, a balance in credits, days that the balance lasts'),
+    for: strict({
+      tags: z.array(word()).min(1).optional().describe('Only queries with one of these tags'),
+      targets: z
+        .array(word())
+        .min(1)
+        .optional()
+        .describe('Only these targets, by site or label, competitors too; all own targets if not given'),
+      where: condition().describe('Only queries of which this is true, such as "volume>1000 and tag=money"'),
+    })
+      .optional()
+      .describe('The queries and targets that are watched; all if not given'),
+    confirm: scalar(confirmations)
+      .optional()
+      .describe('So many of the last three observations must say it; 1 if not given'),
+    to: z.array(word()).min(1).optional().describe('Channels of rankline.yaml; all of them if not given'),
+  }),
+)
 
-type WrittenAlerts = z.output<typeof written>
-
-const rule = written.superRefine(checkFit).transform(ruleFrom)
+type WrittenAlerts = z.output<ReturnType<typeof written>>
 
 /** The list of alert rules of a job, each with its defaults. */
 // A transformation, for it is left out after mistakes in the rules: a refinement would meet half of them.
-export const alertsSchema = z.array(rule).transform(withoutRepeats)
+export const alertsSchema = later(() =>
+  z.array(written().superRefine(checkFit).transform(ruleFrom)).transform(withoutRepeats),
+)
 
 type Context = z.core.$RefinementCtx
 

@@ -36,14 +36,54 @@ function variableName(text: string): ReadResult<string> {
 }
 
 /** The name of an environment variable that holds a secret. */
-export const variable = scalar({ read: variableName, json: { type: 'string' } })
+export const variable = later(() => scalar({ read: variableName, json: { type: 'string' } }))
+
+/** A schema that is made when it is first asked for: to make all of them takes longer than to read a file. */
+export function later<T extends z.ZodType>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
 
 /** A map with these keys and no others. */
 // zod does not say which keys it knows when it meets an unknown one: the message of that complaint lists them.
-export function strict<S extends z.ZodRawShape>(shape: S) {
+export function strict<S extends z.ZodRawShape>(shape: S, known: readonly string[] = Object.keys(shape)) {
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
+    error: (issue) => (issue.code === 'unrecognized_keys' ? known.join(' ') : undefined),
   })
+}
+
+/** The schemas of the keys of a map. */
+export type Parts<S extends z.ZodRawShape> = { readonly [Key in keyof S]: () => S[Key] }
+
+/**
+ * A map of whose keys a file names few: the schemas of the others are not made.
+ *
+ * @param required keys that every such map has
+ */
+export function mapSchema<S extends z.ZodRawShape>(parts: Parts<S>, required: readonly (keyof S)[] = []) {
+  const known = Object.keys(parts)
+  const made = new Map<string, z.ZodObject<S>>()
+  const withKeys = (keys: readonly string[]): z.ZodObject<S> => {
+    const name = keys.join()
+    let schema = made.get(name)
+    if (schema === undefined) {
+      const shape = Object.fromEntries(keys.map((key) => [key, parts[key]?.()])) as unknown as S
+      schema = strict(shape, known)
+      made.set(name, schema)
+    }
+    return schema
+  }
+  return {
+    parts,
+    /** With all keys. */
+    whole: () => withKeys(known),
+    /** What a map is checked by: the keys that it has, or lacks. */
+    fitting: (map: TreeMap) =>
+      withKeys(known.filter((key) => Object.hasOwn(map, key) || required.includes(key))),
+  }
 }
 
 /** The values of the valid keys of a map, and the names of the invalid ones. */
@@ -54,12 +94,13 @@ export interface SchemaResult<T> {
 
 /** Reads the map at `path` of the source; each mistake is reported, and the keys without one are still read. */
 export function readMap<S extends z.ZodRawShape>(
-  schema: z.ZodObject<S>,
+  { fitting }: ReturnType<typeof mapSchema<S>>,
   source: Source,
   path: Path,
   report: Report,
 ): SchemaResult<z.output<z.ZodObject<S>>> {
   const tree = partAt(source.tree, path) as TreeMap
+  const schema = fitting(tree)
   const result = schema.safeParse(tree)
   if (result.success) return { data: result.data, failed: new Set() }
   const failed = new Set<string>()

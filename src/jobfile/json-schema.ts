@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { strict } from './issues.ts'
-import { fileSchema, looseJobSchema, querySchema, textSchema } from './schema.ts'
+import { defaultsSchema, fileSchema, looseJobSchema, querySchema, textSchema } from './schema.ts'
 import { workspaceSchema } from './workspace.ts'
 
 /*
@@ -10,12 +10,20 @@ import { workspaceSchema } from './workspace.ts'
 
 export function jobFileJsonSchema(): object {
   const queries = z
-    .array(z.union([textSchema, querySchema, fileSchema]))
+    .array(z.union([textSchema(), querySchema.whole(), fileSchema.whole()]))
     .min(1)
     .describe('What is searched for: texts, maps with more about one text, or CSV files')
-  return z.toJSONSchema(strict({ ...looseJobSchema.shape, queries }), { io: 'input', target: 'draft-7' })
+  return draft7(strict({ ...looseJobSchema.whole().shape, queries }))
 }
 
 export function workspaceJsonSchema(): object {
-  return z.toJSONSchema(workspaceSchema, { io: 'input', target: 'draft-7' })
+  const defaults = defaultsSchema
+    .whole()
+    .optional()
+    .describe('Settings of job files; what a job sets itself wins, and maps such as params are joined')
+  return draft7(strict({ ...workspaceSchema.whole().shape, defaults }))
+}
+
+function draft7(schema: z.ZodType): object {
+  return z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })
 }

@@ -42,7 +42,7 @@ import { inFile, readTargets } from './targets.ts'
 import { isWorkspaceFile, noDefaults, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
-type WrittenQuery = z.output<typeof querySchema>
+type WrittenQuery = z.output<ReturnType<typeof querySchema.whole>>
 
 /** A job file whose settings were checked. */
 export interface JobFile {
@@ -401,7 +401,7 @@ function readEntry(
   const path: Path = ['queries', index]
   const entry = entriesOf(source)[index]
   if (!isMap(entry)) {
-    const query = readValue(textSchema, source, path, report)
+    const query = readValue(textSchema(), source, path, report)
     return query === undefined ? null : { row: rowOf({ query }, plan, source, path, report) }
   }
   if ('file' in entry && !('query' in entry)) {

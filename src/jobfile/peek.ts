@@ -33,7 +33,7 @@ export async function readPing(file: string): Promise<Pick<JobSettings, 'name' |
 }
 
 function pingIn(part: Tree | undefined): JobSettings['ping'] {
-  const { data } = variable.safeParse(isMap(part) ? part.url_env : undefined)
+  const { data } = variable().safeParse(isMap(part) ? part.url_env : undefined)
   return data === undefined ? null : { urlEnv: data }
 }
 

@@ -10,7 +10,7 @@ import type { Channel, PeriodBudget, Workspace } from '../model/settings/workspa
 import { closestMatch, parseDuration } from '../model/text.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
 import { fileMistake, workspaceFile, workspaceFolder, yamlText } from './files.ts'
-import { readMap, type SchemaResult, scalar, strict, variable } from './issues.ts'
+import { later, mapSchema, readMap, type SchemaResult, scalar, strict, variable } from './issues.ts'
 import { depthAndPages, paramNames, paramValue } from './params.ts'
 import { defaultsSchema } from './schema.ts'
 import { inFileOrder, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
@@ -53,7 +53,8 @@ export async function readWorkspace(from: string, report: Report): Promise<Works
     return null
   }
   const { data } = readMap(workspaceSchema, source, [], take)
-  const defaults = defaultsIn(source, data.defaults ?? {})
+  const shared = data.defaults === undefined ? {} : readMap(defaultsSchema, source, ['defaults'], take).data
+  const defaults = defaultsIn(source, shared)
   checkDefaults(defaults, take)
   return release() > 0 ? null : { workspace: workspaceFrom(folder, data), defaults, bytes }
 }
@@ -99,54 +100,60 @@ function keptFor(text: string): ReadResult<number> {
   }
 }
 
-const address = scalar({ read: mailAddress, json: { type: 'string' } })
-const age = scalar({ read: keptFor, json: { type: 'string', pattern: '^[0-9]+[dwy]$' } })
-const limit = scalar(settings.natural)
-const url = variable.describe('Environment variable that holds the address to send to')
+const age = later(() => scalar({ read: keptFor, json: { type: 'string', pattern: '^[0-9]+[dwy]$' } }))
+const url = later(() => variable().describe('Environment variable that holds the address to send to'))
 
-const periodBudget = {
-  per_day: limit.optional().describe('Credits for a local day'),
-  per_month: limit.optional().describe('Credits for a calendar month'),
+function periodBudget() {
+  const limit = scalar(settings.natural)
+  return {
+    per_day: limit.optional().describe('Credits for a local day'),
+    per_month: limit.optional().describe('Credits for a calendar month'),
+  }
 }
 
 const channelTypes = ['webhook', 'slack', 'discord', 'teams', 'email', 'file', 'exec'] as const
 
 function chat<const T extends string>(type: T) {
-  return strict({ type: z.literal(type), url_env: url })
+  return strict({ type: z.literal(type), url_env: url() })
 }
 
-const channel = z.discriminatedUnion(
-  'type',
-  [
-    strict({
-      type: z.literal('webhook'),
-      url_env: url,
-      secret_env: variable
-        .optional()
-        .describe('Environment variable that holds the secret which messages are signed with'),
-    }),
-    chat('slack'),
-    chat('discord'),
-    chat('teams'),
-    strict({
-      type: z.literal('email'),
-      to: z.array(address).min(1).describe('Addresses; SMTP_URL and SMTP_FROM stand in the environment'),
-    }),
-    strict({
-      type: z.literal('file'),
-      path: scalar({ read: plainText, json: { type: 'string' } }).describe(
-        'File that each message is appended to as a line of JSON; relative to this file',
-      ),
-    }),
-    strict({
-      type: z.literal('exec'),
-      command: z
-        .array(scalar(settings.text))
-        .min(1)
-        .describe('Program and arguments; the message comes through standard input, no shell is used'),
-    }),
-  ],
-  { error: ({ input }) => knownTypes((input as { readonly type?: unknown } | null)?.type) },
+const channel = later(() =>
+  z.discriminatedUnion(
+    'type',
+    [
+      strict({
+        type: z.literal('webhook'),
+        url_env: url(),
+        secret_env: variable()
+          .optional()
+          .describe('Environment variable that holds the secret which messages are signed with'),
+      }),
+      chat('slack'),
+      chat('discord'),
+      chat('teams'),
+      strict({
+        type: z.literal('email'),
+        to: z
+          .array(scalar({ read: mailAddress, json: { type: 'string' } }))
+          .min(1)
+          .describe('Addresses; SMTP_URL and SMTP_FROM stand in the environment'),
+      }),
+      strict({
+        type: z.literal('file'),
+        path: scalar({ read: plainText, json: { type: 'string' } }).describe(
+          'File that each message is appended to as a line of JSON; relative to this file',
+        ),
+      }),
+      strict({
+        type: z.literal('exec'),
+        command: z
+          .array(scalar(settings.text))
+          .min(1)
+          .describe('Program and arguments; the message comes through standard input, no shell is used'),
+      }),
+    ],
+    { error: ({ input }) => knownTypes((input as { readonly type?: unknown } | null)?.type) },
+  ),
 )
 
 function knownTypes(type: unknown): string {
@@ -169,33 +176,35 @@ function checkNames(channels: Readonly<Record<string, unknown>>, context: z.core
   }
 }
 
-export const workspaceSchema = strict({
-  defaults: defaultsSchema
-    .optional()
-    .describe('Settings of job files; what a job sets itself wins, and maps such as params are joined'),
-  budget: strict({
-    ...periodBudget,
-    by_tag: z
-      .record(z.string(), strict(periodBudget))
+/** `rankline.yaml`, with defaults that are read one by one. */
+export const workspaceSchema = mapSchema({
+  defaults: () => z.record(z.string(), z.unknown()).optional(),
+  budget: () =>
+    strict({
+      ...periodBudget(),
+      by_tag: z
+        .record(z.string(), strict(periodBudget()))
+        .optional()
+        .describe('Limits for the queries of a tag, such as a client'),
+    })
       .optional()
-      .describe('Limits for the queries of a tag, such as a client'),
-  })
-    .optional()
-    .describe('Limits in credits over all jobs of the folder'),
-  channels: z
-    .record(z.string(), channel)
-    .superRefine(checkNames)
-    .optional()
-    .describe('Where messages go; each has a name, which to: in a job repeats'),
-  keep: strict({
-    answers: age.optional().describe('How long stored answers are kept; for ever if not given'),
-    results: age.optional().describe('How long results are kept; for ever if not given'),
-  })
-    .optional()
-    .describe('What is removed after some time; ranks stay'),
+      .describe('Limits in credits over all jobs of the folder'),
+  channels: () =>
+    z
+      .record(z.string(), channel())
+      .superRefine(checkNames)
+      .optional()
+      .describe('Where messages go; each has a name, which to: in a job repeats'),
+  keep: () =>
+    strict({
+      answers: age().optional().describe('How long stored answers are kept; for ever if not given'),
+      results: age().optional().describe('How long results are kept; for ever if not given'),
+    })
+      .optional()
+      .describe('What is removed after some time; ranks stay'),
 })
 
-type WorkspaceData = Partial<z.output<typeof workspaceSchema>>
+type WorkspaceData = Partial<z.output<ReturnType<typeof workspaceSchema.whole>>>
 
 function workspaceFrom(folder: string, { budget, channels = {}, keep }: WorkspaceData): Workspace {
   return {
@@ -206,7 +215,7 @@ function workspaceFrom(folder: string, { budget, channels = {}, keep }: Workspac
   }
 }
 
-type WrittenChannel = z.output<typeof channel>
+type WrittenChannel = z.output<ReturnType<typeof channel>>
 
 function channelFrom(written: WrittenChannel): Channel {
   if (written.type === 'webhook')
@@ -217,7 +226,7 @@ function channelFrom(written: WrittenChannel): Channel {
 function budgetFrom({
   per_day,
   per_month,
-}: { readonly [Key in keyof typeof periodBudget]?: number | undefined }): PeriodBudget {
+}: { readonly [Key in keyof ReturnType<typeof periodBudget>]?: number | undefined }): PeriodBudget {
   return { perDay: per_day ?? null, perMonth: per_month ?? null }
 }
 

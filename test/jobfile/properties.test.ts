@@ -7,6 +7,8 @@ import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringify as toYaml } from 'yaml'
+import * as z from 'zod'
+import { mapSchema, strict } from '../../src/jobfile/issues.ts'
 import { openJob } from '../../src/jobfile/open.ts'
 import { normalText } from '../../src/model/spelling.ts'
 import { folderOf, readIn } from './reading.ts'
@@ -146,4 +148,41 @@ test('thirty thousand rows are streamed, never held together', async () => {
     last = query.text
   }
   expect([count, last]).toEqual([30_000, 'standing desk 29999'])
+})
+
+test('a map is judged by the schemas of its own keys alone, as it would be by all of them', () => {
+  const shape = {
+    asked: z.string(),
+    wanted: z.string(),
+    number: z.number().optional(),
+    list: z.array(z.string()).optional(),
+  }
+  const made = new Set<string>()
+  const parts = Object.fromEntries(
+    Object.entries(shape).map(([key, schema]) => [
+      key,
+      () => {
+        made.add(key)
+        return schema
+      },
+    ]),
+  )
+  const value = fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.array(fc.string()))
+  const maps = fc.dictionary(
+    fc.constantFrom(...Object.keys(shape), 'listt', 'constructor', 'toString'),
+    value,
+  )
+  fc.assert(
+    fc.property(maps, (map) => {
+      made.clear()
+      const result = mapSchema(parts as never, ['asked', 'wanted'] as never)
+        .fitting(map as never)
+        .safeParse(map)
+      const { success, data, error } = strict(shape).safeParse(map)
+      expect(result).toMatchObject({ success })
+      expect([result.data, result.error?.issues]).toEqual([data, error?.issues])
+      const fitting = Object.keys(shape).filter((key) => Object.hasOwn(map, key) || /asked|wanted/.test(key))
+      expect([...made].filter((key) => !fitting.includes(key))).toEqual([])
+    }),
+  )
 })
