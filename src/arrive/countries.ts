@@ -1,3 +1,5 @@
+import { memoized } from '../model/maps.ts'
+
 /** ISO 3166-1: three letters, then the two of the same country. */
 const byThree = new Map(
   `
@@ -27,11 +29,11 @@ export function twoLetters(country: string): string {
 }
 
 /** The code of a country that a file names by its code or by its English name; null where it is none. */
-export function countryNamed(text: string): string | null {
+export const countryNamed = memoized((text): string | null => {
   const name = text.trim().toLowerCase()
   if (/^[a-z]{2}$/.test(name)) return name === 'uk' ? 'gb' : name
   return countryNames().get(name) ?? null
-}
+})
 
 let byName: Map<string, string> | null = null
 

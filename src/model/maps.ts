@@ -11,12 +11,7 @@ export function groupedBy<T, K>(list: readonly T[], keyOf: (one: T) => K): Reado
 }
 
 /** The value of a key in the map, made where it is missing; the map is emptied before it has more than `most` keys. */
-export function remembered<T extends object>(
-  known: Map<string, T>,
-  key: string,
-  make: () => T,
-  most = 1_000,
-): T {
+export function remembered<T>(known: Map<string, T>, key: string, make: () => T, most = 1_000): T {
   const before = known.get(key)
   if (before !== undefined) return before
   const value = make()
@@ -25,8 +20,16 @@ export function remembered<T extends object>(
   return value
 }
 
-/** The function with its answers kept. */
-export function memoized<T extends object>(make: (text: string) => T): (text: string) => T {
+/** The function with its answers kept. Texts that come again one after the other are not even looked up. */
+export function memoized<T>(make: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()
-  return (text) => remembered(known, text, () => make(text))
+  let last = null as { readonly text: string; readonly value: T } | null
+  return (text) => {
+    if (last?.text === text) return last.value
+    const value = remembered(known, text, () => make(text), mostAnswers)
+    last = { text, value }
+    return value
+  }
 }
+
+const mostAnswers = 10_000

@@ -1,4 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
+import { memoized } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
@@ -27,23 +28,6 @@ export interface AddOptions {
   readonly period: { readonly from: number; readonly until: number } | null
 }
 
-/** Words that many rows share, each read once. */
-function remembered<T>(read: (word: string) => T): (word: string) => T {
-  const known = new Map<string, T>()
-  let [lastWord, last] = ['', undefined as T | undefined]
-  return (word) => {
-    if (word === lastWord && last !== undefined) return last
-    let value = known.get(word)
-    if (value === undefined) {
-      value = read(word)
-      if (known.size < 10_000) known.set(word, value)
-    }
-    lastWord = word
-    last = value
-    return value
-  }
-}
-
 /** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none. */
 export function readDay(text: string): number {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
@@ -65,11 +49,11 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
   const timeSpan = has('date') ? 'day' : 'period'
   const counts = { rows: 0, otherSearches: 0 }
   const row = emptyRow()
-  const dayOf = remembered(readDay)
-  const isWeb = remembered((word) => word.toLowerCase() === 'web')
-  const codeOf = remembered((word) => countryCode(twoLetters(word)))
-  const isTrue = remembered((word) => /^(true|1|t)$/i.test(word))
-  const tableOf = remembered((property) => {
+  const dayOf = memoized(readDay)
+  const isWeb = memoized((word) => word.toLowerCase() === 'web')
+  const codeOf = memoized((word) => countryCode(twoLetters(word)))
+  const isTrue = memoized((word) => /^(true|1|t)$/i.test(word))
+  const tableOf = memoized((property) => {
     const site = siteOfProperty(property)
     if (site === null) return -1
     return draft.table({
@@ -82,7 +66,7 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
       period: timeSpan === 'period' ? period : null,
     })
   })
-  const ownSite = remembered((page) => {
+  const ownSite = memoized((page) => {
     const site = siteOfProperty(page)
     return site === null ? -1 : tableOf(`sc-domain:${site}`)
   })

@@ -1,3 +1,4 @@
+import { memoized } from '../../model/maps.ts'
 import { dayNumber } from '../../model/time.ts'
 import { readVolume } from '../../model/values.ts'
 
@@ -11,6 +12,16 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
  * `Jan 5, 2026`; and `05/01/2026` or `05.01.2026` where the order is known. `ambiguous` where it would have to be; null where it is no day.
  */
 export function readDay(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
+  return dayReaders[order ?? 'none'](text)
+}
+
+const dayReaders = {
+  none: memoized((text) => dayOf(text, null)),
+  dmy: memoized((text) => dayOf(text, 'dmy')),
+  mdy: memoized((text) => dayOf(text, 'mdy')),
+}
+
+function dayOf(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ,].*)?$/.exec(text)
   if (iso !== null) return plausibleDay(Number(iso[1]), Number(iso[2]), Number(iso[3]))
   const packed = /^(\d{4})(\d\d)(\d\d)$/.exec(text)
@@ -46,7 +57,7 @@ export type RankCell =
   | { readonly unknown: string }
 
 /** A rank as tables write it. What may mean that nothing was found, or that nothing was asked, is unknown. */
-export function readRank(cell: string): RankCell {
+export const readRank = memoized((cell): RankCell => {
   const text = cell.trim()
   if (/^\d+$/.test(text)) {
     const rank = Number(text)
@@ -57,13 +68,13 @@ export function readRank(cell: string): RankCell {
   if (beyond !== null) return { absentFrom: Number(beyond[1] ?? beyond[2]) }
   if (/^\d+[.,]\d+$/.test(text)) return { unknown: 'an average, not a rank' }
   return { unknown: text === '' ? 'an empty cell can mean not found or not checked' : 'no number' }
-}
+})
 
 /** No tool looks deeper; some write a larger number for what they did not find. */
 const mostRank = 1_000
 
 /** A target as a site: without scheme, `www.`, and signs that stand for all pages. */
-export function siteOf(text: string): string {
+export const siteOf = memoized((text): string => {
   return text
     .trim()
     .toLowerCase()
@@ -71,7 +82,7 @@ export function siteOf(text: string): string {
     .replace(/^\*\./, '')
     .replace(/^www\./, '')
     .replace(/\/?\*?$/, '')
-}
+})
 
 /** The address that a cell holds; null where it holds none. */
 export function readLink(cell: string | null | undefined): string | null {
@@ -84,15 +95,17 @@ export function readLink(cell: string | null | undefined): string | null {
 }
 
 /** The volume in a cell; null where there is none, or a number that can mean two. */
-export function volumeIn(cell: string | undefined): number | null {
-  const read = readVolume((cell ?? '').trim(), '.')
+export const volumeIn = memoized((cell): number | null => {
+  const read = readVolume(cell.trim(), '.')
   return 'value' in read ? read.value : null
-}
+})
 
-/** The tags of a cell. */
-export function readTags(cell: string | undefined, sign: string | RegExp): readonly string[] {
-  return (cell ?? '')
-    .split(sign)
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '' && tag !== '-')
+/** Reads the tags of a cell, with a sign between them. */
+export function tagReader(sign: string | RegExp) {
+  return memoized((cell): readonly string[] =>
+    cell
+      .split(sign)
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== '' && tag !== '-'),
+  )
 }

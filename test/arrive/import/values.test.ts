@@ -11,7 +11,6 @@ test.each([
   ['10-100', null],
   ['-', null],
   ['', null],
-  [undefined, null],
 ])('the volume in %j is %j', (cell, volume) => {
   expect(volumeIn(cell)).toBe(volume)
 })

@@ -1,6 +1,6 @@
 import { type ForeignFormat, siteGuess } from '../format.ts'
 import { type ForeignTable, tableIn } from '../table.ts'
-import { readLink, readRank, readTags, volumeIn } from '../values.ts'
+import { readLink, readRank, tagReader, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 /** The ranks of an engine in a market: `Google en-US Rank`. */
@@ -41,6 +41,7 @@ export const mozFormat: ForeignFormat = {
       ]
     })
     const siteFor = siteGuess(file, options)
+    const tagsOf = tagReader(/[,;|]/)
     await table.eachRow((row) => {
       for (const { index, engine, hl, gl, date, url, volume } of engines) {
         const place = readRank(row.needed(index))
@@ -58,7 +59,7 @@ export const mozFormat: ForeignFormat = {
           location: row.cell(location) || null,
           engine,
           volume: volumeIn(row.cell(volume)),
-          tags: readTags(row.cell(labels), /[,;|]/),
+          tags: tagsOf(row.cell(labels)),
         })
         const series = into.series(query, siteFor(link), 'organic')
         if ('rank' in place) into.ranked(series, day, place.rank, link)

@@ -1,6 +1,6 @@
 import { type ForeignFormat, siteGuess } from '../format.ts'
 import { type ForeignTable, tableIn } from '../table.ts'
-import { readDay, readLink, readRank, readTags, siteOf, volumeIn } from '../values.ts'
+import { readDay, readLink, readRank, siteOf, tagReader, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 /** A column of ranks of a site on a day: `*.acme.com/*_20260301`. */
@@ -35,13 +35,14 @@ export const semrushTrackingFormat: ForeignFormat = {
         },
       ]
     })
+    const tagsOf = tagReader(/[,;|]/)
     await table.eachRow((row) => {
       const text = row.needed(keyword)
       if (text === '') return
       const query = into.query({
         text,
         volume: volumeIn(row.cell(volume)),
-        tags: readTags(row.cell(tags), /[,;|]/),
+        tags: tagsOf(row.cell(tags)),
       })
       for (const { index, day, site, type, url } of places) {
         const series = into.series(query, site, 'organic')

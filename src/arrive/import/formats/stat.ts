@@ -3,7 +3,7 @@ import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
 import { countryNamed } from '../../countries.ts'
 import { type ForeignFormat, siteGuess } from '../format.ts'
 import { type ForeignTable, tableIn } from '../table.ts'
-import { readLink, readRank, readTags, volumeIn } from '../values.ts'
+import { readLink, readRank, tagReader, volumeIn } from '../values.ts'
 import { dayIn } from './table.ts'
 
 /** Since then a blank says that a site does not rank; before, 0 did. */
@@ -48,6 +48,7 @@ export const statFormat: ForeignFormat = {
       .map((one) => ({ ...one, index: table.column(one.name), link: table.column(one.url) }))
       .filter(({ index }) => index >= 0)
     const siteFor = siteGuess(file, options)
+    const tagsOf = tagReader('/')
     await table.eachRow((row) => {
       const text = row.needed(column.keyword)
       const day = dayIn(row, row.needed(column.date), options)
@@ -67,7 +68,7 @@ export const statFormat: ForeignFormat = {
           device: row.cell(column.device).toLowerCase().replace('smartphone', 'mobile') || null,
           engine,
           volume: volumeIn(row.cell(column.volume)),
-          tags: readTags(row.cell(column.tags), '/'),
+          tags: tagsOf(row.cell(column.tags)),
         })
         const series = into.series(query, siteFor(site ?? url), ruler)
         if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)

@@ -4,7 +4,7 @@ import { countryNamed } from '../../countries.ts'
 import type { ForeignFormat, ImportOptions } from '../format.ts'
 import type { ForeignFile } from '../source.ts'
 import { type ForeignRow, tableIn } from '../table.ts'
-import { readDay, readLink, readRank, readTags, siteOf, volumeIn } from '../values.ts'
+import { readDay, readLink, readRank, siteOf, tagReader, volumeIn } from '../values.ts'
 
 /** What a column can hold, with the names that tools give it. */
 const aliases = {
@@ -72,6 +72,7 @@ export const tableFormat: ForeignFormat = {
       throw new UsageError(
         `${file.name} does not say whose ranks it has. Name the site with --target acme.com, or its column with --column target=NAME`,
       )
+    const tagsOf = tagReader(/[,;|]/)
     await table.eachRow((row) => {
       const text = row.needed(at.query)
       const rank = readRank(row.needed(at.rank))
@@ -89,7 +90,7 @@ export const tableFormat: ForeignFormat = {
         device: row.cell(at.device).toLowerCase() || null,
         engine: row.cell(at.engine).toLowerCase() || null,
         volume: volumeIn(row.cell(at.volume)),
-        tags: readTags(row.cell(at.tags), /[,;|]/),
+        tags: tagsOf(row.cell(at.tags)),
       })
       const site = siteOf(options.target ?? row.cell(at.target))
       const series = into.series(query, site, 'organic')

@@ -216,9 +216,16 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
   }
   const former = earlier === null ? null : formerOf(earlier, earlier === db ? id : none)
 
-  const queryIds = new Map<string, number>()
+  const queryIds = new Map<string, Map<string, number>>()
   const queryIdsByKey = new Map<string, number>()
-  const seriesIds = new Map<string, number>()
+  const seriesIds = new Map<string, Map<number, number>>()
+  /** Most rows are of the market and of the target of the row above. */
+  let market = null as ({ readonly ids: Map<string, number> } & Omit<ImportedQuery, 'text'>) | null
+  let followed = null as {
+    readonly target: string
+    readonly ruler: RankRuler
+    readonly ids: Map<number, number>
+  } | null
   const formerQueries = new Map<number, readonly number[]>()
   const formerSeries = new Map<number, readonly number[]>()
   const linkIds = new QuickLRU<string, number>({ maxSize: mostLinks })
@@ -287,7 +294,7 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     dropped.set(what, (dropped.get(what) ?? 0) + 1)
   }
 
-  const newQuery = (query: ImportedQuery, spelling: string): number => {
+  const newQuery = (query: ImportedQuery): number => {
     const text = normalText(query.text).slice(0, longestText)
     const gl = query.gl == null ? null : normalParam('gl', query.gl)
     const hl = query.hl == null ? null : normalParam('hl', query.hl)
@@ -306,7 +313,6 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
           .lastInsertRowid,
       )
     queryIdsByKey.set(hex, number)
-    queryIds.set(spelling, number)
     if (same === undefined && former !== null) {
       const before = former.queriesOf(key)
       if (before.length > 0) formerQueries.set(number, before)
@@ -320,20 +326,36 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       file = next
       fileId = Number(insertFile.run(id, next.format, next.path).lastInsertRowid)
       queryIds.clear()
+      market = null
     },
     query: (query) => {
-      const { text, gl = '', hl = '', location = '', device = '', engine = '' } = query
-      const spelling = `${text}\n${gl}\n${hl}\n${location}\n${device}\n${engine}`
-      return queryIds.get(spelling) ?? newQuery(query, spelling)
+      const { text, gl = null, hl = null, location = null, device = null, engine = null } = query
+      if (
+        market === null ||
+        market.gl !== gl ||
+        market.hl !== hl ||
+        market.location !== location ||
+        market.device !== device ||
+        market.engine !== engine
+      ) {
+        const ids = idsOf(queryIds, `${gl}\n${hl}\n${location}\n${device}\n${engine}`)
+        market = { gl, hl, location, device, engine, ids }
+      }
+      const same = market.ids.get(text)
+      if (same !== undefined) return same
+      const number = newQuery(query)
+      market.ids.set(text, number)
+      return number
     },
     series: (query, target, ruler, repeats) => {
-      const name = `${query}\n${ruler}\n${target}`
-      const same = seriesIds.get(name)
+      if (followed === null || followed.target !== target || followed.ruler !== ruler)
+        followed = { target, ruler, ids: idsOf(seriesIds, `${ruler}\n${target}`) }
+      const same = followed.ids.get(query)
       if (same !== undefined) return same
       const number = Number(
         insertSeries.run(query, target, ruler, repeats === undefined ? 0 : 1).lastInsertRowid,
       )
-      seriesIds.set(name, number)
+      followed.ids.set(query, number)
       const before =
         formerQueries.get(query)?.flatMap((one) => former?.seriesOf(one, target, ruler) ?? []) ?? []
       if (before.length > 0) formerSeries.set(number, before)
@@ -372,6 +394,13 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     return summary
   }
   return { id, sink, finish }
+}
+
+/** The numbers under a name, which may be none yet. */
+function idsOf<K>(known: Map<string, Map<K, number>>, name: string): Map<K, number> {
+  const ids = known.get(name) ?? new Map<K, number>()
+  known.set(name, ids)
+  return ids
 }
 
 /** What earlier imports know. */
