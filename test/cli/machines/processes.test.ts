@@ -23,10 +23,10 @@ test('a run that was begun alone is not continued by machines, nor the other way
 })
 
 test('a process of a queue and one without it never collect with one key on one machine at once', async () => {
-  const { sandbox, queue, host, worker } = await machines({ latencyMs: 30 })
+  const { sandbox, queue, host, workerProcess } = await machines({ latencyMs: 30 })
   const place = await host()
   await place.file('job.csv', queriesCsv(3))
-  const { child, ended } = await worker()
+  const { child, ended } = await workerProcess()
   const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
   await waitWhile(() => !ownerOf(lock).includes('queue'))
 
@@ -73,8 +73,8 @@ test('a key that the service refuses ends run and worker with 5, and nothing is 
 })
 
 test('a search makes its call itself, beside the workers of the queue', async () => {
-  const { sandbox, queue, host, worker } = await machines()
-  const { child } = await worker()
+  const { sandbox, queue, host, workerProcess } = await machines()
+  const { child } = await workerProcess()
   const place = await host()
   const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
   await waitWhile(() => !ownerOf(lock).includes('queue'))

@@ -121,7 +121,7 @@ test('a service whose answers cannot be used costs three machines no more than o
     account: { perSecond: null, perMinute: null },
     rules: [{ do: { latency: 300 } }, { do: { garble: true } }],
   })
-  for (let count = 0; count < 3; count++) await worker('--max-outage', '1s')
+  for (let count = 0; count < 3; count++) await worker({ maxOutageMs: 1_000, maxThrottlingMs: 1_000 })
   const place = await host()
   await place.file('job.csv', queriesCsv(300))
 

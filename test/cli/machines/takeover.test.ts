@@ -37,7 +37,7 @@ test('two processes of one job take turns, and one that may not wait ends with 7
     code: 7,
     stderr: expect.stringContaining('Another process coordinates job'),
   })
-  await worker('--once')
+  await worker()
   expect(await run.ended).toMatchObject({ code: 0 })
 })
 
@@ -72,7 +72,7 @@ test('a queue that is drained stops its runs, loses nothing, and goes on with th
   const { sandbox, queue, host, worker } = await machines({ latencyMs: 1_000 })
   const place = await host()
   await place.file('job.csv', queriesCsv(75))
-  await worker('--concurrency', '1')
+  await worker({ concurrency: 1 })
   const run = place.start(['run', 'job.csv', '--lease', '1s'], queue)
   await waitWhile(() => sandbox.ledger.charged < 1)
 
@@ -91,10 +91,10 @@ test('a queue that is drained stops its runs, loses nothing, and goes on with th
 const images = `operation: alpha.images\nasync: always\nqueries:\n${list(3, 'image')}`
 
 test('jobs that a lost worker submitted are polled by another, and submitted once', async () => {
-  const { sandbox, queue, host, worker } = await machines({ asyncMs: 2_000 })
+  const { sandbox, queue, host, worker, workerProcess } = await machines({ asyncMs: 2_000 })
   const place = await host()
   await place.file('job.yaml', images)
-  const lost = await worker()
+  const lost = await workerProcess()
   const run = place.start(['run', 'job.yaml', '--json'], queue)
   await waitWhile(() => sandbox.ledger.requestsFor(isPoll).length < 3)
 
@@ -108,10 +108,10 @@ test('jobs that a lost worker submitted are polled by another, and submitted onc
 })
 
 test('jobs of a run that was set aside are polled to their end, and nothing else is bought for it', async () => {
-  const { sandbox, queue, host, worker } = await machines({ asyncMs: 3_000 })
+  const { sandbox, queue, host, worker, workerProcess } = await machines({ asyncMs: 3_000 })
   const place = await host()
   await place.file('job.yaml', images)
-  const first = await worker()
+  const first = await workerProcess()
   const run = place.start(['run', 'job.yaml', '--lease', '1s'], queue)
   await waitWhile(() => sandbox.ledger.requestsFor(isPoll).length < 3)
   for (const { child } of [first, run]) child.kill('SIGKILL')

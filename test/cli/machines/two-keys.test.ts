@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { workspace } from '../../support/rankline.ts'
-import { list, machines } from './machines.ts'
+import { list, machines, workerHere } from './machines.ts'
 
 /** Another account of the service with a worker of its own, and what sets its key. */
 async function anotherKey(queue: { readonly RANKLINE_QUEUE: string }) {
@@ -9,11 +9,7 @@ async function anotherKey(queue: { readonly RANKLINE_QUEUE: string }) {
   onTestFinished(() => sandbox.close())
   const place = await workspace(sandbox)
   onTestFinished(() => place[Symbol.asyncDispose]())
-  const worker = place.start(['worker', '--lease', '10s'], queue)
-  onTestFinished(async () => {
-    worker.child.kill('SIGKILL')
-    await worker.ended
-  })
+  await workerHere(sandbox, queue.RANKLINE_QUEUE, { leaseMs: 10_000 })
   const env = { ...queue, RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: sandbox.key }
   return { sandbox, env, place }
 }
@@ -25,7 +21,7 @@ const runs = 'SELECT job, tasks_planned, tasks_done, credits_spent FROM runs ORD
 test('two keys with a job of one name run beside each other, and are two jobs in each database', async () => {
   const { sandbox, queue, host, worker } = await machines()
   const other = await anotherKey(queue)
-  await worker('--lease', '10s')
+  await worker({ leaseMs: 10_000 })
   const [first, reader] = [await host(), await host()]
   const second = other.place
   await first.file('keywords.yaml', job('acme', 5))
@@ -61,7 +57,7 @@ test('two keys with a job of one name run beside each other, and are two jobs in
 test('a run whose key was replaced is told so, moves with queue rekey, and buys nothing twice', async () => {
   const { sandbox, queue, host, worker } = await machines()
   const renewed = await anotherKey(queue)
-  await worker('--lease', '10s')
+  await worker({ leaseMs: 10_000 })
   const [place, reader] = [await host(), await host()]
   await place.file('keywords.yaml', job('acme', 5))
   expect(await place.call(['run', 'keywords.yaml'], queue)).toMatchObject({ code: 4 })
@@ -93,7 +89,7 @@ test('a run whose key was replaced is told so, moves with queue rekey, and buys 
 test('a run whose key was replaced makes room for a new one with --fresh, and is over for all hosts', async () => {
   const { queue, host, worker } = await machines()
   const renewed = await anotherKey(queue)
-  await worker('--lease', '10s')
+  await worker({ leaseMs: 10_000 })
   const place = await host()
   await place.file('keywords.yaml', job('acme', 5))
   expect(await place.call(['run', 'keywords.yaml'], queue)).toMatchObject({ code: 4 })
