@@ -116,19 +116,22 @@ function printCosts(name: string, { seen, planner, workers, postgres, bytes }: C
 async function printUse(postgres: CountingPostgres): Promise<void> {
   const calls = perSecond * seconds
   print(`\n${perSecond} calls a second allowed, ${latencyMs} ms latency, about ${seconds} s a row:\n`)
-  print('| | calls passed | refused | worst second | seconds | use | … while all have work |')
-  print('| --- | --: | --: | --: | --: | --: | --: |')
-  printUseOf('`run` alone', (await alone(limited, calls)).seen)
-  const { seen } = await together(postgres, limited, { workers: most, calls })
-  printUseOf(`${most} workers`, seen)
+  print(
+    '| | calls passed | refused | worst second | seconds | use | … while all have work | CPU ms of Postgres a call |',
+  )
+  print('| --- | --: | --: | --: | --: | --: | --: | --: |')
+  printUseOf('`run` alone', await alone(limited, calls))
+  printUseOf(`${most} workers`, await together(postgres, limited, { workers: most, calls }))
 }
 
-function printUseOf(name: string, seen: Seen): void {
+function printUseOf(name: string, { seen, postgres }: Collected): void {
   const calls = seen.arrivals.length
   const use = (100 * leastSeconds(calls, limited.limits)) / secondsOf(seen)
   const steady = (100 * steadySpeed(seen, most * usualConcurrency)) / perSecond
+  const cpuSeconds = postgres?.cpuSeconds ?? null
+  const ofPostgres = cpuSeconds === null ? '–' : ((cpuSeconds * 1000) / calls).toFixed(2)
   print(
-    `| ${name} | ${grouped(calls)} | ${seen.refused} | ${worstSecond(seen)} | ${secondsOf(seen).toFixed(1)} | ${use.toFixed(1)} % | ${Number.isFinite(steady) ? `${steady.toFixed(1)} %` : '–'} |`,
+    `| ${name} | ${grouped(calls)} | ${seen.refused} | ${worstSecond(seen)} | ${secondsOf(seen).toFixed(1)} | ${use.toFixed(1)} % | ${Number.isFinite(steady) ? `${steady.toFixed(1)} %` : '–'} | ${ofPostgres} |`,
   )
 }
 

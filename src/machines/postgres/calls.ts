@@ -9,6 +9,7 @@ import {
 } from '../journal.ts'
 import { whenReachable } from '../waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { plannedOnce } from './rows.ts'
 
 /** What became of a call, what it brought, or how a task ended: written together. */
 type Entry =
@@ -78,7 +79,11 @@ WHERE NOT EXISTS (SELECT 1 FROM rankline.readings WHERE key_hash = $1 AND asked_
  * open ones, or it is refused. An intent that stands already was written by the same worker, whose connection was lost meanwhile; if the
  * lease was lost meanwhile, too, it has been made ambiguous, and its call must not be sent.
  */
-const insertIntents = `
+export const beginCalls = plannedOnce(
+  'begin_calls',
+  'jsonb, bigint[]',
+  'id uuid',
+  `
 WITH given AS (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, chunk bigint, fence integer, run uuid, query text, page integer,
     operation text, credits bigint, sent_at bigint, key_hash text)
@@ -95,7 +100,8 @@ WITH given AS (
     g.chunk, g.fence, g.worker, g.key_hash, g.operation, g.credits, g.sent_at
   FROM allowed g ON CONFLICT (id) DO NOTHING
 )
-SELECT id FROM allowed`
+SELECT id FROM allowed`,
+)
 
 /**
  * Calls of which the queue lost the intent when its server failed over, and that came to an end all the same: they stand as if they were in
@@ -194,7 +200,7 @@ async function writeIntents(
     key_hash: call.keyHash,
   }))
   const insert = () =>
-    statements.query<{ id: string }>(insertIntents, [
+    statements.query<{ id: string }>('SELECT id FROM rankline.begin_calls($1, $2)', [
       JSON.stringify(given),
       [...new Set(batch.map(({ lease }) => lease.chunk))],
     ])
@@ -220,11 +226,12 @@ const counts = (call: string): string => `CASE
  * transaction, by what each call counted for before and after. Rows of chunks are locked before those of their calls, in the order of
  * their numbers, as everywhere: so none of those who change them ever wait for each other. Days and months go by the key that the job
  * has, which is not always the one that paid.
- *
- * The statement is planned anew each time. Calls are looked up in a list of ids: of a list it is known how short it is, and that the index
- * finds them; of rows in JSON it is not, and all calls would be read.
  */
-const writeRecords = `
+export const recordCalls = plannedOnce(
+  'record_calls',
+  'jsonb, uuid[], jsonb, jsonb, bytea',
+  'id bigint, fence integer, known integer, unanswered integer[]',
+  `
 WITH given AS (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, outcome text, http_status integer, billed smallint, finished_at bigint,
     latency_ms integer, error text, job_id text, job_over boolean, job_billed smallint, job_at bigint)
@@ -287,7 +294,8 @@ WITH given AS (
   FROM (SELECT chunk_id, sum(spent) AS spent, sum(in_doubt) AS in_doubt FROM money GROUP BY 1) m WHERE c.id = m.chunk_id
 )
 SELECT l.id, l.fence, k.known, ARRAY(SELECT number FROM unanswered) AS unanswered
-FROM (SELECT count(*)::int AS known FROM before) k LEFT JOIN leased l ON true`
+FROM (SELECT count(*)::int AS known FROM before) k LEFT JOIN leased l ON true`,
+)
 
 /** Free lookups come with their settlement. */
 const insertLookups = `
@@ -318,7 +326,7 @@ async function writeEntries(statements: Statements, batch: readonly Entry[]): Pr
       readonly known: number
       /** Ends of tasks, by their number, that name an answer which the queue lacks. */
       readonly unanswered: readonly number[]
-    }>(writeRecords, [
+    }>('SELECT * FROM rankline.record_calls($1, $2, $3, $4, $5)', [
       JSON.stringify(records.map(recordFields)),
       records.map(({ call }) => call.id),
       JSON.stringify(ends),

@@ -10,12 +10,14 @@ import type {
   SharedChunks,
 } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { isPaused, isWorkerPaused } from './operations.ts'
 import {
   type AnswerRow,
   answerFromRow,
   endFromRow,
   epochMs,
+  isPaused,
+  isWorkerPaused,
+  plannedOnce,
   type RunRow,
   runFromRow,
   type TaskEndRow,
@@ -27,14 +29,19 @@ import {
 export function sharedChunks(postgres: Postgres): SharedChunks {
   return {
     // Where it cannot be read whole, the lease is taken back with it.
-    take: (worker, keys, most, leaseMs, { name = '', which = 'any' } = {}) =>
-      postgres.transaction(async (statements) => {
+    take: async (worker, keys, most, leaseMs, { name = '', which = 'any' } = {}) => {
+      const [look] = await postgres.query<{ has: boolean }>('SELECT has FROM rankline.may_take($1, $2, $3)', [
+        ...[keys, name, which === 'others'],
+      ])
+      if (look?.has !== true) return []
+      return await postgres.transaction(async (statements) => {
         const taken: LeasedChunk[] = []
         const given = [worker, keys, most, leaseMs, name, which === 'others']
         for (const row of await statements.query<ChunkRow>(leaseChunks, given))
           taken.push(await leasedChunk(statements, row))
         return taken
-      }),
+      })
+    },
     renew: async (worker, leases, leaseMs) => {
       const rows = await postgres.query<{ id: number }>(renewLeases, [worker, asJson(leases), leaseMs])
       const renewed = new Set(rows.map(({ id }) => String(id)))
@@ -66,6 +73,19 @@ const fencesOfTimeline = 100_000
 
 /** A failover may lose leases, and with them their fences: those of a new timeline are higher than all of the ones before. */
 const nextFence = `greatest(c.fence, (${timeline} - 1) * ${fencesOfTimeline}) + 1`
+
+/** Whether there is anything to take. Workers look often, and mostly in vain. */
+export const mayTake = plannedOnce(
+  'may_take',
+  'text[], text, boolean',
+  'has boolean',
+  `SELECT EXISTS (
+  SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
+  WHERE c.key_hash = ANY ($1) AND c.state = 'released' AND NOT ${isPaused('r')} AND NOT ${isWorkerPaused('$2')}
+    AND NOT ($3 AND EXISTS (
+      SELECT 1 FROM rankline.chunks o JOIN rankline.runs other ON other.id = o.run_id
+      WHERE o.key_hash = c.key_hash AND o.state = 'leased' AND other.job = r.job)))`,
+)
 
 /** When a job was served last is noted where nobody else has the row of its run: nothing waits for that. */
 const leaseChunks = `

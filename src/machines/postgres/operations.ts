@@ -10,21 +10,22 @@ import type {
 } from '../journal.ts'
 import { blockedNow } from './changes.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { versionOf, whyTooNew } from './layout.ts'
+import { schemaVersion, whyTooNew } from './layout.ts'
 import { lockReleases, rekey } from './plans.ts'
-import { chunksByState, epochMs, noteTimeline, reservedOf, unpack } from './rows.ts'
+import { chunksByState, epochMs, isPaused, noteTimeline, reservedOf, unpack } from './rows.ts'
 
 /** What keeps the queue going, and what people ask of it, in Postgres. */
 export function queueOperations(postgres: Postgres): QueueOperations {
   return {
     seen: async ({ id, name, version, keys, startedAt, clockOffsetMs }) => {
-      await postgres.query(
+      const [now] = await postgres.query<{ version: number }>(
         `INSERT INTO rankline.workers VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6)
-        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms`,
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms
+        RETURNING (SELECT version FROM rankline.version) AS version`,
         [id, name, version, keys, startedAt, clockOffsetMs],
       )
       await postgres.query(noteTimeline)
-      return whyTooNew(await versionOf(postgres))
+      return whyTooNew(now?.version ?? null)
     },
     // One that was killed cannot say that it is gone: it is forgotten after a day.
     gone: async (worker) => {
@@ -104,25 +105,6 @@ function asJson(parts: readonly PausedPart[]): string {
   )
 }
 
-/**
- * Whether people have paused a run: its job, its key, or the whole queue.
- *
- * @param run the name of its row in the statement
- */
-export function isPaused(run: string): string {
-  return `EXISTS (SELECT 1 FROM rankline.pauses p
-  WHERE p.worker = '' AND p.key_hash IN ('', ${run}.key_hash) AND p.job IN ('', ${run}.job))`
-}
-
-/**
- * Whether people have paused a worker: by its name, or by its host.
- *
- * @param name its name in the statement
- */
-export function isWorkerPaused(name: string): string {
-  return `EXISTS (SELECT 1 FROM rankline.pauses p WHERE p.worker <> '' AND p.worker IN (${name}, split_part(${name}, ', ', 1)))`
-}
-
 async function status(postgres: Postgres): Promise<QueueStatus> {
   const workers = await postgres.query<WorkerRow>(
     `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
@@ -146,7 +128,7 @@ async function status(postgres: Postgres): Promise<QueueStatus> {
   const lastMinutes = await postgres.query<WorkerMinute>(lastMinute)
   const minuteOf = new Map(lastMinutes.map(({ worker, ...minute }) => [worker, minute]))
   return {
-    schemaVersion: (await versionOf(postgres)) ?? 0,
+    schemaVersion,
     workers: workers.map((worker) => ({ ...worker, lastMinute: minuteOf.get(worker.id) ?? idle })),
     runs: runs.map((run) => ({ ...run, chunks: chunksByState(states.filter((one) => one.run === run.run)) })),
     keys: await postgres.query(

@@ -1,6 +1,6 @@
 import type { SharedRates } from '../journal.ts'
 import type { Postgres } from './connection.ts'
-import { epochMs, timeline } from './rows.ts'
+import { epochMs, plannedOnce, timeline } from './rows.ts'
 
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and they travel for different times. Measured with
@@ -23,7 +23,7 @@ const afterHoldMs = 20
 export function sharedRates(postgres: Postgres): SharedRates {
   return {
     lease: async (keyHash, count, leadMs) => {
-      const rows = await postgres.query<LeaseRow>(leaseTimes, [
+      const rows = await postgres.query<LeaseRow>(leaseNow, [
         ...[keyHash, count, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
         ...[setBackMs, mostTimesAhead],
       ])
@@ -81,7 +81,11 @@ const instant = (epoch: string): string => `to_timestamp(${epoch}::double precis
  *
  * A clock of the server that was set back takes the instants that are written down back with it: all would wait for them else.
  */
-const leaseTimes = `
+export const leaseTimes = plannedOnce(
+  'lease_times',
+  'text, integer, float8, numeric, float8, float8, float8, float8, float8',
+  'first float8, given integer, now float8, probe boolean, spacing float8, commits text',
+  `
 WITH written AS (
   SELECT k.*, clock_timestamp() AS now, pg_postmaster_start_time() AS started,
     greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing, ${timeline} AS timeline_now
@@ -117,7 +121,10 @@ RETURNING ${epochMs('s.first')}::double precision AS first, s.given, ${epochMs('
   s.held_until IS NOT NULL AS probe,
   CASE WHEN s.held_until IS NOT NULL THEN coalesce(s.spacing, 0) ELSE s.spacing END::double precision AS spacing,
   set_config('synchronous_commit', CASE WHEN s.after < s.now + $5::double precision * interval '1 millisecond' THEN 'off'
-    ELSE current_setting('synchronous_commit') END, true)`
+    ELSE current_setting('synchronous_commit') END, true)`,
+)
+
+const leaseNow = 'SELECT * FROM rankline.lease_times($1, $2, $3, $4, $5, $6, $7, $8, $9)'
 
 const unlimitedNow = `
 SELECT 0::double precision AS first, NULL AS spacing, 0 AS given, false AS probe,

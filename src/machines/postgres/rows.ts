@@ -120,3 +120,38 @@ function isBytes(value: unknown): value is { readonly data: readonly number[] } 
 function isHex(value: unknown): value is { readonly $hex: string } {
   return typeof value === 'object' && value !== null && '$hex' in value
 }
+
+/**
+ * Whether people have paused a run: its job, its key, or the whole queue.
+ *
+ * @param run the name of its row in the statement
+ */
+export function isPaused(run: string): string {
+  return `EXISTS (SELECT 1 FROM rankline.pauses p
+  WHERE p.worker = '' AND p.key_hash IN ('', ${run}.key_hash) AND p.job IN ('', ${run}.job))`
+}
+
+/**
+ * Whether people have paused a worker: by its name, or by its host.
+ *
+ * @param name its name in the statement
+ */
+export function isWorkerPaused(name: string): string {
+  return `EXISTS (SELECT 1 FROM rankline.pauses p WHERE p.worker <> '' AND p.worker IN (${name}, split_part(${name}, ', ', 1)))`
+}
+
+/**
+ * A statement as a function of the journal. The server plans it once for a connection, whoever shares that through a pooler, and as if its tables
+ * were large: rows are looked up one by one by their index, however few there are when it is planned.
+ *
+ * @param given the types of what it is given, in their order
+ * @param columns names and types of the columns that it answers with
+ */
+export function plannedOnce(name: string, given: string, columns: string, statement: string): string {
+  const kinds = ['seqscan', 'hashjoin', 'mergejoin', 'material'].map((kind) => `SET enable_${kind} = off`)
+  return `CREATE OR REPLACE FUNCTION rankline.${name}(${given}) RETURNS TABLE (${columns}) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan ${kinds.join(' ')} AS $function$
+#variable_conflict use_column
+BEGIN RETURN QUERY ${statement.trim()}; END $function$;
+`
+}

@@ -4,9 +4,8 @@ import { agreeingMs } from '../../model/trusted-time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
 import { QueueDrained, type SharedSpending, type SharedStandings, type WaitingChunk } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { isPaused } from './operations.ts'
 import { holdRuns, isDrained, lockReleases } from './plans.ts'
-import { epochMs, reservedOf } from './rows.ts'
+import { epochMs, isPaused, reservedOf } from './rows.ts'
 
 /** The budget of a key, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres): SharedSpending {

@@ -75,9 +75,31 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The same database, which notes each statement that reads the whole of a table. */
+/** More rows of a table than a statement for a chunk has to do with: a table has a hundred thousand, or some thousand. */
+const manyRows = 500
+
+/** Rows of each table that grows which this transaction has read. */
+const rowsRead = `
+SELECT relname AS table, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
+WHERE schemaname = 'rankline' AND relname = ANY ($1)`
+
+/** The same database, which notes each statement that reads the whole of a table; of functions, the plan does not tell. */
 function noting(postgres: Postgres, scans: Set<string>): Postgres {
   const over = ({ query }: Statements): Statements['query'] => {
+    const counted: Statements['query'] = async (text, values) => {
+      const read = async () =>
+        new Map(
+          (await query<{ table: string; rows: number }>(rowsRead, [growing])).map((one) => [
+            one.table,
+            one.rows,
+          ]),
+        )
+      const before = await read()
+      const rows = await query<never>(text, values)
+      for (const [table, count] of await read())
+        if (count - (before.get(table) ?? 0) > manyRows) scans.add(`${table}: ${text}`)
+      return rows
+    }
     const look = async (text: string, values?: readonly unknown[]): Promise<void> => {
       if (!/^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text)) return
       const [row] = await query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
@@ -91,13 +113,14 @@ function noting(postgres: Postgres, scans: Set<string>): Postgres {
       row?.['QUERY PLAN'].map(({ Plan }) => Plan).forEach(look)
     }
     return async (text, values) => {
+      if (/FROM rankline\.\w+\(/.test(text)) return await counted(text, values)
       await look(text, values)
       return await query(text, values)
     }
   }
   return {
     ...postgres,
-    query: over(postgres),
+    query: (text, values) => postgres.transaction((statements) => over(statements)(text, values)),
     transaction: (work, pace) =>
       postgres.transaction((statements) => work({ query: over(statements) }), pace),
   }
