@@ -32,7 +32,7 @@ try {
   await writeFile(job, `query\n${Array.from({ length: calls }, (_, id) => `query ${id + 1}`).join('\n')}\n`)
   print(machine())
   print(
-    `${calls} calls with 10 results each, 64 at once (rankline 80: some of its calls wait for a commit), ${latencyMs} ms latency, ${rounds} rounds, medians:\n`,
+    `${calls} calls with 10 results each, 64 at once (of rankline 80 in the air: some of them wait for a commit), ${latencyMs} ms latency, ${rounds} rounds, medians:\n`,
   )
   print('| | seconds | calls/s | of the bare loop | CPU ms a call | peak memory, MB |')
   print('| --- | --: | --: | --: | --: | --: |')

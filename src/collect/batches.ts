@@ -271,8 +271,10 @@ export function batchSize({ perSecond, perMinute }: RateLimits): number {
   return Math.round(Math.min(largestBatch, Math.max(smallestBatch, perSecondAtMost * batchSeconds)))
 }
 
-/** More than are on the wire: some wait for the commit before they are sent, or after they were answered. */
-const callsWhenUnlimited = 80
+/** More than are on the wire: some wait for the commit before they are sent. */
+const inTheAirWhenUnlimited = 80
+/** Those whose answers are being stored are at work, too. */
+const atWorkWhenUnlimited = 128
 const fewestCalls = 16
 const mostCalls = 256
 /** Seconds that an answer usually takes at most. */
@@ -284,11 +286,18 @@ export interface Concurrency {
   readonly usual: number
   /** As many as there may be where answers take longer. */
   readonly most: number
+  /** As many of them as may be in the air: begun and not answered. */
+  readonly inTheAir: number
 }
 
 /** How many tasks at work the rate limits need. How many of them now is seen from the calls on their way. */
 export function concurrencyFor({ perSecond, perMinute }: RateLimits): Concurrency {
-  if (perSecond === null && perMinute === null) return { usual: callsWhenUnlimited, most: callsWhenUnlimited }
+  if (perSecond === null && perMinute === null)
+    return { usual: atWorkWhenUnlimited, most: atWorkWhenUnlimited, inTheAir: inTheAirWhenUnlimited }
   const wanted = perSecond === null ? (perMinute as number) : perSecond * usualAnswerSeconds
-  return { usual: Math.min(mostCalls, Math.max(fewestCalls, wanted)), most: mostCalls }
+  return {
+    usual: Math.min(mostCalls, Math.max(fewestCalls, wanted)),
+    most: mostCalls,
+    inTheAir: mostCalls,
+  }
 }

@@ -127,7 +127,8 @@ export async function collect(
   const answers = answerIngest(ingest, all)
   const work = { ...options, budget, breaker, engines, throttling, answers, background }
   const onLeaving = ({ id }: Task): void => pool.leaving(id)
-  const tasks = taskRunner({ ...work, onLeaving }, runs, closed)
+  const onAnswered = ({ id }: Task): void => pool.answered(id)
+  const tasks = taskRunner({ ...work, onLeaving, onAnswered }, runs, closed)
   let leftOut: readonly SkippedQueries[] = []
 
   try {
@@ -138,10 +139,11 @@ export async function collect(
     stopWhenFull(store, stop)
     void store.file.whenLost().then(() => stop.request(databaseLost(store.file)))
     const { concurrency } = options
-    const atWork = concurrency === null ? batches.concurrency() : { usual: concurrency, most: concurrency }
+    const atWork = batches.concurrency()
+    const usual = concurrency ?? atWork.usual
     // No more answers can be on their way than there are pages to ask for.
     const pages = all.reduce((sum, { plannedMax }) => sum + plannedMax, 0)
-    await store.space.reserve(Math.min(atWork.usual, pages))
+    await store.space.reserve(Math.min(usual, pages))
     const lacking = store.space.lacking()
     if (lacking !== null) stop.request(reserveLacks(lacking))
     if (concurrency === null) pool.adaptConcurrency(atWork, store.space.reserve)
@@ -258,8 +260,10 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   let inWork = 0
   /** Tasks that do not wait for the rate. */
   const onTheirWay = new Set<number>()
+  /** Those of them whose answers are being stored. */
+  const storing = new Set<number>()
   /** Where the pool grows and shrinks with the calls on their way: its largest size now, and how that is raised. */
-  let adaptive: { most: number; readonly widen: () => void } | null = null
+  let adaptive: { most: number; readonly inTheAir: number; readonly widen: () => void } | null = null
   let changes = 0
   let wake: () => void = () => {}
 
@@ -301,19 +305,26 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
   /** The calls on their way are as many as the rate sends while one is answered, and only some tasks more are taken up. */
   const adapt = (): void => {
     if (adaptive === null) return
-    const concurrency = Math.min(adaptive.most, onTheirWay.size + waitingForRate)
+    const { most, inTheAir } = adaptive
+    const concurrency = Math.min(most, inTheAir + storing.size, onTheirWay.size + waitingForRate)
     // To set it takes as long where it stays the same.
     if (concurrency !== queue.concurrency) queue.concurrency = concurrency
   }
 
   const leaving = (taskId: number): void => {
     onTheirWay.add(taskId)
+    storing.delete(taskId)
+    adapt()
+  }
+  const answered = (taskId: number): void => {
+    storing.add(taskId)
     adapt()
   }
   const left = (taskId: number): void => {
     // None waits: the rate would let more through.
     if (adaptive !== null && onTheirWay.size >= adaptive.most) adaptive.widen()
     onTheirWay.delete(taskId)
+    storing.delete(taskId)
     adapt()
   }
 
@@ -328,9 +339,13 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
      *
      * @param reserve called before there are more than usual
      */
-    adaptConcurrency: ({ usual, most }: Concurrency, reserve: (tasks: number) => Promise<void>): void => {
+    adaptConcurrency: (
+      { usual, most, inTheAir }: Concurrency,
+      reserve: (tasks: number) => Promise<void>,
+    ): void => {
       const now = {
         most: usual,
+        inTheAir,
         widen: (): void => {
           const more = Math.min(most, now.most * 2)
           if (more > now.most) track(backgroundWork, reserve(more), () => {})
@@ -342,6 +357,8 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     },
     /** Notes that the rate has let the call of a task through, or that it waits for something else than the rate. */
     leaving,
+    /** Notes that the answer of a task has come: another call may be in the air while that is stored. */
+    answered,
     add: (task: Task, run: () => Promise<void>): void => {
       waiting.set(task.id, task)
       inWork += 1

@@ -39,6 +39,8 @@ export function taskRunner(
     readonly background: (work: Promise<void>) => void
     /** Called when the rate has let a call of a task through, or it waits for something else than the rate. */
     readonly onLeaving: (task: Task) => void
+    /** Called when the answer to a task has come, before it is stored. */
+    readonly onAnswered: (task: Task) => void
   },
   runs: readonly Run[],
   closed: readonly Run[],
@@ -179,6 +181,7 @@ export function taskRunner(
   }
 
   const save = async (task: Task, { callId, sentAt, settlement, body }: FinishedCall) => {
+    options.onAnswered(task)
     const answered = { ...settlement, outcome: 'answered' as const }
     const fetchedAt = settlement.finishedAt
     const saved = await answers.save(task, body, { callId, settlement: answered, fetchedAt })

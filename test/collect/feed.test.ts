@@ -279,19 +279,31 @@ describe('where the rate is limited', () => {
     },
   )
 
-  test('without a limit 80 tasks are at work, when the first answer could be used', async () => {
-    const { time, sent, mostInTheAir } = aFeed({
-      tasks: times(500, 'alpha.search'),
-      limits: { perSecond: null, perMinute: null },
-      batch: 256,
-      latencyMs: 50,
-    })
-    await time.pass(49)
-    expect(sent).toHaveLength(8)
-    await time.pass(1_000)
-    expect(sent).toHaveLength(500)
-    expect(mostInTheAir()).toBe(80)
-  })
+  test.each([
+    { answers: 'are stored at once', storingMs: 0, atWork: 80, sentBy: 350 },
+    { answers: 'take as long to be stored as to come', storingMs: 50, atWork: 128, sentBy: 500 },
+  ])(
+    'without a limit 80 calls are in the air, when the first answer could be used, where answers $answers',
+    async ({ storingMs, atWork, sentBy }) => {
+      const { time, sent, mostInTheAir, inWork } = aFeed({
+        tasks: times(500, 'alpha.search'),
+        limits: { perSecond: null, perMinute: null },
+        batch: 256,
+        latencyMs: 50,
+        storingMs,
+      })
+      await time.pass(49)
+      expect(sent).toHaveLength(8)
+      let mostAtWork = 0
+      for (let at = 49; at < sentBy; at++) {
+        await time.pass(1)
+        mostAtWork = Math.max(mostAtWork, inWork())
+      }
+      expect(sent).toHaveLength(500)
+      expect(mostInTheAir()).toBe(80)
+      expect(mostAtWork).toBe(atWork)
+    },
+  )
 
   test('what both windows allow is sent at once, when the first answer could be used', async () => {
     const { time, sent } = aFeed({

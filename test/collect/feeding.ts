@@ -18,6 +18,8 @@ export interface FeedSetup {
   /** Why an answer of the operation at that instant cannot be used. */
   readonly problem?: (operation: string, at: number) => string | null
   readonly latencyMs?: number
+  /** How long it takes to store an answer. */
+  readonly storingMs?: number
   readonly concurrency?: number
   readonly maxOutageMs?: number
   /** Tasks that one batch holds at most. */
@@ -35,7 +37,7 @@ const engineOf = ({ operation }: Pick<Task, 'operation'>) => billableOperation(o
 
 /** Feeds tasks to a real pool under a real breaker; what they get from the service is made up. */
 export function aFeed(setup: FeedSetup) {
-  const { problem = () => null } = setup
+  const { problem = () => null, storingMs = 0 } = setup
   const { down = () => false, latencyMs = 100, concurrency = 4, maxOutageMs = 60_000, batch = 10 } = setup
   const time = fakeTime()
   const stop = stopSignal()
@@ -127,7 +129,9 @@ export function aFeed(setup: FeedSetup) {
     await sleep(time.clock, latencyMs, stop.signal).finally(() => {
       inTheAir -= 1
       permit.finish(false)
+      pool.answered(task.id)
     })
+    if (storingMs > 0) await sleep(time.clock, storingMs)
     const fails = down(engine, time.now())
     breaker.note(engine, id, fails ? 'down' : 'up')
     if (!fails) breaker.answered(operation, id, problem(operation, time.now()))
