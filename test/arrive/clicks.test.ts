@@ -11,6 +11,7 @@ import { propertyInName, tableOfQueries, uiTable } from '../../src/arrive/clicks
 import { readDay, siteOfProperty } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
+import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/sums.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
 import { zipOf } from '../support/zip.ts'
 
@@ -298,6 +299,39 @@ function dump(one: Store) {
   const queries = ['standing desk', 'acme', 'desk']
   return { spans, rows: one.clicksOf(queries, [1, 2, 3, 4, 5]) }
 }
+
+const anyRow = fc.record({
+  table: fc.nat(1),
+  query: fc.nat(2),
+  page: fc.nat(1),
+  country: fc.nat(1),
+  day: fc.nat(2),
+  clicks: fc.nat(9),
+  impressions: fc.nat(9),
+  positionSum: fc.nat(9),
+})
+
+test('rows that were put aside in sorted parts come back once each, in order and added up', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(anyRow, { maxLength: 40 }), { maxLength: 5 }), (parts) => {
+      using runs = sortedRuns()
+      for (const part of parts) {
+        const sums = rowSums(64)
+        for (const row of part) sums.add(row)
+        runs.add(sums.take)
+      }
+      const merged: string[] = []
+      runs.merge((row) => merged.push(JSON.stringify(Object.values(row))))
+      const all = rowSums(512)
+      for (const row of parts.flat()) all.add(row)
+      const wanted: string[] = []
+      all.take((row) => wanted.push(JSON.stringify(Object.values(row))))
+      expect(merged).toEqual(wanted)
+      const keys = merged.map((row) => JSON.parse(row).slice(0, 5).join())
+      expect(keys).toEqual([...new Set(keys)].sort())
+    }),
+  )
+})
 
 describe('which spans count', () => {
   const span = (table: number, more: Partial<ClickSpan>): ClickSpan => ({

@@ -1,28 +1,15 @@
-import type { Database, Statement } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import { normalText } from '../../../model/spelling.ts'
 import { pageAddress } from '../../../model/url.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { raw } from '../connection/statements.ts'
-import { clickAdditions, clickDays, clickRows, clickTables, clickTexts } from './schema.ts'
+import { inserter, raw } from '../connection/statements.ts'
+import { clickAdditions, clickDays, clickTables, clickTexts } from './schema.ts'
+import { type ClickRow, rowSums, sortedRuns } from './sums.ts'
 
 /** What the rows of a table have in common. */
 export type ClickTable = Omit<typeof clickTables.$inferInsert, 'id' | 'additionId'> & {
   /** The first and the last day of a table of a whole period. */
   readonly period: { readonly from: number; readonly until: number } | null
-}
-
-/** A row of a file: `query` and `page` are numbers that the draft gave, 0 for none. */
-export interface ClickRow {
-  table: number
-  query: number
-  page: number
-  /** A number that `countryCode` gave. */
-  country: number
-  day: number
-  clicks: number
-  impressions: number
-  /** Counted from 0. */
-  positionSum: number
 }
 
 /** A two-letter code as a number; 0 for none. */
@@ -104,86 +91,6 @@ function textNumbers() {
   }
 }
 
-/** Rows that are summed in memory before they are written aside. */
-const places = 1 << 20
-const mostPlaces = Math.floor(places * 0.7)
-
-/** A row to be filled again and again: millions of them would be made otherwise. */
-export function emptyRow(): ClickRow {
-  return { table: 0, query: 0, page: 0, country: 0, day: 0, clicks: 0, impressions: 0, positionSum: 0 }
-}
-
-/** Sums rows that say the same of the same, as many as memory may have. */
-function rowSums() {
-  const keys = new Int32Array(places * 5)
-  const sums = new Float64Array(places * 3)
-  const used = new Uint8Array(places)
-  const one = emptyRow()
-  let filled = 0
-  return {
-    isFull: () => filled >= mostPlaces,
-    add({ table, query, page, country, day, clicks, impressions, positionSum }: ClickRow): void {
-      let mixed = Math.imul(query, 0x9e3779b1) ^ Math.imul(page, 0x85ebca77)
-      mixed ^= Math.imul(day * 64 + table, 0xc2b2ae3d) ^ Math.imul(country, 0x27d4eb2f)
-      let place = (mixed ^ (mixed >>> 15)) & (places - 1)
-      for (; used[place] === 1; place = (place + 1) & (places - 1)) {
-        const at = place * 5
-        if (
-          keys[at + 1] === query &&
-          keys[at + 2] === page &&
-          keys[at + 4] === day &&
-          keys[at + 3] === country &&
-          keys[at] === table
-        )
-          break
-      }
-      if (used[place] === 0) {
-        used[place] = 1
-        filled++
-        const at = place * 5
-        keys[at] = table
-        keys[at + 1] = query
-        keys[at + 2] = page
-        keys[at + 3] = country
-        keys[at + 4] = day
-      }
-      const at = place * 3
-      sums[at] = (sums[at] as number) + clicks
-      sums[at + 1] = (sums[at + 1] as number) + impressions
-      sums[at + 2] = (sums[at + 2] as number) + positionSum
-    },
-    /** Gives each sum, in the order of the table of rows or in any; nothing is left. */
-    take(write: (row: ClickRow) => void, isSorted: boolean): void {
-      const taken = new Uint32Array(filled)
-      let next = 0
-      for (let place = 0; place < places; place++) if (used[place] === 1) taken[next++] = place
-      if (isSorted)
-        taken.sort((a, b) => {
-          for (let part = 0; part < 5; part++) {
-            const difference = (keys[a * 5 + part] as number) - (keys[b * 5 + part] as number)
-            if (difference !== 0) return difference
-          }
-          return 0
-        })
-      for (const place of taken) {
-        const [key, sum] = [place * 5, place * 3]
-        one.table = keys[key] as number
-        one.query = keys[key + 1] as number
-        one.page = keys[key + 2] as number
-        one.country = keys[key + 3] as number
-        one.day = keys[key + 4] as number
-        one.clicks = sums[sum] as number
-        one.impressions = sums[sum + 1] as number
-        one.positionSum = sums[sum + 2] as number
-        write(one)
-      }
-      used.fill(0)
-      sums.fill(0)
-      filled = 0
-    },
-  }
-}
-
 interface DaySums {
   clicks: number
   impressions: number
@@ -191,11 +98,8 @@ interface DaySums {
   anonymousImpressions: number
 }
 
-/** Memory for the last sort, in kilobytes. */
-const sortSize = 48_000
-
-const insertRow = raw`INSERT INTO ${clickRows} (${clickRows.tableId}, ${clickRows.queryId}, ${clickRows.pageId}, ${clickRows.country},
-  ${clickRows.day}, ${clickRows.clicks}, ${clickRows.impressions}, ${clickRows.positionSum})`
+/** Numbers of the rows that one statement stores. */
+const batchSize = 128
 
 export type ClickDraft = ReturnType<typeof clickDraft>
 
@@ -214,25 +118,27 @@ export function clickDraft(db: Database, writer: GroupCommit) {
     numbers.add(Number(text >> 32n), Number(BigInt.asIntN(32, text)), Number(id))
     nextText = Math.max(nextText, Number(id) + 1)
   }
-  db.exec(`CREATE TEMP TABLE new_click_texts (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text TEXT NOT NULL);
-    CREATE TEMP TABLE click_spill (t, q, p, c, d, clicks, impressions, position_sum)`)
+  db.exec(
+    `CREATE TEMP TABLE new_click_texts (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text TEXT NOT NULL)`,
+  )
   const insertText = db.prepare('INSERT INTO new_click_texts VALUES (?, ?, ?)')
-  const spill = db.prepare('INSERT INTO click_spill VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const tables: ClickTable[] = []
   const days: Map<number, DaySums>[] = []
   let sums: ReturnType<typeof rowSums> | null = rowSums()
-  let isSpilled = false
+  let runs: ReturnType<typeof sortedRuns> | null = null
   const newTexts: [number, bigint, string][] = []
   const writeTexts = db.transaction(() => {
     for (const values of newTexts.splice(0)) insertText.run(...values)
   })
-  const writeAside = db.transaction(() => {
-    isSpilled = true
-    sums?.take((row) => void runRow(spill, row, row.table), false)
-  })
+  const writeAside = (): void => {
+    runs ??= sortedRuns()
+    runs.add((write) => sums?.take(write))
+  }
   const end = (): void => {
     sums = null
-    db.exec('DROP TABLE IF EXISTS temp.new_click_texts; DROP TABLE IF EXISTS temp.click_spill')
+    runs?.[Symbol.dispose]()
+    runs = null
+    db.exec('DROP TABLE IF EXISTS temp.new_click_texts')
   }
 
   const numberOf = (bytes: Buffer, start: number, end: number, kind: TextKind): number => {
@@ -290,16 +196,13 @@ export function clickDraft(db: Database, writer: GroupCommit) {
     /** Stores everything as one change and answers the number of the addition. */
     async commit(addition: Omit<typeof clickAdditions.$inferInsert, 'id'>): Promise<number> {
       writeTexts()
-      if (isSpilled) {
+      if (runs !== null) {
         writeAside()
         sums = null
       }
-      const cacheSize = Number(db.pragma('cache_size', { simple: true }))
-      db.pragma(`cache_size = -${sortSize}`)
       try {
         return await writer.write(() => store(addition))
       } finally {
-        db.pragma(`cache_size = ${cacheSize}`)
         end()
       }
     },
@@ -355,21 +258,27 @@ export function clickDraft(db: Database, writer: GroupCommit) {
           one.anonymousImpressions,
         )
     db.exec(raw`INSERT INTO ${clickTexts} SELECT id, hash, text FROM temp.new_click_texts`)
-    if (sums === null) {
-      const first = ids[0] ?? 0
-      db.prepare(
-        `${insertRow} SELECT t + ?, q, p, c, d, sum(clicks), sum(impressions), sum(position_sum) FROM temp.click_spill
-          GROUP BY t, q, p, c, d ORDER BY t, q, p, c, d`,
-      ).run(first)
-    } else {
-      const insert = db.prepare(`${insertRow} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
-      sums.take((row) => void runRow(insert, row, ids[row.table] as number), true)
+    const insert = inserter(db, 'click_rows', 8)
+    let batch: (string | number)[] = []
+    const write = ({
+      table,
+      query,
+      page,
+      country,
+      day,
+      clicks,
+      impressions,
+      positionSum,
+    }: ClickRow): void => {
+      const values = [ids[table] as number, query, page, countryOf(country), day]
+      batch.push(...values, clicks, impressions, positionSum)
+      if (batch.length < batchSize) return
+      insert(batch)
+      batch = []
     }
+    if (runs === null) sums?.take(write)
+    else runs.merge(write)
+    if (batch.length > 0) insert(batch)
     return addition
   }
-}
-
-function runRow(statement: Statement, row: ClickRow, table: number) {
-  const { query, page, country, day, clicks, impressions, positionSum } = row
-  return statement.run(table, query, page, countryOf(country), day, clicks, impressions, positionSum)
 }
