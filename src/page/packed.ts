@@ -161,17 +161,17 @@ export function unpacked({
 }
 
 type PackedImported = Omit<ImportedHistory, 'lines'> & {
-  readonly lines: readonly (readonly [keyword: number, target: number, ranks: string])[]
+  readonly lines: readonly (readonly [keyword: number, target: number, cells: string])[]
 }
 
 function packedImported({ lines, ...rest }: ImportedHistory): PackedImported {
-  return { ...rest, lines: lines.map(({ keyword, target, ranks }) => [keyword, target, packedCells(ranks)]) }
+  return { ...rest, lines: lines.map(({ keyword, target, cells }) => [keyword, target, packedCells(cells)]) }
 }
 
 function unpackedImported({ lines, ...rest }: PackedImported): ImportedHistory {
   return {
     ...rest,
-    lines: lines.map(([keyword, target, ranks]) => ({ keyword, target, ranks: unpackedCells(ranks) })),
+    lines: lines.map(([keyword, target, cells]) => ({ keyword, target, cells: unpackedCells(cells) })),
   }
 }
 

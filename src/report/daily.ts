@@ -327,3 +327,18 @@ function dayOf(
     isPartial: checked * 2 < asked,
   }
 }
+
+/** The same figures of what was imported, of the keywords that the history has series of. */
+export function importedDaily(
+  history: RankHistory,
+  target: number,
+  measure: MetricOptions,
+): readonly DailyFigures[] {
+  const { imported } = history
+  if (imported === undefined) return []
+  const asked = new Set(history.series.map(({ keyword }) => keyword))
+  const series = imported.lines
+    .filter((line) => line.target === target && asked.has(line.keyword))
+    .map((line) => ({ ...line, seen: {}, absentDepths: [], links: [], places: {} }))
+  return daily({ ...history, days: imported.days, series }, target, measure)
+}

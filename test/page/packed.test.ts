@@ -38,7 +38,7 @@ test('a packed page is the same page', () => {
         sources: ['table'],
         countsAll: true,
         days,
-        lines: [{ keyword: 1, target: 0, ranks }],
+        lines: [{ keyword: 1, target: 0, cells: ranks }],
       }
       const page = aPageOf(
         { ...history, links, imported },

@@ -679,6 +679,61 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(mishaps).toEqual([])
   })
 
+  test('what was imported continues the line to the left, dashed and named, where the period reaches it', async () => {
+    const few = samplePage({ keywords: 24, days: 20 })
+    const { history } = few
+    const first = history.days[0] as string
+    const days = Array.from({ length: 60 }, (_, day) => addDays(first, day - 61))
+    const lines = history.keywords.flatMap(({ kind }, keyword) =>
+      kind === 'organic'
+        ? [
+            {
+              keyword,
+              target: 0,
+              cells: days.map((_, day) => (day % 9 === 4 ? -101 : 1 + ((keyword + day) % 20))),
+            },
+          ]
+        : [],
+    )
+    const imported = { sources: ['serpbear'], countsAll: false, days, lines }
+    const data = { ...few, history: { ...history, imported } }
+    await using opened = await openPage(browser, data)
+    const { page, mishaps } = opened
+    await page.waitForSelector('.main-chart .series.imported')
+    const dashes = (scope: string): Promise<readonly string[]> =>
+      page.$$eval(`${scope} .series.imported .line`, (all) =>
+        all.map((one) => getComputedStyle(one).strokeDasharray),
+      )
+    const name = 'imported (serpbear)'
+    expect(await dashes('.main-chart')).toEqual(['6px, 4px'])
+    expect(await texts(page, '.main-chart .series.imported .end')).toEqual([name])
+    const [left, right] = await page.evaluate(() =>
+      ['.series.imported', '.series.main:not(.imported)']
+        .map((one) => (document.querySelector(`.main-chart ${one} .line`) as Element).getBoundingClientRect())
+        .map(({ left, right }) => [left, right]),
+    )
+    expect(left?.[1]).toBeLessThan(right?.[0] as number)
+    const shown = await page.$eval('#report', (all) => (all as HTMLElement).innerText)
+    expect(shown.match(/were imported/g)).toHaveLength(1)
+    await page.focus('.main-chart .plot')
+    await page.keyboard.press('Home')
+    expect(await text(page, '.main-chart .plot [role="status"]')).toMatch(
+      /^\d+ \w+ 2026, imported \(serpbear\) [\d,.%]+( \(.*\))?$/,
+    )
+
+    await page.click('#keywords .row-button')
+    await page.waitForSelector('dialog[open] .chart path')
+    expect(await dashes('dialog')).toEqual(['6px, 4px'])
+    expect(await texts(page, 'dialog .series.imported .end')).toEqual([name])
+    await page.keyboard.press('Escape')
+
+    await page.evaluate(() => {
+      location.hash = '#period=7d'
+    })
+    await page.waitForFunction(() => document.querySelector('.main-chart .series.imported') === null)
+    expect(mishaps).toEqual([])
+  })
+
   test.each([
     ['in light colours', {}],
     ['in dark colours on a phone', { scheme: 'dark', width: 390 }],

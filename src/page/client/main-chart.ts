@@ -1,4 +1,6 @@
-import type { DailyFigures } from '../../report/daily.ts'
+import { type DailyFigures, importedDaily } from '../../report/daily.ts'
+import { reachOf } from '../../report/history/period.ts'
+import type { ImportedHistory } from '../../report/history/rank-history.ts'
 import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
@@ -28,6 +30,8 @@ export interface TrendFigure {
   /** How the axis writes a value. */
   axisText(value: number, step: number): string
   text(value: number): string
+  /** Of the ranks themselves, whatever they count. */
+  readonly ofRanks?: true
   /** The value of a day with what it is of. */
   fullText(value: number, day: DailyFigures): string
 }
@@ -54,6 +58,7 @@ const trendFigures: readonly TrendFigure[] = [
   {
     ...share,
     name: 'top_10',
+    ofRanks: true,
     metric: 'top_ranks',
     // A share of the checked keywords, so that a day with fewer of them is not a loss.
     value: ({ distribution, coverage: { observed } }) =>
@@ -63,6 +68,7 @@ const trendFigures: readonly TrendFigure[] = [
   },
   {
     ...headlineFigure('average_position'),
+    ofRanks: true,
     scale: scaleOfRanks,
     axisText: (value) => say.number(value),
     text: (value) => say.decimal(value),
@@ -137,9 +143,15 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
   const isLater = history.series.length * days.length > mostAtOnce
   if (!isLater) others.forEach(add)
   const figures = figuresOf(own)
+  const asked = filters.period || data.requestedPeriod.period
+  const reach = view.period === null ? '' : reachOf(asked, view.period, history.days)
+  const imported = importedDaily(history, filters.target, data.measure).filter(({ day }) => day >= reach)
   const selected = new Set(history.series.map(({ keyword }) => keyword))
   const keywords = history.keywords.filter((_, place) => selected.has(place))
-  const events = eventsWithin(days, { notes: notesAbout(data.presentation, keywords), compared })
+  const events = eventsWithin([imported[0]?.day ?? days[0] ?? '', ...days], {
+    notes: notesAbout(data.presentation, keywords),
+    compared,
+  })
   let wanted = choice.figure
   const title = html('figcaption')
   const body = html('div', 'main-plot')
@@ -147,7 +159,7 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
   const element = html('figure', 'main-chart', html('div', 'chart-head', title, chartSwitch()), body, below)
   draw()
   // A line needs a second day.
-  element.hidden = days.length < 2
+  element.hidden = imported.length + days.length < 2
   return {
     element,
     steps: isLater ? [...others.map((target) => () => void add(target)), draw] : [],
@@ -165,7 +177,10 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
     }
     const label = shown.name === 'top_10' ? say.charts.topTitle(10) : metricLabel(shown.metric)
     title.replaceChildren(withTooltip(label, metricTooltip(shown.metric, data.measure)))
-    body.replaceChildren(chartOf({ shown, lines: linesOf(shown), label, days, events, byTarget }))
+    const past = shown.ofRanks || history.imported?.countsAll === false ? imported : []
+    const axis = [...past.map(({ day }) => day), ...days]
+    const lines = [...linesOf(shown, past.length), ...importedLine(view, shown, past, axis.length)]
+    body.replaceChildren(chartOf({ shown, lines, label, days: axis, past: past.length, events, byTarget }))
     const incomplete = own.filter(({ isPartial }) => isPartial).length
     const list = notesList(events)
     below.replaceChildren(
@@ -174,10 +189,11 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
     )
   }
 
-  function linesOf(shown: TrendFigure): readonly ChartLine[] {
+  function linesOf(shown: TrendFigure, past: number): readonly ChartLine[] {
     return [filters.target, ...others].flatMap((target) => {
-      const values = lineValues(byTarget.get(target) ?? [], shown)
-      if (values.every((value) => value === null)) return []
+      const measured = lineValues(byTarget.get(target) ?? [], shown)
+      if (measured.every((value) => value === null)) return []
+      const values = [...Array<null>(past).fill(null), ...measured]
       return [
         { label: history.targets[target]?.label ?? '', target, values, main: target === filters.target },
       ]
@@ -192,6 +208,23 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
       choice.onFigure(name === figures[0]?.name ? '' : name)
     })
   }
+}
+
+/** What was imported of the chosen target as a line, and nothing where it has no value. */
+function importedLine(
+  { history: { imported }, filters: { target } }: View,
+  shown: TrendFigure,
+  past: readonly DailyFigures[],
+  length: number,
+): readonly ChartLine[] {
+  const values = [...lineValues(past, shown), ...Array<null>(length - past.length).fill(null)]
+  if (imported === undefined || values.every((value) => value === null)) return []
+  return [{ label: importedLabel(imported), target, values, main: true, imported: true }]
+}
+
+/** The name of a line of what was imported. */
+export function importedLabel({ sources, countsAll }: ImportedHistory): string {
+  return say.charts.imported(sources.join(', '), countsAll)
 }
 
 /** One of a few things to choose; nothing where there is only one. */
@@ -225,14 +258,16 @@ interface Drawing {
   readonly lines: readonly ChartLine[]
   readonly label: string
   readonly days: readonly string[]
+  /** Days before the first measured one. */
+  readonly past: number
   readonly events: DayEvents
   readonly byTarget: ReadonlyMap<number, readonly DailyFigures[]>
 }
 
-function chartOf({ shown, lines, label, days, events, byTarget }: Drawing): HTMLElement {
+function chartOf({ shown, lines, label, days, past, events, byTarget }: Drawing): HTMLElement {
   const scale = shown.scale(lines.flatMap(({ values }) => values))
   const [first = 0, second = 1] = scale.ticks.slice(-2)
-  const dayOf = ({ target }: ChartLine, day: number) => byTarget.get(target)?.[day]
+  const dayOf = ({ target }: ChartLine, day: number) => byTarget.get(target)?.[day - past]
   return lineChart({
     label: say.charts.ofEachTarget(label),
     days,

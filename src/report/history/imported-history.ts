@@ -2,7 +2,7 @@ import { groupedBy } from '../../model/maps.ts'
 import { isInMarket, marketDistance } from '../../model/query.ts'
 import { addDays } from '../../model/time.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { ImportedHistory, RankHistory, TrackedTarget } from './rank-history.ts'
+import type { DayCell, ImportedHistory, RankHistory, TrackedTarget } from './rank-history.ts'
 
 type RankRead = ReturnType<Store['importedRanks']>[number]
 
@@ -41,10 +41,11 @@ export function importedHistory(
     countsAll: all.some(({ ruler }) => ruler === 'all'),
     days: Array.from({ length: points }, (_, point) => addDays('1970-01-01', first + point * step)),
     lines: chosen.map(({ keyword, target, ranks: own }) => {
-      const line: (number | null)[] = Array(points).fill(null)
+      const cells: DayCell[] = Array(points).fill(null)
       // In the order of their days: the last one of a point stays.
-      for (const { day, rank } of own) line[Math.floor((day - first) / step)] = rank
-      return { keyword, target, ranks: line }
+      for (const { day, rank, depth } of own)
+        cells[Math.floor((day - first) / step)] = rank ?? -1 - (depth ?? 0)
+      return { keyword, target, cells }
     }),
   }
 }

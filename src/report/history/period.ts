@@ -52,6 +52,21 @@ export function reportPeriod(
   }
 }
 
+/**
+ * The day from which on a chart shows what was imported before the first measured day, for a period that reaches back further: the whole
+ * history has all of it.
+ */
+export function reachOf(
+  wanted: string | null,
+  { from, until }: Days,
+  [first = from]: readonly string[],
+): string {
+  const period = wanted ?? usualIn(first, until)
+  if (period === 'all') return ''
+  const length = lengthIn(period)
+  return length === null ? (rangeIn(period)?.from ?? from) : addDays(until, 1 - length)
+}
+
 function toleranceOf(compare: string | null, length: number): number {
   const isNamed = compare !== null && (isDay(compare) || lengthIn(compare) !== null)
   return isNamed ? usualTolerance : Math.max(usualTolerance, Math.floor(length / 4))

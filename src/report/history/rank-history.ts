@@ -51,8 +51,8 @@ export interface ImportedHistory {
   readonly lines: readonly {
     readonly keyword: number
     readonly target: number
-    /** The rank at each point. */
-    readonly ranks: readonly (number | null)[]
+    /** The value at each point; what is not known is null. */
+    readonly cells: readonly DayCell[]
   }[]
 }
 

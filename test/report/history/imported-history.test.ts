@@ -30,6 +30,7 @@ const ranks = (query: string, days: Readonly<Record<number, number>>, more: obje
     ...more,
     day: Number(day),
     rank,
+    depth: null,
   }))
 }
 
@@ -55,8 +56,18 @@ test('each keyword and target has the ranks of its own market, and of what is ne
     sources: ['serpbear'],
     countsAll: false,
     days: ['2024-10-04', '2024-10-05'],
-    lines: [{ keyword: 0, target: 0, ranks: [2, 3] }],
+    lines: [{ keyword: 0, target: 0, cells: [2, 3] }],
   })
+})
+
+test('what was looked for and not found is no gap, and says how far down that was where the file says it', () => {
+  const absent = (day: number, depth: number | null) =>
+    ranks('desk', { [day]: 0 }).map((one) => ({ ...one, series: 99, rank: null, depth }))
+  const found = importedHistory({ keywords: [keyword('desk')], targets: [target('acme.com')] }, [
+    ...absent(20_000, 100),
+    ...absent(20_002, null),
+  ])
+  expect(found?.lines[0]?.cells).toEqual([-101, null, -1])
 })
 
 test('a long span has three hundred points at most, each with its last rank; without ranks there is nothing', () => {
@@ -67,6 +78,6 @@ test('a long span has three hundred points at most, each with its last rank; wit
   )
   expect(found?.countsAll).toBe(true)
   expect(found?.days.length).toBeLessThanOrEqual(300)
-  expect(found?.lines[0]?.ranks.slice(0, 2)).toEqual([4, 8])
+  expect(found?.lines[0]?.cells.slice(0, 2)).toEqual([4, 8])
   expect(importedHistory({ keywords: [keyword('desk')], targets: [target('acme.com')] }, [])).toBeNull()
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isComparison, isPeriod } from '../../../src/model/settings/presentation.ts'
 import { addDays, daysBetween } from '../../../src/model/time.ts'
-import { reportPeriod } from '../../../src/report/history/period.ts'
+import { reachOf, reportPeriod } from '../../../src/report/history/period.ts'
 import { testTable } from '../../support/test-table.ts'
 
 /** Every day from one to another. */
@@ -115,5 +115,20 @@ describe('texts that name periods and comparisons', () => {
 
   testTable([...['', 'month', '2026-02-30', '0d', 'yesterday']])('%j is no comparison', (text) => {
     expect(isComparison(text)).toBe(false)
+  })
+})
+
+describe('how far a chart reaches back into what was imported', () => {
+  const days = { from: '2026-11-02', until: '2026-11-20' }
+  testTable<[string | null, string, string]>([
+    [null, '2026-11-01', ''],
+    [null, '2026-10-01', '2026-10-24'],
+    ['all', '2026-10-01', ''],
+    ['7d', '2026-11-01', '2026-11-14'],
+    ['52w', '2026-11-01', '2025-11-22'],
+    ['2020-01-01..2026-11-20', '2026-11-01', '2020-01-01'],
+    ['month', '2026-11-01', '2026-11-02'],
+  ])('%s with a first day %s: from %j on', (period, first, reach) => {
+    expect(reachOf(period, days, [first])).toBe(reach)
   })
 })

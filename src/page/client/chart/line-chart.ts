@@ -10,6 +10,8 @@ export interface ChartLine {
   readonly values: readonly (number | null)[]
   /** The one that the chart is about. */
   readonly main: boolean
+  /** Dashed, with its name where it begins: it ends where the measured line of its target begins, and is told on its own days only. */
+  readonly imported?: true
 }
 
 export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | 'endGutter' | 'steer'> {
@@ -43,24 +45,31 @@ export function lineChart(chart: LineChart): HTMLElement {
     draw: (plot) => {
       const { axis } = plot
       const width = axis.right + gutter(axis.right)
-      const ends = endsOf(lines, plot)
+      const ends = endsOf(
+        lines.map((line) => (line.imported === true ? { ...line, values: [] } : line)),
+        plot,
+      )
       const isRoomy = (axis.right - axis.left) / days.length >= 9
       groups = lines.map((line, place) =>
         svg(
           'g',
-          `series${line.main ? ' main' : ''}${place === lit ? ' lit' : ''}`,
+          `series${line.main ? ' main' : ''}${line.imported === true ? ' imported' : ''}${place === lit ? ' lit' : ''}`,
           ...drawn(line, plot, isRoomy && line.main),
+          ...(line.imported === true && line.main ? [startLabel(line, plot)] : []),
           ...(ends[place] === undefined ? [] : [endLabel(ends[place], nameOf(line, width))]),
         ),
       )
       return [...groups.toReversed(), ...(marks?.(plot) ?? [])]
     },
-    tip: (day) =>
-      lines.map((line) => {
+    tip: (day) => {
+      const ofDay = lines.filter(({ imported, values }) => imported === true && values[day] != null)
+      const told = ofDay.length > 0 ? ofDay : lines.filter(({ imported }) => imported !== true)
+      return told.map((line) => {
         const value = line.values[day] ?? null
         const text = value === null ? missing(line, day) : exact(value, line, day)
         return { label: line.label, value: text, isMain: line.main }
-      }),
+      })
+    },
     steer: (step) => {
       lit = ((lit ?? (step === 1 ? -1 : 0)) + step + lines.length) % lines.length
       for (const [place, group] of groups.entries()) group.classList.toggle('lit', place === lit)
@@ -113,6 +122,12 @@ function endLabel({ x, y, nameX, nameY }: LineEnd, name: string): SVGElement {
     svg('circle', { class: 'dot', cx, cy, r: 3 }),
     svg('text', { x: round(nameX), y: round(nameY + 4) }, name),
   )
+}
+
+/** Above all lines, so that none crosses it. */
+function startLabel({ label, values }: ChartLine, { axis, top }: Plot): SVGElement {
+  const day = values.findIndex((value) => value !== null)
+  return svg('g', 'end', svg('text', { x: round(axis.x(day)), y: top - 6 }, label))
 }
 
 function drawn({ values }: ChartLine, { axis: { x }, y }: Plot, dots: boolean): readonly SVGElement[] {

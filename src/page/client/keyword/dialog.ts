@@ -7,7 +7,7 @@ import { chartFrame, gridLine, round, timeAxis, timeLabels } from '../chart/fram
 import { button, type Child, figure, html, linkTo, svg } from '../dom.ts'
 import { askedText, rankMark, say, statusChange } from '../text.ts'
 import { hasCompared, type View } from '../view.ts'
-import { historyChart, importedChart, intendedPage, urlHistory } from './history.ts'
+import { historyChart, intendedPage, urlHistory } from './history.ts'
 import { firstTen } from './top-ten.ts'
 
 /** The details of one keyword: figures, history, pages and the first ten results. */
@@ -24,7 +24,6 @@ function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
     facts(view, status),
     html('h3', '', words.history),
     historyChart(view, status, rivals),
-    importedChart(view, status, rivals),
     html('h3', '', words.pages),
     urlHistory(view, status),
     ...featuresOverTime(view, status),

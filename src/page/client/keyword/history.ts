@@ -19,6 +19,7 @@ import {
 } from '../chart/frame.ts'
 import { type ChartLine, lineChart, scaleOfRanks } from '../chart/line-chart.ts'
 import { figure, html, linkTo, note, svg, twoLines } from '../dom.ts'
+import { importedLabel } from '../main-chart.ts'
 import { rankText, say } from '../text.ts'
 import type { View } from '../view.ts'
 
@@ -35,75 +36,68 @@ export function historyChart(
   rivals: readonly KeywordStatus[],
 ): HTMLElement {
   const { history, data } = view
-  const { days, targets } = history
+  const { targets, imported } = history
+  const shown = new Set(rivals.map(({ series }) => series.target))
+  const before = (imported?.lines ?? []).filter(
+    ({ keyword, target }) => keyword === status.series.keyword && shown.has(target),
+  )
+  const past = imported === undefined || before.length === 0 ? [] : imported.days
+  const measured = history.days
+  const days = [...past, ...measured]
   const { baseline } = status
-  const compared = baseline === null ? null : (days[baseline.day] ?? null)
+  const compared = baseline === null ? null : (measured[baseline.day] ?? null)
   const events = eventsWithin(days, { notes: notesAbout(data.presentation, [status.keyword]), compared })
-  const values = days.map((_, day) => valueOn(status.series, day))
+  const values = measured.map((_, day) => valueOn(status.series, day))
   const lines: readonly ChartLine[] = rivals.map(({ series }) => ({
     label: targets[series.target]?.label ?? '',
     target: series.target,
-    values: days.map((_, day) => valueOn(series, day)?.rank ?? null),
+    values: [...past.map(() => null), ...measured.map((_, day) => valueOn(series, day)?.rank ?? null)],
     main: series === status.series,
   }))
+  const importedLines = before.map(({ target, cells }): ChartLine => {
+    const main = target === status.series.target
+    const name = imported === undefined ? '' : importedLabel(imported)
+    return {
+      label: main ? name : `${targets[target]?.label}, ${name}`,
+      target,
+      values: [
+        ...cells.map((cell) => (cell !== null && cell > 0 ? cell : null)),
+        ...measured.map(() => null),
+      ],
+      main,
+      imported: true,
+    }
+  })
+  const all = [...lines, ...importedLines]
   const seriesOf = (line: ChartLine) => rivals.find(({ series }) => series.target === line.target)?.series
   const chart = lineChart({
-    label: say.charts.history(view.target.label, status.keyword.query, days.length),
+    label: say.charts.history(view.target.label, status.keyword.query, measured.length),
     days,
-    lines,
-    scale: scaleOfRanks(lines.flatMap((line) => line.values)),
+    lines: all,
+    scale: scaleOfRanks(all.flatMap((line) => line.values)),
     format: (value) => say.number(value),
     missing: (line, day) => {
       const series = seriesOf(line)
-      const value = series === undefined ? null : valueOn(series, day)
+      const value = series === undefined ? null : valueOn(series, day - past.length)
       return value === null ? say.charts.notChecked : rankText(value)
     },
     height: 310,
     top: 26 + (events.notes.length === 0 ? 0 : markerRow),
     gutter: historyGutter,
     lanes: 2 * lane + 6,
-    marks: (plot) => [
-      ...eventMarks(events, plot),
-      ...bestMark(status, plot),
-      ...estimatedMarks(values, plot),
-      ...laneMarks(values, plot.axis, plot.bottom),
-    ],
+    marks: (plot) => {
+      const axis = { ...plot.axis, x: (day: number) => plot.axis.x(past.length + day) }
+      return [
+        ...eventMarks(events, plot),
+        ...bestMark(status, { ...plot, axis }),
+        ...estimatedMarks(values, { ...plot, axis }),
+        ...laneMarks(values, axis, plot.bottom),
+      ]
+    },
     about: (day) => eventTexts(days, day, events),
     marked: compared,
   })
   return figure(chart, html('p', 'key', say.charts.historyKey), notesList(events))
-}
-
-/** The ranks that another tool had before the first day, as dashed lines of their own; null where there are none. */
-export function importedChart(
-  { history }: View,
-  { series, keyword }: KeywordStatus,
-  rivals: readonly KeywordStatus[],
-): HTMLElement | null {
-  const { imported, targets } = history
-  const shown = new Set(rivals.map((rival) => rival.series.target))
-  const lines: readonly ChartLine[] = (imported?.lines ?? [])
-    .filter((line) => line.keyword === series.keyword && shown.has(line.target))
-    .map(({ target, ranks }) => ({
-      label: targets[target]?.label ?? '',
-      target,
-      values: ranks,
-      main: target === series.target,
-    }))
-  if (imported === undefined || lines.length === 0) return null
-  const [first, last] = [imported.days[0] as string, imported.days.at(-1) as string]
-  const chart = lineChart({
-    label: say.charts.imported(keyword.query, say.mediumDay(first), say.mediumDay(last)),
-    days: imported.days,
-    lines,
-    scale: scaleOfRanks(lines.flatMap((line) => line.values)),
-    format: (value) => say.number(value),
-    missing: () => say.charts.notKnown,
-    height: 190,
-    gutter: historyGutter,
-  })
-  chart.classList.add('imported')
-  return figure(chart, html('p', 'key', say.charts.importedKey))
 }
 
 function bestMark({ series }: KeywordStatus, { axis, y }: Plot): readonly SVGElement[] {

@@ -97,9 +97,7 @@ export const charts: Words['charts'] = {
   history: (target, query, days) =>
     `Position von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
   best: (rank) => `Bestwert ${number(rank)}`,
-  imported: (query, first, last) => `Importierte Positionen für ${query}, ${first} bis ${last}.`,
-  importedKey:
-    'Aus einem anderen Werkzeug importiert, nicht gemessen. Zwischen diesen Positionen und den oberen wird keine Veränderung berechnet.',
+  imported: (sources, countsAll) => `importiert (${sources}${countsAll ? ', alle Elemente' : ''})`,
   notFound: 'nicht gefunden',
   notKnown: 'nicht bekannt',
   historyKey:

@@ -113,7 +113,7 @@ export const story: Words['story'] = {
   oldVolumes: (keywords, source, day) =>
     `Die Suchvolumen von ${keywordsOf(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
   imported: (sources, first, countsAll) =>
-    `Positionen von vor dem ${longDay(first)} wurden importiert (${sources}): Sie stehen für sich, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
+    `Positionen von vor dem ${longDay(first)} wurden importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
   otherDay: (asked, day) =>
     `Verglichen mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
   firstDay: 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',

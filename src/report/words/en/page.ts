@@ -105,10 +105,8 @@ export const charts = {
   history: (target: string, query: string, days: number) =>
     `Rank of ${target} for ${query} on ${counted(days, 'day')}.`,
   best: (rank: number) => `best ${number(rank)}`,
-  imported: (query: string, first: string, last: string) =>
-    `Imported ranks for ${query}, ${first} to ${last}.`,
-  importedKey:
-    'Imported from another tool, not measured. No change is computed between these ranks and those above.',
+  imported: (sources: string, countsAll: boolean) =>
+    `imported (${sources}${countsAll ? ', all elements' : ''})`,
   notFound: 'not found',
   notKnown: 'not known',
   historyKey:

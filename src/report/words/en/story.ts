@@ -129,7 +129,7 @@ export const story = {
   oldVolumes: (keywords: number, source: string, day: string) =>
     `The search volumes of ${counts.keywords(keywords)} are old: from ${source}, of ${longDay(day)} and later.`,
   imported: (sources: string, first: string, countsAll: boolean) =>
-    `Ranks of before ${longDay(first)} were imported (${sources}): they are shown apart, and nothing is compared with them.${countsAll ? ' Some count every element of the page.' : ''}`,
+    `Ranks of before ${longDay(first)} were imported (${sources}): no figure counts them, and nothing is compared with them.${countsAll ? ' Some count every element of the page.' : ''}`,
   otherDay: (asked: string, day: string) =>
     `Compared with ${longDay(day)}, because no figures of ${longDay(asked)} can be compared.`,
   firstDay: 'This is the first day, so there is nothing to compare with yet.',

@@ -39,12 +39,13 @@ interface ImportedRank {
   readonly target: string
   readonly ruler: RankRuler
   readonly day: number
-  readonly rank: number
+  /** Null where it was looked for and not found. */
+  readonly rank: number | null
+  readonly depth: number | null
   readonly source: string
 }
 
-/** The place of `ranked` in `importedStates`. */
-const ranked = importedStates.indexOf('ranked')
+const unknown = importedStates.indexOf('unknown')
 
 /** What another tool asked and has whole result pages of; every import of that tool has a number for it. */
 export interface ImportedSearch {
@@ -152,7 +153,7 @@ export function importReads(db: Database) {
       }))
     },
 
-    /** Imported ranks of queries of these texts that a job may draw, from before a day, each series in the order of its days. */
+    /** Imported ranks, and absences, of queries of these texts that a job may draw, from before a day, each series in the order of its days. */
     importedRanks: (
       job: string,
       { before, texts }: { readonly before: string; readonly texts: readonly string[] },
@@ -161,14 +162,14 @@ export function importReads(db: Database) {
       return db
         .prepare<[string, string, string], ImportedRank>(
           raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, s.${series.id} AS series,
-              s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank}, f.${files.format} AS source
+              s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank}, o.${observations.depth}, f.${files.format} AS source
             FROM (SELECT DISTINCT value FROM json_each(?)) t
               CROSS JOIN ${queries} q ON q.${queries.text} = t.value
               JOIN ${imports} i ON i.${imports.id} = q.${queries.importId} AND coalesce(i.${imports.job}, ?) = ?
               JOIN ${series} s ON s.${series.queryId} = q.${queries.id}
               JOIN ${observations} o ON o.${observations.seriesId} = s.${series.id}
               JOIN ${files} f ON f.${files.id} = o.${observations.fileId}
-            WHERE o.${observations.state} = ${ranked} AND o.${observations.day} < ${Date.parse(before) / dayMs}
+            WHERE o.${observations.state} <> ${unknown} AND o.${observations.day} < ${Date.parse(before) / dayMs}
             ORDER BY s.${series.id}, o.${observations.day}`,
         )
         .all(JSON.stringify(texts), job, job)
