@@ -1,11 +1,13 @@
 import type { Audience } from '../model/settings/presentation.ts'
 import { count, grouped } from '../model/text.ts'
+import { daysBetween } from '../model/time.ts'
 import type { DigestLine, DigestMessage, DigestSection } from '../store/sqlite/unattended/schema.ts'
 import { capitalised } from './cells.ts'
 import { deltaText, isKnownOnBothDays, valueText } from './headline.ts'
 import { alignDepths, type KeywordStatus } from './history/keyword-status.ts'
 import { headlineMetrics } from './metrics/index.ts'
 import type { Summary, TargetSummary } from './summary.ts'
+import type { CountedSum } from './words/en/story.ts'
 import { type Words, wordsOf } from './words/words.ts'
 
 /** What a digest is made of. The week is the seven days before it is sent. */
@@ -17,6 +19,8 @@ export interface DigestFigures {
   readonly sentences: ReadonlyMap<string, readonly string[]>
   /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
   readonly topTen: ReadonlyMap<string, TopRankCount>
+  /** What Search Console counted of the keywords of each own target; missing where it does not cover the time. */
+  readonly counted: ReadonlyMap<string, CountedSum>
   /** Runs that began within the week, and how many of them are not complete. */
   readonly runs: { readonly all: number; readonly incomplete: number }
   /** Tasks of these runs. */
@@ -40,7 +44,7 @@ const mostAlerts = 10
 
 /** The digest of a job in words. */
 export function digestMessage(figures: DigestFigures, audience: Audience): DigestMessage {
-  const { job, summary, sentences, topTen } = figures
+  const { job, summary, sentences, topTen, counted } = figures
   const own = summary?.targets.filter(({ target }) => target.own) ?? []
   return {
     job,
@@ -48,7 +52,7 @@ export function digestMessage(figures: DigestFigures, audience: Audience): Diges
     comparedWith: summary?.compared.at(-1) ?? null,
     sections: [
       ...own.map((target) => ({
-        ...targetSection(target, topTen.get(target.target.label) ?? null),
+        ...targetSection(target, topTen.get(target.target.label) ?? null, counted.get(target.target.label)),
         sentences: sentences.get(target.target.label) ?? [],
       })),
       ...(audience === 'client' ? [] : [weekSection(figures, wordsOf('en'))]),
@@ -59,6 +63,7 @@ export function digestMessage(figures: DigestFigures, audience: Audience): Diges
 function targetSection(
   { target, figures, movements }: Pick<TargetSummary, 'target' | 'figures' | 'movements'>,
   topTen: TopRankCount | null,
+  counted: CountedSum | undefined,
 ): DigestSection {
   const headlines = headlineMetrics.flatMap((metric): readonly DigestLine[] => {
     const figure = figures[metric.name]
@@ -81,9 +86,21 @@ function targetSection(
     title: target.label,
     lines: [
       ...headlines,
+      ...(counted === undefined ? [] : [countedLine(counted)]),
       ...(topTen === null ? [] : [topRanksLine(topTen)]),
       ...(isCompared ? [{ label: 'Keywords', value: moved.join(', '), change: null }] : []),
     ],
+  }
+}
+
+/** Of as many days as are known, beside what is estimated for a month. */
+function countedLine({ clicks, impressions, days }: CountedSum): DigestLine {
+  const { figure, story } = wordsOf('en')
+  const about = story.countedIn(clicks, daysBetween(days.from, days.until) + 1)
+  return {
+    label: 'Search Console',
+    value: `${about}, ${figure(impressions, 'clicks a month')} impressions`,
+    change: null,
   }
 }
 

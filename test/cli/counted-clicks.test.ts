@@ -1,9 +1,13 @@
 import { join } from 'node:path'
+import readSheets from 'read-excel-file/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addDays } from '../../src/model/time.ts'
+import { digestMessage } from '../../src/report/digest.ts'
+import { clickKinds } from '../../src/report/formats/rows.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { figuresOf } from '../../src/unattended/messages/digest-content.ts'
+import { decoded, partsOf, plainText } from '../report/formats/email/message.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 
 const desks = ['standing desk', 'adjustable desk', 'sit stand desk']
@@ -59,7 +63,14 @@ async function estimates(job: string) {
   const { settings } = (await store.latestRun(job)) as NonNullable<
     Awaited<ReturnType<typeof store.latestRun>>
   >
-  const { summary } = await figuresOf(settings, store, Date.now())
+  const figures = await figuresOf(settings, store, Date.now())
+  const { summary } = figures
+  // What was counted is the same, whatever the curve.
+  expect(digestMessage(figures, 'client').sections[0]?.lines).toContainEqual({
+    label: 'Search Console',
+    value: '1,400 clicks counted in 28 days, 56,000 impressions',
+    change: null,
+  })
   const own = targets.find((one: { readonly own: boolean }) => one.own)
   const { value: report } = own.figures.find(({ metric }: { readonly metric: string }) => metric === 'clicks')
   return {
@@ -84,4 +95,53 @@ test('clicks are estimated with the curve of the job, wherever that is', async (
     curve: 'Own clicks of acme.com',
     clicks: { report: clicks, portfolio: clicks, digest: clicks, gap: 23 },
   })
+})
+const report = async (...args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await place.call(['report', 'own.yaml', ...args])
+  expect(code, stderr).toBe(0)
+  return stdout
+}
+
+test('counted clicks stand beside estimated ones in every form, in columns of their own', async () => {
+  const lead = 'Search Console counted 1,400 clicks and 56,000 impressions from '
+  const beside = 'Clicks a month, estimated       3    1,400 clicks counted in 28 days, 1 without a volume'
+  const table = await report('--rows')
+  for (const text of [lead, beside]) expect(table).toContain(text)
+  expect(table).toMatch(/ best on +estimated clicks +counted clicks +counted impressions +page\n/)
+  expect(table).toMatch(/\ndesk lamp +us +acme\.com +2 .* 2 +840 +28,000 +acme\.com\//)
+  // Of a rival nothing is counted.
+  expect(table).toMatch(/\nadjustable desk +us +rival\.com +6 .* 9 +rival\.com\//)
+
+  const markdown = await report('--format', 'md')
+  expect(markdown).toContain(
+    '| Clicks a month, estimated | 3 |  | 1,400 clicks counted in 28 days, 1 without a volume |',
+  )
+  expect(markdown).toContain('| best | estimated clicks | counted clicks | counted impressions | page |')
+  expect(markdown).toMatch(/\| reading lamp \| \*\*acme\.com\*\* \| 3 .*\| 1 \| 560 \| 28,000 \| \[acme/)
+
+  const [, , lamp] = JSON.parse(await report('--format', 'json'))
+  expect(lamp).toMatchObject({
+    estimated_clicks: 1.5,
+    counted_clicks: 840,
+    counted_impressions: 28_000,
+    counted_position: 3,
+  })
+
+  await report('--out', 'own.xlsx')
+  const sheets = await readSheets(join(place.folder, 'own.xlsx'))
+  const [head = [], ...rows] = sheets.find(({ sheet }) => sheet === 'Rankings')?.data ?? []
+  const at = head.indexOf('estimated_clicks')
+  expect(head.slice(at, at + 6)).toEqual(Object.keys(clickKinds))
+  expect(rows[2]?.slice(at, at + 4)).toEqual([1.5, 840, 28_000, 3])
+
+  await report('--out', 'own.eml')
+  const message = await place.read('own.eml')
+  expect(decoded(message.match(/^Subject: (.*(?:\r?\n .*)*)/m)?.[1] ?? '')).toContain(
+    'About 3 clicks a month',
+  )
+  const { text, html } = partsOf(message)
+  for (const body of [text, plainText(html)]) expect(body).toContain('counted')
+
+  await report('--out', 'own.html')
+  expect(await place.read('own.html')).toContain('Search Console counted 1,400 clicks')
 })

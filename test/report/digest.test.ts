@@ -6,7 +6,7 @@ import { testTable } from '../support/test-table.ts'
 import { type ASeries, aHistory, curve } from './metrics/history.ts'
 
 const quiet: DigestFigures = {
-  ...{ job: 'acme', summary: null, sentences: new Map(), topTen: new Map() },
+  ...{ job: 'acme', summary: null, sentences: new Map(), topTen: new Map(), counted: new Map() },
   ...{ runs: { all: 7, incomplete: 0 }, tasks: { planned: 700, done: 700 } },
   ...{ credits: { week: 1_400, weekBefore: 700 }, openAlerts: [] },
 }

@@ -252,7 +252,7 @@ function clicksColumn({ data: { measure } }: View): KeywordColumn {
     value: clicks,
     cell: (status) => {
       const own = clicks(status)
-      return own === null ? noValue(words.noClicks) : say.number(own)
+      return own === null ? noValue(words.noClicks) : say.figure(own, 'clicks a month')
     },
   }
 }
@@ -267,7 +267,7 @@ function countedColumn(): KeywordColumn {
     descends: true,
     value: ({ keyword }) => keyword.counted?.clicks ?? null,
     cell: ({ keyword: { counted } }) =>
-      counted === undefined ? noValue(words.notCounted) : say.number(counted.clicks),
+      counted === undefined ? noValue(words.notCounted) : say.figure(counted.clicks, 'clicks a month'),
   }
 }
 

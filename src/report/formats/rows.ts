@@ -2,9 +2,13 @@ import type { Row } from '../../model/result.ts'
 import { type CsvStyle, cellsOf } from '../../output/formats/format.ts'
 import { rowFormats } from '../../output/formats/index.ts'
 import type { CellKind } from '../../output/xlsx.ts'
-import type { CountedDays } from '../history/rank-history.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { RankHistory } from '../history/rank-history.ts'
+import type { CtrCurve } from '../metrics/figure.ts'
+import { clicksOf } from '../metrics/positions.ts'
 import type { ReportFormat } from '../report.ts'
 import type { RankedRows } from '../rows.ts'
+import type { Words } from '../words/words.ts'
 
 /** The orders of rows; `query` is the default. */
 export const rowOrders = ['query', 'rank', 'change', 'volume'] as const
@@ -86,12 +90,11 @@ export const jsonLinesFormat = rowsFormat('jsonl')
 /** The rows of a report, for programs. */
 function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   return {
-    chunks: ({ ranked, csv }) => {
-      const report = withCounted(
-        withSuspectDay(ranked.report(), ranked.built?.history.suspect?.day),
-        ranked.built?.history.countedClicks,
-      )
-      const more = ranked.built?.history.countedClicks === undefined ? [] : countedColumns
+    chunks: ({ ranked, csv, measure }) => {
+      const history = ranked.built?.history
+      const plain = withSuspectDay(ranked.report(), history?.suspect?.day)
+      const report = history === undefined ? plain : withClicks(plain, history, measure.curve)
+      const more = history?.countedClicks === undefined ? [] : Object.keys(clickKinds)
       return chunks(
         name === 'csv' ? rowsOf(report) : valuesOf(report),
         [...more, ...labelNames(report).map(labelColumn)],
@@ -122,29 +125,62 @@ function withSuspectDay<T extends RankedRows>(report: T, day: string | undefined
   return { ...report, rows: report.rows.map((row) => (row.date === day ? { ...row, suspect: 1 } : row)) }
 }
 
-/** What Search Console counted, as columns of their own beside what is estimated; only where clicks were added. */
-const countedColumns = [
-  'counted_clicks',
-  'counted_impressions',
-  'counted_position',
-  'counted_from',
-  'counted_until',
-]
+/** Clicks that are estimated, and beside them what Search Console counted of own targets; only where clicks were added. */
+export const clickKinds = {
+  estimated_clicks: 'decimal',
+  counted_clicks: 'number',
+  counted_impressions: 'number',
+  counted_position: 'decimal',
+  counted_from: 'date',
+  counted_until: 'date',
+} as const satisfies Record<string, CellKind>
 
-function withCounted<T extends RankedRows>(report: T, days: CountedDays | undefined): T {
+export function withClicks<T extends RankedRows>(
+  report: T,
+  { countedClicks: days, targets }: RankHistory,
+  curve: CtrCurve,
+): T {
   if (days === undefined) return report
   const rows = report.rows.map((row, place): Row => {
-    const counted = row.own === 1 ? report.statuses[place]?.keyword.counted : undefined
+    const status = report.statuses[place] as KeywordStatus
+    const counted = countedOf(status, targets)
     return {
       ...row,
+      estimated_clicks: rounded(clicksOf(status.keyword, status.current, curve)),
       counted_clicks: counted?.clicks ?? null,
       counted_impressions: counted?.impressions ?? null,
-      counted_position: counted === undefined ? null : Math.round(counted.position * 100) / 100,
+      counted_position: rounded(counted?.position ?? null),
       counted_from: counted === undefined ? null : days.from,
       counted_until: counted === undefined ? null : days.until,
     }
   })
   return { ...report, rows }
+}
+
+function countedOf({ keyword, series }: KeywordStatus, targets: RankHistory['targets']) {
+  return targets[series.target]?.own === true ? keyword.counted : undefined
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 100) / 100
+}
+
+/** The same columns for people. */
+export function clickColumns(history: RankHistory, curve: CtrCurve, say: Pick<Words, 'figure'>) {
+  if (history.countedClicks === undefined) return []
+  const text = (value: number | null): string => (value === null ? '' : say.figure(value, 'clicks a month'))
+  const counted = (status: KeywordStatus) => countedOf(status, history.targets)
+  return [
+    {
+      name: 'estimatedClicks',
+      text: ({ keyword, current }: KeywordStatus) => text(clicksOf(keyword, current, curve)),
+    },
+    { name: 'countedClicks', text: (status: KeywordStatus) => text(counted(status)?.clicks ?? null) },
+    {
+      name: 'countedImpressions',
+      text: (status: KeywordStatus) => text(counted(status)?.impressions ?? null),
+    },
+  ] as const
 }
 
 /** Names of the labels of the queries in a report. */

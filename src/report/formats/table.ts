@@ -27,6 +27,7 @@ import { type Segment, segments } from '../segments.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { wordsOf } from '../words/words.ts'
+import { clickColumns } from './rows.ts'
 import { storyText } from './story-text.ts'
 
 const say = wordsOf('en')
@@ -37,7 +38,8 @@ export const tableFormat: ReportFormat = {
     const { ranked, layout } = source
     const told = storyText(source)
     if (!layout.rows) return asStream(told)
-    const table = rankTable(ranked.report(), { ...layout, period: ranked.period })
+    const clicks = clicksBeside(ranked.report(), source)
+    const table = rankTable(ranked.report(), { ...layout, period: ranked.period, clicks })
     if (table === '') return asStream('')
     return asStream(`${told}\n${figures(source)}\n${layout.ascii ? asciiSigns(table) : table}`)
   },
@@ -76,11 +78,16 @@ interface RankColumn extends TableColumn {
 /** The rank table for a terminal. Lines below it say what was counted and compared. */
 export function rankTable(
   report: RankReport,
-  { width, color, period = null }: TextLayout & { readonly period?: ReportPeriod | null },
+  {
+    width,
+    color,
+    period = null,
+    clicks = [],
+  }: TextLayout & { readonly period?: ReportPeriod | null; readonly clicks?: readonly RankColumn[] },
 ): string {
   const { rows } = report
   if (rows.length === 0) return ''
-  const columns = columnsOf(report)
+  const columns = columnsOf(report, clicks)
   const cells = rows.map((row, place) => columns.map(({ cell }) => cell(row, place)))
   const table = formatTable(columns, cells, width)
   const lines = footer(report, period, shownColumns(columns, cells, width)).flatMap((line) =>
@@ -90,7 +97,7 @@ export function rankTable(
 }
 
 /** In the order of the table; in a narrow terminal the last columns are dropped first. */
-function columnsOf({ rows, statuses }: RankReport): readonly RankColumn[] {
+function columnsOf({ rows, statuses }: RankReport, clicks: readonly RankColumn[]): readonly RankColumn[] {
   const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
   const place = fullPlaces(statuses.map(({ keyword }) => keyword))
   const places = statuses.map(({ keyword }) => sanitize(place(keyword)))
@@ -110,8 +117,21 @@ function columnsOf({ rows, statuses }: RankReport): readonly RankColumn[] {
     ...(hasTrend(statuses) ? [{ ...trendColumn, cell: trendOf(statuses) }] : []),
     { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
     { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
+    ...clicks,
     { title: 'page', shrinks: true, least: 20, dropped: true, cell: (row) => sanitize(shortUrl(row.url)) },
   ]
+}
+
+/** Clicks that are estimated, and beside them those that Search Console counted; nothing where none were added. */
+function clicksBeside({ statuses }: RankReport, { ranked, measure }: ReportSource): readonly RankColumn[] {
+  const { columns } = say.markdown
+  if (ranked.built === null) return []
+  return clickColumns(ranked.built.history, measure.curve, say).map(({ name, text }) => ({
+    title: columns[name],
+    align: 'right',
+    dropped: true,
+    cell: (_, place) => text(statuses[place] as KeywordStatus),
+  }))
 }
 
 const operationColumn: RankColumn = {

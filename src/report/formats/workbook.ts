@@ -31,7 +31,7 @@ import {
 import { threeDigits } from '../words/formats.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { type Words, wordsOf } from '../words/words.ts'
-import { columnKinds, labelColumn, labelNames, rowsOf } from './rows.ts'
+import { clickKinds, columnKinds, labelColumn, labelNames, rowsOf, withClicks } from './rows.ts'
 
 /** A report as an XLSX workbook. */
 export const workbookFormat: ReportFormat = {
@@ -194,17 +194,18 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
 const forPrograms: readonly string[] = ['params', 'exactness']
 
 /** The rows of the report as in CSV, without what is for programs alone. */
-function rankingsSheet({ report, presentation, history }: WholeReport): Sheet {
+function rankingsSheet({ report, presentation, history, measure }: WholeReport): Sheet {
   const labels = labelNames(report).map((name) => [labelColumn(name), 'text'] as const)
   const isShown = (name: string): boolean =>
     !forPrograms.includes(name) && (presentation.audience === 'team' || name !== 'run_id')
   const params = otherParams(history).map((name) =>
     field<Row>(name, 'text', ({ params }) => JSON.parse(String(params))[name] ?? null),
   )
-  const fields = [...Object.entries(columnKinds), ...labels].flatMap(([name, kind]) =>
+  const clicks = history.countedClicks === undefined ? [] : Object.entries(clickKinds)
+  const fields = [...Object.entries(columnKinds), ...clicks, ...labels].flatMap(([name, kind]) =>
     isShown(name) ? [field<Row>(name, kind, (row) => row[name] ?? null, textWidths[name])] : [],
   )
-  return sheet('Rankings', [...fields, ...params], rowsOf(report))
+  return sheet('Rankings', [...fields, ...params], rowsOf(withClicks(report, history, measure.curve)))
 }
 
 interface Moved extends Mover {

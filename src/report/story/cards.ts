@@ -1,5 +1,14 @@
+import { daysBetween } from '../../model/time.ts'
 import type { Citation } from '../data.ts'
-import { checkedOf, levelOn, measure, type StoryFacts, type StoryMetric, trendOfMetric } from './facts.ts'
+import {
+  checkedOf,
+  countedSum,
+  levelOn,
+  measure,
+  type StoryFacts,
+  type StoryMetric,
+  trendOfMetric,
+} from './facts.ts'
 
 /** A figure that reports begin with. */
 export interface StoryCard {
@@ -15,7 +24,7 @@ export interface StoryCard {
 }
 
 /**
- * The four figures that reports begin with.
+ * The four figures that reports begin with; what Search Console counted stands beside the first one.
  *
  * @param answers AI answers that the job asks beside; undefined for none
  */
@@ -25,6 +34,19 @@ export function cards(
   citations: readonly Citation[],
 ): readonly StoryCard[] {
   if (facts.own.length === 0) return []
+  const [first, ...others] = estimates(facts, answers, citations)
+  const counted = facts.of === null ? countedSum(facts.own, facts.history.countedClicks) : null
+  if (first === undefined || counted === null) return first === undefined ? [] : [first, ...others]
+  const { clicks, days } = counted
+  const told = facts.say.story.countedIn(clicks, daysBetween(days.from, days.until) + 1)
+  return [{ ...first, about: [told, first.about].filter((one) => one !== '').join(', ') }, ...others]
+}
+
+function estimates(
+  facts: StoryFacts,
+  answers: StoryFacts | undefined,
+  citations: readonly Citation[],
+): readonly StoryCard[] {
   const { metric } = facts
   if (metric === 'cited') return [citedCard(facts, citations)]
   if (metric === 'top_ten')

@@ -6,11 +6,12 @@ import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headl
 import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import type { CountedClicks, DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import { rateOf } from '../metrics/figure.ts'
 import type { HeadlineName } from '../metrics/index.ts'
 import { serpPairs } from '../metrics/serps.ts'
 import { statusesByTarget } from '../summary.ts'
+import type { CountedSum } from '../words/en/story.ts'
 import type { ComparedSpan } from '../words/formats.ts'
 import type { Words } from '../words/words.ts'
 import { clicksFloors, firstNeeded, rankFloors, shareFloors, trendOf } from './trend.ts'
@@ -122,6 +123,22 @@ export function factsOf(
           : state === 'unknown'
             ? say.ranks.notKnown
             : say.story.notFound(absentDepth || null),
+  }
+}
+
+/** What Search Console counted of some keywords of an own target; null where it names none of them, or does not cover the period. */
+export function countedSum(
+  own: readonly Pick<KeywordStatus, 'keyword'>[],
+  days: RankHistory['countedClicks'],
+): CountedSum | null {
+  const counted = own.flatMap(({ keyword }) => keyword.counted ?? [])
+  if (days === undefined || counted.length === 0) return null
+  const sum = (one: (of: CountedClicks) => number): number => counted.reduce((all, of) => all + one(of), 0)
+  return {
+    clicks: sum(({ clicks }) => clicks),
+    impressions: sum(({ impressions }) => impressions),
+    before: days.before === null ? null : sum(({ clicksBefore }) => clicksBefore ?? 0),
+    days,
   }
 }
 

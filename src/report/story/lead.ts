@@ -4,6 +4,7 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { Words } from '../words/words.ts'
 import {
   checkedOf,
+  countedSum,
   leastKeywords,
   leastShown,
   levelOn,
@@ -254,18 +255,8 @@ export function lead(facts: StoryFacts): StorySentence {
 
 /** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */
 export function countedText({ own, history: { countedClicks }, of, say }: StoryFacts): string {
-  if (countedClicks === undefined || of !== null) return ''
-  const counted = own.flatMap(({ keyword }) => keyword.counted ?? [])
-  if (counted.length === 0) return ''
-  const sum = (one: (of: (typeof counted)[number]) => number): number =>
-    counted.reduce((all, of) => all + one(of), 0)
-  const before = countedClicks.before === null ? null : sum(({ clicksBefore }) => clicksBefore ?? 0)
-  return `${say.story.counted({
-    clicks: sum(({ clicks }) => clicks),
-    impressions: sum(({ impressions }) => impressions),
-    before,
-    days: countedClicks,
-  })} `
+  const sum = of === null ? countedSum(own, countedClicks) : null
+  return sum === null ? '' : `${say.story.counted(sum)} `
 }
 
 /** Ranks that are too low for clicks or visibility are told by the first ten. */

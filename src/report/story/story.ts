@@ -27,6 +27,8 @@ import { nothingToDo, type StoryStep, steps } from './steps.ts'
 
 /** What every form of a report begins with, of one target. Each part of it is found when it is read. */
 export interface Story {
+  /** The first sentence without what was counted: what a subject says. */
+  readonly headline: string
   /** Three at most. */
   readonly sentences: readonly StorySentence[]
   /** What the figures do not include. */
@@ -88,6 +90,9 @@ export function story(
     steps: once(() => steps(facts(), beside().answers, data.citations)),
   }
   return {
+    get headline() {
+      return sentences()[0]?.text.slice(countedText(facts()).length) ?? ''
+    },
     get sentences() {
       return sentences()
     },

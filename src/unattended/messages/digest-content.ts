@@ -12,6 +12,7 @@ import type { ReportSource } from '../../report/report.ts'
 import { presentationOf } from '../../report/requests/presentation.ts'
 import { rankedJob } from '../../report/requests/rank-report.ts'
 import { reportSource } from '../../report/requests/report-source.ts'
+import { countedSum } from '../../report/story/facts.ts'
 import { storiesOf } from '../../report/story/story.ts'
 import { summarise } from '../../report/summary.ts'
 import { wordsOf } from '../../report/words/words.ts'
@@ -45,6 +46,11 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
     )
     return [target.label, topRanksOf(those, 10)] as const
   })
+  const counted = own.flatMap(({ target }) => {
+    const those = statuses.filter(({ series }) => history?.targets[series.target]?.label === target.label)
+    const sum = countedSum(those, history?.countedClicks)
+    return sum === null ? [] : [[target.label, sum] as const]
+  })
   const week = (await store.runs({ job })).filter(
     ({ startedAt }) => startedAt > now - weekMs && startedAt <= now,
   )
@@ -55,6 +61,7 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
     summary,
     sentences: isRanked ? await sentencesOf(settings, store) : new Map(),
     topTen: new Map(topTen),
+    counted: new Map(counted),
     runs: {
       all: week.length,
       incomplete: week.filter(({ finishReason }) => !isComplete(finishReason)).length,

@@ -2,7 +2,7 @@ import { type SerpFeature, serpFeatures } from '../../../model/result.ts'
 import { placesOf } from '../../../report/cells.ts'
 import { type FeatureState, featureIn, featureStates } from '../../../report/history/features.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
-import { bestRank } from '../../../report/metrics/positions.ts'
+import { bestRank, clicksOf } from '../../../report/metrics/positions.ts'
 import { chartFrame, gridLine, round, timeAxis, timeLabels } from '../chart/frame.ts'
 import { button, type Child, figure, html, linkTo, svg } from '../dom.ts'
 import { askedText, rankMark, say, statusChange } from '../text.ts'
@@ -54,11 +54,32 @@ function facts(view: View, status: KeywordStatus): HTMLElement {
       ? fact(words.best, '–', words.neverRanked)
       : fact(words.best, say.number(best.rank), dayText(best.day)),
     keyword.volume === null ? null : fact(words.volume, say.number(keyword.volume), words.searches),
+    ...clickFacts(view, status),
     fact(words.firstChecked, html('span', 'small', first === -1 ? '–' : dayText(first))),
     intended === null
       ? null
       : html('div', 'long', html('dt', '', words.targetPage), html('dd', 'small', linkTo(intended))),
   )
+}
+
+/** Clicks that are estimated, and beside them those that were counted; nothing where none were added. */
+function clickFacts({ history, target, data: { measure } }: View, { keyword, current }: KeywordStatus) {
+  const { counted } = keyword
+  const { countedClicks: days } = history
+  if (days === undefined || !target.own) return []
+  const [words, estimated] = [say.keyword, clicksOf(keyword, current, measure.curve)]
+  const figure = (value: number): string => say.figure(value, 'clicks a month')
+  return [
+    estimated === null ? null : fact(words.estimatedClicks, figure(estimated)),
+    counted === undefined
+      ? fact(words.countedClicks, '–', say.keywords.notCounted)
+      : fact(
+          words.countedClicks,
+          figure(counted.clicks),
+          words.countedOf(figure(counted.impressions), say.decimal(counted.position)),
+          words.span(say.mediumDay(days.from), say.mediumDay(days.until)),
+        ),
+  ]
 }
 
 function fact(term: string, value: Child, ...notes: readonly (Node | string)[]): HTMLElement {

@@ -23,8 +23,7 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
   const statuses = keywordStatuses(history, data.compare)
   const told = (target: number) => story(data, { target, say, mark: sanitizeLine, statuses })
   const own = history.targets.findIndex((target) => target.own)
-  const { sentences, limits, cards, moves, steps, nothing } = told(Math.max(0, own))
-  const first = sentences[0]?.text ?? ''
+  const { headline, sentences, limits, cards, moves, steps, nothing } = told(Math.max(0, own))
   const until = history.days.at(-1) ?? null
   const { compared } = summarise(historyOfParts(history, partsOf(history, data.measure.kind).slice(0, 1)), {
     ...data.measure,
@@ -33,7 +32,7 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
   return {
     /** For whom it is: the client, else the title, else the job. */
     name,
-    subject: say.email.subject(name, first.replace(/\.$/, '')),
+    subject: say.email.subject(name, headline.replace(/\.$/, '')),
     period: until === null ? '' : daysInWords(say, { from: ranked.period?.from ?? until, until }),
     compared: until === null ? '' : comparisonInWords(say, ranked.compare, compared),
     sentences: sentences.map(({ text }) => text),

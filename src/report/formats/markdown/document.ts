@@ -18,6 +18,7 @@ import { type Story, shownMoves, storiesOf } from '../../story/story.ts'
 import { linesOf, type PartOfTarget, type Summary, summarise } from '../../summary.ts'
 import { periodSentence } from '../../words/period-text.ts'
 import { type Words, wordsOf } from '../../words/words.ts'
+import { clickColumns } from '../rows.ts'
 import { type MdColumn, mdLink, mdTable, mdText, toTheRight } from './text.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
@@ -269,7 +270,7 @@ function keywordColumns({ keywords, series }: RankHistory, say: Words): readonly
   ]
 }
 
-function keywordsSection({ report, history }: WholeReport, say: Words): readonly string[] {
+function keywordsSection({ report, history, measure }: WholeReport, say: Words): readonly string[] {
   const { rows, statuses } = report
   const { columns, signs } = say.markdown
   const lines = statuses.map((status, place): KeywordLine => ({ status, row: rows[place] as Row }))
@@ -286,6 +287,9 @@ function keywordsSection({ report, history }: WholeReport, say: Words): readonly
       ? [{ title: columns.trend, cell: ({ status }: KeywordLine) => trendCell(status.series.cells) }]
       : []),
     toTheRight(columns.best, ({ row }) => String(row.best_rank ?? '')),
+    ...clickColumns(history, measure.curve, say).map(({ name, text }) =>
+      toTheRight<KeywordLine>(columns[name], ({ status }) => text(status)),
+    ),
     { title: columns.page, cell: ({ row }) => pageLink(row.url == null ? null : String(row.url)) },
   ]
   return [

@@ -135,7 +135,8 @@ export const story: Words['story'] = {
   },
 
   counted: ({ clicks: sum, impressions, before, days }) =>
-    `Die Search Console zählte ${number(sum)} ${sum === 1 ? 'Klick' : 'Klicks'} und ${number(impressions)} Impressionen vom ${dayBefore(days.from, days.until)} bis zum ${longDay(days.until)}${before === null ? '' : `, nach ${number(before)} in ebenso vielen Tagen davor`}; was folgt, ist geschätzt.`,
+    `Die Search Console zählte ${clicks(sum)} und ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'Impression' : 'Impressionen'} vom ${dayBefore(days.from, days.until)} bis zum ${longDay(days.until)}${before === null ? '' : `, nach ${figure(before, 'clicks a month')} in ebenso vielen Tagen davor`}; was folgt, ist geschätzt.`,
+  countedIn: (sum, days) => `${clicks(sum)} in ${counted(days, 'Tag', 'Tagen')} gezählt`,
   figure: {
     clicks: (value) => `Etwa ${clicks(value)} im Monat`,
     visibility: (share) => `Sichtbarkeit ${percent(share)}`,

@@ -59,7 +59,7 @@ const couldBe = (some: number, keywords: number) =>
   `${number(some)} of ${counts.keywords(keywords)} could not be checked`
 
 /** The phrases of what happened. `of` names a target that is not the reader's own. */
-/** What Search Console counted of the keywords of a story. */
+/** What Search Console counted of some keywords. */
 export interface CountedSum {
   readonly clicks: number
   readonly impressions: number
@@ -155,7 +155,8 @@ export const story = {
   },
 
   counted: ({ clicks: sum, impressions, before, days }: CountedSum) =>
-    `Search Console counted ${counted(sum, 'click')} and ${counted(impressions, 'impression')} from ${dayBefore(days.from, days.until)} to ${longDay(days.until)}${before === null ? '' : `, after ${number(before)} in as many days before`}; what follows is estimated.`,
+    `Search Console counted ${clicks(sum)} and ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'impression' : 'impressions'} from ${dayBefore(days.from, days.until)} to ${longDay(days.until)}${before === null ? '' : `, after ${figure(before, 'clicks a month')} in as many days before`}; what follows is estimated.`,
+  countedIn: (sum: number, days: number) => `${clicks(sum)} counted in ${counted(days, 'day')}`,
   figure: {
     clicks: (value: number) => `About ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility ${percent(share)}`,
