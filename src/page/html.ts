@@ -6,12 +6,12 @@ import { groupedBy } from '../model/maps.ts'
 import type { Language } from '../model/settings/presentation.ts'
 import { escaped } from '../output/markup.ts'
 import { reportPageContent } from '../report/build-data.ts'
-import type { PageContent } from '../report/data.ts'
+import type { PageContent, PageData } from '../report/data.ts'
 import { baselineOrder } from '../report/history/keyword-status.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
 import { wordsOf } from '../report/words/words.ts'
-import { type PackedPage, packed, pageScriptId } from './packed.ts'
+import { type PackedPage, packed, pageScriptId, unpackedSerp } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -48,7 +48,9 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
   const content = packed(data)
-  const screen = await written(content, script)
+  // Loaded here: no other form of a report draws anything.
+  const { firstScreen } = await import('./page-window.ts')
+  const screen = await firstScreen(forFirstScreen(data, content), script)
   yield `${documentStart({ language: presentation.language, title: titleOf(data), scripts: [head, script], style })}
 <script>${head}</script>
 </head>
@@ -66,37 +68,17 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
 `
 }
 
-/** What stands in the file as elements: the first screen, which shows no title and no link of a result. */
-async function written(content: PackedPage, script: string): Promise<string> {
-  const { firstScreen } = await import('./page-window.ts')
-  return firstScreen([...jsonPieces(forFirstScreen(content))].join(''), script)
-}
-
-/** What the first screen is drawn of: the results of the last day and of the compared one, without their titles and links. */
-function forFirstScreen(page: PackedPage): PackedPage {
-  const { history, compare, serps, results } = page
-  const last = history.days.length - 1
-  const order = baselineOrder(history.days, compare)
+/** The first screen shows results of the last day and of the compared one alone. */
+function forFirstScreen(data: PageContent, { serps, results }: PackedPage): PageData {
+  const { days } = data.history
+  const order = baselineOrder(days, data.compare)
   const kept = [...groupedBy(serps, ([keyword]) => keyword).values()].flatMap((own) => {
     const known = own.filter(([, , depth]) => depth !== 0)
     const before = order.find((one) => known.some(([, day]) => day === one))
-    return known.filter(([, day]) => day === last || day === before)
+    return known.filter(([, day]) => day === days.length - 1 || day === before)
   })
-  const isUsed = new Uint8Array(results.length)
-  for (const [, , , first = 0, ...places] of kept)
-    for (const place of places) if (place >= 0) isUsed[first + place] = 1
-  return {
-    ...page,
-    texts: [],
-    links: { hosts: [], parts: [] },
-    features: [],
-    serps: kept,
-    results: results.map((result, place) => (isUsed[place] === 1 ? result : unused)),
-  }
+  return { ...data, serps: kept.map((serp) => unpackedSerp(serp, results)) }
 }
-
-/** Stands for a result that nothing names: the others keep their places. */
-const unused: PackedPage['results'][number] = [null, null, null]
 
 /** The title of the file: that of the report, and for whom it is. */
 export function titleOf({ presentation: { title, client, language }, history }: PageContent): string {

@@ -13,6 +13,12 @@ export const undrawn = 'undrawn'
 /** Id of the script that draws the page, which stands in the file as a text. */
 export const pageScriptId = 'page-script'
 
+/** The element that holds the data; where no browser draws the page, with the data as they are. */
+export interface DataElement {
+  readonly textContent: string
+  readonly drawn?: PageData
+}
+
 /** A text that was deflated and is written in base64. */
 export function inflated(base64: string): Promise<string> {
   const binary = atob(base64)
@@ -221,7 +227,7 @@ function distinctResults() {
   }
 }
 
-function unpackedSerp(
+export function unpackedSerp(
   [keyword = 0, day = 0, depth = 0, first = 0, ...places]: readonly number[],
   results: readonly PackedResult[],
 ): PageSerp {

@@ -1,6 +1,8 @@
 import vm from 'node:vm'
 import { parseHTML } from 'linkedom'
 import { escaped } from '../output/markup.ts'
+import type { PageData } from '../report/data.ts'
+import type { DataElement } from './packed.ts'
 
 /** A page that its own script has drawn, in a window without a screen. */
 export interface DrawnPage {
@@ -9,13 +11,9 @@ export interface DrawnPage {
   readonly print: () => void
 }
 
-/**
- * Runs the page's own script in a world of its own.
- *
- * @param json what the page reads its data from; it is never part of the script
- */
-export async function drawnPage(json: string, script: string): Promise<DrawnPage> {
-  const { globals, ...page } = pageWindow(json)
+/** Runs the page's own script in a world of its own. The data are never part of the script. */
+export async function drawnPage(data: PageData, script: string): Promise<DrawnPage> {
+  const { globals, ...page } = pageWindow(data)
   await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
   return page
 }
@@ -23,11 +21,9 @@ export async function drawnPage(json: string, script: string): Promise<DrawnPage
 /**
  * The HTML of what the page shows first, as its own script draws it: a browser can show it before that script runs, which then puts
  * the same in its place. Charts are not part of it, because they are as wide as the window.
- *
- * @param json what the page reads its data from
  */
-export async function firstScreen(json: string, script: string): Promise<string> {
-  const { root } = await drawnPage(json, script)
+export async function firstScreen(data: PageData, script: string): Promise<string> {
+  const { root } = await drawnPage(data, script)
   for (const unseen of root.querySelectorAll(notSeenFirst)) unseen.remove()
   return Array.from(root.querySelectorAll('#report > *'), (part) => serialised(part, screen)).join('')
 }
@@ -40,13 +36,14 @@ interface PageWindow extends DrawnPage {
 }
 
 /** A window without a screen: elements have no size, nothing scrolls, and events come from `print` only. */
-function pageWindow(json: string): PageWindow {
+function pageWindow(drawn: PageData): PageWindow {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
   Object.assign(HTMLElement.prototype, ofScreens)
   const elementById = document.getElementById.bind(document)
+  const element: DataElement = { textContent: '', drawn }
   Object.defineProperty(document, 'getElementById', {
-    value: (id: string) => (id === 'page-data' ? { textContent: json } : elementById(id)),
+    value: (id: string) => (id === 'page-data' ? element : elementById(id)),
   })
   const events = new EventTarget()
   const waiting: (() => void)[] = []

@@ -12,8 +12,7 @@ import { sanitizeLine } from '../output/terminal.ts'
 import { reportPageContent } from '../report/build-data.ts'
 import type { PageContent } from '../report/data.ts'
 import type { BrowserPlaces, Paper, PrintSettings, ReportFormat } from '../report/report.ts'
-import { jsonPieces, type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
-import { packed } from './packed.ts'
+import { type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
 import { drawnPage, paper as paperMedium, serialised } from './page-window.ts'
 
 /** The page on paper, printed by an installed browser. */
@@ -39,7 +38,7 @@ async function* printed(data: PageContent, { browsers, paper }: PrintSettings): 
  * nothing can be loaded.
  */
 export async function paperPage(data: PageContent, assets: PageAssets, paper: Paper): Promise<string> {
-  const { root, print } = await drawnPage([...jsonPieces(packed(data))].join(''), assets.script)
+  const { root, print } = await drawnPage({ ...data, serps: [...data.serps] }, assets.script)
   print()
   // The style of the root holds what depends on data: the accent of the agency, the running head.
   return `<!doctype html>

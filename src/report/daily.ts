@@ -124,10 +124,12 @@ function seriesOf({ series, days }: RankHistory, target: number, areAlike: boole
 function alikeDays(days: readonly string[], { day: compared, asked, tolerance }: AlikeDays) {
   const times = days.map((day) => Date.parse(day) / dayMs)
   const last = days.length - 1
+  const wantedTimes = days.map((day, place) =>
+    day === compared ? Date.parse(asked) / dayMs : (times[place] as number),
+  )
   return (cells: readonly DayCell[], day: number): number => {
-    const isCompared = days[day] === compared
-    if (day === last || (isKnownCell(cells[day]) && !isCompared)) return day
-    const wanted = isCompared ? Date.parse(asked) / dayMs : (times[day] as number)
+    const wanted = wantedTimes[day] as number
+    if (day === last || (isKnownCell(cells[day]) && wanted === times[day])) return day
     let [nearest, least] = [day, Number.POSITIVE_INFINITY]
     for (
       let other = Math.max(0, day - 2 * tolerance);

@@ -2,7 +2,7 @@ import { alignDepths, type Baseline, type KeywordStatus, ranksOn } from './histo
 import { wasWithinDepth } from './history/movement.ts'
 import type { DayValue } from './history/rank-history.ts'
 import type { Figure, HeadlineMetric, MetricDefinition, MetricOptions, Sample } from './metrics/figure.ts'
-import { byHeadline, type HeadlineName, headlineMetrics, type MetricName, metrics } from './metrics/index.ts'
+import { byHeadline, type HeadlineName, headlineMetrics } from './metrics/index.ts'
 import { formats } from './words/en/figures.ts'
 
 /** A figure of the last day, with the same figure of the compared days. */
@@ -27,14 +27,25 @@ export function headlineFigure(
   return figuresOf(statuses, options)(headlineMetrics.find((one) => one.name === name) as HeadlineMetric)
 }
 
+/** Several figures are of the same keywords, of which there may be thousands. */
+const samples = new WeakMap<readonly KeywordStatus[], ReturnType<typeof samplesOf>>()
+
+function samplesOf(statuses: readonly KeywordStatus[]) {
+  return {
+    all: statuses.map(({ series, current, keyword: { kind, volume } }) => ({
+      kind,
+      value: current,
+      ranks: ranksOn(series, series.cells.length - 1),
+      volume,
+    })),
+    pairs: statuses.flatMap(pairOf),
+  }
+}
+
 function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
-  const all = statuses.map(({ series, current, keyword: { kind, volume } }) => ({
-    kind,
-    value: current,
-    ranks: ranksOn(series, series.cells.length - 1),
-    volume,
-  }))
-  const pairs = statuses.flatMap(pairOf)
+  const known = samples.get(statuses) ?? samplesOf(statuses)
+  samples.set(statuses, known)
+  const { all, pairs } = known
   return ({ compute, isComparable }: HeadlineMetric): ComparedFigure => {
     const compared =
       isComparable === undefined ? pairs : pairs.filter((pair) => isComparable(...pair, options))
@@ -104,12 +115,6 @@ export function figureText(
   ]
     .join(' ')
     .trim()
-}
-
-/** The definition of a metric under these options. */
-export function definitionOf(name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricDefinition {
-  const metric: MetricDefinition & Partial<HeadlineMetric> = metrics[name]
-  return metric.definedAs === undefined ? metric : { ...metric, ...metric.definedAs(options) }
 }
 
 /**

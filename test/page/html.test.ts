@@ -60,11 +60,11 @@ describe('the report as a page', () => {
     const page = await html(
       data,
       `const tell = document.createElement('p');
-      tell.textContent = encodeURIComponent(document.getElementById('page-data').textContent);
+      tell.textContent = encodeURIComponent(JSON.stringify(document.getElementById('page-data').drawn.serps));
       document.getElementById('report').append(tell)`,
     )
     const [, told = ''] = /<div id="report"><p>([^<]+)<\/p>/.exec(page) ?? []
-    const given = unpacked(JSON.parse(decodeURIComponent(told)))
+    const given: PageData = { ...data, serps: JSON.parse(decodeURIComponent(told)) }
     const named = (serp: PageSerp | null) =>
       serp === null
         ? null
@@ -77,7 +77,6 @@ describe('the report as a page', () => {
         .flat()
         .filter((serp) => serp !== null).length,
     )
-    expect([given.texts, given.features]).toEqual([[], []])
   })
 
   test('is the same for the same data', async () => {

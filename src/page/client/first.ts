@@ -43,9 +43,9 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const { history, filters } = view
   const chart = mainChart(view, dailyOf(view, filters.target, firstDrawn(view)), opening.chart)
   const told = once(() => storyOf(all, view))
-  // Of one target alone, which takes less time.
-  const figures = storyOf(all, view, true).cards
   const isLater = standIn !== null && history.series.length > manySeries
+  // Of one target alone, which takes less time.
+  const figures = (isLater ? storyOf(all, view, true) : told()).cards
   const sentences = isLater ? standIn : html('div')
   const pair = html('div', 'pair')
   const steps = [

@@ -1,7 +1,7 @@
 import { type DailyFigures, importedDaily } from '../../report/daily.ts'
 import { reachOf } from '../../report/history/period.ts'
 import type { ImportedHistory } from '../../report/history/rank-history.ts'
-import type { HeadlineName, MetricName } from '../../report/metrics/index.ts'
+import type { HeadlineName, ShownMetric } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
 import { firstNeeded } from '../../report/story/trend.ts'
@@ -23,7 +23,7 @@ import { dailyOf, type View } from './view.ts'
 /** A figure that the main chart and the table of rivals can show. */
 export interface TrendFigure {
   readonly name: keyof typeof say.charts.figures
-  readonly metric: MetricName
+  readonly metric: ShownMetric
   /** The value of a day, even of one that is incomplete. */
   value(day: DailyFigures): number | null
   scale(values: readonly (number | null)[]): Scale

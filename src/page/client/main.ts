@@ -3,7 +3,7 @@ import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { MovementGroup } from '../../report/history/movement.ts'
 import { curveName } from '../../report/metrics/figure.ts'
-import { inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
+import { type DataElement, inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
 import { controls } from './controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
 import { type Filters, hashOf, navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
@@ -254,9 +254,8 @@ function leadOf(view: View): string {
     .join(' ')
 }
 
-/** Reads the data in the page: JSON that is deflated and written in base64, or plain where no browser draws the page. */
+/** Reads the data in the page: JSON that is deflated and written in base64. */
 async function pageData(): Promise<PageData> {
-  const text = document.getElementById('page-data')?.textContent ?? ''
-  const json = text.startsWith('{') ? text : await inflated(text)
-  return unpacked(JSON.parse(json) as PackedPage)
+  const { textContent, drawn } = document.getElementById('page-data') as DataElement
+  return drawn ?? unpacked(JSON.parse(await inflated(textContent)) as PackedPage)
 }

@@ -1,7 +1,7 @@
 import type { DailyFigures } from '../../report/daily.ts'
 import { headline } from '../../report/headline.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
-import { metrics } from '../../report/metrics/index.ts'
+import { shownMetrics } from '../../report/metrics/index.ts'
 import { serpPairs } from '../../report/metrics/serps.ts'
 import { discoverCompetitors, type HeadToHead, headToHead, isGaining } from '../../report/metrics/shares.ts'
 import { isSwing } from '../../report/story/facts.ts'
@@ -152,7 +152,7 @@ function columnsOf(
             cell: (site: RivalSite) =>
               trendLine(
                 valuesOf(site).slice(Math.max(0, firstDrawn(view) - first)),
-                metrics[figure.metric].better === 'lower',
+                shownMetrics[figure.metric].better === 'lower',
               ),
           },
         ]),

@@ -4,7 +4,7 @@ import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'
 import type { DayValue, Keyword } from '../../report/history/rank-history.ts'
 import { curveName, type MetricDefinition, type MetricOptions } from '../../report/metrics/figure.ts'
-import { type MetricName, metrics } from '../../report/metrics/index.ts'
+import { type ShownMetric, shownMetrics } from '../../report/metrics/index.ts'
 import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { ariaHidden, html, srOnly, uniqueId } from './dom.ts'
@@ -18,14 +18,14 @@ export function speak(language: Language): void {
 }
 
 /** A value in its unit; a dash for null. */
-export function metricText(name: MetricName, value: number | null): string {
-  return value === null ? '–' : say.figure(value, metrics[name].unit)
+export function metricText(name: ShownMetric, value: number | null): string {
+  return value === null ? '–' : say.figure(value, shownMetrics[name].unit)
 }
 
 /** How a figure changed since the compared day; within its usual swing it is grey. */
-export function deltaMark(name: MetricName, delta: number | null, isUsual: boolean): HTMLElement | null {
+export function deltaMark(name: ShownMetric, delta: number | null, isUsual: boolean): HTMLElement | null {
   if (delta === null) return null
-  const { unit, better } = metrics[name]
+  const { unit, better } = shownMetrics[name]
   return changeMark(say.changeOf(delta, unit, { better, isUsual }))
 }
 
@@ -40,7 +40,7 @@ export function changeMark({ text, way }: FigureChange): HTMLElement {
   return usual
 }
 
-export function metricLabel(name: MetricName): string {
+export function metricLabel(name: ShownMetric): string {
   return capitalised(say.metric(name, {}).label)
 }
 
@@ -59,9 +59,9 @@ export function withTooltip(text: string, meaning: readonly string[]): HTMLEleme
 }
 
 /** The definition of a metric under the options of the report, and its formula. */
-export function metricTooltip(name: MetricName, measure: Partial<MetricOptions> = {}): readonly string[] {
+export function metricTooltip(name: ShownMetric, measure: Partial<MetricOptions> = {}): readonly string[] {
   const { definition, formula } = say.metric(name, measure)
-  const { unit, byClicks }: MetricDefinition = metrics[name]
+  const { unit, byClicks }: MetricDefinition = shownMetrics[name]
   const { curve } = measure
   return [
     definition,

@@ -12,11 +12,12 @@ import {
 } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import { between, changeText, daysText, localeText, paramsApart, shortUrl, trend } from '../cells.ts'
-import { columnMetrics, definitionOf, deltaText, valueText } from '../headline.ts'
+import { columnMetrics, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
 import type { Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import { definitionOf } from '../metrics/definitions.ts'
 import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
@@ -186,11 +187,11 @@ function footer(
 ): readonly string[] {
   const { rows, leftOut } = report
   const number = (state: string): number => rows.filter((row) => row.state === state).length
-  const { absent, unknown } = say.charts.ranges
+  const { notFound, notKnown } = say.charts
   const parts = [
     `${number('ranked')} ranked`,
-    `${number('absent')} ${absent}`,
-    `${number('unknown')} ${unknown}`,
+    `${number('absent')} ${notFound}`,
+    `${number('unknown')} ${notKnown}`,
   ]
   const compared = baselines(rows)
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
@@ -272,7 +273,8 @@ function figureCells(
 
 function counts({ distribution, movements }: PartOfTarget, whose: string): readonly [string, string] {
   const ranks = buckets.flatMap((bucket) => {
-    const word = bucket === 'absent' || bucket === 'unknown' ? say.charts.ranges[bucket] : `at ${bucket}`
+    const unranked = { absent: say.charts.notFound, unknown: say.charts.notKnown }
+    const word = bucket === 'absent' || bucket === 'unknown' ? unranked[bucket] : `at ${bucket}`
     return distribution[bucket] === 0 ? [] : [`${distribution[bucket]} ${word}`]
   })
   const moves = movementNames.flatMap((name) =>

@@ -162,15 +162,19 @@ function gather(
   const others = { queries: new Map<number, number>(), targets: new Set<number>() }
   for (const { id, date } of runs) {
     const day = days.indexOf(date)
-    let [last, ofQuery] = [0, byQuery.get(0)]
+    let [lastId, query] = [0, 0]
+    let ofQuery: ReadonlyMap<number, SeriesBuilder> | undefined
     for (const row of store.observedIn(id)) {
-      const [id, target] = row
-      const query = changes.length === 0 || byQuery.has(id) ? id : heir(id, date)
-      if (query === id && replaced.has(`${id} ${date}`) && !byQuery.has(id)) continue
-      if (query !== last) [last, ofQuery] = [query, byQuery.get(query)]
-      const draft = ofQuery?.get(target)
+      const id = row[0]
+      if (id !== lastId) {
+        lastId = id
+        query = changes.length === 0 || byQuery.has(id) ? id : heir(id, date)
+        ofQuery = byQuery.get(query)
+      }
+      if (ofQuery === undefined && query === id && replaced.has(`${id} ${date}`)) continue
+      const draft = ofQuery?.get(row[1])
       if (draft !== undefined) draft.add(day, row)
-      else if (ofQuery !== undefined) others.targets.add(target)
+      else if (ofQuery !== undefined) others.targets.add(row[1])
       else others.queries.set(query, day)
     }
   }

@@ -1,22 +1,7 @@
-import type { HeadlineMetric, MetricDefinition } from './figure.ts'
-import { gainMetric, movementsMetric } from './movements.ts'
-import { landingPageMetric, urlSwapsMetric } from './pages.ts'
-import {
-  averagePosition,
-  bestRankMetric,
-  clicks,
-  distributionMetric,
-  topRanksMetric,
-  visibility,
-} from './positions.ts'
-import {
-  citationIndexMetric,
-  citationShareMetric,
-  citedAnswersMetric,
-  firstTenShareMetric,
-  turnoverMetric,
-} from './serps.ts'
-import { headToHeadMetric, serpShareOfVoiceMetric, shareOfVoice, siteShareMetric } from './shares.ts'
+import type { HeadlineMetric, MetricDefinition, MetricOptions } from './figure.ts'
+import { averagePosition, clicks, distributionMetric, topRanksMetric, visibility } from './positions.ts'
+import { citedAnswersMetric } from './serps.ts'
+import { shareOfVoice, siteShareMetric } from './shares.ts'
 
 const inOrder = [visibility, shareOfVoice, averagePosition, clicks] as const
 
@@ -33,27 +18,24 @@ export const pageMetrics = headlineMetrics.toSorted(
   (a, b) => Number(b.firstOnPage ?? false) - Number(a.firstOnPage ?? false),
 )
 
-/** Every metric of a report. */
-export const metrics = {
+/** The metrics that readers are shown with their meaning, in the language of the report. */
+export const shownMetrics = {
   ...byHeadline((metric): MetricDefinition => metric, pageMetrics),
-  serp_share_of_voice: serpShareOfVoiceMetric,
   distribution: distributionMetric,
   top_ranks: topRanksMetric,
-  movements: movementsMetric,
-  gain: gainMetric,
-  best_rank: bestRankMetric,
-  turnover: turnoverMetric,
-  cannibalisation: urlSwapsMetric,
-  landing_page: landingPageMetric,
-  head_to_head: headToHeadMetric,
   site_share: siteShareMetric,
-  first_ten_share: firstTenShareMetric,
   cited_answers: citedAnswersMetric,
-  citation_share: citationShareMetric,
-  citation_index: citationIndexMetric,
 }
 
-export type MetricName = keyof typeof metrics
+export type ShownMetric = keyof typeof shownMetrics
+
+/** A definition under the options of a report. */
+export function definedUnder(
+  metric: MetricDefinition & Partial<HeadlineMetric>,
+  options: Pick<MetricOptions, 'absent'>,
+): MetricDefinition {
+  return metric.definedAs === undefined ? metric : { ...metric, ...metric.definedAs(options) }
+}
 
 export function byHeadline<T>(
   of: (metric: HeadlineMetric<HeadlineName>) => T,

@@ -247,7 +247,8 @@ function measureAnew(
   metric: StoryMetric,
   statuses: readonly KeywordStatus[],
 ): Measured {
-  const common = statuses.filter(isKnownOnBothDays)
+  // The same list where it is the same, for which days are found once.
+  const common = statuses.every(isKnownOnBothDays) ? statuses : statuses.filter(isKnownOnBothDays)
   if (metric === 'clicks' || metric === 'visibility' || metric === 'share_of_voice') {
     const { value, cohort } = headlineFigure(metric, statuses, facts.measure)
     const [now, before] = [cohort?.now.value ?? null, cohort?.before.value ?? null]

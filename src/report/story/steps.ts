@@ -205,7 +205,9 @@ function otherPage(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRu
 
 function inTurn(facts: StoryFacts): StepRule {
   const { history, place, span } = facts
-  const own = { ...history, series: history.series.filter((one) => one.target === place) }
+  // A page that came back so often took turns with another one: most series have fewer changes.
+  const series = history.series.filter((one) => one.target === place && one.links.length > leastSwaps + 1)
+  const own = { ...history, series }
   const recent = span === null ? own : filterHistory(own, { from: span.day })
   const byKeyword = new Map(urlSwaps(recent).map((one) => [one.keyword, one]))
   return (status) => {

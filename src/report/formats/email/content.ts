@@ -86,9 +86,7 @@ function asOfText({ history, measure }: PageData, until: string, say: Words, has
   const names = others.map((one) => partLabel(one, say))
   return [
     say.email.asOf(say.email.keywords(keywords), until),
-    ...(first === undefined || names.length === 0
-      ? []
-      : [say.overview.figuresOf(partLabel(first, say), names)]),
+    ...(first === undefined || names.length === 0 ? [] : [say.email.partsOf(partLabel(first, say), names)]),
     ...(hasClicks ? [say.email.estimated] : []),
   ].join(' ')
 }

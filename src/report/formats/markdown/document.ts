@@ -308,7 +308,10 @@ function trendCell(cells: Parameters<typeof trend>[0]): string {
 const mostRuns = 10
 
 /** How the last runs ended and what they cost. */
-function runsSection(runs: readonly RunQuality[], { runs: words, number }: Words): readonly string[] {
+function runsSection(
+  runs: readonly RunQuality[],
+  { markdown: { runs: words }, number }: Words,
+): readonly string[] {
   if (runs.length === 0) return []
   const { columns } = words
   const count = (title: string, of: (run: RunQuality) => number) =>
@@ -337,7 +340,7 @@ function definitionsSection({ measure }: WholeReport, { curve }: Summary, say: W
   const { columns } = say.markdown
   const all = headlineMetrics.map(({ name }) => say.metric(name, measure))
   return [
-    `## ${say.definitions.title}`,
+    `## ${say.markdown.definitions.title}`,
     mdTable(
       [
         { title: columns.figure, cell: ({ label }) => label },
@@ -355,6 +358,6 @@ const shownRates = 10
 
 function curveText(curve: CtrCurve, say: Words): string {
   const { source, rates } = curve
-  const { rates: title, byRank, curveSource } = say.definitions
+  const { rates: title, byRank, curveSource } = say.markdown.definitions
   return `${title}: ${mdText(curveName(curve))}. ${mdText(curveSource(source))}. ${byRank(rates.slice(0, shownRates))}`
 }

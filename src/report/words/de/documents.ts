@@ -34,6 +34,7 @@ export const email: Words['email'] = {
     alert: 'Warnung',
     moreAlerts: (value) => `und ${number(value)} weitere`,
   },
+  partsOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
 }
 
 export const portfolio: Words['portfolio'] = {
@@ -125,6 +126,41 @@ export const markdown: Words['markdown'] = {
     is: 'ist',
     formula: 'Formel',
     from: 'Quelle',
+  },
+  /** How the last runs ended. */
+  runs: {
+    title: 'Läufe',
+    columns: {
+      day: 'Tag',
+      ended: 'Ende',
+      done: 'Erledigt',
+      failed: 'Fehler',
+      credits: 'Credits',
+      ambiguous: 'Evtl. berechnet',
+    },
+    running: 'läuft',
+    ends: {
+      completed: 'abgeschlossen',
+      completed_with_failures: 'mit Fehlern abgeschlossen',
+      budget: 'gestoppt: Budget',
+      balance: 'gestoppt: Guthaben',
+      quota: 'gestoppt: Kontingent',
+      auth: 'gestoppt: Schlüssel abgelehnt',
+      unavailable: 'gestoppt: Dienst nicht erreichbar',
+      interrupted: 'unterbrochen',
+      crashed: 'abgestürzt',
+    },
+    done: (done, planned) => `${number(done)} von ${number(planned)}`,
+  },
+  definitions: {
+    title: 'Erklärungen',
+    curveSource: (text) =>
+      text.startsWith('Sistrix, Why')
+        ? 'Sistrix, „Why (almost) everything you knew about Google CTR is no longer valid“, Juli 2020: Mittel der mobilen Google-Suchen nach über 80 Millionen Keywords; nennt die Plätze 1 bis 10, und weniger als 1 % für jeden danach'
+        : text,
+    rates: 'Klickraten (CTR)',
+    byRank: (rates) =>
+      `Nach Position: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,
   },
 }
 

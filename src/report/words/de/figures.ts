@@ -11,9 +11,7 @@ export function counted(value: number, noun: string, plural: string): string {
 export const counts: Words['counts'] = {
   keywords: (value) => counted(value, 'Keyword', 'Keywords'),
   targets: (value) => counted(value, 'Website', 'Websites'),
-  competitors: (value) => counted(value, 'Wettbewerber', 'Wettbewerber'),
   days: (value) => counted(value, 'Tag', 'Tage'),
-  clicks: (value) => counted(value, 'Klick', 'Klicks'),
 }
 
 export const kinds: Words['kinds'] = {
@@ -31,30 +29,6 @@ export const engineOfKind: Words['engineOfKind'] = (kind, letter) => `${kind}, S
 const { number } = formats
 
 export const runs: Words['runs'] = {
-  title: 'Läufe',
-  none: 'Kein Lauf an den gewählten Tagen.',
-  columns: {
-    day: 'Tag',
-    ended: 'Ende',
-    done: 'Erledigt',
-    failed: 'Fehler',
-    credits: 'Credits',
-    ambiguous: 'Evtl. berechnet',
-  },
-  run: (run) => `Lauf ${run}`,
-  running: 'läuft',
-  ends: {
-    completed: 'abgeschlossen',
-    completed_with_failures: 'mit Fehlern abgeschlossen',
-    budget: 'gestoppt: Budget',
-    balance: 'gestoppt: Guthaben',
-    quota: 'gestoppt: Kontingent',
-    auth: 'gestoppt: Schlüssel abgelehnt',
-    unavailable: 'gestoppt: Dienst nicht erreichbar',
-    interrupted: 'unterbrochen',
-    crashed: 'abgestürzt',
-  },
-  done: (done, planned) => `${number(done)} von ${number(planned)}`,
   spent: (all, credits, ambiguous) =>
     `${counted(all, 'Lauf', 'Läufe')}: ${counted(credits, 'Credit', 'Credits')} verbraucht${ambiguous === 0 ? '' : `, möglicherweise ${number(ambiguous)} weitere berechnet`}.`,
   failed: (failed, planned) =>
@@ -66,7 +40,6 @@ export const runs: Words['runs'] = {
 }
 
 export const definitions: Words['definitions'] = {
-  title: 'Erklärungen',
   lead: 'Keywords, die nicht geprüft werden konnten, gehen in keine Kennzahl ein.',
   signs: [
     [
@@ -91,12 +64,4 @@ export const definitions: Words['definitions'] = {
       'Grau: nicht mehr als die übliche Schwankung von Tag zu Tag, oder diese ist nicht bekannt. Zwei Tage werden nur so weit verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
     ],
   ],
-  source: (text) => `Quelle: ${text}.`,
-  curveSource: (text) =>
-    text.startsWith('Sistrix, Why')
-      ? 'Sistrix, „Why (almost) everything you knew about Google CTR is no longer valid“, Juli 2020: Mittel der mobilen Google-Suchen nach über 80 Millionen Keywords; nennt die Plätze 1 bis 10, und weniger als 1 % für jeden danach'
-      : text,
-  rates: 'Klickraten (CTR)',
-  byRank: (rates) =>
-    `Nach Position: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,
 }

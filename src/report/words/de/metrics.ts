@@ -1,6 +1,6 @@
 import type { MovementGroup } from '../../history/movement.ts'
 import type { AbsentAs } from '../../metrics/figure.ts'
-import type { MetricName } from '../../metrics/index.ts'
+import type { ShownMetric } from '../../metrics/index.ts'
 import type { Words } from '../en/index.ts'
 import type { MetricWords } from '../en/metrics.ts'
 import { formats } from './figures.ts'
@@ -43,7 +43,7 @@ export const ranks: Words['ranks'] = {
 
 const own = 'eigene Definition'
 
-const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWords>> = {
+const words: Readonly<Record<Exclude<ShownMetric, 'average_position'>, MetricWords>> = {
   visibility: {
     label: 'Sichtbarkeit',
     definition:
@@ -66,12 +66,6 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     formula: 'Summe Suchvolumen x CTR(Position)',
     source: 'eigene Definition, nach dem Share of Voice von STAT',
   },
-  serp_share_of_voice: {
-    label: 'Share of Voice unter den ersten zehn Treffern',
-    definition: 'Der Anteil der Klicks auf die ersten zehn Treffer, der auf die Website entfällt.',
-    formula: 'Suchvolumen x CTR ihrer Treffer / Suchvolumen x CTR aller Treffer, unter den ersten zehn',
-    source: 'Ahrefs, Rank Tracker, Hilfeseite „What is Share of Voice (SoV)“; dort für alle Treffer',
-  },
   distribution: {
     label: 'Verteilung der Positionen',
     definition:
@@ -85,51 +79,6 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     formula: 'Keywords auf Position 1 bis 3; Keywords auf Position 1 bis 10',
     source: 'die Verteilung der Positionen, zusammengezählt',
   },
-  movements: {
-    label: 'Bewegungen',
-    definition:
-      'Die Keywords, die besser, schlechter oder gleich stehen, dazukamen, herausfielen, neu sind oder sich nicht vergleichen lassen.',
-    formula: 'Position vorher - Position jetzt, so tief wie an beiden Tagen geprüft wurde',
-    source: own,
-  },
-  gain: {
-    label: 'Gewinn',
-    definition: 'Die Klicks im Monat, die eine neue Position bringt oder kostet.',
-    formula: 'Suchvolumen x (CTR(Position jetzt) - CTR(Position vorher))',
-    source: 'eigene Definition, nach dem Share of Voice von STAT',
-  },
-  best_rank: {
-    label: 'beste Position',
-    definition: 'Die beste Position aller Tage und der erste Tag, an dem sie erreicht wurde.',
-    formula: 'kleinste Position aller Tage',
-    source: own,
-  },
-  turnover: {
-    label: 'Wechsel unter den ersten zehn',
-    definition: 'Der Anteil der ersten zehn Treffer, der sich seit dem Vergleichstag geändert hat.',
-    formula: '(Seiten des Tages mit mehr - Seiten beider Tage) / Seiten des Tages mit mehr',
-    source: 'eigene Definition: 1 - Überschneidung zweier Listen, nach zehn abgeschnitten',
-  },
-  cannibalisation: {
-    label: 'Seitenwechsel',
-    definition: 'Wie oft bei einem Keyword wieder eine Seite platziert war, die es früher schon war.',
-    formula: 'Wechsel zurück zu einer früheren Seite',
-    source: own,
-  },
-  landing_page: {
-    label: 'Zielseite',
-    definition:
-      'Die Keywords, bei denen die Zielseite platziert ist, und die, bei denen es eine andere Seite ist.',
-    formula: 'beste platzierte Seite = Zielseite, ohne Sprungmarke',
-    source: 'eigene Definition; Adressen sind gleich, wie der URL-Standard der WHATWG sie liest',
-  },
-  head_to_head: {
-    label: 'vor einer anderen Website',
-    definition:
-      'Die Keywords, bei denen eine Website vor einer anderen steht oder als einzige von beiden platziert ist.',
-    formula: 'Keywords mit Position < Position der anderen Website',
-    source: own,
-  },
   site_share: {
     label: 'Anteil einer Website',
     definition:
@@ -137,29 +86,10 @@ const words: Readonly<Record<Exclude<MetricName, 'average_position'>, MetricWord
     formula: 'Suchvolumen x CTR ihrer Treffer / Suchvolumen x CTR aller Treffer, unter den ersten zehn',
     source: 'der Share of Voice unter den ersten zehn Treffern, für jede Website',
   },
-  first_ten_share: {
-    label: 'Anteil an den ersten zehn Treffern',
-    definition: 'Der Anteil der ersten zehn Treffer, der zur Website gehört, für jede Art von Treffern.',
-    formula: 'eigene Treffer / Treffer, unter den ersten zehn',
-    source: own,
-  },
   cited_answers: {
     label: 'Antworten mit Quelle',
     definition: 'Der Anteil der KI-Antworten, die die Website mindestens einmal als Quelle nennen.',
     formula: 'KI-Antworten mit der Website als Quelle / geprüfte KI-Antworten',
-    source: own,
-  },
-  citation_share: {
-    label: 'Anteil an den Quellen',
-    definition: 'Der Anteil der Quellen von KI-Antworten, der zur Website führt.',
-    formula: 'Quellen auf der Website / Quellen der geprüften KI-Antworten',
-    source: own,
-  },
-  citation_index: {
-    label: 'erste Nennung',
-    definition:
-      'Der mittlere Platz der ersten Nennung der Website unter den Quellen jeder KI-Antwort, die sie zitiert; gezählt ab 1.',
-    formula: 'Mittel der Plätze der ersten Nennungen',
     source: own,
   },
 }

@@ -45,7 +45,6 @@ export const filters: Words['filters'] = {
   search: 'Suche',
   keyword: 'Keyword',
   tag: 'Gruppe',
-  tags: (number) => counted(number, 'Gruppe', 'Gruppen'),
   engine: 'Suchmaschine',
   locale: 'Land, Sprache',
   figuresOf: 'Zahlen für',
@@ -93,7 +92,6 @@ export const charts: Words['charts'] = {
   comparedDay: 'Vergleichstag',
   notes: 'Anmerkungen im Diagramm',
   note: (place, text) => `Anmerkung ${place}: ${text}`,
-  ranges: { over: 'über 100', absent: 'nicht gefunden', unknown: 'nicht bekannt' },
   history: (target, query, days) =>
     `Position von ${target} für ${query} an ${days === 1 ? 'einem Tag' : `${number(days)} Tagen`}.`,
   best: (rank) => `Bestwert ${number(rank)}`,
@@ -125,18 +123,9 @@ export const keywords: Words['keywords'] = {
   show: 'Keywords einzeln oder in Gruppen',
   signs: 'Was die Zeichen bedeuten',
   keyword: 'Keyword',
-  locale: 'Land und Sprache',
-  operation: 'Suchmaschine',
-  tags: 'Gruppen',
   rank: 'Position',
   change: 'Änderung',
-  before: 'Vorher',
-  on: (day) => `Am ${day}`,
-  comparedDay: 'Vergleichstag',
-  notCompared: 'kein Vergleich möglich',
   trend: 'Verlauf',
-  best: 'Bestwert',
-  neverRanked: 'nie platziert',
   volume: 'Volumen',
   noVolume: 'kein Suchvolumen angegeben',
   counted: 'Klicks, gezählt',
@@ -198,7 +187,6 @@ export const keyword: Words['keyword'] = {
 const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
 
 export const competitors: Words['competitors'] = {
-  title: 'Wettbewerber',
   now: 'Jetzt',
   before: 'Vorher',
   trend: 'Verlauf',

@@ -297,7 +297,6 @@ export const story: Words['story'] = {
 
 export const overview: Words['overview'] = {
   inShort: 'Auf einen Blick',
-  figuresOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
   checked: (observed, expected) => `${number(observed)} von ${keywordsOf(expected)} geprüft`,
   notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
   clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,

@@ -34,6 +34,8 @@ export const email = {
     alert: 'Alert',
     moreAlerts: (value: number) => `and ${number(value)} more`,
   },
+  partsOf: (part: string, others: readonly string[]) =>
+    `Figures of ${part}. Not included: ${others.join('; ')}.`,
 }
 
 /** The page of all clients. */
@@ -129,6 +131,39 @@ export const markdown = {
     is: 'is',
     formula: 'formula',
     from: 'from',
+  },
+  /** How the last runs ended. */
+  runs: {
+    title: 'Runs',
+    columns: {
+      day: 'Day',
+      ended: 'Ended',
+      done: 'Tasks done',
+      failed: 'Failed',
+      credits: 'Credits',
+      ambiguous: 'Possibly billed',
+    },
+    running: 'running',
+    ends: {
+      completed: 'completed',
+      completed_with_failures: 'some tasks failed',
+      budget: 'stopped: budget',
+      balance: 'stopped: balance',
+      quota: 'stopped: quota',
+      auth: 'stopped: key refused',
+      unavailable: 'stopped: service down',
+      interrupted: 'interrupted',
+      crashed: 'crashed',
+    },
+    done: (done: number, planned: number) => `${number(done)} of ${number(planned)}`,
+  },
+  definitions: {
+    title: 'Definitions',
+    /** Where a curve comes from. That of the default curve is translated; that of a curve of one's own stays as it is. */
+    curveSource: (text: string) => text,
+    rates: 'Click-through rates (CTR)',
+    byRank: (rates: readonly number[]) =>
+      `By rank: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,
   },
 }
 

@@ -11,9 +11,7 @@ export function counted(value: number, noun: string, plural = `${noun}s`): strin
 export const counts = {
   keywords: (value: number) => counted(value, 'keyword'),
   targets: (value: number) => counted(value, 'target'),
-  competitors: (value: number) => counted(value, 'competitor'),
   days: (value: number) => counted(value, 'day'),
-  clicks: (value: number) => counted(value, 'click'),
 }
 
 /** Kinds of results. */
@@ -34,30 +32,6 @@ const { number } = formats
 
 /** How the data of a report was collected. */
 export const runs = {
-  title: 'Runs',
-  none: 'No run on the selected days.',
-  columns: {
-    day: 'Day',
-    ended: 'Ended',
-    done: 'Tasks done',
-    failed: 'Failed',
-    credits: 'Credits',
-    ambiguous: 'Possibly billed',
-  },
-  run: (run: number) => `run ${run}`,
-  running: 'running',
-  ends: {
-    completed: 'completed',
-    completed_with_failures: 'some tasks failed',
-    budget: 'stopped: budget',
-    balance: 'stopped: balance',
-    quota: 'stopped: quota',
-    auth: 'stopped: key refused',
-    unavailable: 'stopped: service down',
-    interrupted: 'interrupted',
-    crashed: 'crashed',
-  },
-  done: (done: number, planned: number) => `${number(done)} of ${number(planned)}`,
   spent: (all: number, credits: number, ambiguous: number) =>
     `${counted(all, 'run')} spent ${counted(credits, 'credit')}${ambiguous === 0 ? '' : `; possibly billed: ${counted(ambiguous, 'credit')} more`}.`,
   failed: (failed: number, planned: number) => `${number(failed)} of ${counted(planned, 'task')} failed.`,
@@ -67,7 +41,6 @@ export const runs = {
 
 /** What the signs of the page mean. */
 export const definitions = {
-  title: 'Definitions',
   lead: 'Keywords that could not be checked are left out of every figure.',
   signs: [
     ['7', 'Rank', 'The number of distinct results above it, plus one, over all checked pages.'],
@@ -88,10 +61,4 @@ export const definitions = {
       'Grey: no more than the figure usually swings from day to day, or how much it swings is not known. Two days are compared only as deep as both were checked; otherwise the change is not known.',
     ],
   ] as readonly (readonly [sign: string, term: string, meaning: string])[],
-  source: (text: string) => `Source: ${text}.`,
-  /** Where a curve comes from. That of the default curve is translated; that of a curve of one's own stays as it is. */
-  curveSource: (text: string) => text,
-  rates: 'Click-through rates (CTR)',
-  byRank: (rates: readonly number[]) =>
-    `By rank: ${rates.map((rate, place) => `${place + 1}: ${formats.percent(rate)}`).join(', ')}.`,
 }

@@ -1,7 +1,6 @@
-import { definitionOf } from '../../headline.ts'
 import type { MovementGroup } from '../../history/movement.ts'
 import type { HeadlineMetric, MetricDefinition, MetricOptions } from '../../metrics/figure.ts'
-import type { MetricName } from '../../metrics/index.ts'
+import { definedUnder, type ShownMetric, shownMetrics } from '../../metrics/index.ts'
 import { formats } from './figures.ts'
 
 const { number } = formats
@@ -49,5 +48,5 @@ export type MetricWords = Pick<MetricDefinition, 'label' | 'definition' | 'formu
   Pick<HeadlineMetric, 'shortLabel'>
 
 /** The words of a metric stand in its file; options change some of them. */
-export const metric = (name: MetricName, options: Pick<MetricOptions, 'absent'>): MetricWords =>
-  definitionOf(name, options)
+export const metric = (name: ShownMetric, options: Pick<MetricOptions, 'absent'>): MetricWords =>
+  definedUnder(shownMetrics[name], options)

@@ -48,7 +48,6 @@ export const filters = {
   search: 'Search',
   keyword: 'Keyword',
   tag: 'Tag',
-  tags: (number: number) => counted(number, 'tag'),
   engine: 'Engine',
   locale: 'Country, language',
   figuresOf: 'Figures of',
@@ -101,7 +100,6 @@ export const charts = {
   comparedDay: 'compared day',
   notes: 'Notes in the chart',
   note: (number: number, text: string) => `Note ${number}: ${text}`,
-  ranges: { over: 'over 100', absent: 'not found', unknown: 'not known' },
   history: (target: string, query: string, days: number) =>
     `Rank of ${target} for ${query} on ${counted(days, 'day')}.`,
   best: (rank: number) => `best ${number(rank)}`,
@@ -140,18 +138,9 @@ export const keywords = {
   show: 'Keywords one by one, or in groups',
   signs: 'What the signs mean',
   keyword: 'Keyword',
-  locale: 'Country and language',
-  operation: 'Engine',
-  tags: 'Tags',
   rank: 'Rank',
   change: 'Change',
-  before: 'Before',
-  on: (day: string) => `On ${day}`,
-  comparedDay: 'Compared day',
-  notCompared: 'nothing to compare with',
   trend: 'Trend',
-  best: 'Best',
-  neverRanked: 'never ranked',
   volume: 'Volume',
   noVolume: 'no volume given',
   counted: 'Clicks, counted',
@@ -216,7 +205,6 @@ const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of 
 
 /** The section on competitors. */
 export const competitors = {
-  title: 'Rivals',
   now: 'Now',
   before: 'Before',
   trend: 'Trend',

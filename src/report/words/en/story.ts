@@ -375,8 +375,6 @@ export const story = {
 /** Beside the story. */
 export const overview = {
   inShort: 'In short',
-  figuresOf: (part: string, others: readonly string[]) =>
-    `Figures of ${part}. Not included: ${others.join('; ')}.`,
   checked: (observed: number, expected: number) =>
     `${number(observed)} of ${counts.keywords(expected)} checked`,
   notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
