@@ -58,21 +58,23 @@ export function rankPages(
 }[] {
   const seen = new Map<number, number>()
   let before = 0
-  return pages.map((page) => {
+  const ranked: ReturnType<typeof rankPages>[number][] = []
+  for (const page of pages) {
     const base = before
+    const ranks: number[] = []
+    ranked.push({ page: page.page, base, ranks })
     if (page.state !== 'done') {
       before += pageSize ?? assumedPageSize
-      return { page: page.page, base, ranks: [] }
+      continue
     }
-    const ranks: number[] = []
     for (const { sameAs } of page.items) {
       const first = sameAs === null ? undefined : seen.get(sameAs)
       if (first === undefined) before += 1
       if (first === undefined && sameAs !== null) seen.set(sameAs, before)
       ranks.push(first ?? before)
     }
-    return { page: page.page, base, ranks }
-  })
+  }
+  return ranked
 }
 
 /** All pages in order. Missing ones were passed over. */

@@ -123,8 +123,8 @@ export function hashIndex(
 
 /** Numbers by hash and check in typed arrays, from 1 on: a tenth of the memory of a Map. */
 function numbersByHash(capacity: number) {
-  // Half of the places stay empty, so that few are looked at.
-  const places = capacity * 2
+  // A quarter of the places stays empty, so that few are looked at.
+  const places = Math.ceil((capacity * 4) / 3)
   const arrays = once(() => ({
     ids: new Float64Array(places),
     hashes: new Float64Array(places),

@@ -455,13 +455,18 @@ export function queryUpdateWriter(
     const effects: TaskCountChange[] = []
     for (const update of updates) effects.push(follow(update, together))
     if (together.ended.length > 0) endTasks.run(JSON.stringify(together.ended))
-    const alike = groupedBy(together.ends, ({ run, because, kind }) => `${run} ${kind} ${because}`)
+    const alike = groupedBy(together.ends, endOf)
     for (const ends of alike.values()) {
       const { because, kind, run } = ends[0] as PagingEndOfRun
       setEnd.run(because, kind, run, JSON.stringify(ends.map(({ query }) => query)))
     }
     return effects
   }
+}
+
+/** Ends that are alike are written together. */
+function endOf({ run, because, kind }: PagingEndOfRun): string {
+  return `${run} ${kind} ${because}`
 }
 
 interface PagingEndOfRun extends StoredEnd {

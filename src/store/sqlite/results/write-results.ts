@@ -218,7 +218,7 @@ function detailWriter(
   ])
   return (answerId, placed) => {
     // Most kinds of results have none.
-    if (!placed.some(({ result: { news, video, image } }) => news ?? video ?? image)) return
+    if (!placed.some(hasDetails)) return
     const dated = placed.flatMap(({ kind, place, result: { news, video } }) => {
       const details = video ?? news
       return details === null ? [] : { kind, place, details, video }
@@ -251,6 +251,10 @@ function detailWriter(
       }),
     )
   }
+}
+
+function hasDetails({ result: { news, video, image } }: Placed): boolean {
+  return news !== null || video !== null || image !== null
 }
 
 type TextIds = readonly (number | null)[]
