@@ -93,12 +93,18 @@ zh | locales: zh-Hans, zh-Hant; about: 大约, 大約, 大概, 约, 約; now: �
     day: # 日前; week: # 个星期前, # 個星期前, # 星期前, # 週前, # 周前; variants: 前$ > 以前, 前$ > 之前
 `
 
-const table = new Map(
-  rows
-    .trim()
-    .split(/\n(?! )/)
-    .map(readRow),
-)
+let table: ReadonlyMap<string, ReturnType<typeof readRow>[1]> | undefined
+
+/** Read for the first date: most commands read none. */
+function wordsByLanguage() {
+  table ??= new Map(
+    rows
+      .trim()
+      .split(/\n(?! )/)
+      .map(readRow),
+  )
+  return table
+}
 
 function readRow(row: string): [language: string, fields: Partial<Record<string, readonly string[]>>] {
   const [language = '', written = ''] = row.replaceAll(/\n +/g, ' ').split(' |')
@@ -109,11 +115,14 @@ function readRow(row: string): [language: string, fields: Partial<Record<string,
   ]
 }
 
-export const languages: readonly string[] = [...table.keys()]
+/** The codes of all languages of the table. */
+export function languages(): readonly string[] {
+  return [...wordsByLanguage().keys()]
+}
 
 /** The words of a language in the table; undefined if it has none of the kind. */
 export function wordsOf(language: string, field: WordField): readonly string[] | undefined {
-  return table.get(language)?.[field]
+  return wordsByLanguage().get(language)?.[field]
 }
 
 /** Old codes, and codes of languages that are read as another one. */
@@ -146,7 +155,7 @@ export function textLocaleOf(code: string | null, country: string | null) {
   const own = rest.find((part) => /^[a-z]{2}$/.test(part))
   const region = own ?? country?.toLowerCase() ?? ''
   return {
-    language: languages.includes(known) && isBuiltIn(known) ? known : null,
+    language: wordsByLanguage().has(known) && isBuiltIn(known) ? known : null,
     region: /^[a-z]{2}$/.test(region) ? region.toUpperCase() : null,
   }
 }
@@ -158,7 +167,7 @@ export function localesOf(language: string): readonly string[] {
 
 /** The languages that a text may be in, judged by its letters. */
 export function languagesOf(text: string): readonly string[] {
-  return languages.filter((language) =>
+  return languages().filter((language) =>
     localesOf(language).some((locale) =>
       scripts[new Intl.Locale(locale).maximize().script ?? '']?.test(text),
     ),
