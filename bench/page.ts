@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { reportAssets, reportPage } from '../src/page/html.ts'
 import { openBrowser } from '../test/page/browser.ts'
 import { samplePage } from '../test/page/sample-page.ts'
@@ -26,7 +26,7 @@ const folder = await mkdtemp(join(tmpdir(), 'rankline-bench-'))
 const browser = await openBrowser()
 try {
   const rows = [await rowOf('a page of one word', empty), ...(await Promise.all(sizes.map(sized)))]
-  print(`${machine()}, ${await browser.version()}; medians of ${rounds}\n`)
+  print(`${machine()}, ${await browser.browser().version()}; medians of ${rounds}\n`)
   // The first round is for the browser to get warm.
   for (let round = 0; round <= Number(rounds); round++)
     for (const row of rows) {
@@ -43,7 +43,7 @@ try {
     print(`| ${[name, (bytes / 1e6).toFixed(2), ...cells].join(' | ')} |`)
   }
 } finally {
-  await browser.close()
+  await browser.browser().close()
   await rm(folder, { recursive: true, force: true })
 }
 
@@ -83,7 +83,7 @@ interface Times {
   readonly text?: number | undefined
 }
 
-async function timesOf(browser: Browser, { name, file }: Row): Promise<Times> {
+async function timesOf(browser: BrowserContext, { name, file }: Row): Promise<Times> {
   const page = await browser.newPage()
   try {
     await page.setViewport({ width: 1280, height: 900 })

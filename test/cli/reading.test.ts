@@ -52,7 +52,7 @@ test('commands that read leave the folder of the database as it was, also where 
 })
 
 test('no command that reads makes a database; one that was named has to be there', async () => {
-  const { place } = await staged()
+  const { place } = await staged({}, 0, 'missing')
   await place.file('job.yaml', job)
 
   for (const args of [...reading, ['plan', 'job.yaml', '--backtest'], ['resume'], ['db', 'migrate']]) {

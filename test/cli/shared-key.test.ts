@@ -103,7 +103,7 @@ async function spend({ url, key }: Sandbox): Promise<void> {
 }
 
 test('doctor says how fast another program spends, and takes a second reading only where it needs one', async () => {
-  const { sandbox, place, job } = await staged({}, 2)
+  const { sandbox, place, job } = await staged({}, 2, 'missing')
   const unknown = 'not known yet: it takes two readings of the usage record'
   // Nobody has ever used the key.
   expect(await sharing(place, sandbox)).toEqual({ text: unknown, readings: 1 })

@@ -4,8 +4,12 @@ import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 import { stage } from '../support/stage.ts'
 
 /** A sandbox and a workspace that calls it, as long as the test; with a `job.csv` of so many queries. */
-export async function staged(options?: Parameters<typeof stage>[0], queries = 0) {
-  const { sandbox, place, ...rest } = await stage(options)
+export async function staged(
+  options?: Parameters<typeof stage>[0],
+  queries = 0,
+  database?: Parameters<typeof stage>[1],
+) {
+  const { sandbox, place, ...rest } = await stage(options, database)
   onTestFinished(() => rest[Symbol.asyncDispose]())
   if (queries > 0) await place.file('job.csv', queriesCsv(queries))
   return { sandbox, place, job: 'job.csv' }

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf, noFilters, placeIn, type ReaderPlace } from '../../src/page/client/filters.ts'
 import { testTable } from '../support/test-table.ts'
@@ -53,7 +53,7 @@ describe('a place on the page', () => {
   })
 })
 
-let browser: Browser | undefined
+let browser: BrowserContext | undefined
 let opened: Opened
 let page: Page
 

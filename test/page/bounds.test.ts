@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
-import type { Browser } from 'puppeteer-core'
+import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromium, htmlOf, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
@@ -13,7 +13,7 @@ const page = {
   presentation: { ...sample.presentation, audience: 'client' as const },
 }
 
-let browser: Browser
+let browser: BrowserContext
 beforeAll(async () => {
   if (chromium !== undefined) browser = await openBrowser()
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { deflateSync } from 'node:zlib'
-import type { Browser, Page } from 'puppeteer-core'
+import type { Browser, BrowserContext, Page } from 'puppeteer-core'
 import puppeteer from 'puppeteer-core'
 import { reportAssets, reportPage } from '../../src/page/html.ts'
 import type { PageData } from '../../src/report/data.ts'
@@ -22,9 +22,13 @@ export const chromium = places.find((place) => place !== undefined && existsSync
 export const whyNoChromium =
   'No Chromium was found. Install it with: apt-get install chromium, or name it in CHROMIUM_PATH'
 
-export async function openBrowser(): Promise<Browser> {
+let running: Promise<Browser> | undefined
+
+/** Pages with a storage of their own, in the one browser of this process, which ends with it. */
+export async function openBrowser(): Promise<BrowserContext> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu'] : []
-  return puppeteer.launch({ executablePath: chromium ?? '', args })
+  running ??= puppeteer.launch({ executablePath: chromium ?? '', args })
+  return (await running).createBrowserContext()
 }
 
 export interface Opened extends AsyncDisposable {
@@ -44,7 +48,7 @@ export interface Look {
 }
 
 /** Writes the page to a file, as a user has it, and opens that. */
-export async function openPage(browser: Browser, data: PageData, look: Look = {}): Promise<Opened> {
+export async function openPage(browser: BrowserContext, data: PageData, look: Look = {}): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'rankline-page-'))
   const file = join(folder, 'report.html')
   const html = await htmlOf(data)

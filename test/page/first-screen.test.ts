@@ -1,11 +1,11 @@
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PageData } from '../../src/report/data.ts'
 import { chromium, type Look, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { emptyPage, firstDayPage, hostilePage, hostileTexts, targetlessPage } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
-let browser: Browser
+let browser: BrowserContext
 
 const usual = samplePage({ keywords: 70, days: 40 })
 /** So many series that sentences are found after the figures. */

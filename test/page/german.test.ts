@@ -1,11 +1,11 @@
-import type { Browser } from 'puppeteer-core'
+import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultCurve } from '../../src/report/ctr.ts'
 import type { PageData } from '../../src/report/data.ts'
 import { chromium, openBrowser, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
 
-let browser: Browser
+let browser: BrowserContext
 beforeAll(async () => {
   if (chromium !== undefined) browser = await openBrowser()
 })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDays } from '../../src/model/time.ts'
 import { compare } from '../../src/report/history/movement.ts'
@@ -26,7 +26,7 @@ import {
 } from './odd-pages.ts'
 import { samplePage } from './sample-page.ts'
 
-let browser: Browser
+let browser: BrowserContext
 /** The usual page, which most tests share. */
 let shared: Opened | undefined
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AxeResults } from 'axe-core'
-import type { Browser } from 'puppeteer-core'
+import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDays } from '../../src/model/time.ts'
 import { portfolioAssets } from '../../src/page/html.ts'
@@ -12,7 +12,7 @@ import { type PortfolioPage, portfolioPage } from '../../src/page/portfolio/page
 import type { PortfolioRow } from '../../src/report/formats/portfolio.ts'
 import { chromium, openBrowser, whyNoChromium } from './browser.ts'
 
-let browser: Browser
+let browser: BrowserContext
 let folder: string
 beforeAll(async () => {
   if (chromium === undefined) return

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { daily } from '../../src/report/daily.ts'
 import type { PageData } from '../../src/report/data.ts'
@@ -6,7 +6,7 @@ import { absentCell } from '../../src/report/history/rank-history.ts'
 import { chromium, type Opened, openBrowser, openFields, openPage, whyNoChromium } from './browser.ts'
 import { samplePage } from './sample-page.ts'
 
-let browser: Browser
+let browser: BrowserContext
 beforeAll(async () => {
   if (chromium !== undefined) browser = await openBrowser()
 })

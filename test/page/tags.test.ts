@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'puppeteer-core'
+import type { BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   chooseTag,
@@ -36,7 +36,7 @@ const { keywords } = data.history
 const withTag = (...tags: readonly string[]): number =>
   keywords.filter((one) => (one.tags.length === 0 ? [''] : one.tags).some((tag) => tags.includes(tag))).length
 
-let browser: Browser | undefined
+let browser: BrowserContext | undefined
 let opened: Opened
 let page: Page
 

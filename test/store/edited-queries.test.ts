@@ -50,6 +50,12 @@ test('a draft says which queries an edit made new, and what they may have been',
   expect(await edited(at(null, 'desk', 'lamp', 'Sofa'))).toBeNull()
   expect(await edited(at(null, 'desk'), at(null, 'lamp', 'Sofa'))).toBeNull()
   const was = { operation: 'alpha.search', text: 'desk', params: { gl: 'us' } }
+  // What only waits for its time is neither new nor gone.
+  expect(await edited(at('Austin', 'desk'), at(null, 'lamp', 'Sofa'))).toEqual({
+    fresh: 1,
+    gone: 1,
+    pairs: [{ queries: 1, was, now: { ...was, params: { gl: 'us', location: 'Austin' } } }],
+  })
   expect(await edited([...at('Austin', 'desk', 'lamp'), ...at(null, 'sofa', 'bed')])).toEqual({
     fresh: 4,
     gone: 3,
@@ -61,6 +67,19 @@ test('a draft says which queries an edit made new, and what they may have been',
   // What was asked at any time before has its history still.
   await day(store, '2026-03-02', { queries: at('Austin', 'desk'), letters: 'ax' })
   expect(await edited(at(null, 'desk'))).toBeNull()
+})
+
+test('a job that never ran is known by the queries of another one, also by those that wait for their time', async () => {
+  const { store } = await aStore()
+  await day(store, '2026-03-01', { queries: at(null, 'desk', 'lamp', 'sofa', 'bed'), letters: 'ax' })
+  await using draft = await store.draft()
+  await draft.add('renamed', at(null, 'desk', 'chair').map(aQuery))
+  await draft.leaveOut(
+    'renamed',
+    at(null, 'lamp', 'sofa').map((query) => aQuery(query).key),
+  )
+
+  expect(await draft.formerJob('renamed', ['acme'])).toEqual({ job: 'acme', asked: 4, same: 3 })
 })
 
 test('a history goes on across an edit, is marked there, and is never compared across it', async () => {

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { queriesCsv, type Workspace, workspace } from './rankline.ts'
 
 /** A sandbox, and a workspace that calls it. */
@@ -7,9 +12,20 @@ export interface Stage extends AsyncDisposable {
   readonly place: Workspace
 }
 
-export async function stage(options?: Parameters<typeof startSandbox>[0]): Promise<Stage> {
+/** A database in which nothing is stored: to make one takes as long as half a test, so each is a copy of the first. */
+let empty: Promise<string> | null = null
+
+/** @param database whether there is one, in which nothing is stored, or the first run makes it */
+export async function stage(
+  options?: Parameters<typeof startSandbox>[0],
+  database: 'empty' | 'missing' = 'empty',
+): Promise<Stage> {
   const sandbox = await startSandbox(options)
   const place = await workspace(sandbox)
+  if (database === 'empty') {
+    empty ??= emptyDatabase()
+    await copyFile(await empty, join(place.folder, 'data/rankline.db'))
+  }
   return {
     sandbox,
     place,
@@ -18,6 +34,14 @@ export async function stage(options?: Parameters<typeof startSandbox>[0]): Promi
       await sandbox.close()
     },
   }
+}
+
+async function emptyDatabase(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'rankline-empty-'))
+  process.once('exit', () => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'rankline.db')
+  await (await openStore(path))[Symbol.asyncDispose]()
+  return path
 }
 
 /** What collects the job. */

@@ -19,7 +19,7 @@ import { importReads } from './imports/reads.ts'
 import { dueReads, jobStore, slotStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
-import { newestMigration, shadowViews } from './migrate.ts'
+import { newestMigration, rejectForeignDatabase, shadowViews, staleMade } from './migrate.ts'
 import { draftOpener, type PlanDraft } from './planning/draft.ts'
 import { plannedReads } from './planning/planned.ts'
 import { textSearch } from './rankings/found.ts'
@@ -123,6 +123,20 @@ export async function openReader(path: string): Promise<Store> {
   }
   reading.close()
   return await openCopy(path)
+}
+
+/** Opens the database at that path to read it; null where it was not made yet, or is of an older rankline: that is left to the next run. */
+export async function openCurrent(path: string): Promise<Store | null> {
+  const reading = openToRead(path)
+  try {
+    if (rejectForeignDatabase(reading.db, path) === newestMigration && staleMade(reading.db).length === 0)
+      return readingStore(reading, path)
+  } catch (error) {
+    reading.close()
+    throw describeError(error, path)
+  }
+  reading.close()
+  return null
 }
 
 /** Opens a copy of the database at that path that may be changed, and is gone when it is closed. */

@@ -463,12 +463,11 @@ export async function alertSkippedJobs(
   { database, clock, outgoing, log }: SkippedJobAlerting,
 ): Promise<void> {
   if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
-  const { needsMigration } = await import('../../store/sqlite/connection/database.ts')
-  if (needsMigration(database)) return
-  const { openReader, openStore } = await import('../../store/sqlite/open.ts')
+  const { openCurrent, openStore } = await import('../../store/sqlite/open.ts')
   const jobs = new Map<string, string>()
   {
-    await using reader = await openReader(database)
+    await using reader = await openCurrent(database)
+    if (reader === null) return
     for (const job of await reader.jobNames()) jobs.set((await reader.jobFile(job)) ?? noFile, job)
     const back = running.flatMap((file) => jobs.get(resolve(file)) ?? [])
     if (skipped.size === 0 && !(await reader.isAnyStopped(back))) return

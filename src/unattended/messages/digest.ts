@@ -151,10 +151,9 @@ async function isAnythingDue(
   jobs: readonly JobSettings[],
   { database, clock }: Pick<WithoutRun, 'database' | 'clock'>,
 ): Promise<boolean> {
-  const { needsMigration } = await import('../../store/sqlite/connection/database.ts')
-  if (needsMigration(database)) return false
-  const { openReader } = await import('../../store/sqlite/open.ts')
-  await using reader = await openReader(database)
+  const { openCurrent } = await import('../../store/sqlite/open.ts')
+  await using reader = await openCurrent(database)
+  if (reader === null) return false
   const now = clock.wall()
   if ((await reader.dueMessages(now)).length > 0) return true
   for (const job of jobs) if ((await dueDigests(job, reader, now)).length > 0) return true

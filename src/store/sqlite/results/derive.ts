@@ -382,7 +382,6 @@ function backfiller(
         .run()
       return id
     })
-    memory.targets.forget()
     const adopted = { run, ids, newest }
     orm
       .insert(rt)
