@@ -467,6 +467,8 @@ export interface ChangeBatch {
   } | null
   /** When the server failed over, as far as that was noticed: epoch milliseconds. */
   readonly failovers: readonly number[]
+  /** Whether the reader was away for so long that changes were dropped which it had not read. */
+  readonly isIncomplete: boolean
 }
 
 /** Changes between two positions, which cannot be read before a transaction is over that began before them. */
@@ -524,8 +526,8 @@ export interface SharedChanges {
   /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
   putBack(lost: LostChanges): Promise<void>
   /**
-   * Where this user has the right to do so, drops bodies that are older than `keepMs` and that all readers have; readers that were not seen for `forgetAfterMs` do not count.
-   * How many were dropped.
+   * Where this user has the right to do so, drops what is older than `keepMs` and all readers have; readers that were not seen for `forgetAfterMs` do
+   * not count. How many bodies and rows were dropped.
    */
   dropRead(keepMs: number, forgetAfterMs: number): Promise<number>
 }

@@ -138,7 +138,7 @@ async function withoutPatience<T>(work: () => Promise<T>): Promise<T> {
 /** For how long answers are kept, and readers waited for, where nothing else is said. */
 export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 
-/** Brings the journal into a database, and drops from it old bodies of answers that all its readers have. */
+/** Brings the journal into a database, and drops from it what is old and all its readers have. */
 export async function syncDatabase(
   {
     url,
@@ -151,7 +151,7 @@ export async function syncDatabase(
   }: {
     readonly url: string
     readonly database: string
-    /** Bodies of answers stay in the journal for so long, and until all readers have them. */
+    /** What was bought stays in the journal for so long, and until all readers have it. */
     readonly keepMs: number
     /** Readers that were not seen for so long do not count. */
     readonly forgetAfterMs: number
@@ -162,23 +162,29 @@ export async function syncDatabase(
     readonly signal?: AbortSignal | undefined
   },
   clock: Clock = systemClock,
-): Promise<Omit<SyncResult, 'unread' | 'failedOver'>> {
+): Promise<Omit<SyncResult, 'unread' | 'failedOver' | 'isIncomplete'>> {
   await using journal = await reachableJournal(url)
   await using store = await openStore(database)
   using _ = abandonWhenSilent({ journal, signal, clock, lastSign: () => 0 })
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
+  let isIncomplete = false
   const read = async (): Promise<SyncResult> => {
     const came = await readJournal(journal, { store, database, clock, signal, ownKey })
     for (const what of ['runs', 'calls', 'answers', 'tasks'] as const) total[what] += came[what]
+    isIncomplete ||= came.isIncomplete
     return came
   }
   await withoutPatience(async () => {
     await syncAll(read, clock, { notice, signal, givesUp: true })
+    if (isIncomplete) notice(cameTooLate)
     if (!(await journal.changes.isNoted())) notice(notNoted)
     await journal.changes.dropRead(keepMs, forgetAfterMs)
   })
   return total
 }
+
+const cameTooLate =
+  'This database was not synced for so long that the queue has dropped what it had not read: its calls and answers of that time are missing here. A database that was synced has them; sync more often, or set --forget-readers and --keep-answers higher.'
 
 const notNoted =
   'This user may not note in the queue how far this database is, so the queue does not wait for it when it drops old answers. Sync at least once a month, or have someone grant the rights of a reader that rankline queue migrate --print shows.'

@@ -57,6 +57,8 @@ export interface SyncResult {
   readonly unread: UnreadChanges | null
   /** Whether the server of the queue has failed over since the sync before. */
   readonly failedOver: boolean
+  /** Whether the queue has dropped what this database had not read. */
+  readonly isIncomplete: boolean
 }
 
 /** Rows of the journal that are read at once: bodies of some thousand bytes each. */
@@ -74,6 +76,7 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
   let unread: UnreadChanges | null = null
   let failedOver = false
+  let isIncomplete = false
   // What an earlier sync had read and not applied.
   total.tasks += await applySteps(store)
   for (let more = true; more && signal?.aborted !== true; ) {
@@ -84,6 +87,7 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
     if (batch.position === before) break
     if (batch.kept !== null) await putBack(options, batch.kept.lastChange)
     failedOver ||= isNewTimeline(before, batch.position)
+    isIncomplete ||= batch.isIncomplete
     for (const change of batch.changes)
       if (change.kind === 'plan') total.runs += await importPlan(options, change)
     const found = importBatch(batch, options.clock.wall())
@@ -94,7 +98,7 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
     if (batch.changes.length > 0 || before === null)
       await journal.changes.reached(reader, batch.position, await store.lastChange())
   }
-  return { ...total, unread, failedOver }
+  return { ...total, unread, failedOver, isIncomplete }
 }
 
 /** How long a transaction may keep changes back before that is said. */

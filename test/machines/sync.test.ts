@@ -70,7 +70,7 @@ test.each([[1], [2], [7], [1_000]])(
 
     expect(contents(reader)).toEqual(whole)
     expect(await syncJournal({ journal, store, clock: systemClock, name: 'reader' })).toEqual({
-      ...{ runs: 0, calls: 0, answers: 0, tasks: 0, unread: null, failedOver: false },
+      ...{ runs: 0, calls: 0, answers: 0, tasks: 0, unread: null, failedOver: false, isIncomplete: false },
     })
   },
 )

@@ -14,6 +14,7 @@ import {
 } from '../journal.ts'
 import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { dropRead } from './retention.ts'
 import {
   type AnswerRow,
   answerFromRow,
@@ -59,8 +60,7 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
     },
     dropRead: async (keepMs, forgetAfterMs) => {
       if (!(await rights()).mayDrop) return 0
-      const rows = await postgres.query<object>(dropBodies, [forgetAfterMs, keepMs])
-      return rows.length
+      return await dropRead(postgres, keepMs, forgetAfterMs)
     },
   }
 }
@@ -73,7 +73,7 @@ interface Rights {
 
 const rightsOfReader = `
 SELECT has_table_privilege('rankline.readers', 'INSERT') AND has_table_privilege('rankline.readers', 'UPDATE') AS "mayNote",
-  has_table_privilege('rankline.answers', 'UPDATE') AS "mayDrop"`
+  has_table_privilege('rankline.answers', 'UPDATE') AND has_table_privilege('rankline.answers', 'DELETE') AS "mayDrop"`
 
 /**
  * Reads whole transactions: from the position on, up to the oldest one under way that may change the journal. The transaction reads one
@@ -105,6 +105,7 @@ async function changesAfter(
         unread: null,
         kept: { lastChange: own?.read ?? 0 },
         failovers: now.failovers,
+        isIncomplete: false,
       }
   }
   const { upper: readable, newest } = await readableUntil(statements, now)
@@ -137,6 +138,7 @@ async function changesAfter(
     unread: await unreadFrom(statements, positionAt(upper), positionAt(newest)),
     kept: null,
     failovers: now.failovers,
+    isIncomplete: at.transaction > 0n && at.transaction < BigInt(now.dropped),
   }
 }
 
@@ -148,10 +150,13 @@ async function stateOf(statements: Statements) {
     readonly underWay: readonly string[]
     readonly timeline: number
     readonly failovers: readonly number[]
+    /** The transaction before which what was read by all was dropped. */
+    readonly dropped: string
   }>(
     `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay",
       CASE WHEN pg_is_in_recovery() THEN (SELECT max(timeline) FROM rankline.timelines) ELSE ${timeline} END AS timeline,
-      ARRAY(SELECT ${epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers
+      ARRAY(SELECT ${epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers,
+      coalesce((SELECT until FROM rankline.dropped ORDER BY until DESC LIMIT 1), '0') AS dropped
     FROM pg_current_snapshot() s`,
   )
   return state as NonNullable<typeof state>
@@ -366,11 +371,3 @@ async function* planOf(postgres: Postgres, run: string, version: number): AsyncI
     yield unpack<PlanPart>(row)
   }
 }
-
-/** Without any reader, nothing is dropped. */
-const dropBodies = `
-UPDATE rankline.answers SET body = NULL
-WHERE body IS NOT NULL AND fetched_at < ${epochMs('clock_timestamp()')} - $2::double precision
-  AND changed < (SELECT position FROM rankline.readers
-    WHERE seen_at > clock_timestamp() - $1 * interval '1 millisecond' ORDER BY 1 LIMIT 1)
-RETURNING call_id`

@@ -271,8 +271,15 @@ ALTER TABLE rankline.workers SET (fillfactor = 20);
 ALTER TABLE rankline.jobs SET (fillfactor = 50);
 `
 
+const sixth = `
+-- When what was bought for it was dropped, because all readers have it.
+ALTER TABLE rankline.runs ADD COLUMN dropped_at timestamptz;
+-- By key: up to which transaction that was, and how many of the calls may have been billed.
+CREATE TABLE rankline.dropped (key_hash text PRIMARY KEY, until xid8 NOT NULL, charged bigint NOT NULL DEFAULT 0);
+`
+
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */
-export const migrations: readonly string[] = [tables, second, third, fourth, fifth]
+export const migrations: readonly string[] = [tables, second, third, fourth, fifth, sixth]
 
 /** The least rights: for processes that plan and buy, and for people and programs that only read. */
 const roles = `-- Roles belong to all databases of a server: another queue may have brought them.

@@ -199,7 +199,7 @@ async function publishRun(
 ): Promise<number> {
   const [row] = await statements.query<{ version: number }>(
     `UPDATE rankline.runs SET job = $5, group_id = $3, settings = $4, plan_version = plan_version + 1,
-      finished_at = NULL, finish_reason = NULL, duration_ms = NULL
+      finished_at = NULL, finish_reason = NULL, duration_ms = NULL, dropped_at = NULL
     WHERE id = $1 AND key_hash = $2 RETURNING plan_version AS version`,
     [id, keyHash, groupId, JSON.stringify(settings), job],
   )

@@ -115,7 +115,8 @@ async function standings(
             WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND sent_at < $3 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL
               AND settled_at >= to_timestamp(($2::bigint - ${agreeingMs}) / 1000))::bigint
           + (SELECT coalesce(sum(ceil(${reservedOf('c')}::double precision / greatest(1, c.least_credits))), 0) FROM rankline.chunks c
-            WHERE c.key_hash = $1 AND c.state IN ('released', 'leased'))::bigint AS calls`,
+            WHERE c.key_hash = $1 AND c.state IN ('released', 'leased'))::bigint
+          + (SELECT coalesce(sum(charged), 0) FROM rankline.dropped WHERE key_hash = $1 AND $2::bigint <= 0)::bigint AS calls`,
         [keyHash, from, until],
       )
       return row?.calls ?? 0

@@ -5,10 +5,22 @@ import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { JournalChange } from '../../../src/machines/journal.ts'
 import { sharedChanges } from '../../../src/machines/postgres/changes.ts'
+import { dayMs } from '../../../src/model/time.ts'
 import type { JournalPosition } from '../../../src/store/sync.ts'
 import { hour, noon } from '../../store/build.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
-import { aCall, aJournal, ended, heldOpen, leased, type TestJournal, theAnswer } from './journal.ts'
+import {
+  aCall,
+  aJournal,
+  aKey,
+  aSharedRun,
+  coordinator,
+  ended,
+  heldOpen,
+  leased,
+  type TestJournal,
+  theAnswer,
+} from './journal.ts'
 
 const reading = (key: string, at: number) => ({
   ...{ run: null, keyHash: key, askedAt: at, readAt: at, remaining: 10, totalUsed: 5, record: '{}' },
@@ -235,4 +247,98 @@ test('bodies are dropped when they are old and all readers have them; forgotten 
   const { read } = await readAll(journal, 100)
   const answers = read.flatMap((change) => (change.kind === 'answer' ? [change.answer.call] : []))
   expect(answers).toEqual([young.id])
+})
+
+test('of a run that ended long ago, and that all readers have, only the sums stay; who comes back too late is told', async () => {
+  const journal = await aJournal()
+  const keyHash = aKey()
+  const buy = async (job: string, daysAgo: number) => {
+    const { lease, run, worker } = await leased(journal, { run: aSharedRun({ keyHash, job }) })
+    const sentAt = Date.now() - daysAgo * dayMs
+    const call = aCall(lease, { sentAt })
+    const task = call.task as NonNullable<typeof call.task>
+    await journal.calls.begin(lease, call)
+    await journal.calls.answer(
+      call,
+      ended('answered', { finishedAt: sentAt }),
+      theAnswer(call, 'body', sentAt),
+    )
+    await journal.calls.endTask(lease, { task, end: { call: call.id, reused: false }, paging: null })
+    await journal.chunks.end(worker, lease, { state: 'done' })
+    return {
+      run,
+      finish: () =>
+        journal.plans.finish(coordinator, run.id, { reason: 'completed', finishedAt: sentAt, durationMs: 1 }),
+    }
+  }
+  const [old, open, young] = [await buy('old', 95), await buy('open', 95), await buy('young', 35)]
+  const away = { id: randomUUID(), name: 'away' }
+  const { position: early } = await journal.changes.after(null, 1)
+  await old.finish()
+  await young.finish()
+  const runs = [old, open, young].map(({ run }) => run.id)
+  const total = { from: 0, until: Number.MAX_SAFE_INTEGER }
+  const sums = async () => {
+    let standing: unknown
+    await journal.spending.release(coordinator, keyHash, runs, 0, async (_, standings) => {
+      standing = [
+        await standings.creditsSent({ from: Date.now() - 200 * dayMs, until: Date.now() + dayMs }),
+        ...[await standings.chargedCalls(total), [...standings.byRun].sort()],
+      ]
+      return []
+    })
+    return standing
+  }
+  const before = await sums()
+  const rows = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        ['calls', 'answers', 'task_ends', 'run_events', 'plan_parts'].map(async (table) => {
+          const found = await journal.sql<{ job: string }>(
+            `SELECT DISTINCT r.job FROM rankline.${table} t JOIN rankline.runs r ON r.id = t.run_id ORDER BY 1`,
+          )
+          return [table, found.map(({ job }) => job).join()] as const
+        }),
+      ),
+    )
+  await journal.sql(
+    `INSERT INTO rankline.plan_parts (run_id, version, part, encoding, body) SELECT id, 1, 1, '', '' FROM rankline.runs`,
+  )
+  const all = 'old,open,young'
+  const whole = { calls: all, answers: all, task_ends: all, run_events: all, plan_parts: all }
+  const drop = () => journal.changes.dropRead(90 * dayMs, 30 * dayMs)
+  await drop()
+  expect(await rows()).toEqual(whole)
+  const { position } = await readAll(journal, 100)
+  await journal.changes.reached({ id: randomUUID(), name: 'here' }, position, 0)
+  await journal.changes.reached(away, early, 0)
+  await drop()
+  expect(await rows()).toEqual(whole)
+  // One that was not seen for a month holds nothing.
+  await journal.sql(`UPDATE rankline.readers SET seen_at = seen_at - interval '31 days' WHERE name = 'away'`)
+  expect(await drop()).toBeGreaterThan(0)
+  const rest = 'open,young'
+  expect(await rows()).toEqual({
+    calls: rest,
+    answers: rest,
+    task_ends: rest,
+    run_events: rest,
+    plan_parts: rest,
+  })
+  expect(await sums()).toEqual(before)
+  expect(
+    await journal.sql(`SELECT body, queries FROM rankline.chunks WHERE run_id = $1`, old.run.id),
+  ).toEqual([{ body: Buffer.alloc(0), queries: [] }])
+  expect((await journal.changes.after(early, 100, away.id)).isIncomplete).toBe(true)
+  expect((await journal.changes.after(position, 100)).isIncomplete).toBe(false)
+  // One that comes for the first time gets what is there.
+  const first = await readAll(journal, 100)
+  expect(first.read.flatMap((change) => (change.kind === 'plan' ? [change.run.job] : [])).sort()).toEqual([
+    'open',
+    'young',
+  ])
+  // A shorter time drops no call that counts for the quota of a month.
+  await journal.changes.dropRead(hour, 30 * dayMs)
+  expect((await rows()).calls).toBe(rest)
+  expect(await drop()).toBe(0)
 })

@@ -399,10 +399,10 @@ function document({
 const syncFlags = {
   ...queueFlags,
   ...waitFlags,
-  'keep-answers': textOption('Answers stay in the queue for so long, for databases that come later [90d]'),
-  'forget-readers': textOption(
-    'Databases that were not synced for so long keep no answers in the queue [30d]',
+  'keep-answers': textOption(
+    'What was bought stays in the queue for so long, for databases that come later [90d]',
   ),
+  'forget-readers': textOption('Databases that were not synced for so long keep nothing in the queue [30d]'),
   ...logFlags,
 } satisfies OptionSpecs
 
