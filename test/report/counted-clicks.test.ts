@@ -46,7 +46,7 @@ test.each([
   ],
 ])('the period from day 29 to 56 with %s', (_, stored, wanted) => {
   const spans = stored.map(([from = 0, until = 0]) => ({ from, until, spans: [] }))
-  expect(periodFor(spans, { from: 29, until: 56 })?.from ?? null).toBe(wanted)
+  expect(periodFor(spans, { from: 29, until: 56, begins: 1 })?.from ?? null).toBe(wanted)
 })
 
 test.each<[string, readonly (number | null)[], position: number, rank: number | null]>([
@@ -62,4 +62,12 @@ test.each<[string, readonly (number | null)[], position: number, rank: number | 
   })
   const told = rank === null ? [] : [{ query: 'standing desk', rank, position, impressions: 50 }]
   expect(rankDifferences(history)).toEqual(told)
+})
+
+test('a job that began within its period takes an export of three months, which is longer', () => {
+  const found = (from: number, until: number, begins: number) =>
+    periodFor([{ from, until, spans: [] }], { from: 29, until: 56, begins })?.from ?? null
+  expect(found(-36, 53, 1)).toBeNull()
+  expect(found(-36, 53, 56)).toBe(-36)
+  expect(found(-90, 30, 56)).toBeNull()
 })

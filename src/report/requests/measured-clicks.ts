@@ -167,14 +167,18 @@ export function spansFor(
   return { now, before: covered(before) < days * leastCovered ? null : before }
 }
 
-/** A period of its own, such as that of a UI export, that has at least half of the days of a period; null where there is none. */
+/**
+ * A period of its own, such as that of a UI export, that has at least half of the days of a period, and of whose days it has half; null
+ * where there is none. A job that began meanwhile has no longer period yet: of a longer export it takes what there is.
+ */
 export function periodFor(
   counted: readonly CountedSpan[],
-  { from, until }: { readonly from: number; readonly until: number },
+  { from, until, begins }: { readonly from: number; readonly until: number; readonly begins: number },
 ): CountedSpan | null {
   const common = (one: CountedSpan): number => Math.min(one.until, until) - Math.max(one.from, from) + 1
   const fitting = counted.filter(
-    (one) => common(one) * 2 >= until - from + 1 && common(one) * 2 >= one.until - one.from + 1,
+    (one) =>
+      common(one) * 2 >= until - from + 1 && (begins > from || common(one) * 2 >= one.until - one.from + 1),
   )
   return fitting.toSorted((a, b) => b.until - a.until || common(b) - common(a))[0] ?? null
 }
@@ -197,7 +201,8 @@ export function withCountedClicks(
   const spans = spansFor(daily.counted, wanted)
   if (spans !== null) return withCounts(history, daily, spans.now, spans.before)
   const periods = clicksReader(store, history, 'period')
-  const own = periodFor(periods.counted, wanted)
+  const begins = readDay(history.days[0] as string)
+  const own = periodFor(periods.counted, { ...wanted, begins })
   return own === null ? history : withCounts(history, periods, [own], null)
 }
 
