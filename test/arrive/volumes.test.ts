@@ -137,4 +137,23 @@ describe('of stored volumes', () => {
     for (const one of rows) await store.addVolumes([one])
     expect(store.addedVolumes()('Desk ', { gl: 'us' })?.volume).toBe(wanted)
   })
+
+  test('an addition is undone as a whole, and what it had replaced counts again', async () => {
+    await using store = await openStore(':memory:')
+    const used = () => store.addedVolumes()('desk', { gl: 'us' })?.volume
+    const lamp = row(7, { query: 'lamp' })
+    expect(await store.addVolumes([row(5, {}), lamp])).toEqual({ id: 1, isNew: true })
+    expect(await store.addVolumes([row(6, { day: 11, file: 'b.csv' })])).toEqual({ id: 2, isNew: true })
+    expect(await store.addVolumes([row(5, { addedAt: 9 }), lamp])).toEqual({ id: 1, isNew: false })
+    expect(used()).toBe(6)
+    const about = { source: 'Ahrefs', addedAt: 0, countries: ['us'] }
+    expect(await store.volumeAdditions()).toEqual([
+      { ...about, id: 1, file: 'a.csv', rows: 2, volumes: 2, from: 10, until: 10 },
+      { ...about, id: 2, file: 'b.csv', rows: 1, volumes: 1, from: 11, until: 11 },
+    ])
+    await store.undoVolumes(2)
+    expect(used()).toBe(5)
+    await store.undoVolumes(1)
+    expect([used(), await store.volumeAdditions()]).toEqual([undefined, []])
+  })
 })

@@ -90,7 +90,7 @@ export const commands: readonly Registered[] = [
   },
   {
     usage: 'volumes <what> [file]',
-    describe: 'Search volumes of other tools, for jobs that name none: add <file>',
+    describe: 'Search volumes of other tools, for jobs that name none: add <file>, list, undo <number>',
     load: async () => (await import('./workspace/volumes.ts')).volumesCommand,
   },
   {

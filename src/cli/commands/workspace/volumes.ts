@@ -3,14 +3,15 @@ import { twoLetters } from '../../../arrive/countries.ts'
 import { readVolumes } from '../../../arrive/volumes.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
-import { count } from '../../../model/text.ts'
-import { dayMs, dayText, systemClock } from '../../../model/time.ts'
+import { count, grouped } from '../../../model/text.ts'
+import { dayMs, dayText, systemClock, utcMinute } from '../../../model/time.ts'
+import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
-import { openToChange } from '../../../run/open-stored.ts'
+import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
 
-const works = { add }
+const works = { add, list, undo }
 
 const flags = {
   country: textOption('The country of a file that names none: two letters such as us, or all'),
@@ -29,13 +30,19 @@ export const volumesCommand = {
   examples: [
     ['volumes add "Keyword Stats 2026-11-01.csv" --country us', 'from Keyword Planner'],
     ['volumes add words.csv --column volume=Searches --country de', 'any CSV'],
+    ['volumes list', 'what was added, with its source, countries and days'],
+    ['volumes undo 3', 'takes the third addition away'],
   ],
   run: volumes,
 } satisfies Command
 
 /** `rankline volumes`: search volumes of other tools, for every job that names none. */
 export async function volumes(flags: VolumesFlags, terminal: Terminal): Promise<number> {
-  return await works[chosenWork('volumes', works, flags.what)](flags, terminal)
+  const what = chosenWork('volumes', works, flags.what)
+  for (const flag of ['country', 'date', 'column'] as const)
+    if (what !== 'add' && flags[flag] !== undefined)
+      throw new UsageError(`rankline volumes ${what} takes no --${flag}. It belongs to: rankline volumes add`)
+  return await works[what](flags, terminal)
 }
 
 async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
@@ -56,7 +63,7 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
     beside: true,
     log: (line) => note(terminal, line),
   })
-  await changed.store.addVolumes(rows)
+  const added = await changed.store.addVolumes(rows)
   const ranges = rows.filter(({ volume }) => volume === null).length
   const days = rows.map(({ day }) => day)
   const [oldest, newest] = [days.reduce((a, b) => Math.min(a, b)), days.reduce((a, b) => Math.max(a, b))].map(
@@ -65,6 +72,8 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
   const countries = [...new Set(rows.map(({ country }) => country))].sort()
   if (flags.json === true) {
     const document = {
+      id: added.id,
+      new: added.isNew,
       source,
       volumes: rows.length - ranges,
       ranges,
@@ -76,10 +85,14 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
     await terminal.write(`${JSON.stringify(document, null, 2)}\n`)
     return 0
   }
-  const where = countries.map((country) => (country === '' ? 'all countries' : country)).join(', ')
+  if (!added.isNew) {
+    await terminal.write(`This was added before, as ${added.id}. Nothing was stored.\n`)
+    return 0
+  }
+  const where = countriesText(countries)
   const when = oldest === newest ? `of ${newest}` : `of ${oldest} to ${newest}`
   const lines = [
-    `${count(rows.length - ranges, 'volume')} from ${sanitize(source)} (${where}, ${when}): jobs that name none use them from now on.`,
+    `${count(rows.length - ranges, 'volume')} from ${sanitize(source)} (${where}, ${when}), added as ${added.id}: jobs that name none use them from now on.`,
     ...(ranges === 0
       ? []
       : [
@@ -88,6 +101,83 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
     ...(empty === 0 ? [] : [`${count(empty, 'row')} without a volume.`]),
   ]
   await terminal.write(`${lines.join('\n')}\n`)
+  return 0
+}
+
+/** `rankline volumes list`: what was added. */
+async function list(flags: VolumesFlags, terminal: Terminal): Promise<number> {
+  if (flags.file !== undefined)
+    throw new UsageError(`rankline volumes list takes no '${flags.file}'. Leave it out`)
+  await using store = await openWhatIsStored(flags)
+  const additions = await store.volumeAdditions()
+  if (flags.json === true) {
+    const document = additions.map(({ rows, addedAt, from, until, volumes, ...one }) => ({
+      ...one,
+      added_at: new Date(addedAt).toISOString(),
+      volumes,
+      ranges: rows - volumes,
+      from: dayText(from),
+      until: dayText(until),
+    }))
+    await terminal.write(`${JSON.stringify(document, null, 2)}\n`)
+    return 0
+  }
+  if (additions.length === 0) {
+    terminal.log('No search volumes were added yet. Add them with: rankline volumes add <file> --country us')
+    return 0
+  }
+  const rows = additions.map(({ id, addedAt, source, countries, rows, volumes, from, until, file }) => [
+    String(id),
+    utcMinute(addedAt),
+    sanitize(source),
+    countriesText(countries),
+    from === until ? dayText(from) : `${dayText(from)} to ${dayText(until)}`,
+    grouped(volumes),
+    grouped(rows - volumes),
+    sanitize(file),
+  ])
+  await terminal.write(formatTable(columns, rows, terminal.columns))
+  return 0
+}
+
+const columns = [
+  { title: 'id', align: 'right' },
+  { title: 'added (UTC)', dropped: true },
+  { title: 'from', shrinks: true, least: 12 },
+  { title: 'countries', shrinks: true, least: 9 },
+  { title: 'of' },
+  { title: 'volumes', align: 'right' },
+  { title: 'ranges', align: 'right' },
+  { title: 'file', shrinks: true, dropped: true },
+] as const
+
+function countriesText(countries: readonly string[]): string {
+  return countries.map((country) => (country === '' ? 'all countries' : country)).join(', ')
+}
+
+/** `rankline volumes undo`: an addition goes as a whole, and what it had replaced counts again. */
+async function undo(flags: VolumesFlags, terminal: Terminal): Promise<number> {
+  const { file: name } = flags
+  if (name === undefined || !/^\d+$/.test(name))
+    throw new UsageError(
+      'Name the addition by its number: rankline volumes undo 3. List them with: rankline volumes list',
+    )
+  const id = Number(name)
+  await using changed = await openToChange(databasePath(flags), {
+    wait: flags.wait,
+    beside: true,
+    log: (line) => note(terminal, line),
+  })
+  const addition = (await changed.store.volumeAdditions()).find((one) => one.id === id)
+  if (addition === undefined)
+    throw new UsageError(`There is no addition ${id}. List them with: rankline volumes list`)
+  await changed.store.undoVolumes(id)
+  const { source, rows } = addition
+  await terminal.write(
+    flags.json === true
+      ? `${JSON.stringify({ undone: id, source }, null, 2)}\n`
+      : `Undone: ${id}, ${count(rows, 'keyword')} of ${sanitize(source)}.\n`,
+  )
   return 0
 }
 

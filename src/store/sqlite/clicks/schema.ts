@@ -86,13 +86,15 @@ export const clickRows = sqliteTable(
   ],
 )
 
-/** Search volumes by query and country: the newest of each source. */
+/** Search volumes by query and country: what each command added, which is undone as a whole. */
 export const volumes = sqliteTable(
   'volumes_',
   {
     query: text().notNull(),
     /** Two letters, lower case; empty for all countries. */
     country: text().notNull(),
+    additionId: integer('addition_id').notNull(),
+    /** Who made the file, as far as it says. */
     source: text().notNull(),
     /** Searches a month; null where the file names a range. */
     volume: real(),
@@ -104,5 +106,5 @@ export const volumes = sqliteTable(
     file: text().notNull(),
     addedAt: integer('added_at').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.query, table.country, table.source] })],
+  (table) => [primaryKey({ columns: [table.query, table.country, table.additionId] })],
 )

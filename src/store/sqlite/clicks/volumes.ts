@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { count, eq, max, min, sql } from 'drizzle-orm'
 import { countryOfParams } from '../../../model/query.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
@@ -13,10 +14,10 @@ export interface AddedVolume {
   readonly day: number
 }
 
-/** The newest volume of the country, else one of all countries. Ranges are none. */
+/** The newest volume of the country, else one of all countries; of one day that which was added last. Ranges are none. */
 const newest = raw`SELECT ${volumes.volume} AS volume, ${volumes.source} AS source, ${volumes.day} AS day FROM ${volumes}
   WHERE ${volumes.query} = ? AND ${volumes.country} IN (?, '') AND ${volumes.volume} IS NOT NULL
-  ORDER BY ${volumes.country} = '', ${volumes.day} DESC, ${volumes.source} LIMIT 1`
+  ORDER BY ${volumes.country} = '', ${volumes.day} DESC, ${volumes.additionId} DESC LIMIT 1`
 
 /** Finds the volumes of queries that were added from files. */
 export function volumeFinder(db: Database) {
@@ -28,21 +29,71 @@ export function volumeFinder(db: Database) {
     isEmpty() ? null : (found().get(queryKey(text), countryOfParams(params)) ?? null)
 }
 
+/** A row of a file. */
+type NewVolume = Omit<typeof volumes.$inferInsert, 'additionId'>
+
+/** Of each query and country the newest row, and of one day the last. */
+function newestOfEach(rows: readonly NewVolume[]): readonly NewVolume[] {
+  const newest = new Map<string, NewVolume>()
+  for (const row of rows) {
+    const key = `${row.country} ${row.query}`
+    if ((newest.get(key)?.day ?? row.day) <= row.day) newest.set(key, row)
+  }
+  return [...newest.values()]
+}
+
 export function volumeStore(db: Database, writer: GroupCommit) {
+  const orm = drizzle(db)
+  /** What was added, the oldest first. */
+  const volumeAdditions = () =>
+    orm
+      .select({
+        id: volumes.additionId,
+        source: max(volumes.source).mapWith(String),
+        file: max(volumes.file).mapWith(String),
+        addedAt: max(volumes.addedAt).mapWith(Number),
+        rows: count(),
+        volumes: count(volumes.volume),
+        from: min(volumes.day).mapWith(Number),
+        until: max(volumes.day).mapWith(Number),
+        countries: sql<string>`group_concat(DISTINCT ${volumes.country})`,
+      })
+      .from(volumes)
+      .groupBy(volumes.additionId)
+      .orderBy(volumes.additionId)
+      .all()
+      .map(({ countries, ...one }) => ({ ...one, countries: countries.split(',').sort() }))
   return {
     /** A finder of volumes as they are stored now. */
     addedVolumes: () => volumeFinder(db),
-    /** Stores volumes. One of the same query, country and source is replaced, but not by an older one. */
-    addVolumes: (rows: readonly (typeof volumes.$inferInsert)[]): Promise<void> =>
+    volumeAdditions: async () => volumeAdditions(),
+    /** Stores volumes as one addition and answers its number; that of an earlier one that says the same, and stores nothing. */
+    addVolumes: (rows: readonly NewVolume[]): Promise<{ readonly id: number; readonly isNew: boolean }> =>
       writer.write(() => {
-        const insert = db.prepare(
-          raw`INSERT INTO ${volumes} (${volumes.query}, ${volumes.country}, ${volumes.source}, ${volumes.volume}, ${volumes.least},
-              ${volumes.most}, ${volumes.day}, ${volumes.file}, ${volumes.addedAt})
-            VALUES (@query, @country, @source, @volume, @least, @most, @day, @file, @addedAt)
-            ON CONFLICT DO UPDATE SET volume = excluded.volume, least = excluded.least, most = excluded.most, day = excluded.day,
-              file = excluded.file, added_at = excluded.added_at WHERE excluded.day >= day`,
+        const own = newestOfEach(rows)
+        const same = db
+          .prepare(
+            raw`SELECT 1 FROM ${volumes} WHERE ${volumes.query} = @query AND ${volumes.country} = @country AND ${volumes.additionId} = @id
+              AND ${volumes.volume} IS @volume AND ${volumes.least} IS @least AND ${volumes.most} IS @most AND ${volumes.day} = @day`,
+          )
+          .pluck()
+        const before = volumeAdditions()
+        const known = before.find(
+          ({ id, source, rows: all }) =>
+            all === own.length && own.every((row) => row.source === source && same.get({ ...row, id }) === 1),
         )
-        for (const row of rows) insert.run(row)
+        if (known !== undefined) return { id: known.id, isNew: false }
+        const id = (before.at(-1)?.id ?? 0) + 1
+        const insert = db.prepare(
+          raw`INSERT INTO ${volumes} (${volumes.query}, ${volumes.country}, ${volumes.additionId}, ${volumes.source}, ${volumes.volume},
+              ${volumes.least}, ${volumes.most}, ${volumes.day}, ${volumes.file}, ${volumes.addedAt})
+            VALUES (@query, @country, @id, @source, @volume, @least, @most, @day, @file, @addedAt)`,
+        )
+        for (const row of own) insert.run({ ...row, id })
+        return { id, isNew: true }
       }),
+    /** Takes an addition away; what it had replaced counts again. */
+    undoVolumes: (id: number): Promise<void> =>
+      writer.write(() => void orm.delete(volumes).where(eq(volumes.additionId, id)).run()),
   }
 }
