@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { CountedSpan } from '../../src/arrive/clicks/counted.ts'
+import type { Keyword } from '../../src/report/history/rank-history.ts'
 import { periodFor, rankDifferences, spansFor } from '../../src/report/requests/measured-clicks.ts'
+import { countedSum } from '../../src/report/story/facts.ts'
 import { aHistory, march } from './metrics/history.ts'
 
 /** Days of a file: `1-28` or `1-10 12-28`. */
@@ -70,4 +72,18 @@ test('a job that began within its period takes an export of three months, which 
   expect(found(-36, 53, 1)).toBeNull()
   expect(found(-36, 53, 56)).toBe(-36)
   expect(found(-90, 30, 56)).toBeNull()
+})
+
+test('a query of two markets that its file does not tell apart is once in the sum', () => {
+  const [desks] = aHistory([{}]).keywords as [Keyword]
+  const of = (query: string, clicks: number) => ({
+    keyword: { ...desks, query, counted: { clicks, impressions: 100, position: 4, clicksBefore: 1 } },
+  })
+  const days = {
+    from: '2026-02-01',
+    until: '2026-02-28',
+    before: { from: '2026-01-04', until: '2026-01-31' },
+  }
+  const sum = countedSum([of('Desk', 9), of('desk', 9), of('lamp', 9), of('desk', 2)], days)
+  expect(sum).toMatchObject({ clicks: 20, impressions: 300, before: 3 })
 })

@@ -126,12 +126,19 @@ export function factsOf(
   }
 }
 
-/** What Search Console counted of some keywords of an own target; null where it names none of them, or does not cover the period. */
+/**
+ * What Search Console counted of some keywords of an own target, each row once: a query of several markets or places has the same rows in all
+ * of them where its file does not tell them apart. Null where it names none of them, or does not cover the period. */
 export function countedSum(
   own: readonly Pick<KeywordStatus, 'keyword'>[],
   days: RankHistory['countedClicks'],
 ): CountedSum | null {
-  const counted = own.flatMap(({ keyword }) => keyword.counted ?? [])
+  const byRows = own.flatMap(({ keyword: { query, counted: of } }) =>
+    of === undefined
+      ? []
+      : [[`${of.clicks} ${of.impressions} ${of.position} ${query.toLowerCase()}`, of] as const],
+  )
+  const counted = [...new Map(byRows).values()]
   if (days === undefined || counted.length === 0) return null
   const sum = (one: (of: CountedClicks) => number): number => counted.reduce((all, of) => all + one(of), 0)
   return {
