@@ -44,7 +44,7 @@ export function textRow(record: CsvRecord): TextRow {
  *
  * @param take ends the reading where it answers false
  */
-function csvParser(file: string, separator: number, take: (record: CsvRecord) => unknown) {
+export function csvParser(file: string, separator: number, take: (record: CsvRecord) => unknown) {
   const record: CsvRecord = {
     bytes: Buffer.alloc(0),
     starts: new Int32Array(mostCells),

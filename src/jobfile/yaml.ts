@@ -13,6 +13,7 @@ import {
   type Node,
   type Pair,
   Parser,
+  parseDocument,
   type Scalar,
   type YAMLMap,
 } from 'yaml'
@@ -448,4 +449,29 @@ export function offsetAt(map: YAMLMap, aliased: Aliased, path: Path, part: 'key'
 function pairOf(map: YAMLMap, step: PropertyKey): Pair<Node, Node | null> | undefined {
   const pairs = map.items as Pair<Node, Node | null>[]
   return pairs.find(({ key }) => isScalar(key) && textOf(key) === step)
+}
+
+/**
+ * The text of a YAML file with more items in a list at its top; what is there stays as it is written. Null where something else than a list
+ * stands under that name.
+ *
+ * @param items written as in a flow, such as `"acme.com"` or `{ file: "a.csv" }`
+ */
+export function withItems(text: string, name: string, items: readonly string[]): string | null {
+  if (items.length === 0) return text
+  const document = parseDocument(text)
+  const list = isMap(document.contents) ? document.get(name, true) : undefined
+  const start = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  const block = (indent: string) => items.map((item) => `${indent}- ${item}\n`).join('')
+  if (list === undefined) return `${start}${name}:\n${block('  ')}`
+  if (!isSeq(list) || list.range == null) return null
+  const [from, to] = list.range
+  if (list.flow === true) {
+    const inside = text.slice(0, to - 1).replace(/[\s,]+$/, '')
+    return `${inside}${list.items.length === 0 ? '' : ', '}${items.join(', ')}${text.slice(to - 1)}`
+  }
+  const indent = text.slice(text.lastIndexOf('\n', from - 1) + 1, from)
+  const last = list.items.at(-1) as Node
+  const end = start.indexOf('\n', Math.max(from, (last.range?.[1] ?? to) - 1)) + 1
+  return `${start.slice(0, end)}${block(indent)}${start.slice(end)}`
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, sta
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { RanklineError, UsageError } from '../model/errors.ts'
+import { count } from '../model/text.ts'
 
 /**
  * Writes a file completely under another name, then renames it: no reader sees half of it.
@@ -120,4 +121,34 @@ function holdsDatabase(path: string, by: string): boolean {
     )
   }
   return start.toString('latin1') === 'SQLite format 3'
+}
+
+/** Lines of a change that are shown. */
+const shownLines = 20
+
+/** What a change makes of a file, line by line; `before` is null for a new file. Lines that stay are left out. */
+export function changedLines(path: string, before: string | null, after: string): readonly string[] {
+  const old = before === null ? [] : before.trimEnd().split(/\r?\n/)
+  const changes: string[] = []
+  let at = 0
+  for (const line of after.trimEnd().split(/\r?\n/)) {
+    if (line === old[at]) at++
+    else if (at < old.length && isRewritten(old[at] as string, line))
+      changes.push(`-${old[at++]}`, `+${line}`)
+    else changes.push(`+${line}`)
+  }
+  const more = changes.length - shownLines
+  return [
+    `--- ${before === null ? '/dev/null' : path}`,
+    `+++ ${path}`,
+    ...changes.slice(0, shownLines),
+    ...(more > 0 ? [`… and ${count(more, 'line')} more`] : []),
+  ]
+}
+
+/** Whether one line is another one with something put in: all its signs are there in their order. */
+function isRewritten(line: string, next: string): boolean {
+  let at = 0
+  for (const sign of next) if (sign === line[at]) at++
+  return line !== '' && at === line.length
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type CountedQuery, suggest, withQueries } from '../../src/arrive/clicks/suggest.ts'
+import { type CountedQuery, suggest } from '../../src/arrive/clicks/suggest.ts'
+import { withRows } from '../../src/arrive/list-rows.ts'
 
 const query = (
   text: string,
@@ -49,6 +50,30 @@ describe('words to track', () => {
     ['where the column has another name', 'Keyword\n', 'Keyword\noak desk\n"a, b"\n'],
     ['nowhere without such a column', 'name\na\n', null],
   ])('are added to a list %s', (_, csv, wanted) => {
-    expect(withQueries(csv, ['oak desk', 'a, b'])?.text ?? null).toBe(wanted)
+    expect(withRows(csv, [{ query: 'oak desk' }, { query: 'a, b' }])).toBe(wanted)
+  })
+
+  const more = [
+    { query: 'oak desk', gl: 'us', volume: '90', tags: 'new', url: '' },
+    { query: 'lamp', gl: 'de', volume: '', tags: '', url: '' },
+  ]
+  test.each([
+    [
+      'where it has none, and tags beside its own',
+      'query,volume,tags,note\nOak desk,,,x\noak desk,,"a",\n\noak  desk,5,a,"y, z"\n',
+      'query,volume,tags,note\nOak desk,90,new,x\noak desk,90,"a;new",\n\noak  desk,5,"a;new","y, z"\n',
+    ],
+    [
+      'in a column behind the others',
+      'query\r\nlamp\r\noak desk\r\n',
+      'query,volume,tags\r\nlamp,,\r\noak desk,90,new\r\n',
+    ],
+    [
+      'of its market alone',
+      '\ufeffquery;gl;volume\noak desk;de;\noak desk;US;\n',
+      '\ufeffquery;gl;volume;tags\noak desk;de;;\noak desk;US;90;new\n',
+    ],
+  ])('a row of a list is given %s', (_, csv, wanted) => {
+    expect(withRows(csv, [], more)).toBe(wanted)
   })
 })

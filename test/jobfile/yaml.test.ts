@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withItems } from '../../src/jobfile/yaml.ts'
 import { testTable } from '../support/test-table.ts'
 import { readJob, yamlProblems } from './reading.ts'
 
@@ -139,4 +140,23 @@ describe('the YAML itself', () => {
       "job.yaml: the file is larger than 8 MB; put the queries in a CSV and name it with '- file:'",
     ])
   })
+})
+
+test.each([
+  [
+    'behind the last one of a list',
+    'a: 1\nl:\n  - x # one\n  # no more\nb: 2\n',
+    'a: 1\nl:\n  - x # one\n  - "y"\n  # no more\nb: 2\n',
+  ],
+  [
+    'where items are maps',
+    'l:\n- site: x\n  own: true\n\nb: 2',
+    'l:\n- site: x\n  own: true\n- "y"\n\nb: 2\n',
+  ],
+  ['where items are on one line', 'l: [x, z] # two\n', 'l: [x, z, "y"] # two\n'],
+  ['in an empty list', 'l: []\n', 'l: ["y"]\n'],
+  ['as a new list', 'b: 2', 'b: 2\nl:\n  - "y"\n'],
+  ['nowhere in a map', 'l: { file: x.csv }\n', null],
+])('an item is added %s, and the rest stays', (_, text, wanted) => {
+  expect(withItems(text, 'l', ['"y"'])).toBe(wanted)
 })

@@ -60,33 +60,3 @@ export function suggest(
     leftOut: open.length - usable.length,
   }
 }
-
-/**
- * A list of queries with more of them at its end, each a row as wide as the header; null where no column of its header is called `query`, or
- * `keyword`.
- */
-export function withQueries(
-  csv: string,
-  queries: readonly string[],
-): { readonly text: string; readonly lines: readonly string[] } | null {
-  const [header = ''] = csv.replace(/^\ufeff/, '').split(/\r?\n/, 1)
-  const separator = [',', ';', '\t'].toSorted(
-    (a, b) => header.split(b).length - header.split(a).length,
-  )[0] as string
-  const names = header.split(separator).map((name) =>
-    name
-      .replace(/^"(.*)"$/, '$1')
-      .trim()
-      .toLowerCase(),
-  )
-  const place = names.findIndex((name) => name === 'query' || name === 'keyword')
-  if (place === -1) return null
-  const quotedCell = (text: string): string =>
-    text.includes(separator) || /["\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  const lines = queries.map((query) =>
-    names.map((_, column) => (column === place ? quotedCell(query) : '')).join(separator),
-  )
-  const feed = csv.includes('\r\n') ? '\r\n' : '\n'
-  const start = csv === '' || csv.endsWith('\n') ? csv : csv + feed
-  return { text: start + lines.map((line) => line + feed).join(''), lines }
-}

@@ -1,19 +1,132 @@
-import { firstNames, grouped } from '../../model/text.ts'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { openJob } from '../../jobfile/open.ts'
+import { csvFilesOf } from '../../jobfile/peek.ts'
+import { withItems } from '../../jobfile/yaml.ts'
+import type { JobQuery } from '../../model/query.ts'
+import { encodingOf, firstNames, grouped } from '../../model/text.ts'
 import { queryText } from '../../model/values.ts'
+import { queryKey } from '../../store/sqlite/clicks/draft.ts'
 import type { ImportResult } from '../../store/sqlite/imports/imports.ts'
+import { type ListRow, withRows } from '../list-rows.ts'
+import { siteOf } from './values.ts'
 
-/** A job that asks what was followed elsewhere, as the two files that say so. */
+/** A file of a job as it is to be. */
+interface ProposedFile {
+  readonly path: string
+  /** Null where it is not there yet. */
+  readonly before: string | null
+  readonly text: string
+}
+
+/** What a job lacks of what was followed elsewhere, as the files that say it. */
 export interface ProposedJob {
-  readonly yaml: string
-  readonly csv: string
+  /** The files that change. */
+  readonly files: readonly ProposedFile[]
+  /** Queries, sites and notes that are new in them. */
   readonly queries: number
   readonly targets: readonly string[]
-  /** What the other tool had and the service has not, in sentences. */
+  readonly notes: number
+  /** What the other tool had and the service or the job file cannot take, in sentences. */
   readonly notAvailable: readonly string[]
 }
 
-/** The job file of what an import followed: its keywords, each once for a country and language, with volumes, tags and pages. */
-export function proposedJob(name: string, { tracked }: Pick<ImportResult, 'tracked'>): ProposedJob {
+/**
+ * The job file of what an import followed: its keywords, each once for a country and language, with volumes, tags and pages. A job that is
+ * there keeps what it says, and gets what it lacks. Null where its file has mistakes.
+ */
+export async function proposedJob(
+  name: string,
+  imported: Pick<ImportResult, 'tracked' | 'notes'>,
+): Promise<ProposedJob | null> {
+  const yaml = `${name}.yaml`
+  const { rows, targets, notAvailable } = followedBy(imported)
+  const isThere = existsSync(yaml)
+  const known = isThere ? await askedBy(yaml) : noneAsked
+  if (known === null) return null
+  const [list = `${name}.csv`] = isThere ? await csvFilesOf(yaml) : []
+  const before = existsSync(list) ? await readFile(list) : null
+  const newTargets = targets.filter((target) => !known.targets.has(siteOf(target)))
+  const newNotes = imported.notes.filter(({ date, text }) => !known.notes.has(`${date} ${text}`))
+  const added = rows.filter((row) => !known.asks(row))
+  const lacking: string[] = []
+
+  const files: ProposedFile[] = []
+  const change = (file: ProposedFile): void => {
+    if (file.text !== file.before) files.push(file)
+  }
+  const listText =
+    before === null
+      ? added.length === 0
+        ? null
+        : withRows('query\n', added)
+      : encodingOf(before) === 'utf-8'
+        ? withRows(before.toString(), added, rows)
+        : null
+  if (listText !== null) change({ path: list, before: before?.toString() ?? null, text: listText })
+  else if (before !== null)
+    lacking.push(`${list} is no list in UTF-8 with a column query: its rows stay as they are`)
+  const yamlBefore = isThere ? await readFile(yaml, 'utf8') : null
+  let text = yamlBefore ?? `name: ${JSON.stringify(name)}\noperation: alpha.search\n`
+  const addItems = (under: string, items: readonly string[]): void => {
+    const next = withItems(text, under, items)
+    if (next === null) lacking.push(`${under}: of ${yaml} is no list: ${items.join(', ')} cannot be added`)
+    else text = next
+  }
+  addItems(
+    'targets',
+    newTargets.map((target) => JSON.stringify(target)),
+  )
+  addItems(
+    'notes',
+    newNotes.map(({ date, text: what }) => `{ date: ${date}, text: ${JSON.stringify(what)} }`),
+  )
+  if (yamlBefore === null || (before === null && listText !== null))
+    addItems('queries', [isThere ? `{ file: ${JSON.stringify(list)} }` : `file: ${JSON.stringify(list)}`])
+  change({ path: yaml, before: yamlBefore, text })
+  return {
+    files: rows.length === 0 && !isThere ? [] : files.toReversed(),
+    queries: added.length,
+    targets: newTargets,
+    notes: newNotes.length,
+    notAvailable: [...notAvailable, ...lacking],
+  }
+}
+
+interface Asked {
+  readonly asks: (row: ListRow) => boolean
+  readonly targets: ReadonlySet<string>
+  readonly notes: ReadonlySet<string>
+}
+
+const noneAsked: Asked = { asks: () => false, targets: new Set(), notes: new Set() }
+
+/** What a job file asks; null where it has mistakes. A query that names no country or language may be asked in any: none is bought twice. */
+async function askedBy(file: string): Promise<Asked | null> {
+  let hasMistakes = false
+  const job = await openJob(file, {}, () => {
+    hasMistakes = true
+  })
+  if (job === null) return null
+  const queries = new Map<string, JobQuery['params'][]>()
+  for await (const { text, params } of job.queries())
+    queries.set(queryKey(text), [...(queries.get(queryKey(text)) ?? []), params])
+  const isSame = (own: unknown, other = ''): boolean =>
+    own === undefined || other === '' || String(own).toLowerCase() === other.toLowerCase()
+  return hasMistakes
+    ? null
+    : {
+        asks: ({ query, gl, hl }) =>
+          (queries.get(queryKey(query)) ?? []).some(
+            (params) => isSame(params.gl, gl) && isSame(params.hl, hl),
+          ),
+        targets: new Set(job.settings.targets.map(({ site }) => siteOf(site))),
+        notes: new Set((job.settings.notes ?? []).map(({ date, text }) => `${date} ${text}`)),
+      }
+}
+
+/** What was followed, as rows of a list. */
+function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
   const rows = new Map<string, ProposedRow>()
   const targets = new Set<string>()
   const devices = new Map<string, number>()
@@ -44,11 +157,8 @@ export function proposedJob(name: string, { tracked }: Pick<ImportResult, 'track
     row.url ??= one.url
     for (const tag of JSON.parse(one.tags) as string[]) row.tags.add(tag.replace(/;/g, ','))
   }
-  const list = [...rows.values()]
   return {
-    yaml: yamlOf(name, [...targets]),
-    csv: csvOf(list),
-    queries: list.length,
+    rows: [...rows.values()].map(listRow),
     targets: [...targets],
     notAvailable: [
       ...(devices.size === 0
@@ -85,32 +195,13 @@ function counted(counts: ReadonlyMap<string, number>): string {
   return firstNames(sorted.map(([name, n]) => `${grouped(n)} of '${name}'`))
 }
 
-function yamlOf(name: string, targets: readonly string[]): string {
-  const sites = targets.map((target) => `  - ${JSON.stringify(target)}`)
-  return [
-    `name: ${JSON.stringify(name)}`,
-    'operation: alpha.search',
-    ...(sites.length === 0 ? [] : ['targets:', ...sites]),
-    'queries:',
-    `  - file: ${JSON.stringify(`${name}.csv`)}`,
-    '',
-  ].join('\n')
-}
-
-/** Columns that no row has a value for are left out. */
-function csvOf(rows: readonly ProposedRow[]): string {
-  const columns = [
-    { name: 'query', of: (row: ProposedRow) => row.query },
-    { name: 'gl', of: (row: ProposedRow) => row.gl ?? '' },
-    { name: 'hl', of: (row: ProposedRow) => row.hl ?? '' },
-    { name: 'volume', of: (row: ProposedRow) => (row.volume === null ? '' : String(row.volume)) },
-    {
-      name: 'url',
-      of: (row: ProposedRow) => (row.url !== null && /^https?:\/\//i.test(row.url) ? row.url : ''),
-    },
-    { name: 'tags', of: (row: ProposedRow) => [...row.tags].join(';') },
-  ].filter(({ of }, index) => index === 0 || rows.some((row) => of(row) !== ''))
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell) => (/[",\n\r;\t]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')
-  return `${[line(columns.map(({ name }) => name)), ...rows.map((row) => line(columns.map(({ of }) => of(row))))].join('\n')}\n`
+function listRow({ query, gl, hl, volume, url, tags }: ProposedRow): ListRow {
+  return {
+    query,
+    gl: gl ?? '',
+    hl: hl ?? '',
+    volume: volume === null ? '' : String(volume),
+    url: url !== null && /^https?:\/\//i.test(url) ? url : '',
+    tags: [...tags].join(';'),
+  }
 }

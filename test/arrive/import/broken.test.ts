@@ -124,11 +124,46 @@ test('a history is looked at, imported for a job that is proposed, listed, and t
   expect(stored()).toEqual({ n: 0 })
 })
 
+test('a job that is there gets what it lacks, and keeps what it says', async () => {
+  const place = await workspace()
+  const yaml = (more: string) =>
+    `# Our main job\nname: acme\noperation: alpha.search\ntargets:\n  - acme.com   # ours\n\n  - site: other.example\n    label: Other\n${more}queries:\n  - file: words.csv # the list\n  - lamp\nparams: { gl: us }\n`
+  const put = (name: string, text: string) => writeFileSync(join(place.folder, name), text)
+  put('acme.yaml', yaml(''))
+  put('words.csv', 'query,note,volume\nStanding desk,"a, b",\nodd,,5\n')
+  put(
+    'ranks.csv',
+    [
+      'date,keyword,rank,target,country,volume,tags',
+      '2026-01-05,standing desk,3,acme.com,us,500,money',
+      '2026-01-05,oak desk,4,shop.acme.com,us,90,a;b',
+      '2026-01-05,lamp,4,acme.com,us,,',
+      '2026-01-05,standing desk,4,acme.com,de,,',
+    ].join('\n'),
+  )
+  const call = ['import', 'ranks.csv', '--job', 'acme']
+  const refused = await place.call(call)
+  expect(refused.stderr).toContain('Not written: acme.yaml and words.csv, with 2 queries, 1 target')
+  expect(await place.read('acme.yaml')).toBe(yaml(''))
+  const { code, stdout } = await place.call([...call, '--yes'])
+  expect(code).toBe(0)
+  expect(stdout).toContain('+++ acme.yaml\n+  - "shop.acme.com"\n--- words.csv')
+  expect(stdout).toContain('-Standing desk,"a, b",\n+Standing desk,"a, b",500,,money\n')
+  expect(await place.read('acme.yaml')).toBe(yaml('  - "shop.acme.com"\n'))
+  expect(await place.read('words.csv')).toBe(
+    'query,note,volume,gl,tags\nStanding desk,"a, b",500,,money\nodd,,5,,\noak desk,,90,us,"a;b"\nstanding desk,,,de,\n',
+  )
+  expect((await place.call([...call, '--yes'])).stderr).toContain('acme.yaml has all that was followed')
+  await place[Symbol.asyncDispose]()
+})
+
 test('what Serposcope keeps secret is never stored, and its result pages are whole', async () => {
   const place = await workspace()
   const histories = trueHistories()
   const file = serposcope.write(place.folder, histories)
-  expect((await place.call(['import', basename(file)])).code).toBe(0)
+  const { code, stdout } = await place.call(['import', basename(file), '--job', 'acme', '--yes'])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('+notes:') })
+  expect(await place.read('acme.yaml')).toContain('\n  - { date: 2026-01-02, text: "It\'s new" }\n')
   const db = new Database(join(place.folder, 'data/rankline.db'), { readonly: true })
   const text = db.serialize().toString('latin1')
   db.close()

@@ -27,6 +27,8 @@ export const serposcopeFormat: ForeignFormat = {
   },
 }
 
+const longestNote = 1_000
+
 type SqlValue = string | number | Buffer | null
 
 function tableReaders(into: ImportSink): Readonly<Record<string, (values: readonly SqlValue[]) => void>> {
@@ -82,7 +84,12 @@ function tableReaders(into: ImportSink): Readonly<Record<string, (values: readon
       else if (depth === 0) into.unknown(series, day, 'the search came back empty')
       else into.absent(series, day, depth)
     },
-    EVENT: () => into.dropped('events: write them as notes of the job'),
+    EVENT: ([, day, title, description]) => {
+      const read = readDay(String(day), null)
+      const text = [title, description].filter((part) => part !== null && part !== '').join(': ')
+      if (typeof read === 'number' && text !== '')
+        into.note(read, text.replace(/\s+/g, ' ').slice(0, longestNote))
+    },
   }
 }
 

@@ -3,14 +3,15 @@ import { readFile } from 'node:fs/promises'
 import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
 import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
-import { type CountedQuery, type Suggestions, suggest, withQueries } from '../../../arrive/clicks/suggest.ts'
+import { type CountedQuery, type Suggestions, suggest } from '../../../arrive/clicks/suggest.ts'
+import { withRows } from '../../../arrive/list-rows.ts'
 import { csvFilesOf } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { count, encodingOf, grouped } from '../../../model/text.ts'
 import { dayText, systemClock, utcMinute } from '../../../model/time.ts'
 import { numberOption } from '../../../model/values.ts'
-import { writeFileAtomically } from '../../../output/file.ts'
+import { changedLines, writeFileAtomically } from '../../../output/file.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
@@ -421,8 +422,7 @@ async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<n
     return 0
   }
   if (flags.json === true && flags.yes !== true) return 0
-  for (const line of [`--- ${list.path}`, `+++ ${list.path}`, ...list.lines.map((line) => `+${line}`)])
-    note(terminal, sanitize(line))
+  for (const line of changedLines(list.path, list.before, list.text)) note(terminal, sanitize(line))
   const isAgreed =
     flags.yes === true ||
     (terminal.ask != null && (await terminal.ask(`${price}. Add them to ${sanitize(list.path)}?`)))
@@ -441,8 +441,12 @@ async function listOf(file: string, queries: readonly string[]) {
   if (path === undefined || !existsSync(path)) return null
   const bytes = await readFile(path)
   if (encodingOf(bytes) !== 'utf-8') return null
-  const added = withQueries(bytes.toString('utf8'), queries)
-  return added === null ? null : { path, ...added }
+  const before = bytes.toString('utf8')
+  const text = withRows(
+    before,
+    queries.map((query) => ({ query })),
+  )
+  return text === null ? null : { path, before, text }
 }
 
 const suggestionColumns = [

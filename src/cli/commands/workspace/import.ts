@@ -10,7 +10,7 @@ import { listOption, type OptionSpecs, propertyOf, switchOption, textOption } fr
 import { closestMatch, count, grouped, shellWord } from '../../../model/text.ts'
 import { dayMs, systemClock, utcMinute } from '../../../model/time.ts'
 import { jobName } from '../../../model/values.ts'
-import { writeFileAtomically } from '../../../output/file.ts'
+import { changedLines, writeFileAtomically } from '../../../output/file.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
@@ -27,7 +27,7 @@ const ofFiles = ['job', 'as', 'column', 'target', 'day', 'days', 'yes', 'dry-run
 
 const flags = {
   job: textOption(
-    'The job that this is history of, whose file is proposed where there is none; default: any job that asks the same of the same site',
+    'The job that this is history of, whose file gets what it lacks; default: any job that asks the same of the same site',
   ),
   as: {
     ...textOption('The format, where it is not recognised'),
@@ -52,7 +52,7 @@ export const importCommand = {
   examples: [
     ['import serpbear.sqlite --dry-run', 'what it is, and what would be stored'],
     ['import export.csv --column query=Word --column rank=Pos', 'any table'],
-    ['import serpbear.sqlite --job acme', 'as the history of a job, whose file it proposes'],
+    ['import serpbear.sqlite --job acme', 'as the history of a job, whose file gets what it lacks'],
     ['import list', 'what was imported'],
     ['import undo 3', 'removes import 3 as a whole'],
   ],
@@ -101,41 +101,45 @@ async function importOne(flags: ImportFlags, terminal: Terminal): Promise<number
   if (dryRun) await terminal.write(rowsTable(imported.rows, terminal.columns))
   for (const path of imported.strangers) note(terminal, `Not read, of no known format: ${sanitize(path)}`)
   if (read !== null) await offerJob(read.value, imported, flags, terminal)
+  else if (imported.notes.length > 0)
+    note(
+      terminal,
+      `${count(imported.notes.length, 'event')} of the file can become notes of a job: name it with --job NAME`,
+    )
   return 0
 }
 
-/** Lines of a file that a diff shows. */
-const shownLines = 20
-
-/** Shows the job file that asks what was followed elsewhere, and writes it where that is agreed to. */
+/** Shows what the job lacks of what was followed elsewhere, as a change of its files, and writes it where that is agreed to. */
 async function offerJob(
   name: string,
   imported: Imported,
   flags: ImportFlags,
   terminal: Terminal,
 ): Promise<void> {
-  const [yaml, csv] = [`${name}.yaml`, `${name}.csv`]
-  const there = [yaml, csv].find((file) => existsSync(file))
-  if (there !== undefined) return note(terminal, `${sanitize(there)} is there already, and stays as it is.`)
-  const job = proposedJob(name, imported)
-  if (job.queries === 0) return
-  await terminal.write(`\n${diffOf(yaml, job.yaml)}${diffOf(csv, job.csv)}`)
+  const yaml = `${name}.yaml`
+  const job = await proposedJob(name, imported)
+  if (job === null)
+    return note(
+      terminal,
+      `${sanitize(yaml)} has mistakes, and stays as it is. They are named by: rankline plan ${shellWord(yaml)}`,
+    )
   for (const sentence of job.notAvailable) terminal.log(sanitize(sentence))
-  const what = `${sanitize(yaml)} and ${sanitize(csv)}, with ${count(job.queries, 'query', 'queries')} and ${count(job.targets.length, 'target')}`
+  if (job.files.length === 0)
+    return note(terminal, `${sanitize(yaml)} has all that was followed: nothing is to be added.`)
+  const lines = job.files.flatMap(({ path, before, text }) => changedLines(path, before, text))
+  await terminal.write(`\n${lines.map(sanitize).join('\n')}\n`)
+  const news = [
+    count(job.queries, 'query', 'queries'),
+    count(job.targets.length, 'target'),
+    ...(job.notes === 0 ? [] : [count(job.notes, 'note')]),
+  ]
+  const what = `${job.files.map(({ path }) => sanitize(path)).join(' and ')}, with ${news.join(', ')} that are new`
   if (flags.dryRun === true) return
   const isAgreed = flags.yes === true || ((await terminal.ask?.(`Write ${what}?`)) ?? false)
   if (!isAgreed) return note(terminal, `Not written: ${what}. The same command with --yes writes them.`)
-  await writeFileAtomically(yaml, [job.yaml], '--job')
-  await writeFileAtomically(csv, [job.csv], '--job')
+  // The list before the file that names it.
+  for (const { path, text } of job.files.toReversed()) await writeFileAtomically(path, [text], '--job')
   note(terminal, `Written: ${what}. What a run costs: rankline plan ${shellWord(yaml)}`)
-}
-
-function diffOf(file: string, text: string): string {
-  const lines = text.trimEnd().split('\n')
-  const more = lines.length - shownLines
-  const shown = lines.slice(0, shownLines).map((line) => `+${line}`)
-  const rest = more > 0 ? [`+… and ${count(more, 'line')} more`] : []
-  return `${['--- /dev/null', `+++ ${file}`, ...shown, ...rest].map(sanitize).join('\n')}\n`
 }
 
 function optionsOf(flags: ImportFlags): ImportOptions {

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import QuickLRU from 'quick-lru'
+import type { ReportNote } from '../../../model/settings/presentation.ts'
 import { normalParam, normalText } from '../../../model/spelling.ts'
+import { dayText } from '../../../model/time.ts'
 import { openDatabase, openToRead } from '../connection/database.ts'
 import { describeError } from '../connection/errors.ts'
 import { drizzle, inserter, raw } from '../connection/statements.ts'
@@ -48,6 +50,8 @@ export interface ImportSink {
   unknown(of: number, day: number, reason: string): void
   /** A whole page of results: its links in the order of their ranks. */
   answer(query: number, day: number, shown: readonly string[]): void
+  /** Something that happened on a day, for the notes of a job. */
+  note(day: number, text: string): void
   /** Something that is left out, and why. */
   dropped(what: string): void
 }
@@ -73,6 +77,8 @@ export interface ImportResult {
   /** Some of its observations. */
   readonly rows: readonly ImportedRow[]
   readonly tracked: ReturnType<typeof trackedQueries>
+  /** What the tool knows of days, in their order. Nothing of it is stored. */
+  readonly notes: readonly Pick<ReportNote, 'date' | 'text'>[]
 }
 
 /** A row of the view `imported_rankings`. */
@@ -150,7 +156,7 @@ async function importInto(
   db.pragma('cache_size = -24000')
   db.exec('BEGIN IMMEDIATE')
   try {
-    const { id, sink, finish } = importWriter(db, request)
+    const { id, sink, finish, notes } = importWriter(db, request)
     await read(sink)
     const summary = finish()
     const isNew = summary.ranked + summary.absent + summary.unknown + summary.answers > 0
@@ -159,6 +165,7 @@ async function importInto(
       summary,
       rows: someRows(db, id, summary),
       tracked: trackedQueries(db, id),
+      notes: notes(),
     }
     db.exec(isNew ? 'COMMIT' : 'ROLLBACK')
     return result
@@ -194,6 +201,7 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
   let known = 0
   const dropped = new Map<string, number>()
   const reasons = new Map<string, number>()
+  const notes = new Map<string, Pick<ReportNote, 'date' | 'text'>>()
 
   const insertFile = db.prepare(
     raw`INSERT INTO ${files} (${files.importId}, ${files.format}, ${files.path}) VALUES (?, ?, ?)`,
@@ -378,6 +386,7 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       if (former !== null && formerQueries.get(query)?.some((one) => former.hasAnswer(one, day))) known += 1
       else insertAnswer.run(query, day, fileId, JSON.stringify(shown.map(numberOf)))
     },
+    note: (day, text) => void notes.set(`${day} ${text}`, { date: dayText(day), text }),
     dropped: drop,
   }
 
@@ -393,7 +402,12 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     drizzle(db).insert(imports).values({ id, job, importedAt: now, reasons: reasonTexts, summary }).run()
     return summary
   }
-  return { id, sink, finish }
+  return {
+    id,
+    sink,
+    finish,
+    notes: () => [...notes.values()].sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date))),
+  }
 }
 
 /** The numbers under a name, which may be none yet. */
