@@ -362,15 +362,8 @@ function setDay(input: HTMLInputElement, day: string): void {
 
 type Option = readonly [value: string, text: string]
 
-interface SelectField {
-  readonly element: HTMLElement
-  readonly select: HTMLSelectElement
-  /** Whether there is anything to choose. */
-  readonly useful: boolean
-}
-
-/** A select with its name above it. */
-function field(name: string, label: string, options: readonly Option[]): SelectField {
+/** A select with its name above it; useful where there is anything to choose. */
+function field(name: string, label: string, options: readonly Option[]) {
   const id = `choose-${name}`
   const select = html('select', { id }, ...optionsOf(options))
   const element = html('div', `field choose-${name}`, html('label', { for: id }, label), select)
@@ -382,11 +375,7 @@ function optionsOf(options: readonly Option[]): readonly HTMLOptionElement[] {
 }
 
 /** An input with its name above it. */
-function inputField(
-  name: string,
-  label: string,
-  attributes: Attributes,
-): { readonly element: HTMLElement; readonly input: HTMLInputElement } {
+function inputField(name: string, label: string, attributes: Attributes) {
   const id = `choose-${name}`
   const input = html('input', { id, ...attributes })
   return { element: html('div', `field choose-${name}`, html('label', { for: id }, label), input), input }

@@ -118,12 +118,6 @@ export function filterLabels(
   return all.filter(([, value]) => value !== '')
 }
 
-/** A period and a comparison as they stand in the address; an empty text is that of the report. */
-export interface ChosenPeriod {
-  readonly period: string
-  readonly compare: string
-}
-
 /** What a page needs of a report to find its periods. */
 export type PeriodData = Pick<PageData, 'requestedPeriod' | 'period'> & {
   readonly history: Pick<PageData['history'], 'days'>
@@ -132,7 +126,7 @@ export type PeriodData = Pick<PageData, 'requestedPeriod' | 'period'> & {
 /** The period that is chosen, over all days of the page; null for a page without days. */
 export function periodOf(
   { history: { days }, requestedPeriod, period: own }: PeriodData,
-  { period, compare }: ChosenPeriod,
+  { period, compare }: Pick<Filters, 'period' | 'compare'>,
 ): ReportPeriod | null {
   if (own === null || (period === '' && compare === '')) return own
   const wanted = {

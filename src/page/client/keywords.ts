@@ -152,7 +152,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
         ),
     },
     ...rivalColumns(view),
-    ...(hasVolume ? [volumeColumn(), clicksColumn(view)] : []),
+    ...(hasVolume ? volumeColumns(view) : []),
     ...(view.history.countedClicks === undefined ? [] : [countedColumn()]),
     pageColumn(view),
   ]
@@ -175,7 +175,8 @@ function hasRanked({ cells }: Pick<RankSeries, 'cells'>): boolean {
 
 function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
   const words = say.keywords
-  const shown = { withOperation: differ(keywords, operationOf), apart: paramsApart(keywords) }
+  const operations = new Set(keywords.map(({ operation }) => operation))
+  const shown = { withOperation: operations.size > 1, apart: paramsApart(keywords) }
   return {
     key: 'keyword',
     title: words.keyword,
@@ -183,14 +184,6 @@ function keywordColumn(keywords: readonly Keyword[]): KeywordColumn {
     value: ({ keyword }) => keyword.query,
     cell: ({ keyword }) => keywordCell(keyword, shown),
   }
-}
-
-function operationOf({ operation }: Keyword): string {
-  return operation
-}
-
-function differ(keywords: readonly Keyword[], of: (keyword: Keyword) => string): boolean {
-  return new Set(keywords.map(of)).size > 1
 }
 
 /** Rivals with a column at most: the dialog of a keyword has all. */
@@ -227,48 +220,44 @@ function rivalColumns({ history, filters }: View): readonly KeywordColumn[] {
     })
 }
 
-function volumeColumn(): KeywordColumn {
-  const words = say.keywords
+/** A number of searches or clicks of each keyword, and why one has none. */
+function amountColumn(
+  { key, title, why }: { readonly key: string; readonly title: string; readonly why: string },
+  value: (status: KeywordStatus) => number | null,
+  text = (amount: number) => say.figure(amount, 'clicks a month'),
+): KeywordColumn {
   return {
-    key: 'volume',
-    title: words.volume,
-    class: 'figure wide volume',
-    descends: true,
-    value: ({ keyword }) => keyword.volume,
-    cell: ({ keyword }) => (keyword.volume === null ? noValue(words.noVolume) : say.number(keyword.volume)),
-  }
-}
-
-/** The clicks a month by the curve of the report. */
-function clicksColumn({ data: { measure } }: View): KeywordColumn {
-  const words = say.keywords
-  const clicks = ({ keyword, current }: KeywordStatus): number | null =>
-    clicksOf(keyword, current, measure.curve)
-  return {
-    key: 'clicks',
-    title: words.clicks,
+    key,
+    title,
     class: 'figure wide',
     descends: true,
-    value: clicks,
+    value,
     cell: (status) => {
-      const own = clicks(status)
-      return own === null ? noValue(words.noClicks) : say.figure(own, 'clicks a month')
+      const amount = value(status)
+      return amount === null ? noValue(why) : text(amount)
     },
   }
 }
 
+/** The volume, and the clicks a month by the curve of the report. */
+function volumeColumns({ data: { measure } }: View): readonly KeywordColumn[] {
+  const { volume, noVolume, clicks, noClicks } = say.keywords
+  return [
+    amountColumn(
+      { key: 'volume', title: volume, why: noVolume },
+      ({ keyword }) => keyword.volume,
+      say.number,
+    ),
+    amountColumn({ key: 'clicks', title: clicks, why: noClicks }, ({ keyword, current }) =>
+      clicksOf(keyword, current, measure.curve),
+    ),
+  ]
+}
+
 /** The clicks that Search Console counted, beside those that are estimated. */
 function countedColumn(): KeywordColumn {
-  const words = say.keywords
-  return {
-    key: 'counted',
-    title: words.counted,
-    class: 'figure wide',
-    descends: true,
-    value: ({ keyword }) => keyword.counted?.clicks ?? null,
-    cell: ({ keyword: { counted } }) =>
-      counted === undefined ? noValue(words.notCounted) : say.figure(counted.clicks, 'clicks a month'),
-  }
+  const { counted: title, notCounted: why } = say.keywords
+  return amountColumn({ key: 'counted', title, why }, ({ keyword }) => keyword.counted?.clicks ?? null)
 }
 
 function pageColumn({ history: { days, links } }: View): KeywordColumn {

@@ -119,18 +119,12 @@ export function firstKnown(view: View): number {
   return firstNeeded(view.history.days.length, firstDrawn(view))
 }
 
-export interface MainChart {
-  readonly element: HTMLElement
-  /** What is still to be drawn when the browser has time. */
-  readonly steps: readonly (() => void)[]
-}
-
 /**
  * One figure of every target day by day, chosen by the reader: the chosen target in the accent, the others in grey.
  *
  * @param own the figures of the chosen target, from {@link firstDrawn} on
  */
-export function mainChart(view: View, own: readonly DailyFigures[], choice: FigureChoice): MainChart {
+export function mainChart(view: View, own: readonly DailyFigures[], choice: FigureChoice) {
   const { history, filters, data } = view
   const from = firstDrawn(view)
   const days = history.days.slice(from)
@@ -162,6 +156,7 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
   element.hidden = imported.length + days.length < 2
   return {
     element,
+    /** What is still to be drawn when the browser has time. */
     steps: isLater ? [...others.map((target) => () => void add(target)), draw] : [],
   }
 

@@ -8,11 +8,8 @@ export interface HistoryFilter {
   readonly tags?: readonly string[]
   /** Labels of targets. */
   readonly targets?: readonly string[]
-  /** Operations such as `alpha.search`, or engines such as `alpha`. */
+  /** Operations such as `alpha.search`. */
   readonly operations?: readonly string[]
-  readonly gl?: readonly string[]
-  readonly hl?: readonly string[]
-  readonly location?: readonly string[]
   /** Part of the query, in upper or lower case. */
   readonly text?: string
   /** Which keywords; all where it is missing. */
@@ -71,7 +68,7 @@ function isAmong(value: string, wanted: readonly string[] = []): boolean {
   return wanted.length === 0 || wanted.includes(value)
 }
 
-type FilteredQuestion = Pick<Keyword, 'query' | 'operation' | 'params'>
+type FilteredQuestion = Pick<Keyword, 'query' | 'operation'>
 
 function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
   const { tags = [] } = filter
@@ -97,17 +94,9 @@ function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolea
   )
 }
 
-function isAskedWanted({ query, operation, params }: FilteredQuestion, filter: HistoryFilter): boolean {
-  const { operations = [], gl, hl, location, text = '' } = filter
-  return (
-    (operations.length === 0 ||
-      operations.includes(operation) ||
-      operations.includes(operation.replace(/\..*/, ''))) &&
-    isAmong(String(params.gl ?? ''), gl) &&
-    isAmong(String(params.hl ?? ''), hl) &&
-    isAmong(String(params.location ?? ''), location) &&
-    (text === '' || query.toLowerCase().includes(text.toLowerCase()))
-  )
+function isAskedWanted({ query, operation }: FilteredQuestion, filter: HistoryFilter): boolean {
+  const { operations, text = '' } = filter
+  return isAmong(operation, operations) && query.toLowerCase().includes(text.toLowerCase())
 }
 
 function hasCell(cells: RankSeries['cells'], end: number): boolean {

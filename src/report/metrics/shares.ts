@@ -155,49 +155,6 @@ export function discoverCompetitors(
   }
 }
 
-/**
- * The share of sites on each day on which at least half as many SERPs are at hand as on the last one, each day by all SERPs of its own.
- * The days ascend.
- *
- * @param from place of the first day that is wanted
- */
-export function siteTrends(
-  serps: readonly PageSerp[],
-  {
-    history,
-    curve,
-    from,
-  }: { readonly history: RankHistory; readonly curve: CtrCurve; readonly from: number },
-) {
-  const [weights, asked] = [weightsOf(history), keywordsOf(history)]
-  const byDay = new Map<number, { serps: number; readonly shares: Snapshot }>()
-  for (const serp of serps) {
-    if (serp.depth === 0 || serp.day < from || !asked.has(serp.keyword)) continue
-    const day = byDay.get(serp.day) ?? { serps: 0, shares: new Snapshot(curve) }
-    byDay.set(serp.day, day)
-    day.serps++
-    day.shares.add(resultsOf(serp, 10), weights.of(serp.keyword) ?? 0)
-  }
-  const wanted = (byDay.get(history.days.length - 1)?.serps ?? 0) / 2
-  const days = [...byDay].filter(([, { serps: found }]) => found >= wanted).sort(([a], [b]) => a - b)
-  return {
-    /** Places in `days` of the history. */
-    days: days.map(([day]) => day),
-    /** The share of a site on each day from the first of these on; on days without SERPs, what lies between their neighbours. */
-    sharesOf: (site: number): readonly (number | null)[] =>
-      days.flatMap(([day, { shares }], place) => {
-        const [before, earlier] = days[place - 1] ?? []
-        const steps = before === undefined ? 1 : day - before
-        const [share, shareBefore] = [shares.shareOf(site), earlier?.shares.shareOf(site) ?? null]
-        return Array.from({ length: steps }, (_, step) => {
-          const part = (step + 1) / steps
-          if (part === 1 || share === null || shareBefore === null) return part === 1 ? share : null
-          return shareBefore * (1 - part) + share * part
-        })
-      }),
-  }
-}
-
 /** Whether a site gains so much that it is seen: shares are shown to a tenth of a point. */
 export function isGaining({ change }: Pick<SiteShare, 'change'>): boolean {
   return Math.round((change ?? 0) * 1000) > 0

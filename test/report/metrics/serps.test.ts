@@ -4,12 +4,7 @@ import type { PageSerp } from '../../../src/report/data.ts'
 import { type ComparedSerp as DiffedSerp, diffSerps } from '../../../src/report/diff/serp-diff.ts'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { citationShare, ownership, serpPairs, volatility } from '../../../src/report/metrics/serps.ts'
-import {
-  discoverCompetitors,
-  isGaining,
-  serpShareOfVoice,
-  siteTrends,
-} from '../../../src/report/metrics/shares.ts'
+import { discoverCompetitors, isGaining, serpShareOfVoice } from '../../../src/report/metrics/shares.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aHistory, aSerp, curve } from './history.ts'
 
@@ -356,25 +351,5 @@ describe('citations of AI answers', () => {
       answers: { value: 0 },
     })
     expect(citationShare([], 0, 1)).toMatchObject({ answers: { value: null }, citations: { value: null } })
-  })
-})
-
-describe('the trend of a site', () => {
-  const history = aHistory([{ volume: 100, cells: [1, 1, 1, 1, 1] }])
-  const serps = [0, 1, 4].map((day) => aSerp(day === 4 ? [1, 7] : [7, 1], { day }))
-
-  test('has a place for each day, so that days without results are no shorter than others', () => {
-    const { days, sharesOf } = siteTrends(serps, { history, curve, from: 0 })
-    expect(days).toEqual([0, 1, 4])
-    const [first = 0, second = 0, last = 0] = [0, 1, 4].map((place) => sharesOf(7)[place] ?? 0)
-    expect([first, last].map((share) => share > 0)).toEqual([true, true])
-    expect(second).toBe(first)
-    expect(sharesOf(7)).toHaveLength(5)
-    expect(sharesOf(7)[2]).toBeCloseTo(first + (last - first) / 3)
-  })
-
-  test('is of the period', () => {
-    const { days, sharesOf } = siteTrends(serps, { history, curve, from: 1 })
-    expect([days, sharesOf(7).length]).toEqual([[1, 4], 4])
   })
 })

@@ -233,13 +233,6 @@ interface DayLabel {
   readonly text: string
 }
 
-/** The part of a time axis that labels need. */
-interface Axis {
-  readonly left: number
-  readonly right: number
-  xOf(date: string): number
-}
-
 const dayMs = 86_400_000
 /** Pixels between two labels, usually and at least. */
 const [gap, leastGap] = [24, 8]
@@ -254,7 +247,7 @@ const letter = 6
  */
 export function dayLabels(
   days: readonly string[],
-  axis: Axis,
+  axis: Pick<TimeAxis, 'left' | 'right' | 'xOf'>,
   width: number,
   marked: string | null = null,
 ): readonly DayLabel[] {
@@ -350,16 +343,11 @@ export function eventTexts(
   return compared === date ? [say.charts.comparedDay, ...own] : own
 }
 
-/** Markers of notes: those that would overlap are one. */
-export interface Marker {
-  readonly x: number
-  readonly text: string
-}
-
 /** Width of a marker, at least. */
 const markerWidth = 18
 
-export function markersAt(places: readonly number[]): readonly Marker[] {
+/** Markers of notes: those that would overlap are one. */
+export function markersAt(places: readonly number[]) {
   const groups: { from: number; to: number; places: number[] }[] = []
   for (const [index, x] of places.entries()) {
     const last = groups.at(-1)

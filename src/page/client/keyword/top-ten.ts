@@ -71,14 +71,9 @@ function whyNoResults(view: View, own: readonly PageSerp[]): string {
   const last = history.days.at(-1)
   if (last === undefined) return say.serps.noEarlier
   const isDayThere = data.serps.some(({ day }) => day === history.days.length - 1)
-  if (isDayThere) return say.serps.notChecked(say.longDay(last))
-  return notIncluded(view, own)
-}
-
-/** Says that the report is without the results of the last day, though they are known. */
-export function notIncluded(view: View, own: readonly PageSerp[]): string {
-  const last = say.longDay(view.history.days.at(-1) as string)
-  return [say.serps.notIncluded(last), daysIncluded(view, own)].filter((part) => part !== '').join(' ')
+  return isDayThere
+    ? say.serps.notChecked(say.longDay(last))
+    : `${say.serps.notIncluded(say.longDay(last))} ${daysIncluded(view, own)}`.trim()
 }
 
 /** Names the days whose results there are. */
