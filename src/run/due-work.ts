@@ -19,6 +19,7 @@ import {
 import { decideJobs, editedJobs } from './plan-jobs.ts'
 import { commitRuns, continuedRuns, type PlannedRuns, takeTurn } from './run-jobs.ts'
 import {
+  includes,
   isKept,
   type SelectionOptions,
   type UnfinishedRun,
@@ -32,7 +33,10 @@ import { areAgreed, dearRuns, type PricedRun, priceList } from './spending.ts'
 export type DueOptions = JobFileOptions &
   SelectionOptions & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
 
-type DueStore = Pick<Store, 'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf'>
+type DueStore = Pick<
+  Store,
+  'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf' | 'addedVolumes'
+>
 
 /** What is open of a job: its slot, and the run that it goes on with. */
 interface OpenWork {
@@ -114,6 +118,7 @@ export function dueQueries(
     const mayBeDue = !work.isPaused && (schedule === null || selection !== null || isOpen(work.slot))
     if (!mayBeDue && work.unfinishedRun === null) return null
     const take = upTo(selection?.limit ?? Number.POSITIVE_INFINITY)
+    const isSelected = includes(store, selection)
     let hasRule = saysWhenDue(settings)
     return {
       choose: async (queries, keys) => {
@@ -129,7 +134,7 @@ export function dueQueries(
         return queries.map((query, place) => {
           const history = known[place] as (typeof known)[number]
           if (history.inRun === 'open' || isKept(history.inRun, work.unfinishedRun)) return true
-          if (!mayBeDue || selection?.includes(query) === false) return false
+          if (!mayBeDue || !isSelected(query)) return false
           const rule = rules[place] as (typeof rules)[number]
           return isDue(rule, history, timezone, now) && take(keys[place] as Buffer)
         })

@@ -89,7 +89,7 @@ export function wantedOf(
   return { selection: selectionOf(options), fresh: options.fresh === true }
 }
 
-type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories'>
+type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories' | 'addedVolumes'>
 
 /** Chooses the part of each job that is wanted, or all of it. */
 export function selectedQueries(
@@ -136,6 +136,7 @@ function selected(
   selection: Selection,
 ): QueryChoice {
   const take = upTo(selection.limit)
+  const isSelected = includes(store, selection)
   let dropped = 0
   return {
     choose: async (queries, keys) => {
@@ -145,7 +146,7 @@ function selected(
           : await store.queryHistories(name, keys, { since: Number.POSITIVE_INFINITY, unfinishedRun: run.id })
       return queries.map((query, place) => {
         const inRun = known?.[place]?.inRun ?? 'not-asked'
-        const isWanted = selection.includes(query) && take(keys[place] as Buffer)
+        const isWanted = isSelected(query) && take(keys[place] as Buffer)
         if (!isWanted && inRun === 'open') dropped += 1
         return isWanted || isKept(inRun, run)
       })
@@ -157,6 +158,19 @@ function selected(
             message: `run ${run?.id} is unfinished and has ${count(dropped, 'query', 'queries')} that ${dropped === 1 ? 'is' : 'are'} not selected`,
             fix: `finish it first with: rankline resume ${run?.id}, or begin anew with --fresh`,
           },
+  }
+}
+
+/** Whether a part of jobs has a query: with the volume that was added from a file, where the job names none. */
+export function includes(
+  store: Pick<Store, 'addedVolumes'>,
+  selection: Selection | null,
+): (query: JobQuery) => boolean {
+  const { volumeOf } = store.addedVolumes()
+  return (query) => {
+    if (selection === null) return true
+    const volume = volumeOf(query.volume, query.text, query.params)
+    return selection.includes({ ...query, volume })
   }
 }
 

@@ -130,22 +130,23 @@ describe('of stored volumes', () => {
       [row(9, { country: '' }), row(5, { country: 'de' })],
       9,
     ],
-    ['a range is none', [row(null, { least: 10, most: 100 })], undefined],
-    ['other countries are none', [row(5, { country: 'de' })], undefined],
+    ['a range is none', [row(null, { least: 10, most: 100 })], null],
+    ['other countries are none', [row(5, { country: 'de' })], null],
   ])('%s', async (_, rows, wanted) => {
     await using store = await openStore(':memory:')
     for (const one of rows) await store.addVolumes([one])
-    expect(store.addedVolumes()('Desk ', { gl: 'us' })?.volume).toBe(wanted)
+    expect(store.addedVolumes().volumeOf(null, 'Desk ', { gl: 'us' })).toBe(wanted)
   })
 
   test('an addition is undone as a whole, and what it had replaced counts again', async () => {
     await using store = await openStore(':memory:')
-    const used = () => store.addedVolumes()('desk', { gl: 'us' })?.volume
+    const used = () => store.addedVolumes().volumeOf(null, 'desk', { gl: 'us' })
     const lamp = row(7, { query: 'lamp' })
     expect(await store.addVolumes([row(5, {}), lamp])).toEqual({ id: 1, isNew: true })
     expect(await store.addVolumes([row(6, { day: 11, file: 'b.csv' })])).toEqual({ id: 2, isNew: true })
     expect(await store.addVolumes([row(5, { addedAt: 9 }), lamp])).toEqual({ id: 1, isNew: false })
     expect(used()).toBe(6)
+    expect(store.addedVolumes().volumeOf(3, 'desk', { gl: 'us' })).toBe(3)
     const about = { source: 'Ahrefs', addedAt: 0, countries: ['us'] }
     expect(await store.volumeAdditions()).toEqual([
       { ...about, id: 1, file: 'a.csv', rows: 2, volumes: 2, from: 10, until: 10 },
@@ -154,6 +155,6 @@ describe('of stored volumes', () => {
     await store.undoVolumes(2)
     expect(used()).toBe(5)
     await store.undoVolumes(1)
-    expect([used(), await store.volumeAdditions()]).toEqual([undefined, []])
+    expect([used(), await store.volumeAdditions()]).toEqual([null, []])
   })
 })

@@ -212,4 +212,7 @@ test('a volume that was added from a file counts where the job has none', async 
   const added = await place.call(['volumes', 'add', 'volumes.csv', '--country', 'us'])
   expect(added.code, added.stderr).toBe(0)
   expect((await document('acme')).clusters[0]).toMatchObject({ cluster: 'sit stand desk', volume: 12_300 })
+  // Of three queries with more, two have it from the job.
+  const plan = await place.call(['plan', 'acme.yaml', '--fresh', '--where', 'volume>=900', '--json'])
+  expect(JSON.parse(plan.stdout)).toMatchObject({ tasks: { planned: 6 } })
 })

@@ -59,7 +59,7 @@ export async function rankedJob(
   const reported = reportedTargets(targets, newest, runs.length < started.length ? newest.date : date)
   const lookedAtOnly = absent === 'looked at'
   const partialRuns = store.partialRuns(job)
-  const addedVolume = store.addedVolumes()
+  const volumes = store.addedVolumes()
   // Loaded only where there are clicks: it knows public suffixes.
   const clicks = store.hasClicks() ? await import('./measured-clicks.ts') : null
   const withClicks = (one: BuiltHistory): BuiltHistory =>
@@ -69,7 +69,7 @@ export async function rankedJob(
       withImported(
         withAddedVolumes(
           buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
-          addedVolume,
+          volumes,
         ),
         store,
       ),
@@ -84,7 +84,7 @@ export async function rankedJob(
       : { ...built.history, suspect: { ...suspicion, day: newest.date, audience: 'team' } }
   const compare = period?.compare ?? null
   const day = () => ({
-    asked: rowsWithVolumes(store.askedBy(newest.id, reported), addedVolume),
+    asked: rowsWithVolumes(store.askedBy(newest.id, reported), volumes),
     observed: observedDays(store, runs, partialRuns),
   })
   return {
@@ -105,12 +105,12 @@ type AddedVolumes = ReturnType<Store['addedVolumes']>
 const freshVolumeDays = 90
 
 /** With the volumes that were added from files, for keywords whose job names none. */
-function withAddedVolumes(built: BuiltHistory, addedVolume: AddedVolumes): BuiltHistory {
+function withAddedVolumes(built: BuiltHistory, volumes: AddedVolumes): BuiltHistory {
   const { history } = built
   const last = history.days.at(-1)
   const old: { readonly source: string; readonly date: string }[] = []
   const keywords = history.keywords.map((keyword) => {
-    const added = keyword.volume === null ? addedVolume(keyword.query, keyword.params) : null
+    const added = keyword.volume === null ? volumes.added(keyword.query, keyword.params) : null
     if (added === null) return keyword
     const date = addDays('1970-01-01', added.day)
     if (last !== undefined && daysBetween(date, last) > freshVolumeDays)
@@ -132,11 +132,11 @@ function withImported(built: BuiltHistory, store: Store): BuiltHistory {
   return imported === null ? built : { ...built, history: { ...history, imported } }
 }
 
-function* rowsWithVolumes(rows: Iterable<Row>, addedVolume: AddedVolumes): Generator<Row> {
+function* rowsWithVolumes(rows: Iterable<Row>, { volumeOf }: AddedVolumes): Generator<Row> {
   for (const row of rows)
     yield row.volume !== null
       ? row
-      : { ...row, volume: addedVolume(String(row.query), JSON.parse(String(row.params)))?.volume ?? null }
+      : { ...row, volume: volumeOf(null, String(row.query), JSON.parse(String(row.params))) }
 }
 
 /** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */

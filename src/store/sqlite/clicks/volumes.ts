@@ -19,14 +19,22 @@ const newest = raw`SELECT ${volumes.volume} AS volume, ${volumes.source} AS sour
   WHERE ${volumes.query} = ? AND ${volumes.country} IN (?, '') AND ${volumes.volume} IS NOT NULL
   ORDER BY ${volumes.country} = '', ${volumes.day} DESC, ${volumes.additionId} DESC LIMIT 1`
 
-/** Finds the volumes of queries that were added from files. */
+/** Says the volumes of keywords. */
 export function volumeFinder(db: Database) {
   const found = once(() => db.prepare<[string, string], AddedVolume>(newest))
   const isEmpty = once(
     () => drizzle(db).select({ query: volumes.query }).from(volumes).limit(1).get() === undefined,
   )
-  return (text: string, params: Readonly<Record<string, string | number>>): AddedVolume | null =>
+  type Params = Readonly<Record<string, string | number>>
+  /** The volume that was added from a file; null where none was. */
+  const added = (text: string, params: Params): AddedVolume | null =>
     isEmpty() ? null : (found().get(queryKey(text), countryOfParams(params)) ?? null)
+  return {
+    added,
+    /** The volume of a keyword: its own, which its job names, else one that was added. */
+    volumeOf: (own: number | null, text: string, params: Params): number | null =>
+      own ?? added(text, params)?.volume ?? null,
+  }
 }
 
 /** A row of a file. */

@@ -106,14 +106,14 @@ export function keywordReader(db: Database) {
   }
 
   function* keywordPages(run: number, latest: number): Iterable<KeywordPages> {
-    const added = volumeFinder(db)
+    const { volumeOf } = volumeFinder(db)
     for (const row of keywords().all({ run, latest }))
       yield {
         queryId: row.queryId,
         text: row.text,
         operation: row.operation,
         params: row.params,
-        volume: row.volume ?? added(row.text, JSON.parse(row.params))?.volume ?? null,
+        volume: volumeOf(row.volume, row.text, JSON.parse(row.params)),
         fetchedAt: row.fetchedAt,
         tags: JSON.parse(row.tags) as readonly string[],
         links: firstLinks(row),

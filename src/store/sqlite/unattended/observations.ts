@@ -194,7 +194,7 @@ export function observationReads(db: Database) {
   return {
     /** Queries that a run asked, in alphabetical order. */
     queriesOfRun: (run: number): readonly QueryOfRun[] => {
-      const addedVolume = volumeFinder(db)
+      const { volumeOf } = volumeFinder(db)
       return orm
         .select({
           id: queries.id,
@@ -212,7 +212,7 @@ export function observationReads(db: Database) {
         .where(eq(rq.runId, run))
         .orderBy(queries.text, queries.operation, queries.params)
         .all()
-        .map((one) => ({ ...one, volume: one.volume ?? addedVolume(one.text, one.params)?.volume ?? null }))
+        .map((one) => ({ ...one, volume: volumeOf(one.volume, one.text, one.params) }))
     },
     targetsOfRun: (
       run: number,
