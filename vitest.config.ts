@@ -81,6 +81,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       sequence: { sequencer: WaitingFirst },
+      // What was transformed in an earlier run is read from node_modules, by the contents of the file and of this one.
+      experimental: { fsModuleCache: true },
       projects: [
         {
           plugins: [builtPages],

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
@@ -13,7 +12,7 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** A database in which nothing is stored: to make one takes as long as half a test, so each is a copy of the first. */
-let empty: Promise<string> | null = null
+let empty: Promise<Buffer> | null = null
 
 /** @param database whether there is one, in which nothing is stored, or the first run makes it */
 export async function stage(
@@ -24,7 +23,7 @@ export async function stage(
   const place = await workspace(sandbox)
   if (database === 'empty') {
     empty ??= emptyDatabase()
-    await copyFile(await empty, join(place.folder, 'data/rankline.db'))
+    await writeFile(join(place.folder, 'data/rankline.db'), await empty)
   }
   return {
     sandbox,
@@ -36,12 +35,13 @@ export async function stage(
   }
 }
 
-async function emptyDatabase(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'rankline-empty-'))
-  process.once('exit', () => rmSync(folder, { recursive: true }))
+async function emptyDatabase(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'rankline-empty-'))
   const path = join(folder, 'rankline.db')
   await (await openStore(path))[Symbol.asyncDispose]()
-  return path
+  const file = await readFile(path)
+  await rm(folder, { recursive: true })
+  return file
 }
 
 /** What collects the job. */
