@@ -1,17 +1,32 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import Database from 'better-sqlite3'
+import { beforeAll, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { openReader } from '../../src/store/sqlite/open.ts'
 import { workspace } from '../support/rankline.ts'
+import { aFolder } from './build.ts'
 
-/** Four runs of a job with one query and one target, after `change` was made to what they observed. */
-async function observationsAfter(change: string): Promise<unknown> {
+/** A database with four runs of a job with one query and one target. */
+let four: Buffer
+
+beforeAll(async () => {
   await using sandbox = await startSandbox({ sites: ['acme.com'] })
   await using place = await workspace(sandbox)
   const file = await place.file('acme.yaml', 'targets: [acme.com]\ndepth: 20\nqueries: [standing desk]\n')
   for (let runs = 0; runs < 4; runs++) expect((await place.call(['run', file, '--fresh'])).code).toBe(0)
-  place.change(`UPDATE observations SET state = 'ranked', exactness = 'exact', rank = run_id * 10; ${change}`)
-  await using store = await openReader(join(place.folder, 'data/rankline.db'))
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = run_id * 10")
+  four = await readFile(join(place.folder, 'data/rankline.db'))
+})
+
+/** The four runs after `change` was made to what they observed. */
+async function observationsAfter(change: string): Promise<unknown> {
+  const path = join(await aFolder(), 'rankline.db')
+  await writeFile(path, four)
+  const db = new Database(path)
+  db.exec(change)
+  db.close()
+  await using store = await openReader(path)
   const run = (await store.run(4)) ?? expect.fail()
   const [target] = store.targetsOfRun(4)
   return [...store.lastObservations(run, [target?.id ?? 0])].map(({ observations }) =>

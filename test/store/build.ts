@@ -71,9 +71,12 @@ async function filled(path: string, fill: (store: Store) => Promise<void>): Prom
   return await readFile(path)
 }
 
-/** A store in a file of its own, closed at the end of the test. */
-export async function aStore(): Promise<TempStore> {
-  const file = await aFile('new', async () => {})
+/** A store in a file of its own, closed at the end of the test; a new one, or what `fill` makes of it. */
+export async function aStore(
+  kind = 'new',
+  fill: (store: Store) => Promise<void> = async () => {},
+): Promise<TempStore> {
+  const file = await aFile(kind, fill)
   const store = await openStore(file.path)
   onTestFinished(() => store[Symbol.asyncDispose]())
   return { ...file, store }

@@ -23,20 +23,20 @@ const targets = [aTarget('acme.example'), aTarget('dealorchard.com', { own: fals
 
 /** Two runs of a job with results of every kind that has a table of its own. */
 async function collected() {
-  const temp = await aStore()
-  const queries = [
-    ...[{ text: 'standing desk', pages: 3 }, { text: 'oak desk' }],
-    ...[
-      { text: 'desks', operation: 'alpha.news' },
-      { text: 'desk photo', operation: 'alpha.images' },
-    ],
-  ]
-  for (const now of [noon, noon + 24 * hour]) {
-    const run = await plan(temp.store, { job: { targets }, queries, now })
-    await workBodies(temp.store, run, (task) => bodyOf(task, now), now)
-    await temp.store.finishRun(run.id, 'completed', now)
-  }
-  return temp
+  return await aStore('two runs with results of every kind', async (store) => {
+    const queries = [
+      ...[{ text: 'standing desk', pages: 3 }, { text: 'oak desk' }],
+      ...[
+        { text: 'desks', operation: 'alpha.news' },
+        { text: 'desk photo', operation: 'alpha.images' },
+      ],
+    ]
+    for (const now of [noon, noon + 24 * hour]) {
+      const run = await plan(store, { job: { targets }, queries, now })
+      await workBodies(store, run, (task) => bodyOf(task, now), now)
+      await store.finishRun(run.id, 'completed', now)
+    }
+  })
 }
 
 /** A body as SQL. */
