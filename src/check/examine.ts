@@ -12,7 +12,6 @@ import {
   unexplainedIn,
   verifyLedger,
 } from '../ledger/verify.ts'
-import { JournalMissing } from '../machines/journal.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Workspace } from '../model/settings/workspace.ts'
@@ -33,9 +32,8 @@ import { ownerOf } from '../run/lock.ts'
 import { outgoing } from '../run/outgoing.ts'
 import { accountOf } from '../run/plan-jobs.ts'
 import {
+  databaseCondition,
   mayWrite,
-  needsMigration,
-  quickCheck,
   refuseFolder,
   refuseNetworkFolder,
 } from '../store/sqlite/connection/database.ts'
@@ -119,10 +117,9 @@ async function databaseFacts(
     }
     refuseNetworkFolder(dirname(realFile(path)))
     const bytes = statSync(path).size
-    const isOlder = needsMigration(path)
     const isChecked = bytes <= quicklyChecked
-    const damage = isChecked ? await quickCheck(path) : null
-    return { state: 'there', path, bytes, isWritable: mayWrite(path), isOlder, damage, isChecked }
+    const condition = await databaseCondition(path, isChecked)
+    return { state: 'there', path, bytes, isWritable: mayWrite(path), ...condition, isChecked }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
     return { state: 'unusable', path, mistake: error.message }
@@ -164,6 +161,7 @@ async function queueFacts(): Promise<InstallationFacts['queue']> {
     return { version: status.schemaVersion, workers, runs, problems }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
+    const { JournalMissing } = await import('../machines/journal.ts')
     return { mistake: error.message, isMissing: error instanceof JournalMissing }
   }
 }
@@ -217,7 +215,9 @@ async function serviceFacts(
   { isAlone }: { readonly isAlone: boolean },
 ): Promise<Pick<InstallationFacts, 'service' | 'sharing'>> {
   try {
-    await using app = await connectFreely(options, { stored: isSound(database) ? 'read' : 'left-alone' })
+    await using app = await connectFreely(options, {
+      stored: isSound(database) ? 'up-to-date' : 'left-alone',
+    })
     const service = await askService(app)
     const sharing = await sharingFacts(app)
     const isUsed = 'account' in service && service.account.totalUsed !== 0

@@ -56,14 +56,17 @@ export function strict<S extends z.ZodRawShape>(shape: S, known: readonly string
 }
 
 /** The schemas of the keys of a map. */
-export type Parts<S extends z.ZodRawShape> = { readonly [Key in keyof S]: () => S[Key] }
+export type KeySchemas<S extends z.ZodRawShape> = { readonly [Key in keyof S]: () => S[Key] }
 
 /**
  * A map of whose keys a file names few: the schemas of the others are not made.
  *
  * @param required keys that every such map has
  */
-export function mapSchema<S extends z.ZodRawShape>(parts: Parts<S>, required: readonly (keyof S)[] = []) {
+export function mapSchema<S extends z.ZodRawShape>(
+  parts: KeySchemas<S>,
+  required: readonly (keyof S)[] = [],
+) {
   const known = Object.keys(parts)
   const made = new Map<string, z.ZodObject<S>>()
   const withKeys = (keys: readonly string[]): z.ZodObject<S> => {

@@ -25,7 +25,7 @@ import {
 } from '../model/values.ts'
 import { every, schedule, weekly } from '../schedule/slots.ts'
 import { alertsSchema, condition } from './alerts.ts'
-import { later, mapSchema, type Parts, readValue, scalar, strict, variable } from './issues.ts'
+import { type KeySchemas, later, mapSchema, readValue, scalar, strict, variable } from './issues.ts'
 import { paramNames } from './params.ts'
 import type { Report } from './source.ts'
 import { site } from './targets.ts'
@@ -424,7 +424,7 @@ function partsOf<T extends settings.SettingTable>(table: T) {
           .describe(usual === undefined ? help : `${help}; ${usual} if not given`),
       ),
     ]),
-  ) as unknown as Parts<Shape<settings.TableData<T>>>
+  ) as unknown as KeySchemas<Shape<settings.TableData<T>>>
 }
 
 function valueSchema(value: settings.Setting['value']): z.ZodType {

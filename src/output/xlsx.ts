@@ -231,7 +231,9 @@ async function* sheetXml(
   let text = `${opening(columns, isText)}${isText ? '' : `<row r="1">${head.join('')}</row>`}`
   let number = isText ? 0 : 1
   while (number < limit) {
-    const next = await rows.next()
+    const coming = rows.next()
+    // To wait for each row that is there would take longer than to write it.
+    const next = coming instanceof Promise ? await coming : coming
     if (next.done === true) break
     number += 1
     text += rowXml(number, next.value, columns, names)
@@ -258,8 +260,8 @@ function rowXml(
   names: readonly string[],
 ): string {
   let row = `<row r="${number}">`
-  for (const [index, { kind }] of columns.entries())
-    row += cellXml(`${names[index]}${number}`, cells[index] ?? null, kind)
+  for (let index = 0; index < columns.length; index++)
+    row += cellXml(`${names[index]}${number}`, cells[index] ?? null, (columns[index] as SheetColumn).kind)
   return `${row}</row>`
 }
 
@@ -280,10 +282,15 @@ const daysTo1970 = 25_569
 
 /** An instant as days, in UTC; text without an instant, or with one before 1900, stays text. */
 function serial(text: string): number | string {
+  if (text === latest.text) return latest.value
   const days = Date.parse(text) / dayMs + daysTo1970
   // Day 60 of spreadsheets is the 29th of February 1900, which did not exist.
-  return days >= 61 ? days : text
+  latest = { text, value: days >= 61 ? days : text }
+  return latest.value
 }
+
+/** Rows of one day follow each other. */
+let latest: { readonly text: string; readonly value: number | string } = { text: '', value: '' }
 
 function textCell(place: string, text: string, style: number): string {
   const styled = style === 0 ? '' : ` s="${style}"`

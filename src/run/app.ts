@@ -76,7 +76,7 @@ const latestDepartureMs = 500
  * written or belongs to a process with an older rankline: then they are made all the same.
  *
  * @param stored whether what is stored is read, too; a database that is missing is then not made either. `left-alone` opens none:
- * the calls are in no ledger
+ * the calls are in no ledger; of one that is `up-to-date` that has just been seen
  */
 export async function connectFreely(
   options: CommandOptions,
@@ -103,16 +103,16 @@ export async function serviceAhead(options: CommandOptions, signal?: AbortSignal
 }
 
 /** Whether what is stored is read, is only written into, or stays untouched. */
-type StoredUse = 'read' | 'not-read' | 'left-alone'
+type StoredUse = 'read' | 'up-to-date' | 'not-read' | 'left-alone'
 
 async function openFreely(database: string, stored: StoredUse): Promise<Store> {
   const { mayWrite, needsMigration } = await import('../store/sqlite/connection/database.ts')
   const { openCopy, openStore } = await import('../store/sqlite/open.ts')
   const isMissing = !existsSync(database)
-  const isRead = stored === 'read'
+  const isRead = stored === 'read' || stored === 'up-to-date'
   if (stored === 'left-alone' || (isMissing && isRead)) return await openStore(':memory:')
   if (isMissing || mayWrite(database)) {
-    if (!needsMigration(database)) return await openStore(database)
+    if (stored === 'up-to-date' || !needsMigration(database)) return await openStore(database)
     using turn = tryCollectorLock(databaseLock(database))
     if (turn !== null) return await openStore(database)
   }

@@ -96,6 +96,13 @@ test('a report loads neither what calls nor what reads files, nor the forms that
   expect([...loaded].filter((name) => others.test(name))).toEqual([])
 })
 
+test('a workbook is packed by what lies beside the program, whose checksums are those of Node', async () => {
+  const files = await filesLoadedBy(place, ['report', 'desks', '--format', 'xlsx', '--out', 'desks.xlsx'])
+  expect(await sourcesIn(files)).toContain('yazl')
+  expect(files.filter((file) => /node_modules[\\/](yazl|buffer-crc32)/.test(file))).toEqual([])
+  expect(files).toContain('node:zlib')
+})
+
 test('status reads job files, and loads neither what calls nor what reads tables, nor YAML in many files', async () => {
   const files = await filesLoadedBy(place, ['status'])
   const loaded = await sourcesIn(files)

@@ -181,12 +181,25 @@ export async function inspect<T>(path: string, use: (db: Database.Database) => T
   }
 }
 
-/** The first damage that SQLite's quick check sees; null for none. Changes nothing. */
-export async function quickCheck(path: string): Promise<string | null> {
-  return await inspect(path, (db) => {
-    const first = unlessDamaged(() => String(db.pragma('quick_check(1)', { simple: true })))
-    return first === 'ok' ? null : (first ?? 'it cannot be read')
-  })
+/**
+ * Whether a database has to be changed before this program can write it, and the first damage in it, null for none. Changes nothing.
+ *
+ * @param isWhole whether SQLite looks at all of it; else damage is not looked for
+ */
+export async function databaseCondition(
+  path: string,
+  isWhole: boolean,
+): Promise<{ readonly isOlder: boolean; readonly damage: string | null }> {
+  return await inspect(path, (db) => ({
+    isOlder: isOutdated(db, path),
+    damage: isWhole ? firstDamage(db) : null,
+  }))
+}
+
+/** What SQLite's quick check sees first. */
+function firstDamage(db: Database.Database): string | null {
+  const first = unlessDamaged(() => String(db.pragma('quick_check(1)', { simple: true })))
+  return first === 'ok' ? null : (first ?? 'it cannot be read')
 }
 
 /**
@@ -369,12 +382,16 @@ export function needsMigration(path: string): boolean {
   }
   const reading = openToRead(path)
   try {
-    return rejectForeignDatabase(reading.db, path) !== newestMigration || staleMade(reading.db).length > 0
+    return isOutdated(reading.db, path)
   } catch (error) {
     throw describeError(error, path)
   } finally {
     reading.close()
   }
+}
+
+function isOutdated(db: Database.Database, path: string): boolean {
+  return rejectForeignDatabase(db, path) !== newestMigration || staleMade(db).length > 0
 }
 
 /** Refuses a file in which nothing is stored; answers the time of its newest migration. */
