@@ -170,6 +170,10 @@ queries: [sit stand desk, standing desk, { query: "=reading lamp", operation: al
   const [diff] = await documents('diff', 'acme', '--query', 'standing desk', '--compare', '2020-02-05')
   expect(diff).toMatchObject({ from: null, to: { source: null } })
   expect((await place.call(['diff', 'acme', '--compare', '2020-02-05'])).stderr).toContain('add --imported')
+  const report = await place.call(['report', 'acme', '--format', 'md'])
+  expect(
+    report.stdout.match(/newest imported result pages of 2 keywords: desk-0\.example \(2\), /g),
+  ).toHaveLength(1)
   const imported = await documents('cluster', 'acme', '--imported')
   expect(imported.clusters[0].keywords[0].source).toBe('serposcope')
 })

@@ -121,7 +121,7 @@ function filledFromImports(
     const fitting = jobs
       .flatMap((job) => store.importedSearches({ job, text }))
       .filter((one) => isInMarket(one, asked))
-    const page = nearestPage(store, fitting)
+    const page = nearestImportedPage(store, fitting)
     if (page !== null) pages.set(queryId, page)
   }
   if (pages.size === 0) return keywords
@@ -141,7 +141,8 @@ function filledFromImports(
   })
 }
 
-function nearestPage(
+/** The newest page of what is nearest: not on mobile first, and where its country is said. */
+export function nearestImportedPage(
   store: Pick<Store, 'newestImportedPage'>,
   searches: readonly ImportedSearch[],
 ): ImportedPage | null {

@@ -44,6 +44,11 @@ export interface CountedDays {
 export interface ImportedHistory {
   /** Formats of the files that they came from. */
   readonly sources: readonly string[]
+  /** Sites of others among the first ten results that were imported, with how many of the asked keywords; missing without result pages. */
+  readonly pages?: {
+    readonly asked: number
+    readonly sites: readonly { readonly site: string; readonly keywords: number }[]
+  }
   /** Whether some of them count every element of the page, and not organic results alone. */
   readonly countsAll: boolean
   /** Of each point; some days lie between them where the span is long. */

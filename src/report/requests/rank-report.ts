@@ -62,6 +62,8 @@ export async function rankedJob(
   const volumes = store.addedVolumes()
   // Loaded only where there are clicks: it knows public suffixes.
   const clicks = store.hasClicks() ? await import('./measured-clicks.ts') : null
+  const sites =
+    store.importedSearches({ job, text: null }).length > 0 ? await import('./imported-sites.ts') : null
   const withClicks = (one: BuiltHistory): BuiltHistory =>
     clicks === null ? one : { ...one, history: clicks.withCountedClicks(store, one.history, period) }
   const built = filterReport(
@@ -72,6 +74,7 @@ export async function rankedJob(
           volumes,
         ),
         store,
+        sites,
       ),
     ),
     filter,
@@ -123,13 +126,19 @@ function withAddedVolumes(built: BuiltHistory, volumes: AddedVolumes): BuiltHist
 }
 
 /** With the ranks that another tool had before the first day. */
-function withImported(built: BuiltHistory, store: Store): BuiltHistory {
+function withImported(
+  built: BuiltHistory,
+  store: Store,
+  sites: typeof import('./imported-sites.ts') | null,
+): BuiltHistory {
   const { history } = built
   const [first] = history.days
   if (first === undefined) return built
   const texts = history.keywords.map(({ query }) => query)
   const imported = importedHistory(history, store.importedRanks(history.job, { before: first, texts }))
-  return imported === null ? built : { ...built, history: { ...history, imported } }
+  if (imported === null) return built
+  const pages = sites === null ? {} : { pages: sites.importedSites(store, history) }
+  return { ...built, history: { ...history, imported: { ...imported, ...pages } } }
 }
 
 function* rowsWithVolumes(rows: Iterable<Row>, { volumeOf }: AddedVolumes): Generator<Row> {

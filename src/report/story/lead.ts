@@ -107,6 +107,14 @@ export function limits(facts: StoryFacts): readonly string[] {
     all.push(
       say.story.imported(imported.sources.map(facts.named).join(', '), measured[0], imported.countsAll),
     )
+  const pages = imported?.pages
+  if (pages !== undefined && pages.sites.length > 0)
+    all.push(
+      say.story.importedSites(
+        pages.sites.map((one) => ({ ...one, site: facts.named(one.site) })),
+        pages.asked,
+      ),
+    )
   if (unknown >= own.length * leastUnknown && unknown > 0 && unknown < own.length * leastMany)
     all.push(say.story.notChecked(unknown, own.length))
   if (span === null) return all

@@ -91,7 +91,7 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
   }
   const found = clustersOf(keywords, least)
   const gaps = flags.gaps === true ? gapsOf(found.clusters, await ratesOf(store, asked)) : null
-  if (gaps !== null) refuseWithoutTargets(found.clusters)
+  if (gaps !== null) refuseWithoutTargets(found.clusters, isImported)
   const width = flags.out === undefined ? terminal.columns : fileColumns
   if (format === 'csv') {
     const write = await rowFormats.csv.load()
@@ -189,13 +189,13 @@ async function ratesOf(
 }
 
 /** Without rivals, or without own targets, nothing is a gap. */
-function refuseWithoutTargets(clusters: readonly Cluster[]): void {
+function refuseWithoutTargets(clusters: readonly Cluster[], isImported: boolean): void {
   const sides = new Set(
     clusters.flatMap(({ keywords }) => keywords.flatMap(({ targets }) => targets.map(({ own }) => own))),
   )
   if (clusters.length > 0 && sides.size < 2)
     throw new UsageError(
-      `--gaps compares you with rivals, and there are no ${sides.has(1) ? 'rivals. Name them under competitors:' : 'targets of yours. Name them under targets:'} in the job file, then: rankline run`,
+      `--gaps compares you with rivals, and there are no ${sides.has(1) ? 'rivals. Name them under competitors:' : 'targets of yours. Name them under targets:'} in the job file${isImported ? '' : ', then: rankline run'}`,
     )
 }
 

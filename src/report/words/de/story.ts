@@ -114,6 +114,8 @@ export const story: Words['story'] = {
     `Die Suchvolumen von ${keywordsOf(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
   imported: (sources, first, countsAll) =>
     `Positionen von vor dem ${longDay(first)} wurden importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
+  importedSites: (sites, asked) =>
+    `Am häufigsten in den ersten zehn der neuesten importierten Ergebnisseiten von ${keywordsOf(asked)}: ${sites.map(({ site, keywords }) => `${site} (${number(keywords)})`).join(', ')}.`,
   otherDay: (asked, day) =>
     `Verglichen mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
   firstDay: 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',

@@ -130,6 +130,8 @@ export const story = {
     `The search volumes of ${counts.keywords(keywords)} are old: from ${source}, of ${longDay(day)} and later.`,
   imported: (sources: string, first: string, countsAll: boolean) =>
     `Ranks of before ${longDay(first)} were imported (${sources}): no figure counts them, and nothing is compared with them.${countsAll ? ' Some count every element of the page.' : ''}`,
+  importedSites: (sites: readonly { readonly site: string; readonly keywords: number }[], asked: number) =>
+    `Most often in the first ten of the newest imported result pages of ${counts.keywords(asked)}: ${sites.map(({ site, keywords }) => `${site} (${formats.number(keywords)})`).join(', ')}.`,
   otherDay: (asked: string, day: string) =>
     `Compared with ${longDay(day)}, because no figures of ${longDay(asked)} can be compared.`,
   firstDay: 'This is the first day, so there is nothing to compare with yet.',
