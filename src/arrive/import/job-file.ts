@@ -4,7 +4,7 @@ import { openJob } from '../../jobfile/open.ts'
 import { csvFilesOf } from '../../jobfile/peek.ts'
 import { withItems } from '../../jobfile/yaml.ts'
 import type { JobQuery } from '../../model/query.ts'
-import { encodingOf, firstNames, grouped } from '../../model/text.ts'
+import { count, encodingOf, firstNames, grouped } from '../../model/text.ts'
 import { queryText } from '../../model/values.ts'
 import { queryKey } from '../../store/sqlite/clicks/draft.ts'
 import type { ImportResult } from '../../store/sqlite/imports/imports.ts'
@@ -89,8 +89,17 @@ export async function proposedJob(
     queries: added.length,
     targets: newTargets,
     notes: newNotes.length,
-    notAvailable: [...notAvailable, ...lacking],
+    notAvailable: [...notAvailable, ...lacking, ...(isThere ? [] : withoutCountry(rows, yaml))],
   }
+}
+
+/** What a new job does not say because the files do not. */
+function withoutCountry(rows: readonly ListRow[], yaml: string): readonly string[] {
+  const open = rows.filter(({ gl }) => gl === null || gl === '')
+  if (open.length === 0) return []
+  return [
+    `No country is told for ${count(open.length, 'keyword')}, and the service would choose one. Write it into ${yaml}: 'params: { gl: us }'`,
+  ]
 }
 
 interface Asked {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { proposedJob } from '../../../src/arrive/import/job-file.ts'
 import { volumeIn } from '../../../src/arrive/import/values.ts'
+import type { ImportResult } from '../../../src/store/sqlite/imports/imports.ts'
 
 test.each([
   ['2400', 2_400],
@@ -13,4 +15,25 @@ test.each([
   ['', null],
 ])('the volume in %j is %j', (cell, volume) => {
   expect(volumeIn(cell)).toBe(volume)
+})
+
+test('a new job says for how many keywords no country is told', async () => {
+  const tracked = (['us', null, null] as const).map((gl, place) => ({
+    query: `desk ${place}`,
+    gl,
+    hl: null,
+    location: null,
+    device: null,
+    engine: null,
+    target: 'acme.com',
+    volume: null,
+    tags: '[]',
+    url: null,
+  })) as unknown as ImportResult['tracked']
+  const named = async (some: ImportResult['tracked']) =>
+    (await proposedJob('no-such-job', { tracked: some, notes: [] }))?.notAvailable
+  expect(await named(tracked)).toEqual([
+    "No country is told for 2 keywords, and the service would choose one. Write it into no-such-job.yaml: 'params: { gl: us }'",
+  ])
+  expect(await named(tracked.slice(0, 1))).toEqual([])
 })
