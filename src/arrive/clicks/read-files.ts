@@ -277,31 +277,32 @@ async function recogniseParquet(file: InputFile): Promise<RecognisedFile> {
         const wanted = Object.values(layout).flatMap((place) =>
           place === -1 ? [] : (columns[place] as string),
         )
-        const placeOf = new Map(columns.map((name, place) => [name, place]))
         let first = 0
         for (const group of metadata.row_groups) {
           const rows = Number(group.num_rows)
           const data: ArrayLike<unknown>[] = []
-          await parquetRead({
-            file: source,
-            metadata,
-            compressors,
-            columns: wanted,
-            rowStart: first,
-            rowEnd: first + rows,
-            onChunk: ({ columnName, columnData, rowStart }) => {
-              const place = placeOf.get(columnName) as number
-              if (columnData.length >= rows) data[place] = columnData
-              else {
-                const column = (data[place] as unknown[] | undefined) ?? Array<unknown>(rows).fill(null)
+          // One column after the other: while it is read, a column takes several times the room.
+          for (const name of wanted) {
+            const column = Array<unknown>(rows).fill(null)
+            await parquetRead({
+              file: source,
+              metadata,
+              compressors,
+              columns: [name],
+              rowStart: first,
+              rowEnd: first + rows,
+              onChunk: ({ columnData, rowStart }) => {
                 for (let index = 0; index < columnData.length; index++)
                   column[rowStart - first + index] = columnData[index]
-                data[place] = column
-              }
-            },
-          }).catch((error: unknown) => {
-            throw damaged(error)
-          })
+              },
+            }).catch((error: unknown) => {
+              throw damaged(error)
+            })
+            data[columns.indexOf(name)] =
+              typeof column[0] === 'bigint'
+                ? Float64Array.from(column, (value) => Number(value ?? -1))
+                : column
+          }
           const reader = parquetReader(file, draft, data)
           for (let index = 0; index < rows; index++) {
             reader.set(index, first + index + 1)
@@ -345,10 +346,12 @@ async function withFile<T>(
   })
 }
 
+/** Texts of a column that are known by themselves: those of a dictionary are the same string again and again. */
+const mostKnown = 20_000
+
 function parquetReader(file: InputFile, draft: ClickDraft, data: readonly ArrayLike<unknown>[]) {
   let index = 0
   let number = 0
-  // Values of a dictionary are the same string again and again.
   const days = new Map<number, string>()
   const known = { query: new Map<unknown, number>(), page: new Map<unknown, number>() }
   const word = (place: number): string => {
@@ -372,6 +375,7 @@ function parquetReader(file: InputFile, draft: ClickDraft, data: readonly ArrayL
       let text = known[kind].get(value)
       if (text === undefined) {
         text = draft.textOf(String(value), kind)
+        if (known[kind].size >= mostKnown) known[kind].clear()
         known[kind].set(value, text)
       }
       return text
