@@ -145,3 +145,28 @@ test('counted clicks stand beside estimated ones in every form, in columns of th
   await report('--out', 'own.html')
   expect(await place.read('own.html')).toContain('Search Console counted 1,400 clicks')
 })
+
+test('the lead has counted clicks where they cover the period, and estimated ones alone where they do not', async () => {
+  const today = new Date().toISOString().slice(0, 10)
+  const leadOf = async (newest: number, oldest: number): Promise<string> => {
+    const last = JSON.parse((await place.call(['clicks', 'list', '--json'])).stdout).at(-1).id
+    expect((await place.call(['clicks', 'undo', String(last)])).code).toBe(0)
+    const days = Array.from({ length: oldest - newest + 1 }, (_, back) => addDays(today, -newest - back))
+    await place.file(
+      'part.csv',
+      `date,query,country,clicks,impressions,position\n${days.map((day) => `${day},desk lamp,usa,1,100,3\n`).join('')}`,
+    )
+    expect((await place.call(['clicks', 'add', 'part.csv', '--site', 'acme.com'])).code).toBe(0)
+    return (await report()).split('\n')[0] ?? ''
+  }
+  expect(await leadOf(2, 29)).toContain(`Search Console counted 26 clicks and 2,600 impressions from `)
+  for (const [newest, oldest] of [
+    [0, 13],
+    [14, 27],
+    [60, 90],
+  ] as const) {
+    const lead = await leadOf(newest, oldest)
+    expect(lead).toMatch(/^About \d+ clicks? a month/)
+    expect(lead).not.toContain('counted')
+  }
+})
