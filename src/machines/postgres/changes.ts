@@ -254,7 +254,11 @@ ORDER BY 1 DESC LIMIT 1`
 /** Transactions of the rows of each table that readers take. */
 function fromEach(condition: string): string {
   return ['run_events', 'readings', 'calls', 'answers', 'task_ends']
-    .map((table) => `(SELECT changed FROM rankline.${table} WHERE ${condition})`)
+    .map((table) => {
+      // A call that is in flight is nothing to read.
+      const ended = table === 'calls' ? 'outcome IS NOT NULL AND ' : ''
+      return `(SELECT changed FROM rankline.${table} WHERE ${ended}${condition})`
+    })
     .join(' UNION ALL ')
 }
 

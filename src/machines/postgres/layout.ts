@@ -278,8 +278,16 @@ ALTER TABLE rankline.runs ADD COLUMN dropped_at timestamptz;
 CREATE TABLE rankline.dropped (key_hash text PRIMARY KEY, until xid8 NOT NULL, charged bigint NOT NULL DEFAULT 0);
 `
 
+const seventh = `
+-- A call is in few indexes before it is settled: each entry is written once.
+CREATE INDEX calls_unsettled ON rankline.calls (chunk_id) WHERE outcome IS NULL OR job_over = false;
+CREATE INDEX calls_ended ON rankline.calls (changed) WHERE outcome IS NOT NULL;
+CREATE INDEX calls_charged ON rankline.calls (key_hash, settled_at) WHERE credits > 0 AND settled_at IS NOT NULL;
+DROP INDEX rankline.calls_of_chunk, rankline.calls_open, rankline.calls_changed, rankline.calls_settled;
+`
+
 /** Each brings the journal from one version to the next; the first one makes it. What has been released is never changed. */
-export const migrations: readonly string[] = [tables, second, third, fourth, fifth, sixth]
+export const migrations: readonly string[] = [tables, second, third, fourth, fifth, sixth, seventh]
 
 /** The least rights: for processes that plan and buy, and for people and programs that only read. */
 const roles = `-- Roles belong to all databases of a server: another queue may have brought them.

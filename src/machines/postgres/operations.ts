@@ -182,7 +182,7 @@ async function deadChunks(postgres: Postgres): Promise<readonly DeadChunk[]> {
     lastQueries: readonly Buffer[]
   }>(
     `SELECT r.job, c.key_hash AS "keyHash", c.encoding, c.body, ARRAY(
-      SELECT DISTINCT j.query FROM rankline.calls j WHERE j.chunk_id = c.id AND j.fence = c.fence AND j.lost_at IS NOT NULL
+      SELECT DISTINCT j.query FROM rankline.calls j WHERE j.run_id = c.run_id AND j.attempt IS NOT NULL AND j.chunk_id = c.id AND j.fence = c.fence AND j.lost_at IS NOT NULL
     ) AS "lastQueries"
     FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id AND r.finish_reason IS NULL AND r.closed_at IS NULL
     WHERE c.state = 'dead' ORDER BY r.number, c.id`,
