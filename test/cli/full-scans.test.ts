@@ -18,14 +18,16 @@ competitors: [rival.com]
 queries: [standing desk, { query: lamp, target: other.com, volume: 10, tags: [money] }]
 `
 const shared = 'budget: { per_month: 9000, by_tag: { money: { per_day: 100, per_month: 1000 } } }'
-/** Notes every statement that a process prepares. */
+/** Notes every statement that a process prepares. What the program has of the driver for old versions of Node is its own; the binary is shared. */
 const watch = `import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-const { prototype } = createRequire(process.argv[1])('${driverFor(process.versions.napi)}')
+const name = '${driverFor(process.versions.napi)}'
+const require = createRequire(process.argv[1])
+const { prototype } = name === 'better-sqlite3' ? require(name) : require(name + '/build/Release/better_sqlite3.node').Database
 const { prepare } = prototype
-prototype.prepare = function (sql) {
+prototype.prepare = function (sql, ...rest) {
   appendFileSync('statements.jsonl', JSON.stringify(sql) + '\\n')
-  return prepare.call(this, sql)
+  return prepare.call(this, sql, ...rest)
 }
 `
 const known = [
