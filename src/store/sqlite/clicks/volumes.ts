@@ -25,14 +25,14 @@ export function volumeFinder(db: Database) {
   const isEmpty = once(
     () => drizzle(db).select({ query: volumes.query }).from(volumes).limit(1).get() === undefined,
   )
-  type Params = Readonly<Record<string, string | number>>
+  type VolumeParams = Readonly<Record<string, string | number>>
   /** The volume that was added from a file; null where none was. */
-  const added = (text: string, params: Params): AddedVolume | null =>
+  const added = (text: string, params: VolumeParams): AddedVolume | null =>
     isEmpty() ? null : (found().get(queryKey(text), countryOfParams(params)) ?? null)
   return {
     added,
     /** The volume of a keyword: its own, which its job names, else one that was added. */
-    volumeOf: (own: number | null, text: string, params: Params): number | null =>
+    volumeOf: (own: number | null, text: string, params: VolumeParams): number | null =>
       own ?? added(text, params)?.volume ?? null,
   }
 }
