@@ -72,17 +72,17 @@ export async function migrate(db: Database, path: string, keeping: Keeping = 'ke
     if (isCopied) keepCopy(db, path)
     // Loaded only here: most starts find nothing to migrate.
     const { readMigrationFiles } = await import('drizzle-orm/migrator')
-    const steps = await import('./migration-steps.ts')
+    const { joinSpellings, moveResults } = await import('./migration-steps.ts')
     const files = readMigrationFiles({ migrationsFolder })
     if (applied !== null && applied <= itemsMigration) {
       applyMigrations(
         db,
         files.filter(({ folderMillis }) => folderMillis <= itemsMigration),
-        steps,
+        joinSpellings,
       )
-      steps.moveResults(db)
+      moveResults(db)
     }
-    applyMigrations(db, files, steps)
+    applyMigrations(db, files, joinSpellings)
   }
   refresh(db)
 }
@@ -191,7 +191,7 @@ function madeOf(type: 'VIEW' | 'TRIGGER', bodies: Readonly<Record<string, string
 function applyMigrations(
   db: Database,
   files: readonly MigrationMeta[],
-  { joinSpellings }: Pick<typeof import('./migration-steps.ts'), 'joinSpellings'>,
+  joinSpellings: (db: Database) => void,
 ): void {
   // A table that is rebuilt with foreign keys on would take its children along.
   db.pragma('foreign_keys = OFF')
