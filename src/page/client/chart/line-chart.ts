@@ -46,24 +46,24 @@ export function lineChart(chart: LineChart): HTMLElement {
       const { axis } = plot
       const width = axis.right + gutter(axis.right)
       const ends = endsOf(
-        lines.map((line) => (line.imported === true ? { ...line, values: [] } : line)),
+        lines.map((line) => (line.imported ? { ...line, values: [] } : line)),
         plot,
       )
       const isRoomy = (axis.right - axis.left) / days.length >= 9
       groups = lines.map((line, place) =>
         svg(
           'g',
-          `series${line.main ? ' main' : ''}${line.imported === true ? ' imported' : ''}${place === lit ? ' lit' : ''}`,
+          `series${line.main ? ' main' : ''}${line.imported ? ' imported' : ''}${place === lit ? ' lit' : ''}`,
           ...drawn(line, plot, isRoomy && line.main),
-          ...(line.imported === true && line.main ? [startLabel(line, plot)] : []),
+          ...(line.imported && line.main ? [startLabel(line, plot)] : []),
           ...(ends[place] === undefined ? [] : [endLabel(ends[place], nameOf(line, width))]),
         ),
       )
       return [...groups.toReversed(), ...(marks?.(plot) ?? [])]
     },
     tip: (day) => {
-      const ofDay = lines.filter(({ imported, values }) => imported === true && values[day] != null)
-      const told = ofDay.length > 0 ? ofDay : lines.filter(({ imported }) => imported !== true)
+      const ofDay = lines.filter(({ imported, values }) => imported && values[day] != null)
+      const told = ofDay.length > 0 ? ofDay : lines.filter(({ imported }) => !imported)
       return told.map((line) => {
         const value = line.values[day] ?? null
         const text = value === null ? missing(line, day) : exact(value, line, day)
