@@ -45,8 +45,7 @@ export function poster({
     if (proxy === 'unreadable') return { error: 'the proxy in HTTPS_PROXY (or HTTP_PROXY) is not an address' }
     const through = proxy === 'direct' ? null : proxy
     const { origin } = new URL(request.url)
-    const { timeoutMs } = request
-    const pool = await openDispatcher({ origin, connections: 1, timeoutMs, proxy: through })
+    const pool = await openDispatcher({ origin, connections: 1, proxy: through })
     try {
       return await exchange(pool, request, userAgent)
     } catch (error) {
