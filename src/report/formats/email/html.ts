@@ -155,7 +155,7 @@ function stepList({ steps, nothing }: EmailContent): Markup | null {
       ...(stake === null ? [] : [html`${stake}`]),
       ...pages.map(
         ({ where, page }) =>
-          html`${where === '' ? '' : `${where}: `}<span style="word-break:break-all">${linkTo(page)}</span>`,
+          html`${where === '' ? '' : `${where}: `}<span style="word-break:break-word">${linkTo(page)}</span>`,
       ),
     ]
     const under =
