@@ -320,8 +320,8 @@ function sideOf(snapshot: SerpSnapshot, notCompared: number) {
     not_compared: notCompared,
     /** What became of the pages that were not checked. */
     missed: snapshot.missed,
-    /** Whose result page it is where it was imported. */
-    source: snapshot.source,
+    /** Whose result page it is; of imported ones only. */
+    ...(snapshot.source === null ? {} : { source: snapshot.source }),
   }
 }
 

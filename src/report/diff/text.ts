@@ -26,7 +26,7 @@ function about(one: DiffDocument): readonly string[] {
   if (from === null) return [`${job}: ${dayOf(to)} has nothing to compare with.`, ...missed(to)]
   return [
     `${job}: ${dayOf(to)} compared with ${dayOf(from)}, ${count(one.compared_depth ?? 0, 'result')} deep.`,
-    ...(to.source === null ? [] : [seam]),
+    ...(to.source === undefined ? [] : [seam]),
     ...missed(from),
     ...missed(to),
     counted(one),
@@ -39,7 +39,7 @@ function about(one: DiffDocument): readonly string[] {
 const seam = 'Imported result pages: they are compared with each other alone, never with measured ones.'
 
 function dayOf({ date, run_id: run, source }: DiffSide): string {
-  return `${date} (${source === null ? `run ${run}` : `imported, ${source}`})`
+  return `${date} (${source === undefined ? `run ${run}` : `imported, ${source}`})`
 }
 
 function missed({ date, missed: pages, unbroken_depth: depth }: DiffSide): readonly string[] {
@@ -57,7 +57,7 @@ function deeper(side: DiffSide, { date }: DiffSide): readonly string[] {
 function counted(one: DiffDocument): string {
   const { entered, left, moved, changed, same, from, to } = one
   // What was imported has links alone.
-  const hasTexts = to?.source == null
+  const hasTexts = to?.source === undefined
   if (entered.length + left.length + moved.length + changed.length === 0) {
     if (same > 0)
       return `Nothing changed: ${count(same, 'result stands', 'results stand')} where ${same === 1 ? 'it' : 'they'} stood${hasTexts ? ', with the same title and snippet' : ''}.`

@@ -181,7 +181,7 @@ describe('the days that are compared', () => {
 })
 
 test('programs get who came, went and moved, whose they are, and how deep both days looked', () => {
-  const side = { results_ended: false, source: null }
+  const side = { results_ended: false }
   const mine = [{ target: 'Acme', own: true }]
   expect(diffOf()).toEqual({
     job: 'acme',
