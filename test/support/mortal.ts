@@ -19,7 +19,11 @@ export function mortalWriter(original: typeof groupCommit): typeof groupCommit {
   return (db, hooks) => {
     const life = current
     if (life === null) return original(db, hooks)
-    const commits = { transaction: (change: () => unknown) => ({ immediate: () => life.commit(db, change) }) }
+    const commits = {
+      transaction: <Given extends readonly unknown[]>(change: (...given: Given) => unknown) => ({
+        immediate: (...given: Given) => life.commit(db, () => change(...given)),
+      }),
+    }
     return original(commits as unknown as Database, hooks)
   }
 }
