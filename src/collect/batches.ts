@@ -273,7 +273,7 @@ export function batchSize({ perSecond, perMinute }: RateLimits): number {
 
 /** More than are on the wire: some wait for the commit before they are sent. */
 const inTheAirWhenUnlimited = 80
-/** Those whose answers are being stored are at work, too. */
+/** Those whose answers are being stored are at work, too, where the disk has room for so many. */
 const atWorkWhenUnlimited = 128
 const fewestCalls = 16
 const mostCalls = 256
@@ -293,7 +293,7 @@ export interface Concurrency {
 /** How many tasks at work the rate limits need. How many of them now is seen from the calls on their way. */
 export function concurrencyFor({ perSecond, perMinute }: RateLimits): Concurrency {
   if (perSecond === null && perMinute === null)
-    return { usual: atWorkWhenUnlimited, most: atWorkWhenUnlimited, inTheAir: inTheAirWhenUnlimited }
+    return { usual: inTheAirWhenUnlimited, most: atWorkWhenUnlimited, inTheAir: inTheAirWhenUnlimited }
   const wanted = perSecond === null ? (perMinute as number) : perSecond * usualAnswerSeconds
   return {
     usual: Math.min(mostCalls, Math.max(fewestCalls, wanted)),

@@ -337,19 +337,24 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
     /**
      * From now on, keeps as many tasks at work as the rate needs.
      *
-     * @param reserve called before there are more than usual
+     * @param reserve asked before there are more than usual, whether there is room for so many answers
      */
     adaptConcurrency: (
       { usual, most, inTheAir }: Concurrency,
-      reserve: (tasks: number) => Promise<void>,
+      reserve: (tasks: number) => Promise<boolean>,
     ): void => {
+      let asked = usual
       const now = {
         most: usual,
         inTheAir,
         widen: (): void => {
-          const more = Math.min(most, now.most * 2)
-          if (more > now.most) track(backgroundWork, reserve(more), () => {})
-          now.most = more
+          const more = Math.min(most, asked * 2)
+          if (more === asked) return
+          asked = more
+          const widened = reserve(more).then((hasRoom) => {
+            if (hasRoom) now.most = more
+          })
+          track(backgroundWork, widened, adapt)
         },
       }
       adaptive = now

@@ -163,8 +163,11 @@ export interface AnsweredTask {
 
 /** The room that the database has on its disk. */
 export interface DiskSpace {
-  /** Keeps room on the disk for this many answers; it makes way for them when the disk is full. */
-  reserve(answers: number): Promise<void>
+  /**
+   * Keeps room on the disk for this many answers; it makes way for them when the disk is full. Answers whether there is as much: where more is
+   * wanted than there is, what was kept before stays.
+   */
+  reserve(answers: number): Promise<boolean>
   release(): Promise<void>
   /** Fulfilled at once when the disk is full, before any change is rejected for it. */
   whenFull(): Promise<void>

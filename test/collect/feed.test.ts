@@ -280,17 +280,25 @@ describe('where the rate is limited', () => {
   )
 
   test.each([
-    { answers: 'are stored at once', storingMs: 0, atWork: 80, sentBy: 350 },
-    { answers: 'take as long to be stored as to come', storingMs: 50, atWork: 128, sentBy: 500 },
+    { answers: 'are stored at once', storingMs: 0, room: 128, atWork: 80, sentBy: 350 },
+    { answers: 'take as long to be stored as to come', storingMs: 50, room: 128, atWork: 128, sentBy: 500 },
+    {
+      answers: 'take as long, and the disk has no room for more',
+      storingMs: 50,
+      room: 80,
+      atWork: 80,
+      sentBy: 800,
+    },
   ])(
     'without a limit 80 calls are in the air, when the first answer could be used, where answers $answers',
-    async ({ storingMs, atWork, sentBy }) => {
+    async ({ storingMs, room, atWork, sentBy }) => {
       const { time, sent, mostInTheAir, inWork } = aFeed({
         tasks: times(500, 'alpha.search'),
         limits: { perSecond: null, perMinute: null },
         batch: 256,
         latencyMs: 50,
         storingMs,
+        room,
       })
       await time.pass(49)
       expect(sent).toHaveLength(8)

@@ -20,6 +20,8 @@ export interface FeedSetup {
   readonly latencyMs?: number
   /** How long it takes to store an answer. */
   readonly storingMs?: number
+  /** For so many answers the disk has room. */
+  readonly room?: number
   readonly concurrency?: number
   readonly maxOutageMs?: number
   /** Tasks that one batch holds at most. */
@@ -37,7 +39,7 @@ const engineOf = ({ operation }: Pick<Task, 'operation'>) => billableOperation(o
 
 /** Feeds tasks to a real pool under a real breaker; what they get from the service is made up. */
 export function aFeed(setup: FeedSetup) {
-  const { problem = () => null, storingMs = 0 } = setup
+  const { problem = () => null, storingMs = 0, room = Number.POSITIVE_INFINITY } = setup
   const { down = () => false, latencyMs = 100, concurrency = 4, maxOutageMs = 60_000, batch = 10 } = setup
   const time = fakeTime()
   const stop = stopSignal()
@@ -45,8 +47,9 @@ export function aFeed(setup: FeedSetup) {
   const { limits } = setup
   const limiter = rateLimiter({ clock: time.clock, ...(limits === undefined ? {} : { limits }) })
   const reserved: number[] = []
-  const reserve = async (places: number): Promise<void> => {
+  const reserve = async (places: number): Promise<boolean> => {
     reserved.push(places)
+    return places <= room
   }
   if (limits === undefined) pool.setConcurrency(concurrency)
   else pool.adaptConcurrency(concurrencyFor(limits), reserve)

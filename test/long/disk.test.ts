@@ -72,8 +72,8 @@ const stages: readonly Stage[] = [
   { size: '16m', after: 40 },
   { size: '16m', after: 200 },
   { size: '16m', after: 600 },
-  { size: '12m', after: 2 },
-  { size: '12m', after: 150 },
+  { size: '8m', after: 2 },
+  { size: '8m', after: 150 },
   // Large enough for a larger log.
   { size: '128m', after: 700 },
 ]
@@ -115,7 +115,7 @@ test('a disk that is too small for the run stops it before it is full, and a lar
   await using sandbox = await startSandbox()
   await using place = await workspace(sandbox)
   const folder = join(place.folder, 'data')
-  using disk = mount(folder, '12m')
+  using disk = mount(folder, '8m')
   if (disk === null) return skip('no small file system')
   const job = await place.file('job.csv', queriesCsv(tasks * 2))
 

@@ -78,19 +78,27 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
 
   return {
     reserve: async (answers) => {
-      if (path === ':memory:') return
+      if (path === ':memory:') return true
+      const before = held
       // What a process that died has left there is no part of what is taken.
       rmSync(file, { force: true })
       const logBytes = logFor(answers, freeBytes(dirname(path)))
       const wanted = bytesInAnyCase + answers * bytesForAnswer + Math.max(0, logBytes - usualLogBytes)
       const free = freeBytes(dirname(path))
       held = Math.min(wanted, Math.floor(free * shareOfFree))
-      if (held < wanted * leastOfWanted || !fill(file, held)) {
-        exhausted = true
-        // It takes a part of what is free only.
-        lacking = { wanted: (wanted * leastOfWanted) / shareOfFree, free }
-        remove()
-      } else log.limit(Math.min(logBytes, freeBytes(dirname(path)) * logOfFree))
+      if (held >= wanted * leastOfWanted && fill(file, held)) {
+        log.limit(Math.min(logBytes, freeBytes(dirname(path)) * logOfFree))
+        return true
+      }
+      rmSync(file, { force: true })
+      held = before
+      if (before > 0 && fill(file, before)) return false
+      exhausted = true
+      // It takes a part of what is free only.
+      lacking = { wanted: (wanted * leastOfWanted) / shareOfFree, free }
+      rmSync(file, { force: true })
+      held = 0
+      return false
     },
     release: async () => void remove(),
     isLow: async () => {
