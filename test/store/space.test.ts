@@ -53,9 +53,8 @@ test('a disk with room, but not for the reserve, is told apart from a full one',
   const folder = await aFolder()
   const path = join(folder, 'rankline.db')
   const space = watchDiskSpace(path, { shrink: () => {}, limit: () => {} })
-  await space.reserve(1)
   expect(space.lacking()).toBeNull()
-  await space.reserve(1e9)
+  expect(await space.reserve(1e9)).toBe(false)
   const lacking = space.lacking()
   expect(lacking?.wanted).toBeGreaterThan(1e13)
   expect(lacking?.free).toBeGreaterThan(0)
@@ -66,4 +65,18 @@ test('a disk with room, but not for the reserve, is told apart from a full one',
       reason: 'unavailable',
       message: expect.stringContaining('has 800.0 kB left, and at least 4.6 MB are needed'),
     })
+})
+
+test('where more is wanted than there is, the reserve of before stays, and nothing is lacking', async () => {
+  const path = join(await aFolder(), 'rankline.db')
+  const space = watchDiskSpace(path, { shrink: () => {}, limit: () => {} })
+  expect(await space.reserve(1)).toBe(true)
+  const { size } = statSync(`${path}.reserve`)
+  expect(await space.reserve(1e9)).toBe(false)
+  expect(statSync(`${path}.reserve`).size).toBe(size)
+  expect(size).toBeGreaterThan(1_000_000)
+  expect(space.lacking()).toBeNull()
+  expect(await space.isLow()).toBe(false)
+  expect(await space.reserve(2)).toBe(true)
+  expect(statSync(`${path}.reserve`).size).toBeGreaterThan(size)
 })
