@@ -133,7 +133,7 @@ export function databaseLost(file: Pick<DatabaseFile, 'loss'>): StopCause {
 export function reserveLacks({ wanted, free }: NonNullable<ReturnType<DiskSpace['lacking']>>): StopCause {
   return {
     reason: 'unavailable',
-    message: `Stopped before anything was bought: the disk that holds the database has ${size(free)} left, and at least ${size(wanted)} are needed, so that each paid answer can be stored. Make room, or set a lower --concurrency, then run the same command again.`,
+    message: `Stopped before anything was bought, as the disk that holds the database is too full: it has ${size(free)} left, and at least ${size(wanted)} are needed, so that each paid answer can be stored. Make room, or set a lower --concurrency, then run the same command again.`,
   }
 }
 

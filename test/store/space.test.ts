@@ -63,7 +63,7 @@ test('a disk with room, but not for the reserve, is told apart from a full one',
   if (lacking !== null)
     expect(reserveLacks({ ...lacking, free: 800_000, wanted: 4_600_000 })).toMatchObject({
       reason: 'unavailable',
-      message: expect.stringContaining('has 800.0 kB left, and at least 4.6 MB are needed'),
+      message: expect.stringContaining('is too full: it has 800.0 kB left, and at least 4.6 MB are needed'),
     })
 })
 
