@@ -42,6 +42,7 @@ const forBrowsers = {
   format: 'esm',
   target: 'es2022',
   charset: 'utf8',
+  define: { 'Number.POSITIVE_INFINITY': 'Infinity' },
   outdir: 'dist',
   logLevel: 'warning',
 }
@@ -99,7 +100,7 @@ if (process.argv.includes('--bench')) {
     await build({
       entryPoints: [{ in: `${page}/main.ts`, out: `report-page.${language}` }],
       ...forBrowsers,
-      plugins: [wordsOnly(language)],
+      plugins: [ofPage(language)],
     })
   await copyMigrations('dist/migrations')
   await keepCompiled()
@@ -299,11 +300,17 @@ function withoutHttp2() {
   }
 }
 
-/** The page of a report is in one language: it carries neither the words of the others, nor those of messages and portfolios. */
-function wordsOnly(language) {
+/**
+ * The page of a report is in one language: it carries neither the words of the others, nor those of messages and portfolios. Nor does it
+ * carry what a module sets up that is asked for nothing, or the parts of definitions that only other reports show.
+ */
+function ofPage(language) {
   return {
-    name: 'words-of-one-language',
-    setup: ({ onLoad }) => {
+    name: 'of-page',
+    setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /^\..+\.ts$/ }, ({ path, resolveDir }) => {
+        return { path: join(resolveDir, path), sideEffects: false }
+      })
       onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]index\.ts$/ }, ({ path }) => {
         const other = basename(dirname(path))
         if (other === language) return null
@@ -315,6 +322,10 @@ function wordsOnly(language) {
           contents: 'export const email = {}, markdown = {}, portfolio = {}, workbook = {}',
           loader: 'ts',
         }
+      })
+      onLoad({ filter: /[\\/]report[\\/]metrics[\\/]\w+\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        return { contents: text.replace(/^ {2}(?:missing|source):\s+'.*',$/gm, ''), loader: 'ts' }
       })
     },
   }
