@@ -26,7 +26,11 @@ let running: Promise<Browser> | undefined
 
 /** Pages with a storage of their own, in the one browser of this process, which ends with it. */
 export async function openBrowser(): Promise<BrowserContext> {
-  const args = process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu'] : []
+  const args = [
+    ...(process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu'] : []),
+    // Pages of the browser itself in each of its windows, which cost as much as a report.
+    '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
+  ]
   running ??= puppeteer.launch({ executablePath: chromium ?? '', args })
   return (await running).createBrowserContext()
 }
@@ -47,6 +51,29 @@ export interface Look {
   readonly isUndrawn?: boolean
 }
 
+/** The tab of each window that no test uses now: a new one costs more than a page in it. */
+const idle = new WeakMap<BrowserContext, Page>()
+
+/** A tab in front, with no way back to what was in it before. */
+async function takeTab(browser: BrowserContext): Promise<Page> {
+  const before = idle.get(browser)
+  if (before === undefined) return await browser.newPage()
+  idle.delete(browser)
+  const session = await before.createCDPSession()
+  await session.send('Page.resetNavigationHistory')
+  await session.detach()
+  await before.bringToFront()
+  return before
+}
+
+/** Keeps the tab for the next page, unless there is one. */
+async function leaveTab(browser: BrowserContext, tab: Page): Promise<void> {
+  if (idle.has(browser)) return await tab.close()
+  for (const event of ['console', 'pageerror', 'dialog', 'request'] as const) tab.off(event)
+  await tab.emulateMediaType()
+  idle.set(browser, tab)
+}
+
 /** Writes the page to a file, as a user has it, and opens that. */
 export async function openPage(browser: BrowserContext, data: PageData, look: Look = {}): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'rankline-page-'))
@@ -61,7 +88,7 @@ export async function openPage(browser: BrowserContext, data: PageData, look: Lo
         )
       : html,
   )
-  const page = await browser.newPage()
+  const page = await takeTab(browser)
   const mishaps: string[] = []
   const address = pathToFileURL(file).href
   page.on('console', (message) => {
@@ -77,7 +104,7 @@ export async function openPage(browser: BrowserContext, data: PageData, look: Lo
     if (request.url().split('#')[0] !== address && !request.url().startsWith('data:'))
       mishaps.push(`request: ${request.url()}`)
   })
-  if (look.bypassCsp === true) await page.setBypassCSP(true)
+  await page.setBypassCSP(look.bypassCsp === true)
   await page.emulateMediaFeatures([
     { name: 'prefers-color-scheme', value: look.scheme ?? 'light' },
     { name: 'prefers-reduced-motion', value: 'reduce' },
@@ -89,7 +116,7 @@ export async function openPage(browser: BrowserContext, data: PageData, look: Lo
     page,
     mishaps,
     [Symbol.asyncDispose]: async () => {
-      await page.close()
+      await leaveTab(browser, page)
       await rm(folder, { recursive: true })
     },
   }

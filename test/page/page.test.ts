@@ -43,6 +43,7 @@ afterAll(async () => {
 async function usualPage(hash = ''): Promise<Page> {
   shared ??= await openPage(browser, usual)
   const { page } = shared
+  await page.bringToFront()
   await page.setViewport({ width: 1280, height: 900 })
   // A dialog that was closed takes its keyword out of the address a moment later.
   await page.waitForFunction(
@@ -323,6 +324,8 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text(page, 'dialog[open] h2')).toBe(second)
     await page.keyboard.press('Escape')
     expect(await page.$('dialog[open]')).toBeNull()
+    // The focus moves when the browser tells that the dialog is closed.
+    await page.waitForFunction((name) => document.activeElement?.textContent?.includes(name), {}, `${second}`)
     await page.focus('#keywords tbody tr:nth-child(2) .row-button')
     await page.keyboard.press('ArrowUp')
     expect(await focused(page)).toContain(first)
@@ -333,7 +336,6 @@ describe.skipIf(chromium === undefined)(title, () => {
     await page.keyboard.press('Enter')
     await page.click('dialog [aria-label="Next keyword"]')
     await page.keyboard.press('Escape')
-    // The focus moves when the browser tells that the dialog is closed.
     await page.waitForFunction((name) => document.activeElement?.textContent?.includes(name), {}, `${second}`)
     await page.keyboard.press('ArrowUp')
     expect(await focused(page)).toContain(first)
