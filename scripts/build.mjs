@@ -302,12 +302,14 @@ function withoutHttp2() {
 
 /**
  * The page of a report is in one language: it carries neither the words of the others, nor those of messages and portfolios. Nor does it
- * carry what a module sets up that is asked for nothing, or the parts of definitions that only other reports show.
+ * carry what a module sets up that is asked for nothing, the rules by which links lead to one page, which the report has applied, or the
+ * parts of definitions that only other reports show.
  */
 function ofPage(language) {
   return {
     name: 'of-page',
     setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /[\\/]model[\\/]url\.ts$/ }, () => ({ path: resolve(page, 'addresses.ts') }))
       onResolve({ filter: /^\..+\.ts$/ }, ({ path, resolveDir }) => {
         return { path: join(resolveDir, path), sideEffects: false }
       })

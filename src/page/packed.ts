@@ -1,11 +1,6 @@
+import { pageAddress } from '../model/url.ts'
 import type { PageContent, PageData, PageSerp, SerpResult } from '../report/data.ts'
-import type {
-  DayCell,
-  ImportedHistory,
-  Keyword,
-  RankHistory,
-  RankSeries,
-} from '../report/history/rank-history.ts'
+import type { DayCell, RankHistory, RankSeries } from '../report/history/rank-history.ts'
 
 /** Class of the root element, while what stands in the file is not what its address asks for. */
 export const undrawn = 'undrawn'
@@ -16,7 +11,15 @@ export const pageScriptId = 'page-script'
 /** The element that holds the data; where no browser draws the page, with the data as they are. */
 export interface DataElement {
   readonly textContent: string
-  readonly drawn?: PageData
+  readonly drawn?: { readonly page: PageData; readonly addresses: Addresses }
+}
+
+/** Links that are written in another way than the address of their page, each with that. */
+export type Addresses = readonly (readonly [link: string, page: string])[]
+
+export function addressesOf({ history, links }: Pick<PageData, 'history' | 'links'>): Addresses {
+  const all = new Set([...history.links, ...links, ...history.keywords.flatMap(({ url }) => url ?? [])])
+  return [...all].map((link) => [link, pageAddress(link)] as const).filter(([link, page]) => link !== page)
 }
 
 /** A text that was deflated and is written in base64. */
@@ -42,14 +45,7 @@ interface PackedLinks {
   readonly parts: readonly (number | string)[]
 }
 
-/** The fields of an object in a fixed order, without their names. Few keywords are asked in a way of their own. */
-type PackedKeyword = readonly [
-  ...[query: Keyword['query'], asked: number],
-  ...[Keyword['tags'], Keyword['volume'], Keyword['url'], Keyword['labels']],
-  since?: string | null,
-  counted?: Keyword['counted'],
-]
-type PackedQuestion = readonly [Keyword['operation'], Keyword['kind'], Keyword['params']]
+/** The fields of a series in a fixed order, without their names. */
 type PackedSeries = readonly [
   ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
   ...[RankSeries['absentDepths'], RankSeries['links'], readonly number[]],
@@ -59,21 +55,15 @@ type PackedSeries = readonly [
  * The content of the HTML report as it stands in the file: nothing stands there twice, and names of fields not in every row. Most
  * results stay from day to day.
  */
-export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs' | 'features'> {
-  readonly history: Omit<RankHistory, 'keywords' | 'series' | 'links' | 'imported'> & {
-    /** Imported ranks, the points of each line as one text. */
-    readonly imported?: PackedImported
-    readonly keywords: readonly PackedKeyword[]
-    /** The ways in which keywords are asked. */
-    readonly asked: readonly PackedQuestion[]
+export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs'> {
+  readonly history: Omit<RankHistory, 'series' | 'links'> & {
     readonly series: readonly PackedSeries[]
     readonly links: PackedLinks
   }
   readonly links: PackedLinks
+  readonly addresses: Addresses
   /** Left out where there are none: the file of a client does not mention them. */
   readonly runs?: PageData['runs']
-  /** Keyword, then its changes. */
-  readonly features: readonly (readonly number[])[]
   readonly results: readonly PackedResult[]
   /**
    * Keyword, day and depth, then the first place of its results, and from there the place of each, from rank 1 on: results of a
@@ -84,19 +74,8 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
 
 export function packed(page: PageContent): PackedPage {
   const { history, period, compare, requestedPeriod, presentation, measure, citations, runs } = page
-  const asked = numbered<PackedQuestion>((one) => JSON.stringify(one))
-  const { imported, ...measured } = history
   const packedHistory = {
-    ...measured,
-    ...(imported === undefined ? {} : { imported: packedImported(imported) }),
-    keywords: history.keywords.map((keyword): PackedKeyword => {
-      const { query, operation, kind, params, tags, volume, url, labels, since, counted } = keyword
-      const way = asked.placeOf([operation, kind, params])
-      const one = [query, way, tags, volume, url, labels] as const
-      if (counted !== undefined) return [...one, since ?? null, counted]
-      return since === undefined ? one : [...one, since]
-    }),
-    asked: asked.all,
+    ...history,
     series: history.series.map(
       ({ keyword, target, cells, seen, absentDepths, links: ranking, places }): PackedSeries => [
         ...([keyword, target, packedCells(cells), seen] as const),
@@ -118,8 +97,9 @@ export function packed(page: PageContent): PackedPage {
     texts: page.texts,
     sites: page.sites,
     ...(runs.length === 0 ? {} : { runs }),
-    features: page.features.map(({ keyword, changes }) => [keyword, ...changes]),
+    features: page.features,
     links: packedLinks(page.links),
+    addresses: addressesOf(page),
     ...taken,
   }
 }
@@ -130,23 +110,13 @@ export function unpacked({
   history,
   links,
   runs = [],
-  features,
+  addresses: _,
   ...page
 }: PackedPage): PageData {
-  const { asked, imported, ...rest } = history
   return {
+    ...page,
     history: {
-      ...rest,
-      ...(imported === undefined ? {} : { imported: unpackedImported(imported) }),
-      keywords: history.keywords.map(([query, way, tags, volume, url, labels, since, counted]) => {
-        const [operation, kind, params] = asked[way] as PackedQuestion
-        const keyword = { query, operation, kind, params, tags, volume, url, labels }
-        return {
-          ...keyword,
-          ...(since == null ? {} : { since }),
-          ...(counted === undefined ? {} : { counted }),
-        }
-      }),
+      ...history,
       series: history.series.map(([keyword, target, cells, seen, absentDepths, ranking, places]) => ({
         keyword,
         target,
@@ -158,26 +128,9 @@ export function unpacked({
       })),
       links: unpackedLinks(history.links),
     },
-    ...page,
     runs,
-    features: features.map(([keyword = 0, ...changes]) => ({ keyword, changes })),
     links: unpackedLinks(links),
     serps: serps.map((serp) => unpackedSerp(serp, results)),
-  }
-}
-
-type PackedImported = Omit<ImportedHistory, 'lines'> & {
-  readonly lines: readonly (readonly [keyword: number, target: number, cells: string])[]
-}
-
-function packedImported({ lines, ...rest }: ImportedHistory): PackedImported {
-  return { ...rest, lines: lines.map(({ keyword, target, cells }) => [keyword, target, packedCells(cells)]) }
-}
-
-function unpackedImported({ lines, ...rest }: PackedImported): ImportedHistory {
-  return {
-    ...rest,
-    lines: lines.map(([keyword, target, cells]) => ({ keyword, target, cells: unpackedCells(cells) })),
   }
 }
 
@@ -243,13 +196,14 @@ export function unpackedSerp(
 }
 
 function packedLinks(links: readonly string[]): PackedLinks {
-  const hosts = numbered<string>((host) => host)
-  const parts: (number | string)[] = []
-  for (const link of links) {
+  const places = new Map<string, number>()
+  const parts = links.flatMap((link) => {
     const [host = ''] = /^[^/]*\/\/[^/]*/.exec(link) ?? []
-    parts.push(hosts.placeOf(host), link.slice(host.length))
-  }
-  return { hosts: hosts.all, parts }
+    const place = places.get(host) ?? places.size
+    places.set(host, place)
+    return [place, link.slice(host.length)]
+  })
+  return { hosts: [...places.keys()], parts }
 }
 
 function unpackedLinks({ hosts, parts }: PackedLinks): readonly string[] {
@@ -257,22 +211,6 @@ function unpackedLinks({ hosts, parts }: PackedLinks): readonly string[] {
     { length: parts.length / 2 },
     (_, link) => `${hosts[parts[2 * link] as number]}${parts[2 * link + 1]}`,
   )
-}
-
-/** Distinct values in a list; they are named by their place. */
-function numbered<T>(key: (value: T) => string) {
-  const all: T[] = []
-  const places = new Map<string, number>()
-  return {
-    all,
-    placeOf: (value: T): number => {
-      const name = key(value)
-      const place = places.get(name)
-      if (place !== undefined) return place
-      places.set(name, all.length)
-      return all.push(value) - 1
-    },
-  }
 }
 
 /** The first ranks, one letter each. */

@@ -2,7 +2,7 @@ import vm from 'node:vm'
 import { parseHTML } from 'linkedom'
 import { escaped } from '../output/markup.ts'
 import type { PageData } from '../report/data.ts'
-import type { DataElement } from './packed.ts'
+import { addressesOf, type DataElement } from './packed.ts'
 
 /** A page that its own script has drawn, in a window without a screen. */
 export interface DrawnPage {
@@ -41,7 +41,10 @@ function pageWindow(drawn: PageData): PageWindow {
   settable(HTMLSelectElement.prototype, 'value')
   Object.assign(HTMLElement.prototype, ofScreens)
   const elementById = document.getElementById.bind(document)
-  const element: DataElement = { textContent: '', drawn }
+  const element: DataElement = {
+    textContent: '',
+    drawn: { page: drawn, addresses: addressesOf(drawn) },
+  }
   Object.defineProperty(document, 'getElementById', {
     value: (id: string) => (id === 'page-data' ? element : elementById(id)),
   })

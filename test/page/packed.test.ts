@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packed, unpacked } from '../../src/page/packed.ts'
+import { knowAddresses, pageAddress } from '../../src/page/client/addresses.ts'
+import { addressesOf, packed, unpacked } from '../../src/page/packed.ts'
 import type { PageSerp, SerpResult } from '../../src/report/data.ts'
 import { aHistory, aPageOf, histories } from '../report/metrics/history.ts'
 import { samplePage } from './sample-page.ts'
@@ -47,6 +48,26 @@ test('a packed page is the same page', () => {
       expect(unpacked(JSON.parse(JSON.stringify(packed(page))))).toEqual(page)
     }),
   )
+})
+
+test('a page says which of its links lead to one page, without the rules by which they do', () => {
+  const tracked = 'https://a.example/desks?srsltid=AfmBOo#top'
+  const page = aPageOf(
+    { ...aHistory([{ cells: [1] }]), links: ['https://a.example/desks', tracked] },
+    { links: ['HTTPS://B.example', 'no link'] },
+  )
+  const addresses = addressesOf(page)
+  expect(addresses).toEqual([
+    [tracked, 'https://a.example/desks'],
+    ['HTTPS://B.example', 'https://b.example/'],
+  ])
+  expect(JSON.parse(JSON.stringify(packed(page))).addresses).toEqual(addresses)
+  knowAddresses(addresses)
+  expect([tracked, 'https://a.example/desks', 'no link'].map(pageAddress)).toEqual([
+    'https://a.example/desks',
+    'https://a.example/desks',
+    'no link',
+  ])
 })
 
 test('a usual page is a good deal smaller', () => {

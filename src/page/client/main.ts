@@ -4,6 +4,7 @@ import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { MovementGroup } from '../../report/history/movement.ts'
 import { curveName } from '../../report/metrics/figure.ts'
 import { type DataElement, inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
+import { knowAddresses } from './addresses.ts'
 import { controls } from './controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
 import { type Filters, hashOf, navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
@@ -257,5 +258,11 @@ function leadOf(view: View): string {
 /** Reads the data in the page: JSON that is deflated and written in base64. */
 async function pageData(): Promise<PageData> {
   const { textContent, drawn } = document.getElementById('page-data') as DataElement
-  return drawn ?? unpacked(JSON.parse(await inflated(textContent)) as PackedPage)
+  const { page, addresses } = drawn ?? opened(JSON.parse(await inflated(textContent)))
+  knowAddresses(addresses)
+  return page
+}
+
+function opened(packed: PackedPage): NonNullable<DataElement['drawn']> {
+  return { page: unpacked(packed), addresses: packed.addresses }
 }
