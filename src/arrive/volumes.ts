@@ -31,13 +31,6 @@ export interface VolumeOptions {
   readonly today: number
 }
 
-interface ReadVolumes {
-  readonly source: string
-  readonly rows: readonly VolumeRow[]
-  /** Rows without a volume. */
-  readonly empty: number
-}
-
 /** What low spending accounts are shown in place of numbers, and the range that each stands for. */
 const buckets: ReadonlyMap<number, readonly [least: number, most: number]> = new Map([
   [0, [0, 10]],
@@ -56,7 +49,15 @@ const mostTitles = 10
 const leastSteps = 5
 
 /** Reads search volumes from a file. Throws a sentence where a row cannot be read; then nothing is to be stored. */
-export async function readVolumes(path: string, options: VolumeOptions): Promise<ReadVolumes> {
+export async function readVolumes(
+  path: string,
+  options: VolumeOptions,
+): Promise<{
+  readonly source: string
+  readonly rows: readonly VolumeRow[]
+  /** Rows without a volume. */
+  readonly empty: number
+}> {
   const files = await inputFiles(path)
   const [file] = files
   if (file === undefined || files.length > 1)

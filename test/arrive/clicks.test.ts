@@ -7,8 +7,13 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
-import { propertyInName, tableOfQueries, uiTable } from '../../src/arrive/clicks/layout.ts'
-import { readDay, siteOfProperty } from '../../src/arrive/clicks/rows.ts'
+import {
+  propertyInName,
+  readDay,
+  siteOfProperty,
+  tableOfQueries,
+  uiTable,
+} from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/sums.ts'

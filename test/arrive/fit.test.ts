@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { isBrandWord } from '../../src/arrive/clicks/counted.ts'
 import { decreasing, fitCurve, heldOut, isHeldOut, type KeywordSamples } from '../../src/arrive/clicks/fit.ts'
-import { isBrandWord } from '../../src/arrive/clicks/suggest.ts'
 import { defaultCurve } from '../../src/report/ctr.ts'
 
 /** Numbers from 0 to 1 that are the same each time. */

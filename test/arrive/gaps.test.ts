@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { clustersOf } from '../../src/arrive/clusters/clusters.ts'
-import { gapsDocument, gapsOf } from '../../src/arrive/clusters/gaps.ts'
+import { clustersOf, gapsDocument, gapsOf } from '../../src/arrive/clusters/clusters.ts'
 import type { MarketKeyword } from '../../src/arrive/clusters/keywords.ts'
 
 type Seen = readonly [label: string, own: 0 | 1, rank: number | null | 'unknown']

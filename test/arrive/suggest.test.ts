@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type CountedQuery, suggest } from '../../src/arrive/clicks/suggest.ts'
-import { withRows } from '../../src/arrive/list-rows.ts'
+import { type CountedQuery, suggest } from '../../src/arrive/clicks/counted.ts'
+import { withRows } from '../../src/arrive/job-file.ts'
 
 const query = (
   text: string,

@@ -5,21 +5,16 @@ import { dayText } from '../../model/time.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { digestOf, type InputFile, inputFiles } from '../input-files.ts'
-import { propertyInName, tableOfQueries, type UiTable } from './layout.ts'
 import { type RecognisedFile, recognise } from './read-files.ts'
-import { type AddOptions, readDay, rowSink, siteOfProperty } from './rows.ts'
-
-export interface AddedClicks {
-  readonly id: number
-  /** False where the same content stood there before: nothing was stored. */
-  readonly isNew: boolean
-  readonly rows: number
-  readonly otherSearches: number
-  /** Files that say nothing of clicks by query, page or day. */
-  readonly leftOut: readonly string[]
-  /** What a reader should know, in one sentence each. */
-  readonly warnings: readonly string[]
-}
+import {
+  type AddOptions,
+  propertyInName,
+  readDay,
+  rowSink,
+  siteOfProperty,
+  tableOfQueries,
+  type UiTable,
+} from './rows.ts'
 
 type UiFile = Extract<RecognisedFile, { readonly kind: 'ui' }>
 type RowsFile = Extract<RecognisedFile, { readonly kind: 'rows' }>
@@ -35,7 +30,17 @@ export async function addClicks(
   store: Pick<Store, 'clickAdditionOf' | 'draftClicks'>,
   path: string,
   { now, ...options }: AddOptions & { readonly now: number },
-): Promise<AddedClicks> {
+): Promise<{
+  readonly id: number
+  /** False where the same content stood there before: nothing was stored. */
+  readonly isNew: boolean
+  readonly rows: number
+  readonly otherSearches: number
+  /** Files that say nothing of clicks by query, page or day. */
+  readonly leftOut: readonly string[]
+  /** What a reader should know, in one sentence each. */
+  readonly warnings: readonly string[]
+}> {
   const files = await inputFiles(path)
   const found: RecognisedFile[] = []
   for (const file of files) found.push(await recognise(file))

@@ -139,15 +139,6 @@ export interface KeywordSamples {
   readonly samples: readonly RankSample[]
 }
 
-/** What a curve foretells of keywords that it was not fitted to. */
-export interface HeldOut {
-  readonly keywords: number
-  readonly clicks: number
-  readonly foretold: number
-  /** What the default curve foretells of the same. */
-  readonly byDefault: number
-}
-
 /** Every fifth keyword is held out, by its text: the same ones each time. */
 export function isHeldOut(keyword: string): boolean {
   let hash = 0x811c9dc5
@@ -156,7 +147,16 @@ export function isHeldOut(keyword: string): boolean {
 }
 
 /** Foretells the clicks of held-out keywords by their impressions and ranks, with a curve that was fitted to the others. */
-export function heldOut(all: readonly KeywordSamples[], defaultRates: readonly number[]): HeldOut {
+export function heldOut(
+  all: readonly KeywordSamples[],
+  defaultRates: readonly number[],
+): {
+  readonly keywords: number
+  readonly clicks: number
+  readonly foretold: number
+  /** What the default curve foretells of the same. */
+  readonly byDefault: number
+} {
   const others = all.filter(({ keyword }) => !isHeldOut(keyword))
   const curve = fitCurve(
     others.flatMap(({ samples }) => samples),

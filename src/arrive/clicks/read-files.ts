@@ -14,8 +14,7 @@ import {
   textRow,
 } from '../csv.ts'
 import { type InputFile, linesOf, startOf, textOfStart, utf8Chunks } from '../input-files.ts'
-import { type ClickLayout, isComparison, layoutOf, type UiTable, uiTable } from './layout.ts'
-import type { RowReader } from './rows.ts'
+import { type ClickLayout, isComparison, layoutOf, type RowReader, type UiTable, uiTable } from './rows.ts'
 
 /** What a file is. */
 export type RecognisedFile =

@@ -3,11 +3,163 @@ import { memoized } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
-import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
-import { countryCode } from '../../store/sqlite/clicks/draft.ts'
+import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import { emptyRow } from '../../store/sqlite/clicks/sums.ts'
 import { twoLetters } from '../countries.ts'
-import type { ClickField, ClickLayout } from './layout.ts'
+import type { TextRow } from '../csv.ts'
+
+/** What a column of rows by name says. */
+type ClickField =
+  | 'date'
+  | 'query'
+  | 'page'
+  | 'country'
+  | 'searchType'
+  | 'anonymous'
+  | 'property'
+  | 'clicks'
+  | 'impressions'
+  /** Average, from 1 on. */
+  | 'position'
+  /** Sum over the impressions, from 0 on. */
+  | 'positionSum'
+
+/** Names of columns in the API, in the bulk export, and in what connectors and scripts make of them. */
+const names: Readonly<Record<ClickField, readonly string[]>> = {
+  date: ['date', 'data_date', 'day'],
+  query: ['query', 'queries', 'search_query', 'keyword', 'top_queries'],
+  page: ['page', 'url', 'landing_page', 'top_pages'],
+  country: ['country', 'country_code'],
+  searchType: ['search_type', 'searchtype', 'type'],
+  anonymous: ['is_anonymized_query'],
+  property: ['site_url', 'property', 'site'],
+  clicks: ['clicks'],
+  impressions: ['impressions'],
+  position: ['position', 'average_position', 'avg_position'],
+  positionSum: ['sum_position', 'sum_top_position'],
+}
+
+const fieldOf = new Map(
+  Object.entries(names).flatMap(([field, all]) => all.map((name) => [name, field as ClickField] as const)),
+)
+
+/** The places of what rows say; -1 where they do not say it. */
+export type ClickLayout = Readonly<Record<ClickField, number>>
+
+/** What the columns of a table are; null where it is none of clicks. Of two columns that say the same the first one counts. */
+export function layoutOf(columns: readonly string[]): ClickLayout | null {
+  const layout = Object.fromEntries(Object.keys(names).map((field) => [field, -1])) as Record<
+    ClickField,
+    number
+  >
+  for (const [place, column] of columns.entries()) {
+    const field = fieldOf.get(
+      column
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[\s-]+/g, '_'),
+    )
+    if (field !== undefined && layout[field] === -1) layout[field] = place
+  }
+  const { clicks, impressions, position, positionSum, date, query, page } = layout
+  const isComplete = clicks !== -1 && impressions !== -1 && (position !== -1 || positionSum !== -1)
+  return isComplete && (date !== -1 || query !== -1 || page !== -1) ? layout : null
+}
+
+/** What a table of the UI export is about, by its shape alone: its words are in the language of the account. */
+export interface UiTable {
+  readonly about: 'date' | 'page' | 'other'
+  readonly rows: readonly UiRow[]
+}
+
+interface UiRow {
+  readonly label: string
+  readonly clicks: number
+  readonly impressions: number
+  /** Average, from 1 on. */
+  readonly position: number
+  readonly line: number
+}
+
+const isDayText = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
+const isRate = (text: string): boolean => /^\d{1,3}(?:[.,]\d+)?[\s\u00a0\u202f]?%$/.test(text)
+
+/** A whole number with or without signs between its thousands; null where it is none. */
+function wholeOf(text: string): number | null {
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, '')
+  if (/^\d+$/.test(plain)) return Number(plain)
+  return /^\d{1,3}(?:[.,]\d{3})+$/.test(plain) ? Number(plain.replace(/[.,]/g, '')) : null
+}
+
+function decimalOf(text: string): number | null {
+  return /^\d+(?:[.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : null
+}
+
+/**
+ * Reads a table of five columns: what it is about, clicks, impressions, rate in percent, position. Null where the first row has another
+ * shape; the message of a later row that has one.
+ */
+export function uiTable(
+  rows: readonly TextRow[],
+): UiTable | null | { readonly line: number; readonly mistake: string } {
+  const read: UiRow[] = []
+  for (const { cells, line } of rows) {
+    const [label = '', clicks = '', impressions = '', rate = '', position = ''] = cells.map((cell) =>
+      cell.trim(),
+    )
+    const numbers = [wholeOf(clicks), wholeOf(impressions), decimalOf(position)] as const
+    if (cells.length !== 5 || !isRate(rate) || numbers.includes(null)) {
+      if (read.length === 0) return null
+      return {
+        line,
+        mistake: 'the row has another form than those above it: the file may be cut. Export it again',
+      }
+    }
+    const [clickCount, seen, average] = numbers as readonly [number, number, number]
+    read.push({ label, clicks: clickCount, impressions: seen, position: average, line })
+  }
+  if (read.length === 0) return null
+  const about = read.every(({ label }) => isDayText(label))
+    ? 'date'
+    : read.every(({ label }) => /^https?:\/\//.test(label))
+      ? 'page'
+      : 'other'
+  return { about, rows: read }
+}
+
+/** Whether a header is that of two periods beside each other. */
+export function isComparison(cells: readonly string[], first: readonly string[] | undefined): boolean {
+  return (
+    cells.length === 9 && first?.length === 9 && [5, 6].every((place) => isRate((first[place] ?? '').trim()))
+  )
+}
+
+/** What the file of queries is called in some languages. */
+const queriesName =
+  /^(quer(ies|y)|(such)?anfragen|suchbegriffe|requ[eê]tes|consultas|query|zapytania|dotazy|zoekopdrachten|f[öo]rfr[åa]gningar|sorgular|запросы|クエリ|查询|검색어)\b/iu
+
+/**
+ * Which of several tables that are about no day and no page is that of queries: by its name, else the first one in an archive, where Search
+ * Console puts them in the order of its tabs, else the longest. -1 for none.
+ */
+export function tableOfQueries(
+  tables: readonly { readonly base: string; readonly rows: number }[],
+  isArchive: boolean,
+): number {
+  const named = tables.findIndex(({ base }) => queriesName.test(base.normalize('NFC')))
+  if (named !== -1) return named
+  if (isArchive && tables.length > 1) return 0
+  const most = Math.max(...tables.map(({ rows }) => rows))
+  return tables.findIndex(({ rows }) => rows === most)
+}
+
+/** The property that the name of a download says; null where it says none. */
+export function propertyInName(name: string): string | null {
+  const [, scheme, host] = name.match(/^(https?)_{3}([\w.-]+?)_?-[^\d]/) ?? []
+  if (scheme !== undefined && host !== undefined) return `${scheme}://${host.replace(/_+$/, '')}/`
+  const [, domain] = name.match(/^((?:[a-z0-9-]+\.)+[a-z]{2,})-[^\d.]+-\d{4}-\d{2}-\d{2}/i) ?? []
+  return domain === undefined ? null : `sc-domain:${domain.toLowerCase()}`
+}
 
 /** One row at a time, whatever kind of file it comes from. */
 export interface RowReader {

@@ -1,4 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
+import { closestMatch } from '../../model/text.ts'
 import {
   type ImportResult,
   type ImportSink,
@@ -6,12 +7,15 @@ import {
   tryImport,
 } from '../../store/sqlite/imports/imports.ts'
 import { inputFiles } from '../input-files.ts'
-import type { ForeignFormat, ImportOptions } from './format.ts'
-import { formatNamed, formatOf } from './registry.ts'
-import { type ForeignFile, openForeignFile } from './source.ts'
+import { type ForeignFile, type ForeignFormat, type ImportOptions, openForeignFile } from './format.ts'
+import { bisibilityFormat } from './formats/bisibility.ts'
+import { databaseFormats } from './formats/databases.ts'
+import { exportFormats } from './formats/exports.ts'
+import { serposcopeFormats } from './formats/serposcope.ts'
+import { tableFormat } from './table.ts'
 
 /** What is imported, and into which database. */
-export interface ImportCall {
+interface ImportCall {
   /** A file, or a folder or an archive of which each file is read that is of a known format. */
   readonly path: string
   /** The format; null where it is recognised. */
@@ -74,9 +78,11 @@ export async function importFiles(call: ImportCall): Promise<Imported> {
   return { ...result, files: read, strangers }
 }
 
-/** Where columns are named, it is a table, whatever else it may look like. */
+/** The format of a file, by what is in it; null where none knows it. Where columns are named, it is a table, whatever else it may look like. */
 function formatFor(file: ForeignFile, { options }: ImportCall): ForeignFormat | null {
-  return options.columns.size > 0 && file.tables === null ? formatNamed('table') : formatOf(file)
+  return options.columns.size > 0 && file.tables === null
+    ? tableFormat
+    : (formats.find((format) => format.recognise(file)) ?? null)
 }
 
 function unrecognised(file: ForeignFile): UsageError {
@@ -89,4 +95,25 @@ function unrecognised(file: ForeignFile): UsageError {
       ? 'Name its columns with --column query=NAME --column date=NAME --column rank=NAME, or its format with --as'
       : 'Name its format with --as'
   return new UsageError(`${file.name} is of no format that is known: ${has}. ${how}`)
+}
+
+/** Every format; the first one that recognises a file reads it. */
+export const formats: readonly ForeignFormat[] = [
+  ...databaseFormats,
+  ...serposcopeFormats,
+  bisibilityFormat,
+  ...exportFormats,
+  // Takes every table with names that it knows: after all others.
+  tableFormat,
+]
+
+/** The format of that name. */
+function formatNamed(name: string): ForeignFormat {
+  const found = formats.find((format) => format.name === name)
+  if (found !== undefined) return found
+  const names = formats.map((format) => format.name)
+  const near = closestMatch(name, names)
+  throw new UsageError(
+    `There is no format '${name}'. ${near === null ? `Write one of ${names.join(', ')}` : `Did you mean ${near}?`}`,
+  )
 }

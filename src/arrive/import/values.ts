@@ -50,7 +50,7 @@ function monthOf(name = ''): number {
 }
 
 /** What a cell says of a rank. */
-export type RankCell =
+type RankCell =
   | { readonly rank: number }
   /** Looked for among so many results, and not found. */
   | { readonly absentFrom: number }

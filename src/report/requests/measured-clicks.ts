@@ -1,4 +1,9 @@
-import { type CountedSpan, countedSpans } from '../../arrive/clicks/counted.ts'
+import {
+  type CountedQuery,
+  type CountedSpan,
+  countedSpans,
+  isBrandWord,
+} from '../../arrive/clicks/counted.ts'
 import {
   type FittedRank,
   fitCurve,
@@ -7,7 +12,6 @@ import {
   type RankSample,
 } from '../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../arrive/clicks/rows.ts'
-import { type CountedQuery, isBrandWord } from '../../arrive/clicks/suggest.ts'
 import { groupedBy } from '../../model/maps.ts'
 import { countryOfParams } from '../../model/query.ts'
 import { grouped } from '../../model/text.ts'

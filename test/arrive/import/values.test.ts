@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { proposedJob } from '../../../src/arrive/import/job-file.ts'
 import { volumeIn } from '../../../src/arrive/import/values.ts'
+import { proposedJob } from '../../../src/arrive/job-file.ts'
 import type { ImportResult } from '../../../src/store/sqlite/imports/imports.ts'
 
 test.each([

@@ -1,8 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
 import { countryNamed } from '../../countries.ts'
 import { utf8Chunks } from '../../input-files.ts'
-import { type ForeignFormat, siteGuess } from '../format.ts'
-import type { ForeignFile } from '../source.ts'
+import { type ForeignFile, type ForeignFormat, siteGuess } from '../format.ts'
 import { readDay, readLink } from '../values.ts'
 
 interface BisibilityKeyword {
@@ -12,13 +11,6 @@ interface BisibilityKeyword {
   readonly target_url?: unknown
   readonly tags?: unknown
   readonly rankingHistory?: unknown
-}
-
-interface BisibilityCheck {
-  readonly checkedAt?: unknown
-  readonly position?: unknown
-  readonly rankingUrl?: unknown
-  readonly requestedDepth?: unknown
 }
 
 /** The package that Bisibility exports. It holds completed checks alone: no position is not found within the depth. */
@@ -34,7 +26,12 @@ export const bisibilityFormat: ForeignFormat = {
     const siteFor = siteGuess(file, options)
     for await (const keyword of keywordsIn(file)) {
       const history = Array.isArray(keyword.rankingHistory)
-        ? (keyword.rankingHistory as BisibilityCheck[])
+        ? (keyword.rankingHistory as {
+            readonly checkedAt?: unknown
+            readonly position?: unknown
+            readonly rankingUrl?: unknown
+            readonly requestedDepth?: unknown
+          }[])
         : []
       if (version !== 6 && history.length > 0)
         throw new UsageError(

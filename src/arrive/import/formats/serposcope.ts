@@ -1,17 +1,16 @@
 import { UsageError } from '../../../model/errors.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
+import { countryNamed } from '../../countries.ts'
 import { linesOf, utf8Chunks } from '../../input-files.ts'
-import type { ForeignFormat } from '../format.ts'
-import type { ForeignFile } from '../source.ts'
+import type { ForeignFile, ForeignFormat } from '../format.ts'
+import { dayIn, type ForeignTable, tableIn } from '../table.ts'
 import { readDay, readLink, siteOf } from '../values.ts'
-import { serposcopeCountry, unranked } from './serposcope-csv.ts'
-import { linksOf } from './serposcope-serp.ts'
 
 /**
  * The whole database of Serposcope as SQL, packed or not: ranks, and every result page. Tables that hold secrets (users, proxies,
  * settings) are passed over unread.
  */
-export const serposcopeFormat: ForeignFormat = {
+const serposcopeFormat: ForeignFormat = {
   name: 'serposcope',
   tool: 'serposcope',
   title: 'Serposcope, SQL export of the whole database',
@@ -140,3 +139,159 @@ function* valuesOf(text: string, where: string): Generator<readonly SqlValue[]> 
     while (text[at] === ',' || text[at] === ' ') at += 1
   }
 }
+
+/** The columns of the CSV of a target. */
+const ofTarget = [
+  'date',
+  'rank',
+  'url',
+  'target',
+  'keyword',
+  'device',
+  'country',
+  'datacenter',
+  'local',
+  'custom',
+]
+/** Cells behind the address, which is not escaped: each comma of it makes one cell more. */
+const behind = ofTarget.length - 3
+
+/** What stands for not found. A search that came back empty has it, too. */
+const unranked = 32_767
+const unrankedReason = '32767 stands for not found and for a search that came back empty'
+
+/** The ranks of a target that Serposcope exports as CSV. */
+const serposcopeCsvFormat: ForeignFormat = {
+  name: 'serposcope-csv',
+  tool: 'serposcope',
+  title: 'Serposcope, CSV of a target',
+  sameDay: 'last',
+  recognise: (file) => tableIn(file, isTargetCsv) !== null,
+  read: async (file, into, options) => {
+    const table = tableIn(file, isTargetCsv) as ForeignTable
+    await table.eachRow((row) => {
+      const cells = row.cells()
+      if (cells.length < ofTarget.length)
+        throw new UsageError(
+          `${row.where()}: the row has ${cells.length} cells, and Serposcope writes ${ofTarget.length}. The file is cut off: export it again`,
+        )
+      const [date = '', place = ''] = cells
+      const url = cells.slice(2, -behind).join(',')
+      const [target = '', text = '', device = '', country = '', datacenter = '', local = '', custom = ''] =
+        cells.slice(-behind)
+      const day = dayIn(row, date, options)
+      const query = into.query({
+        text,
+        gl: serposcopeCountry(country),
+        location: local || null,
+        device: /^m/i.test(device) ? 'mobile' : 'desktop',
+        engine: [datacenter, custom].filter((part) => part !== '').join(' ') || null,
+      })
+      const series = into.series(query, siteOf(options.target ?? target), 'organic')
+      const rank = Number(place)
+      if (place === '') into.unknown(series, day, 'an empty cell: it was not checked')
+      else if (rank >= 1 && rank < unranked) into.ranked(series, day, rank, readLink(url))
+      else into.unknown(series, day, unrankedReason)
+    })
+  },
+}
+
+function isTargetCsv(header: ReadonlySet<string>): boolean {
+  return ofTarget.every((name) => header.has(name))
+}
+
+/** Serposcope writes two underscores where a search has no country. */
+function serposcopeCountry(country: string): string | null {
+  return country === '' || country === '__' ? null : (countryNamed(country) ?? country.toLowerCase())
+}
+
+/**
+ * The links of a result page in the order of their ranks; null where the bytes are not those of a page. A page is the length of its text as
+ * four bytes, then an LZ4 block.
+ */
+function linksOf(blob: Buffer): readonly string[] | null {
+  if (blob.length < 4) return null
+  const plain = decompressed(blob.subarray(4), blob.readUInt32BE(0))
+  return plain === null ? null : readPage(plain)
+}
+
+/** More than any page of results takes. */
+const mostBytes = 64 * 1024 * 1024
+
+/** An LZ4 block: literals and copies of what was written before, in turns. */
+function decompressed(block: Buffer, length: number): Buffer | null {
+  if (length > mostBytes) return null
+  const plain = Buffer.alloc(length)
+  let [from, to] = [0, 0]
+  /** A length of which four bits stand in the token: 15 says that bytes follow, up to one that is not 255. */
+  const longer = (start: number): number => {
+    if (start < 15) return start
+    let sum = start
+    for (;;) {
+      const more = block[from]
+      from += 1
+      if (more === undefined) return Number.POSITIVE_INFINITY
+      sum += more
+      if (more !== 255) return sum
+    }
+  }
+  while (from < block.length) {
+    const token = block[from] as number
+    from += 1
+    const literals = longer(token >> 4)
+    if (from + literals > block.length || to + literals > length) return null
+    block.copy(plain, to, from, from + literals)
+    from += literals
+    to += literals
+    if (from === block.length) break
+    if (from + 2 > block.length) return null
+    const distance = block.readUInt16LE(from)
+    from += 2
+    const copied = longer(token & 15) + 4
+    if (distance === 0 || distance > to || to + copied > length) return null
+    // What is copied may overlap what is written: byte by byte.
+    for (let end = to + copied; to < end; to++) plain[to] = plain[to - distance] as number
+  }
+  return to === length ? plain : null
+}
+
+/** A version (0), how many results, and each with its address and its former ranks. */
+function readPage(plain: Buffer): readonly string[] | null {
+  try {
+    if (plain[0] !== 0) return null
+    const count = plain.readUInt16BE(1)
+    const links: string[] = []
+    let at = 3
+    for (let index = 0; index < count; index++) {
+      const length = plain.readUInt16BE(at)
+      at += 2
+      if (at + length >= plain.length) return null
+      links.push(modifiedUtf8(plain.subarray(at, at + length)))
+      at += length
+      at += 1 + plain.readUInt8(at) * 4
+    }
+    return at <= plain.length ? links : null
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Text as Java writes it: each half of a pair of surrogates in three bytes, and NUL in two. */
+function modifiedUtf8(bytes: Buffer): string {
+  if (bytes.every((byte) => byte < 0x80)) return bytes.toString('latin1')
+  const units: number[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const [a, b, c] = [bytes[at] as number, bytes[at + 1] ?? 0, bytes[at + 2] ?? 0]
+    if (a < 0x80) units.push(a)
+    else if (a < 0xe0) units.push(((a & 0x1f) << 6) | (b & 0x3f))
+    else units.push(((a & 0x0f) << 12) | ((b & 0x3f) << 6) | (c & 0x3f))
+    at += a < 0x80 ? 1 : a < 0xe0 ? 2 : 3
+  }
+  let text = ''
+  for (const unit of units) text += String.fromCharCode(unit)
+  return text
+}
+
+/** What Serposcope writes: its whole database, and the ranks of a target. */
+export const serposcopeFormats: readonly ForeignFormat[] = [serposcopeFormat, serposcopeCsvFormat]

@@ -5,9 +5,13 @@ import {
   clusterRows,
   clustersDocument,
   clustersOf,
+  type Gap,
+  gapColumns,
+  gapRows,
+  gapsDocument,
+  gapsOf,
   suggestedViews,
 } from '../../../arrive/clusters/clusters.ts'
-import { type Gap, gapColumns, gapRows, gapsDocument, gapsOf } from '../../../arrive/clusters/gaps.ts'
 import { importedKeywords, keywordsOf, newestRuns } from '../../../arrive/clusters/keywords.ts'
 import { billableOperation } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
