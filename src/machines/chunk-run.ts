@@ -52,6 +52,8 @@ export interface ChunkRunOptions
   ) => ApiClient
   /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
   readonly isHeld: () => boolean
+  /** Whether the rate limit holds its calls back, and not that others are in flight. */
+  readonly isPaced: () => boolean
   readonly clock: Clock
   /** What the calls for chunks of its run came to: the next one begins with what is known. */
   readonly counts: CallCounts
@@ -77,7 +79,15 @@ export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Pr
   const run = await planHere(memory, chunk)
   const known = await layIn(memory, run, chunk, options.keyHash)
   const { calls } = journal
-  const store = journaledStore({ memory, calls, lease: chunk, queries: chunk.queries, known, onLost })
+  const store = journaledStore({
+    memory,
+    calls,
+    lease: chunk,
+    queries: chunk.queries,
+    known,
+    onLost,
+    isPaced: options.isPaced,
+  })
   const { limits } = await collect(
     {
       random: options.random,
@@ -263,6 +273,7 @@ function journaledStore({
   queries,
   known,
   onLost,
+  isPaced,
 }: {
   /** The store of this chunk alone. */
   readonly memory: CollectStore
@@ -276,6 +287,7 @@ function journaledStore({
   }
   /** Called once when the lease was lost. */
   readonly onLost: () => void
+  readonly isPaced: () => boolean
 }): CollectStore {
   const tasks = new Map<number, SharedTask>()
   const reused = new Set<number>()
@@ -360,7 +372,8 @@ function journaledStore({
       const { query, page } = call.task as SharedTask
       const { fetchedAt, encoding, settlement, task } = answer
       const packed = encoding === null ? await compress(answer.body) : { encoding, body: answer.body }
-      await calls.answer(call, settlement, { call: call.id, query, page, fetchedAt, ...packed })
+      const stored = { call: call.id, query, page, fetchedAt, ...packed }
+      await calls.answer(call, settlement, stored, isPaced() ? 'soon' : 'at-once')
       const answerId = await memory.saveAnswer({ ...answer, ...packed })
       known.byAnswer.set(answerId, call.id)
       answerOf.set(task.id, call.id)

@@ -39,8 +39,9 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
 
 /** Chunks that are written with one statement. */
 const chunksInGroup = 100
-/** How long between two looks at what the workers have done. */
+/** How long between two looks at what the workers have done; at most, while they have enough released chunks to take. */
 const pollEveryMs = 250
+const longestPollMs = 1_000
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
 /** Chunks that workers have until an answer could be used: a run that begins badly wastes no more than on one machine. */
@@ -72,6 +73,7 @@ export async function collectOnMachines(
   let leftOut: readonly SkippedQueries[] = []
   let before: number | null = null
   let limits: Release['limits'] = new Map()
+  let pauseMs = pollEveryMs
 
   try {
     const account = await reader.read()
@@ -84,7 +86,10 @@ export async function collectOnMachines(
       // Looked at first: what the workers did by then is here afterwards, and is not put into chunks again.
       const states = await statesOf(journal, ids)
       await sync()
-      const ahead = isTried(await progress()) ? releasedAhead + states.leased : untriedChunks - states.leased
+      const isUsed = isTried(await progress())
+      const ahead = isUsed ? releasedAhead + states.leased : untriedChunks - states.leased
+      const hasEnough = isUsed && states.released * 2 >= ahead
+      pauseMs = hasEnough ? Math.min(pauseMs * 2, longestPollMs) : pollEveryMs
       const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
       if (isDead) stop.request(deadChunks)
       if (states.planned > 0) {
@@ -105,7 +110,7 @@ export async function collectOnMachines(
         if (!stop.signal.aborted && !(await chunking.add())) break
       }
       await noWorker(states)
-      await sleep(clock, pollEveryMs, stop.signal).catch(() => {})
+      await sleep(clock, pauseMs, stop.signal).catch(() => {})
     }
   } catch (error) {
     if (error instanceof UsageUnavailable) stop.request(error.stop)

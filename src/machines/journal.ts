@@ -553,8 +553,17 @@ export interface SharedCalls {
   begin(lease: ChunkLease, call: NewSharedCall): Promise<void>
   /** Settles a call that brought no answer; a free lookup is written with its settlement. Not refused when the lease was lost. */
   settle(call: NewSharedCall, settlement: Settlement): Promise<void>
-  /** Stores an answer and settles its call as billed. Not refused when the lease was lost: it was paid for. */
-  answer(call: NewSharedCall, settlement: Settlement | null, answer: StoredAnswer): Promise<void>
+  /**
+   * Stores an answer and settles its call as billed. Not refused when the lease was lost: it was paid for.
+   *
+   * @param when `soon`: it may wait a moment for others, and is written with them
+   */
+  answer(
+    call: NewSharedCall,
+    settlement: Settlement | null,
+    answer: StoredAnswer,
+    when?: 'at-once' | 'soon',
+  ): Promise<void>
   /** Notes that the service took a call as an asynchronous job. */
   acceptJob(call: NewSharedCall, settlement: Settlement, jobId: string): Promise<void>
   /** Ends a job without an answer: not billed (0), or not known (null). */

@@ -118,6 +118,8 @@ const leadsAhead = 3
  * is left unused that calls may be late by 75 ms before a second has one too many.
  */
 const graceMs = 20
+/** Calls that leave within so long after one that is let through are let through with it, and written together. */
+const togetherMs = 120
 /** Without a limit it is asked so often whether there is one, or a refusal. */
 const unlimitedForMs = 500
 /** What writing a call takes at first; then the longest time lately, which decays by 2 % per call. */
@@ -242,10 +244,10 @@ function goOn(state: LimiterState, now: number): Step {
       now,
     )
   }
-  for (;;) {
+  for (let { leadMs } = next; ; leadMs = next.leadMs + togetherMs) {
     const [call] = next.waiting
     const sendTime = next.sendTimes[next.underWay]
-    if (call === undefined || sendTime === undefined || sendTime - next.leadMs > now) break
+    if (call === undefined || sendTime === undefined || sendTime - leadMs > now) break
     effects.push({ kind: 'let-through', id: call.id, needsTime: true })
     next = { ...next, waiting: next.waiting.slice(1), underWay: next.underWay + 1 }
   }
@@ -520,7 +522,9 @@ export function sharedLimiter(options: SharedLimiterOptions) {
     throttledFor: () => (state.refusedSince === null ? null : clock.monotonic() - state.refusedSince),
     /** Calls that wait or are in flight; free lookups do not count. */
     busy: () => places.busy(),
-  } satisfies RateLimiter & { busy(): number; ofJob(job: string): RateLimiter['acquire'] }
+    /** Whether calls wait for their send times, and not for the end of others: nothing is lost where one ends a little later. */
+    isPaced: () => clock.monotonic() >= state.unlimitedUntil && places.busy() < concurrency,
+  } satisfies RateLimiter & { busy(): number; isPaced(): boolean; ofJob(job: string): RateLimiter['acquire'] }
 }
 
 /** The calls in flight, at most so many. Who leaves hands its place over, so that all come in their turn. */

@@ -269,7 +269,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     await using memory = await options.openMemory()
     const stopped = AbortSignal.any([stop.signal, lost.signal])
     const own = { concurrency: mostTasks, memory, stop: stopped, onBegun, counts: countsOf(chunk.run) }
-    const how = await runChunk({ ...options, ...own, isHeld: () => isHeld(chunk.chunk) }, chunk)
+    const holds = { isHeld: () => isHeld(chunk.chunk), isPaced: limiter.isPaced }
+    const how = await runChunk({ ...options, ...own, ...holds }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)
     if ('stop' in how || (chunk.isClosed && how.state === 'released')) await wait(afterStopMs)

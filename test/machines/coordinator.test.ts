@@ -16,16 +16,11 @@ const transaction = {
 }
 const blocked = { from: '5', until: '9', blockedBy: { ...transaction, since: Date.UTC(2026, 2, 1, 9, 30) } }
 
-test.each([
-  [false, 'while their answers are read'],
-  [true, 'and what a transaction keeps back'],
-])('what workers bring (%s: %s) is not put into chunks again', async (kept) => {
-  let looks = 0
+/** A run of five queries, and a journal in which its workers do nothing. */
+function aCoordinator() {
   const chunks: number[] = []
-  let state: 'planned' | 'leased' | 'done' = 'planned'
-  // Answers that are here, and those that are in the journal.
-  let [here, there] = [0, 0]
-  const counts = () => ({ planned: 5, done: here, failed: 0, pending: 5 - here })
+  const counts = { done: 0 }
+  const taskCounts = () => ({ planned: 5, done: counts.done, failed: 0, pending: 5 - counts.done })
   const options = {
     ...{ clock: systemClock, stop: stopSignal(), keyHash: 'k', coordinator: 'c', random: () => 0 },
     ...{ maxOutageMs: 0, maxThrottlingMs: 0, fitBalance: false, notice: () => {}, onProgress: () => {} },
@@ -43,10 +38,10 @@ test.each([
       linkRun: async () => {},
       saveUsage: async () => {},
       runs: async () => [],
-      taskCounts: async () => counts(),
+      taskCounts: async () => taskCounts(),
       openQueries: async (_: number, after: unknown) =>
         after === null
-          ? Array.from({ length: counts().pending }, (_, index) => ({
+          ? Array.from({ length: taskCounts().pending }, (_, index) => ({
               ...{ taskId: index, queryId: index, settledPages: 0 },
               query: { key: Buffer.from([index]), tags: [], priority: 0, credits: 1, pages: 1 },
             }))
@@ -61,13 +56,34 @@ test.each([
         addChunks: async (_: string, __: string, group: { chunks: readonly { queries: object[] }[] }) => {
           chunks.push(...group.chunks.map(({ queries }) => queries.length))
         },
-        progress: async () => ({
-          chunks: { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0, [state]: 1 },
-        }),
         cancelChunks: async () => {},
       },
+      spending: { sumsOf: async () => new Map() },
+    },
+  }
+  return { options, counts, chunks }
+}
+
+const noChunks = { planned: 0, released: 0, leased: 0, done: 0, cancelled: 0, dead: 0 }
+const theRun = aRun({ settings: { ...aRun().settings, paging: 'full' } as never })
+
+test.each([
+  [false, 'while their answers are read'],
+  [true, 'and what a transaction keeps back'],
+])('what workers bring (%s: %s) is not put into chunks again', async (kept) => {
+  const { options, counts, chunks } = aCoordinator()
+  let looks = 0
+  let state: 'planned' | 'leased' | 'done' = 'planned'
+  /** Answers that are in the journal. */
+  let there = 0
+  const { journal } = options
+  const all = {
+    ...options,
+    journal: {
+      ...journal,
+      plans: { ...journal.plans, progress: async () => ({ chunks: { ...noChunks, [state]: 1 } }) },
       spending: {
-        sumsOf: async () => new Map(),
+        ...journal.spending,
         release: async () => {
           state = 'leased'
           there = 2
@@ -77,7 +93,7 @@ test.each([
     sync: async () => {
       // A transaction keeps the last of it back, for one look.
       const isKept = kept && state === 'done' && ++looks === 1
-      if (!isKept) here = there
+      if (!isKept) counts.done = there
       if (state === 'leased') {
         there = 5
         state = 'done'
@@ -86,10 +102,60 @@ test.each([
     },
   } as unknown as CoordinatorOptions
 
-  await collectOnMachines(options, [aRun({ settings: { ...aRun().settings, paging: 'full' } as never })])
+  await collectOnMachines(all, [theRun])
 
-  expect(counts().pending).toBe(0)
+  expect(counts.done).toBe(5)
   expect(chunks).toEqual([5])
+})
+
+test('A coordinator looks less often while workers have enough to take, and often again when they have not', async () => {
+  const { options, counts } = aCoordinator()
+  // Of each look: chunks that are released, and that are leased.
+  const looks = [
+    [0, 1],
+    [10, 4],
+    [10, 4],
+    [10, 4],
+    [5, 4],
+    [6, 4],
+    [0, 4],
+    [0, 0],
+  ] as const
+  let look = 0
+  const waits: number[] = []
+  const { journal, clock } = options
+  const all = {
+    ...options,
+    clock: {
+      ...clock,
+      after: (ms: number, then: () => void) => {
+        waits.push(ms)
+        setImmediate(then)
+        return () => {}
+      },
+    },
+    journal: {
+      ...journal,
+      plans: {
+        ...journal.plans,
+        progress: async () => {
+          const [released, leased] = looks[look] ?? [0, 0]
+          return { chunks: { ...noChunks, released, leased } }
+        },
+      },
+      // Something was bought, and could be used.
+      spending: { sumsOf: async () => new Map([['run', { spent: look, ambiguous: 0 }]]) },
+    },
+    sync: async () => {
+      look += 1
+      counts.done = look < looks.length - 1 ? 1 : 5
+      return { unread: null }
+    },
+  } as unknown as CoordinatorOptions
+
+  await collectOnMachines(all, [theRun])
+
+  expect(waits.slice(0, 7)).toEqual([250, 500, 1_000, 1_000, 250, 500, 250])
 })
 
 /** A clock whose time passes with the waits alone. */

@@ -37,6 +37,20 @@ describe('A call', () => {
     expect(database.leases).toHaveLength(2)
   })
 
+  test('is held back by the rate limit, unless there is none or as many as may be are in flight', async () => {
+    for (const [spacingMs, concurrency, isPaced] of [
+      [100, 3, true],
+      [100, 2, false],
+      [null, 3, false],
+    ] as const) {
+      const { call, limiter, time } = aLimiter({ spacingMs, concurrency })
+      void call('a')
+      void call('b')
+      await time.pass(50)
+      expect(limiter.isPaced()).toBe(isPaced)
+    }
+  })
+
   test('waits for its send time as soon as a limit is known', async () => {
     const { time, call, departed, limiter } = aLimiter({ spacingMs: null })
     await call('first')

@@ -101,6 +101,23 @@ test('A small job has its first call within two seconds of send times, however l
   expect(await working).toBeNull()
 }, 60_000)
 
+test.each([
+  ['wait a moment for each other where the rate limit holds calls back', 20, 'soon'],
+  ['are written at once where nothing does', null, 'at-once'],
+] as const)('Answers %s', async (_, perSecond, when) => {
+  const there = await aJournal()
+  const written: unknown[] = []
+  const answer: SharedJournal['calls']['answer'] = (...given) => {
+    written.push(given[3])
+    return there.calls.answer(...given)
+  }
+  const journal = { ...there, calls: { ...there.calls, answer } }
+  const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs: 20 } })
+  await there.rates.setLimits(run.keyHash, { perSecond, perMinute: null })
+  expect(await work({ ...options, once: true })).toBeNull()
+  expect(written).toEqual([when, when, when])
+})
+
 const callsIn = ({ sql }: TestJournal) =>
   sql<{ outcome: string | null; billed: number | null }>('SELECT outcome, billed FROM rankline.calls')
 

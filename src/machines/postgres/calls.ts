@@ -26,13 +26,14 @@ interface SettledCall {
 
 /**
  * The shared ledger of one worker. Intents and all other entries are two groups, each written by one statement at a time: what comes
- * while that is under way waits for the next. How tasks ended goes with answers that come a little later.
+ * while that is under way waits for the next. How tasks ended goes with answers that come a little later. An
+ * answer that may wait a moment is written with others: a statement costs the server more than what it writes.
  */
 export function sharedCalls(postgres: Postgres): SharedCalls {
   const intents = groupWriter(postgres, writeIntents)
   const entries = groupWriter(postgres, writeEntries)
-  const settle = async (settled: SettledCall, answer?: StoredAnswer): Promise<void> => {
-    await entries.write(answer === undefined ? { settled } : { settled, answer })
+  const settle = async (settled: SettledCall): Promise<void> => {
+    await entries.write({ settled })
   }
   const byLease = async (chunk: string, written: Promise<boolean>): Promise<void> => {
     if (!(await written)) throw new LeaseLost(`chunk ${chunk} was given to another worker`)
@@ -41,16 +42,11 @@ export function sharedCalls(postgres: Postgres): SharedCalls {
   return {
     begin: (lease, call) => byLease(lease.chunk, intents.write({ lease, call })),
     settle: (call, settlement) => settle({ call, settlement, jobId: null, job: null }),
-    answer: (call, settlement, answer) =>
-      settle(
-        {
-          call,
-          settlement,
-          jobId: null,
-          job: settlement === null ? { billed: 1, at: answer.fetchedAt } : null,
-        },
-        answer,
-      ),
+    answer: async (call, settlement, answer, when = 'at-once') => {
+      const job = settlement === null ? { billed: 1 as const, at: answer.fetchedAt } : null
+      const entry = { settled: { call, settlement, jobId: null, job }, answer }
+      await (when === 'soon' ? entries.writeLater(entry, soonMs) : entries.write(entry))
+    },
     acceptJob: (call, settlement, jobId) => settle({ call, settlement, jobId, job: null }),
     endJob: (call, billed, at) => settle({ call, settlement: null, jobId: null, job: { billed, at } }),
     endTask: (lease, ended) => byLease(lease.chunk, entries.writeLater({ lease, ended })),
@@ -436,6 +432,8 @@ function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, numbe
  */
 const mostInGroup = 256
 const laterMs = 100
+/** How long an answer waits for others. */
+const soonMs = 60
 
 /** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
 export function groupWriter<Entry, Result>(
@@ -452,6 +450,7 @@ export function groupWriter<Entry, Result>(
   /** Whether any of what waits is to be written at once. */
   let isUrgent = false
   let timer: NodeJS.Timeout | undefined
+  let dueAt = Number.POSITIVE_INFINITY
   const abandoned = new AbortController()
 
   const writeAll = async (): Promise<void> => {
@@ -489,7 +488,7 @@ export function groupWriter<Entry, Result>(
   }
   const writeNow = (): void => {
     clearTimeout(timer)
-    timer = undefined
+    dueAt = Number.POSITIVE_INFINITY
     isUrgent = waiting.length > 0
     if (isUrgent) writing ??= writeAll()
   }
@@ -506,10 +505,15 @@ export function groupWriter<Entry, Result>(
       writeNow()
       return written
     },
-    /** The same, for an entry that nothing waits for: it goes with the next group, or makes one of its own a little later. */
-    writeLater: (entry: Entry): Promise<Result> => {
+    /** The same, for an entry that has so much time: it goes with the next group, or makes one of its own a little later. */
+    writeLater: (entry: Entry, withinMs = laterMs): Promise<Result> => {
       const written = add(entry)
-      timer ??= setTimeout(writeNow, laterMs)
+      const at = performance.now() + withinMs
+      if (at < dueAt) {
+        clearTimeout(timer)
+        dueAt = at
+        timer = setTimeout(writeNow, withinMs)
+      }
       return written
     },
     /** Fulfilled when nothing waits. */

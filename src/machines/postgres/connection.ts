@@ -32,6 +32,8 @@ export interface Postgres extends Statements, AsyncDisposable {
 /** Connections at most; a pooler before the server may share them among processes. */
 const connections = 6
 const connectTimeoutMs = 5_000
+/** A new connection costs the server as much as twenty calls: one that is needed now and then stays. */
+const idleMs = 60_000
 /** A statement without an answer for so long is taken as lost: a network that drops everything gives no other sign for a quarter of an hour. */
 const longestMs = 60_000
 const unhurriedMs = 24 * 3_600_000
@@ -72,6 +74,7 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
     connectionString,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleMs,
     query_timeout: longestMs,
     application_name: 'rankline',
     keepAlive: true,

@@ -2,7 +2,7 @@ import { chmod, readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
 import { passwordIn, postgresAddress, unencryptedNote } from '../../../src/run/postgres-address.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
@@ -347,4 +347,16 @@ test('without the package pg, what needs it says so, and all else works', async 
   expect(sandbox.ledger.requests).toEqual([])
   expect((await host.run(['run', 'job.csv'], env)).code).toBe(0)
   expect((await host.run(['queue', 'migrate', '--print'], env)).stdout).toContain('CREATE SCHEMA rankline')
+})
+
+test('A connection that is not needed for a minute is ended, and none that is needed now and then', async () => {
+  await using postgres = await openPostgres(`postgres://maker:${encoded}@${at}/${database}`)
+  const connection = async () => (await postgres.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const first = await connection()
+  vi.advanceTimersByTime(59_000)
+  expect(await connection()).toEqual(first)
+  vi.advanceTimersByTime(60_000)
+  expect(await connection()).not.toEqual(first)
 })

@@ -54,6 +54,19 @@ test('What may be written later goes with what comes next', async () => {
   expect(groups.at(-1)).toEqual(['much later', 'next'])
 })
 
+test('What may be written later is written in the time of the one that has least of it', async () => {
+  const { writeLater, groups, end } = writer()
+  void writeLater('has a second', 1_000)
+  void writeLater('has less', 60)
+  void writeLater('has two', 2_000)
+  vi.advanceTimersByTime(59)
+  await end()
+  expect(groups).toEqual([])
+  vi.advanceTimersByTime(1)
+  await end()
+  expect(groups).toEqual([['has a second', 'has less', 'has two']])
+})
+
 test('What may be written later is written when nothing else comes, and at once where all is waited for', async () => {
   const { writeLater, idle, groups, end } = writer()
   void writeLater('alone')
