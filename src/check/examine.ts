@@ -14,7 +14,7 @@ import {
 } from '../ledger/verify.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
-import type { Workspace } from '../model/settings/workspace.ts'
+import type { Workspace } from '../model/settings.ts'
 import { dayMs, sleep, systemClock } from '../model/time.ts'
 import { type App, chosenProxy, connectFreely } from '../run/app.ts'
 import {

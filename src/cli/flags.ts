@@ -1,12 +1,12 @@
 import { UsageError } from '../model/errors.ts'
+import { closestMatch } from '../model/text.ts'
 import {
   type OptionSpec,
   type OptionSpecs,
   type OptionsOf,
   switchOption,
   textOption,
-} from '../model/option.ts'
-import { closestMatch } from '../model/text.ts'
+} from '../model/values.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 /** A command: what may be typed, and what it does. */

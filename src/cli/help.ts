@@ -1,4 +1,4 @@
-import type { OptionSpec, OptionSpecs } from '../model/option.ts'
+import type { OptionSpec, OptionSpecs } from '../model/values.ts'
 import { type Command, collectingExits, globalFlags, type Registered, readingExits } from './flags.ts'
 
 /** Longer lines are hard to read. */

@@ -1,9 +1,8 @@
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
+import type { Target } from '../model/job.ts'
 import { memoized } from '../model/maps.ts'
-import { hasMarks } from '../model/spelling.ts'
-import type { Target } from '../model/target.ts'
-import { closestMatch, editDistance, shellQuoted, withFormula } from '../model/text.ts'
+import { closestMatch, editDistance, hasMarks, shellQuoted, withFormula } from '../model/text.ts'
 import {
   badCharacters,
   type DecimalMark,

@@ -8,8 +8,7 @@ import {
 } from '../catalog/operation.ts'
 import { remembered } from '../model/maps.ts'
 import type { JobQuery } from '../model/query.ts'
-import { normalParam } from '../model/spelling.ts'
-import { closestMatch } from '../model/text.ts'
+import { closestMatch, normalParam } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 import type { FilePosition, Report } from './source.ts'
 

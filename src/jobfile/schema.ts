@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { billableOperations, findOperation } from '../catalog/index.ts'
 import * as settings from '../model/job.ts'
+import { matches, variants } from '../model/job.ts'
 import {
   audiences,
   comparison,
@@ -10,10 +11,8 @@ import {
   type ReportNote,
   type ReportSettings,
   type SavedView,
-} from '../model/settings/presentation.ts'
-import { normalText } from '../model/spelling.ts'
-import { matches, variants } from '../model/target.ts'
-import { closestMatch } from '../model/text.ts'
+} from '../model/settings.ts'
+import { closestMatch, normalText } from '../model/text.ts'
 import {
   type InvalidValue,
   pageUrl,

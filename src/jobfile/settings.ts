@@ -7,16 +7,15 @@ import {
   type JobOptions,
   type JobSettings,
   jobSettings,
+  type Match,
   noFile,
   type SettingsData,
   settingsWithOption,
 } from '../model/job.ts'
-import { propertyOf } from '../model/option.ts'
 import { kindCodes } from '../model/result.ts'
-import type { ReportSettings, SavedView } from '../model/settings/presentation.ts'
-import type { Match } from '../model/target.ts'
+import type { ReportSettings, SavedView } from '../model/settings.ts'
 import { grouped } from '../model/text.ts'
-import { jobName, quoted } from '../model/values.ts'
+import { jobName, propertyOf, quoted } from '../model/values.ts'
 import { reportUnknownNames, unknownName } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'

@@ -1,6 +1,5 @@
-import type { WrittenTarget } from '../model/job.ts'
+import { type Match, type Target, variants, type WrittenTarget } from '../model/job.ts'
 import { publicSuffixOf } from '../model/public-suffix.ts'
-import { type Match, type Target, variants } from '../model/target.ts'
 import { parseUrl } from '../model/url.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
 import type { FilePosition, Report } from './source.ts'

@@ -1,8 +1,7 @@
 import { type Account, settlingMs } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import { count, grouped } from '../model/text.ts'
-import { type Clock, dayMs, localDay, type TimeSpan } from '../model/time.ts'
-import { latestCounted } from '../model/trusted-time.ts'
+import { type Clock, dayMs, latestCounted, localDay, type TimeSpan } from '../model/time.ts'
 import { type CountedLimit, type PeriodLimits, periodLimits } from './period-limits.ts'
 
 /** What keeps a run from buying more; the names are finish reasons. */

@@ -1,6 +1,5 @@
 import type { Run, Task } from '../model/run.ts'
-import { type Period, periodAt, type TimeSpan } from '../model/time.ts'
-import { latestCounted } from '../model/trusted-time.ts'
+import { latestCounted, type Period, periodAt, type TimeSpan } from '../model/time.ts'
 
 /** Credits that may be spent in a local day or a calendar month. */
 export interface PeriodLimit {

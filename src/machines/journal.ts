@@ -1,7 +1,7 @@
 import type { RateLimits, Settlement } from '../model/call.ts'
 import { UsageError } from '../model/errors.ts'
+import type { Target } from '../model/job.ts'
 import type { PlannedQuery } from '../model/query.ts'
-import type { Target } from '../model/target.ts'
 import type { TimeSpan } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import type { JobSpending, UsageReading } from '../store/journal.ts'

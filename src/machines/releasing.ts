@@ -22,7 +22,7 @@ import {
   periodLimits,
 } from '../ledger/period-limits.ts'
 import type { Run, StopCause, Task } from '../model/run.ts'
-import { freshSpan } from '../model/trusted-time.ts'
+import { freshSpan } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import {

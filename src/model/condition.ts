@@ -1,7 +1,6 @@
 import { UsageError } from './errors.ts'
 import type { JobQuery } from './query.ts'
-import { normalText } from './spelling.ts'
-import { closestMatch } from './text.ts'
+import { closestMatch, normalText } from './text.ts'
 import { type InvalidValue, quoted, type ReadResult } from './values.ts'
 
 /** A query as a condition reads it. What runs do not keep is missing where it is read from the store. */

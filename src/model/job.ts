@@ -1,8 +1,30 @@
-import { listOption, type OptionSpec, type OptionsOf, switchOption, textOption } from './option.ts'
-import type { AlertRule } from './settings/alert.ts'
-import type { Audience, ReportNote, ReportSettings, SavedView } from './settings/presentation.ts'
-import { type Match, matches, type Target, type Variant } from './target.ts'
+import type { AlertRule, Audience, ReportNote, ReportSettings, SavedView } from './settings.ts'
 import * as values from './values.ts'
+import { listOption, type OptionSpec, type OptionsOf, switchOption, textOption } from './values.ts'
+
+/** How a target's site is compared with a result's link. */
+export type Match = 'domain' | 'host' | 'prefix' | 'url'
+
+export const matches: readonly Match[] = ['domain', 'host', 'prefix', 'url']
+
+/** Another form in which a site serves the same pages. */
+export type Variant = 'amp' | 'mobile'
+
+/** The order of `Target.also`. */
+export const variants: readonly Variant[] = ['amp', 'mobile']
+
+/** A site whose rank is tracked. */
+export interface Target {
+  /** As the user wrote it, for instance `acme.com/shop`. */
+  readonly site: string
+  readonly match: Match
+  /** Variants that count as the site itself, each once, in the order of `variants`. */
+  readonly also: readonly Variant[]
+  /** Name in reports; the site where the user gave none. */
+  readonly label: string
+  /** False for a competitor. */
+  readonly own: boolean
+}
 
 export type PagingPolicy = PlainSettings['paging']
 /** Everything that holds for a whole job; plain data, kept with each run of it. */

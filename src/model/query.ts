@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Continues } from './job.ts'
-import { normalParams, normalText } from './spelling.ts'
-import type { Target } from './target.ts'
+import type { Continues, Target } from './job.ts'
+import { normalParams, normalText } from './text.ts'
 
 /** Two rows that ask for the same query are one: the deeper and the more urgent wins, tags, labels and targets join. */
 export function mergeQueries(a: PlannedQuery, b: PlannedQuery): PlannedQuery {

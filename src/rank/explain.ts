@@ -1,5 +1,5 @@
+import { type Match, type Variant, variants } from '../model/job.ts'
 import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
-import { type Match, type Variant, variants } from '../model/target.ts'
 import {
   type CompiledTarget,
   compileTarget,

@@ -1,5 +1,5 @@
+import type { Match, Target, Variant } from '../model/job.ts'
 import { publicSuffixOf, siteOf } from '../model/public-suffix.ts'
-import type { Match, Target, Variant } from '../model/target.ts'
 import { namesNoPage, parseUrl, percentDecoded } from '../model/url.ts'
 
 /** Whether a link belongs to a target. */

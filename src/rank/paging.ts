@@ -1,9 +1,8 @@
 import type { Outcome } from '../model/call.ts'
-import type { JobSettings, PagingPolicy } from '../model/job.ts'
+import type { JobSettings, PagingPolicy, Target } from '../model/job.ts'
 import type { QueryPaging } from '../model/query.ts'
 import type { AnswerFacts, Observation } from '../model/result.ts'
 import type { Run } from '../model/run.ts'
-import type { Target } from '../model/target.ts'
 import { type Matcher, matcherOf } from './match.ts'
 
 /** The state of one page of a query. */

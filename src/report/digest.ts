@@ -1,4 +1,4 @@
-import type { Audience } from '../model/settings/presentation.ts'
+import type { Audience } from '../model/settings.ts'
 import { count, grouped } from '../model/text.ts'
 import { daysBetween } from '../model/time.ts'
 import type { DigestLine, DigestMessage, DigestSection } from '../store/sqlite/unattended/schema.ts'

@@ -16,7 +16,7 @@ import {
   type QuerySource,
   queryKey,
 } from '../model/query.ts'
-import type { Workspace } from '../model/settings/workspace.ts'
+import type { Workspace } from '../model/settings.ts'
 import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'

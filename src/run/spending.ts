@@ -5,7 +5,7 @@ import { countLimits, limitsOf, limitsOfJob, type PeriodLimit } from '../ledger/
 import { RanklineError } from '../model/errors.ts'
 import { type JobSettings, noFile, removedJob } from '../model/job.ts'
 import { exitCodes, type Run } from '../model/run.ts'
-import type { Workspace } from '../model/settings/workspace.ts'
+import type { Workspace } from '../model/settings.ts'
 import { count, grouped } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { Store } from '../store/sqlite/open.ts'

@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module'
 import { memoized } from '../model/maps.ts'
 import type { QueryHistory } from '../model/query.ts'
-import { addDays, dayMs, hourMs, localDay } from '../model/time.ts'
-import { countsAsDone } from '../model/trusted-time.ts'
+import { addDays, countsAsDone, dayMs, hourMs, localDay } from '../model/time.ts'
 import { quoted, type ReadResult } from '../model/values.ts'
 
 // A slot is an instant at which a job is to run. Cron patterns speak of the clock on the wall: `cron` finds the wall times, as if

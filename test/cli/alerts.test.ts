@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AlertMessage } from '../../src/model/settings/alert.ts'
+import type { AlertMessage } from '../../src/model/settings.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { staged } from './staged.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { markText, unmarked } from '../../src/cli/main.ts'
-import { listOption, switchOption, textOption } from '../../src/model/option.ts'
+import { listOption, switchOption, textOption } from '../../src/model/values.ts'
 import type { Workspace } from '../support/rankline.ts'
 import { type Stage, stage } from '../support/stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AlertMessage } from '../../src/model/settings/alert.ts'
+import type { AlertMessage } from '../../src/model/settings.ts'
 import { callAt, staged } from './staged.ts'
 
 const queries = Array.from({ length: 12 }, (_, index) => `desk ${index + 10}`)

@@ -11,7 +11,7 @@ import {
   type OptionSpecs,
   switchOption,
   textOption,
-} from '../../src/model/option.ts'
+} from '../../src/model/values.ts'
 
 type Known = readonly (readonly [Registered, Command])[]
 

@@ -10,7 +10,7 @@ import { stringify as toYaml } from 'yaml'
 import * as z from 'zod'
 import { mapSchema, strict } from '../../src/jobfile/issues.ts'
 import { openJob } from '../../src/jobfile/open.ts'
-import { normalText } from '../../src/model/spelling.ts'
+import { normalText } from '../../src/model/text.ts'
 import { folderOf, readIn } from './reading.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: texts with them are refused

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FinishReason } from '../../src/model/run.ts'
-import type { AlertNews } from '../../src/model/settings/alert.ts'
+import type { AlertNews } from '../../src/model/settings.ts'
 import { hourMs } from '../../src/model/time.ts'
 import type { ExpectedNews } from '../support/expected-alerts.ts'
 import { type Received, type ScheduledHistory, scheduled, type Told } from '../support/scheduled-year.ts'

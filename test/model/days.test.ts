@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { addDays, daysBetween } from '../../src/model/time.ts'
-import { inOrderOfRuns } from '../../src/model/trusted-time.ts'
+import { addDays, daysBetween, inOrderOfRuns } from '../../src/model/time.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable([

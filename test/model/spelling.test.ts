@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasMarks, normalParam, normalText } from '../../src/model/spelling.ts'
+import { hasMarks, normalParam, normalText } from '../../src/model/text.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('texts that look alike are one text', () => {

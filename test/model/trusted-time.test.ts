@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { clockDifference, isPossible } from '../../src/collect/account.ts'
-import { dayMs, hourMs } from '../../src/model/time.ts'
-import { clockOff, countsAsDone, freshSpan, latestKnown, timeForAges } from '../../src/model/trusted-time.ts'
+import {
+  clockOff,
+  countsAsDone,
+  dayMs,
+  freshSpan,
+  hourMs,
+  latestKnown,
+  timeForAges,
+} from '../../src/model/time.ts'
 import { testTable } from '../support/test-table.ts'
 
 const now = Date.UTC(2026, 10, 25, 21)

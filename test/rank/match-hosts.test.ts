@@ -1,4 +1,4 @@
-import { matches } from '../../src/model/target.ts'
+import { matches } from '../../src/model/job.ts'
 import { near, no, table, yes } from './matching.ts'
 
 table('domain: labels, never letters', 'domain', [

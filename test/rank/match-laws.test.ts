@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matches, variants } from '../../src/model/target.ts'
+import { matches, variants } from '../../src/model/job.ts'
 import { explainMatch } from '../../src/rank/explain.ts'
 import { matcherOf, type Pattern } from '../../src/rank/match.ts'
 

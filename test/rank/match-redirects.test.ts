@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Match } from '../../src/model/target.ts'
+import type { Match } from '../../src/model/job.ts'
 import { explainMatch } from '../../src/rank/explain.ts'
 import { matcherOf, redirectedHost } from '../../src/rank/match.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Match, Variant } from '../../src/model/target.ts'
+import type { Match, Variant } from '../../src/model/job.ts'
 import { explainMatch, type VerdictReason } from '../../src/rank/explain.ts'
 import { matcherOf } from '../../src/rank/match.ts'
 import { testTable } from '../support/test-table.ts'

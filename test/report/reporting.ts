@@ -1,5 +1,5 @@
+import type { Match, Variant } from '../../src/model/job.ts'
 import type { Row } from '../../src/model/result.ts'
-import type { Match, Variant } from '../../src/model/target.ts'
 import {
   type BuiltHistory,
   buildHistory,

@@ -1,6 +1,5 @@
-import type { JobSettings } from '../../src/model/job.ts'
+import type { JobSettings, Target } from '../../src/model/job.ts'
 import type { JobQuery } from '../../src/model/query.ts'
-import type { Target } from '../../src/model/target.ts'
 
 /** A query of a job file, of which only what matters is named. */
 export function aJobQuery(query: Partial<JobQuery> = {}): JobQuery {

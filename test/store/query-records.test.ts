@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Target } from '../../src/model/target.ts'
+import type { Target } from '../../src/model/job.ts'
 import { backfillTargets } from '../../src/run/derive.ts'
 import { aResult } from '../catalog/results.ts'
 import { aTarget } from '../run/build.ts'

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../src/model/run.ts'
-import type { AlertKind } from '../../src/model/settings/alert.ts'
+import type { AlertKind } from '../../src/model/settings.ts'
 
 /** How a run ended, at an instant at which its rules are asked. */
 export interface RunEnd {

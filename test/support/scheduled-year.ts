@@ -8,7 +8,7 @@ import { gatherStatus, type StatusDocument, statusDocument } from '../../src/che
 import { printedMistakes } from '../../src/cli/commands/collect/run.ts'
 import { dueCollector, serviceAsker } from '../../src/cli/commands/collect/schedule.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
-import type { AlertMessage } from '../../src/model/settings/alert.ts'
+import type { AlertMessage } from '../../src/model/settings.ts'
 import { type Clock, dayMs } from '../../src/model/time.ts'
 import { outgoing } from '../../src/run/outgoing.ts'
 import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts'

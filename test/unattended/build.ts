@@ -1,4 +1,4 @@
-import type { AlertRule } from '../../src/model/settings/alert.ts'
+import type { AlertRule } from '../../src/model/settings.ts'
 import type { RunHealth } from '../../src/unattended/alerts/causes.ts'
 import { type AlertFacts, evaluate, type KnownAlert } from '../../src/unattended/alerts/judgement.ts'
 import type {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { StopCause } from '../../src/model/run.ts'
-import type { AlertMessage, AlertRule } from '../../src/model/settings/alert.ts'
+import type { AlertMessage, AlertRule } from '../../src/model/settings.ts'
 import { dayMs } from '../../src/model/time.ts'
 import type { CauseAlert } from '../../src/store/sqlite/unattended/alerts.ts'
 import type { NewMessage } from '../../src/store/sqlite/unattended/outbox.ts'

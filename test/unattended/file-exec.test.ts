@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Channel } from '../../src/model/settings/workspace.ts'
+import type { Channel } from '../../src/model/settings.ts'
 import { openChannel } from '../../src/unattended/channels/index.ts'
 import { aMessage, anAlert, around, hostile } from './receivers.ts'
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import { addressMistake, poster } from '../../src/api/post.ts'
-import type { AlertMessage, AlertNews } from '../../src/model/settings/alert.ts'
+import type { AlertMessage, AlertNews } from '../../src/model/settings.ts'
 import type { ChannelContext, ChannelMessage } from '../../src/unattended/channels/index.ts'
 
 export interface Received {

@@ -1,4 +1,4 @@
-import { freshSpan } from '../../model/trusted-time.ts'
+import { freshSpan } from '../../model/time.ts'
 import type { SharedRun } from '../../store/sync.ts'
 import type {
   ChunkEnd,

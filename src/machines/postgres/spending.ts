@@ -1,6 +1,5 @@
 import { settlingMs } from '../../model/call.ts'
-import type { TimeSpan } from '../../model/time.ts'
-import { agreeingMs } from '../../model/trusted-time.ts'
+import { agreeingMs, type TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
 import { QueueDrained, type SharedSpending, type SharedStandings, type WaitingChunk } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'

@@ -1,4 +1,4 @@
-import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings/presentation.ts'
+import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings.ts'
 import { offeredComparisons, type PageData } from '../../report/data.ts'
 import { partKey, partLabel, partsOf } from '../../report/history/filter-history.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'

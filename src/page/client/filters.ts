@@ -1,4 +1,4 @@
-import { isComparison, isDay, isPeriod, rangeIn } from '../../model/settings/presentation.ts'
+import { isComparison, isDay, isPeriod, rangeIn } from '../../model/settings.ts'
 import { addDays } from '../../model/time.ts'
 import { offeredPeriods, type PageData } from '../../report/data.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../report/history/filter-history.ts'

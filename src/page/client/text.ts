@@ -1,4 +1,4 @@
-import type { Audience, Language } from '../../model/settings/presentation.ts'
+import type { Audience, Language } from '../../model/settings.ts'
 import { capitalised, localeText, paramTexts, valueRank } from '../../report/cells.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'

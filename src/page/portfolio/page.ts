@@ -1,4 +1,4 @@
-import type { Language } from '../../model/settings/presentation.ts'
+import type { Language } from '../../model/settings.ts'
 import { html, type Markup } from '../../output/markup.ts'
 import {
   figureTexts,

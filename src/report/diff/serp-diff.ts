@@ -1,4 +1,4 @@
-import type { Target } from '../../model/target.ts'
+import type { Target } from '../../model/job.ts'
 import { pageAddress } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/sqlite/rankings/serps.ts'

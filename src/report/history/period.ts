@@ -1,4 +1,4 @@
-import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings/presentation.ts'
+import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings.ts'
 import { addDays, daysBetween } from '../../model/time.ts'
 import type { ComparisonDay } from './movement.ts'
 

@@ -1,7 +1,7 @@
+import type { Match, Variant } from '../../model/job.ts'
 import type { Exactness, ResultKind } from '../../model/result.ts'
 import type { Suspicion } from '../../model/run.ts'
-import type { Audience } from '../../model/settings/presentation.ts'
-import type { Match, Variant } from '../../model/target.ts'
+import type { Audience } from '../../model/settings.ts'
 import type { ComparedObservation } from './movement.ts'
 
 /**

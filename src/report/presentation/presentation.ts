@@ -1,4 +1,4 @@
-import type { Audience, Language, ReportNote, SavedView } from '../../model/settings/presentation.ts'
+import type { Audience, Language, ReportNote, SavedView } from '../../model/settings.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import type { Accent } from './accent.ts'
 

@@ -1,7 +1,6 @@
 import { featuresOf } from '../../catalog/index.ts'
 import type { JobSettings } from '../../model/job.ts'
-import { dayMs } from '../../model/time.ts'
-import { latestKnown } from '../../model/trusted-time.ts'
+import { dayMs, latestKnown } from '../../model/time.ts'
 import type { CsvStyle } from '../../output/formats/format.ts'
 import { groupKeywords, usualShare } from '../../rank/grouping.ts'
 import type { Store } from '../../store/sqlite/open.ts'

@@ -1,4 +1,4 @@
-import type { Language } from '../../model/settings/presentation.ts'
+import type { Language } from '../../model/settings.ts'
 import { german } from './de/index.ts'
 import { english, type Words } from './en/index.ts'
 

@@ -10,10 +10,9 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import type { JobSettings, RunFreshness } from '../../model/job.ts'
+import type { JobSettings, Match, RunFreshness, Target, Variant } from '../../model/job.ts'
 import type { Exactness, ObservationState } from '../../model/result.ts'
 import type { FinishReason, Task } from '../../model/run.ts'
-import type { Match, Target, Variant } from '../../model/target.ts'
 import type { ReadChange, SyncStep } from '../sync.ts'
 
 /**

@@ -6,7 +6,7 @@ import {
   type Suspicion,
   suspicionText,
 } from '../../model/run.ts'
-import { type AlertKind, type AlertNews, type AlertRule, ruleIdentity } from '../../model/settings/alert.ts'
+import { type AlertKind, type AlertNews, type AlertRule, ruleIdentity } from '../../model/settings.ts'
 import { count, firstNames, grouped } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
 import type { CauseAlert, CauseChanges } from '../../store/sqlite/unattended/alerts.ts'

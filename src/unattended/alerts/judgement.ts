@@ -8,7 +8,7 @@ import {
   type AlertNews,
   type AlertRule,
   ruleIdentity,
-} from '../../model/settings/alert.ts'
+} from '../../model/settings.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 import {
   alertId,

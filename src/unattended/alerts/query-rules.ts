@@ -1,4 +1,4 @@
-import type { AlertKind, AlertRule } from '../../model/settings/alert.ts'
+import type { AlertKind, AlertRule } from '../../model/settings.ts'
 import { pageAddress } from '../../model/url.ts'
 import type { StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 

@@ -1,4 +1,4 @@
-import type { AlertMessage, AlertNews } from '../../model/settings/alert.ts'
+import type { AlertMessage, AlertNews } from '../../model/settings.ts'
 import { count, shellWord } from '../../model/text.ts'
 import type { DigestMessage, MessageContent, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 

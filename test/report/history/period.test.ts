@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isComparison, isPeriod } from '../../../src/model/settings/presentation.ts'
+import { isComparison, isPeriod } from '../../../src/model/settings.ts'
 import { addDays, daysBetween } from '../../../src/model/time.ts'
 import { reachOf, reportPeriod } from '../../../src/report/history/period.ts'
 import { testTable } from '../../support/test-table.ts'

@@ -7,13 +7,6 @@ import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { jobOptions, noFile } from '../../../model/job.ts'
 import {
-  listOption,
-  type OptionSpecs,
-  type OptionsOf,
-  switchOption,
-  textOption,
-} from '../../../model/option.ts'
-import {
   areTooLong,
   exitCodes,
   type FinishReason,
@@ -23,7 +16,14 @@ import {
 } from '../../../model/run.ts'
 import { count, duration, grouped, parseDuration, shellWord } from '../../../model/text.ts'
 import { type Clock, utcBetween } from '../../../model/time.ts'
-import { numberOption } from '../../../model/values.ts'
+import {
+  listOption,
+  numberOption,
+  type OptionSpecs,
+  type OptionsOf,
+  switchOption,
+  textOption,
+} from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import {
   about,

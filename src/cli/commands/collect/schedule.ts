@@ -5,17 +5,18 @@ import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
 import { quotaLeft, quotaUsage } from '../../../ledger/budget.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
+import { exitCodes, isStoppedFromOutside, type StopCause } from '../../../model/run.ts'
+import { count } from '../../../model/text.ts'
+import { type Clock, systemClock } from '../../../model/time.ts'
 import {
+  choice,
+  numberOption,
   type OptionSpec,
   type OptionSpecs,
   propertyOf,
   switchOption,
   textOption,
-} from '../../../model/option.ts'
-import { exitCodes, isStoppedFromOutside, type StopCause } from '../../../model/run.ts'
-import { count } from '../../../model/text.ts'
-import { type Clock, systemClock } from '../../../model/time.ts'
-import { choice, numberOption } from '../../../model/values.ts'
+} from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { clockGate, connectFreely, serviceAhead } from '../../../run/app.ts'

@@ -10,9 +10,9 @@ import {
   syncDatabase,
 } from '../../../machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count, grouped, parseDuration, shellWord, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
+import { type OptionSpecs, switchOption, textOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config.ts'

@@ -1,7 +1,12 @@
 import { UsageError } from '../../../model/errors.ts'
-import { listOption, type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
-import { normalText } from '../../../model/spelling.ts'
-import { numberOption } from '../../../model/values.ts'
+import { normalText } from '../../../model/text.ts'
+import {
+  listOption,
+  numberOption,
+  type OptionSpecs,
+  switchOption,
+  textOption,
+} from '../../../model/values.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'

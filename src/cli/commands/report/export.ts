@@ -16,11 +16,15 @@ import {
 } from '../../../export/export.ts'
 import type { Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
-import { normalText } from '../../../model/spelling.ts'
-import { closestMatch, count, grouped } from '../../../model/text.ts'
+import { closestMatch, count, grouped, normalText } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
-import { numberOption } from '../../../model/values.ts'
+import {
+  numberOption,
+  type OptionSpecs,
+  propertyOf,
+  switchOption,
+  textOption,
+} from '../../../model/values.ts'
 import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'

@@ -9,9 +9,8 @@ import {
   wantedWords,
 } from '../../../arrive/find/find.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
 import { closestMatch, count } from '../../../model/text.ts'
-import { numberOption } from '../../../model/values.ts'
+import { listOption, numberOption, type OptionSpecs, textOption } from '../../../model/values.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'

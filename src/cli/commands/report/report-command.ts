@@ -1,5 +1,5 @@
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, switchOption } from '../../../model/option.ts'
+import { type OptionSpecs, switchOption } from '../../../model/values.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 import { report, reportFlags } from './report.ts'

@@ -7,10 +7,15 @@ import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { withRows } from '../../../arrive/job-file.ts'
 import { csvFilesOf } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { count, encodingOf, grouped } from '../../../model/text.ts'
 import { dayText, systemClock, utcMinute } from '../../../model/time.ts'
-import { numberOption } from '../../../model/values.ts'
+import {
+  numberOption,
+  type OptionSpecs,
+  propertyOf,
+  switchOption,
+  textOption,
+} from '../../../model/values.ts'
 import { changedLines, writeFileAtomically } from '../../../output/file.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { formatTable } from '../../../output/table.ts'

@@ -1,7 +1,7 @@
 import { operations } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { type OptionSpec, type OptionSpecs, switchOption } from '../../../model/option.ts'
 import { closestMatch } from '../../../model/text.ts'
+import { type OptionSpec, type OptionSpecs, switchOption } from '../../../model/values.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
 import {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { CheckFinding, CheckState } from '../../../check/doctor.ts'
 import { type Examined, examine } from '../../../check/examine.ts'
-import type { OptionSpecs } from '../../../model/option.ts'
+import type { OptionSpecs } from '../../../model/values.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Command, serviceFlags, type TypedOptions } from '../../flags.ts'

@@ -5,10 +5,16 @@ import { columnKinds } from '../../../arrive/import/table.ts'
 import type { DayBeforeMonth } from '../../../arrive/import/values.ts'
 import { proposedJob } from '../../../arrive/job-file.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { listOption, type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/option.ts'
 import { closestMatch, count, grouped, shellWord } from '../../../model/text.ts'
 import { dayMs, systemClock, utcMinute } from '../../../model/time.ts'
-import { jobName } from '../../../model/values.ts'
+import {
+  jobName,
+  listOption,
+  type OptionSpecs,
+  propertyOf,
+  switchOption,
+  textOption,
+} from '../../../model/values.ts'
 import { changedLines, writeFileAtomically } from '../../../output/file.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'

@@ -20,9 +20,16 @@ import { paramValue } from '../../../jobfile/params.ts'
 import { mistakePrinter, type Report } from '../../../jobfile/source.ts'
 import { site } from '../../../jobfile/targets.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
-import { type OptionSpecs, switchOption, textOption } from '../../../model/option.ts'
 import { count } from '../../../model/text.ts'
-import { type InvalidValue, quoted, type ReadResult, timezone } from '../../../model/values.ts'
+import {
+  type InvalidValue,
+  type OptionSpecs,
+  quoted,
+  type ReadResult,
+  switchOption,
+  textOption,
+  timezone,
+} from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import type { Command, TypedOptions } from '../../flags.ts'

@@ -1,6 +1,5 @@
 import { UsageError } from '../../../model/errors.ts'
-import { listOption, type OptionSpecs, textOption } from '../../../model/option.ts'
-import { numberOption } from '../../../model/values.ts'
+import { listOption, numberOption, type OptionSpecs, textOption } from '../../../model/values.ts'
 import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { shortestKey } from '../../../run/config.ts'

@@ -1,4 +1,4 @@
-import type { ReportNote } from '../../../model/settings/presentation.ts'
+import type { ReportNote } from '../../../model/settings.ts'
 import { html, isPrinted, linkTo, onWidth, svg } from '../dom.ts'
 import { say } from '../text.ts'
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { normalText } from '../../../model/spelling.ts'
+import { normalText } from '../../../model/text.ts'
 import { pageAddress } from '../../../model/url.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { inserter, raw } from '../connection/statements.ts'

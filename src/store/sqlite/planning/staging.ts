@@ -10,10 +10,9 @@ import {
   text,
 } from 'drizzle-orm/sqlite-core'
 import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/budget.ts'
-import type { JobSettings } from '../../../model/job.ts'
+import type { JobSettings, Target } from '../../../model/job.ts'
 import { mergeQueries, type PlannedQuery, type QuerySource } from '../../../model/query.ts'
 import type { PlanSummary } from '../../../model/run.ts'
-import type { Target } from '../../../model/target.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import { type EndKind, isFinal } from '../../../rank/paging.ts'
 import { damagedMark } from '../../compression.ts'

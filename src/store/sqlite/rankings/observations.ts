@@ -3,7 +3,7 @@ import { and, desc, eq, lte, sql } from 'drizzle-orm'
 import { groupedBy } from '../../../model/maps.ts'
 import { kindCodes } from '../../../model/result.ts'
 import { type Suspicion, suspicionOf } from '../../../model/run.ts'
-import { inOrderOfRuns } from '../../../model/trusted-time.ts'
+import { inOrderOfRuns } from '../../../model/time.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import {
   answers,

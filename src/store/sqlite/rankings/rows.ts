@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { and, eq, isNull, max, sql } from 'drizzle-orm'
+import type { Target } from '../../../model/job.ts'
 import type { Cell, ResultKind, Row } from '../../../model/result.ts'
-import type { Target } from '../../../model/target.ts'
 import { namedTargets } from '../cache.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'

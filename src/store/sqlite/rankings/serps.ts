@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { and, eq, isNotNull, lt, max, ne, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
+import type { Target } from '../../../model/job.ts'
 import { type Exactness, kindCodes, type ObservationState, type ResultKind } from '../../../model/result.ts'
-import type { Target } from '../../../model/target.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import {
   answers,

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, between, eq, gt, inArray, lte, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
-import type { Target } from '../../../model/target.ts'
+import type { Target } from '../../../model/job.ts'
 import type { QueryState, QueryUpdate } from '../../../rank/paging.ts'
 import { orNull } from '../../compression.ts'
 import type { ReadAnswer } from '../../journal.ts'

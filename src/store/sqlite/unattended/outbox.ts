@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm'
-import type { Workspace } from '../../../model/settings/workspace.ts'
+import type { Workspace } from '../../../model/settings.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { type MessageContent, type MessageState, outbox, workspaces } from './schema.ts'

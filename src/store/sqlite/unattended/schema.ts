@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { AlertKind, AlertMessage } from '../../../model/settings/alert.ts'
-import type { Workspace } from '../../../model/settings/workspace.ts'
+import type { AlertKind, AlertMessage, Workspace } from '../../../model/settings.ts'
 
 /** What a message tells. Each channel writes it in its own form. */
 export type MessageContent =
