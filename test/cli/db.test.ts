@@ -11,7 +11,7 @@ const slow = { latencyMs: 400 }
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a backup is made while another process collects, which does not notice', async () => {
-  const { sandbox, place, job } = await staged(slow, 100)
+  const { sandbox, place, job } = await staged(slow, 30)
   const { ended } = place.start(['run', job, '--concurrency', '1', '--json'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 6)
 
@@ -22,16 +22,16 @@ test('a backup is made while another process collects, which does not notice', a
 
   expect(backup).toMatchObject({ code: 0, stderr: '' })
   expect(backup.stdout).toMatch(/^Backed up to copies\.db: \d\S* [kM]B, 1 run\.\n$/)
-  expect(sentByThen).toBeLessThan(100)
+  expect(sentByThen).toBeLessThan(30)
   expect(JSON.parse(collected.stdout)).toMatchObject({
-    tasks: { done: 100, failed: 0 },
+    tasks: { done: 30, failed: 0 },
     calls: { ambiguous: 0 },
   })
   expect((await readdir(place.folder)).filter((name) => name.startsWith('copies'))).toEqual(['copies.db'])
   const [copied] = JSON.parse((await place.call(['--db', 'copies.db', 'runs', '--json'])).stdout)
   expect(copied).toMatchObject({ run: 1, job: 'job', finish_reason: null })
   expect(copied.tasks.done).toBeGreaterThan(0)
-  expect(copied.tasks.done).toBeLessThan(100)
+  expect(copied.tasks.done).toBeLessThan(30)
 })
 
 test('a backup says what it wrote as JSON, and writes over nothing', async () => {
@@ -49,7 +49,7 @@ test('a backup says what it wrote as JSON, and writes over nothing', async () =>
 })
 
 test('a check says that all is whole, also in the middle of a run, and of the copy', async () => {
-  const { sandbox, place, job } = await staged(slow, 100)
+  const { sandbox, place, job } = await staged(slow, 30)
   const { ended } = place.start(['run', job, '--concurrency', '1'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 6)
 
@@ -61,7 +61,7 @@ test('a check says that all is whole, also in the middle of a run, and of the co
   const after = await place.call(['db', 'check', '--json'])
   const copy = await place.call(['--db', 'copy.db', 'db', 'check'])
 
-  expect(sentByThen).toBeLessThan(100)
+  expect(sentByThen).toBeLessThan(30)
   expect(during).toMatchObject({ code: 0, stderr: '' })
   expect(during.stdout).toMatch(
     /^data\/rankline\.db is whole: 1 run, \d+ calls, \d+ answers checked\.\n(\d calls? ha.* no result yet.*\n)?$/,
@@ -71,7 +71,7 @@ test('a check says that all is whole, also in the middle of a run, and of the co
     whole: true,
     runs: 1,
     calls: expect.any(Number),
-    answers: 100,
+    answers: 30,
     open_calls: 0,
     findings: [],
   })
@@ -200,7 +200,7 @@ test('bodies are dropped while another process collects; the file is made smalle
   place.change(
     `${aged(100)}; UPDATE raw_answers SET body = randomblob(50000), block_id = NULL; DELETE FROM body_blocks`,
   )
-  const job = await place.file('job.csv', queriesCsv(100))
+  const job = await place.file('job.csv', queriesCsv(30))
   sandbox.control(slow)
   const { ended } = place.start(['run', job, '--concurrency', '1', '--json'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 56)
@@ -216,12 +216,12 @@ test('bodies are dropped while another process collects; the file is made smalle
   expect(refused.stderr).toContain('Nothing was dropped')
   expect(left).toEqual([{ n: 50 }])
   expect(JSON.parse(pruned.stdout)).toMatchObject({ dry_run: false, bodies: 50, bytes: 2_500_000, kept: 0 })
-  expect(sentByThen).toBeLessThan(150)
+  expect(sentByThen).toBeLessThan(80)
   expect(JSON.parse(collected.stdout)).toMatchObject({
-    tasks: { done: 100, failed: 0 },
+    tasks: { done: 30, failed: 0 },
     calls: { ambiguous: 0 },
   })
-  expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 100 }])
+  expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 30 }])
 
   const before = (await stat(join(place.folder, 'data/rankline.db'))).size
   const shrunk = await place.call(['db', 'prune', '--answers', '90d', '--vacuum', '--json'])

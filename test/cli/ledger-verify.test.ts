@@ -57,11 +57,12 @@ test('a reading is kept with when it was asked for, for it may be counted at any
 })
 
 test('calls that others make with the same key are told apart, between runs and beside them', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 20 }, 100)
+  const { sandbox, place, job } = await staged({}, 40)
   expect((await place.call(['run', job])).code).toBe(0)
   await spendElsewhere(sandbox, 3)
-  const { ended } = place.start(['run', job, '--concurrency', '4'])
-  await waitWhile(() => sandbox.ledger.charged < 120)
+  sandbox.control({ latencyMs: 100 })
+  const ended = place.call(['run', job, '--concurrency', '4'])
+  await waitWhile(() => sandbox.ledger.charged < 48)
   await spendElsewhere(sandbox, 4)
   const { code: runCode, stdout } = await ended
   expect(runCode).toBe(0)
@@ -71,10 +72,10 @@ test('calls that others make with the same key are told apart, between runs and 
   )
 
   const { code, total, spans, unverified } = await verified(place)
-  expect(sandbox.ledger.charged).toBe(207)
+  expect(sandbox.ledger.charged).toBe(87)
   expect({ code, total, unverified }).toEqual({
     code: 0,
-    total: { ...clean, used: 207, billed: 200, by_others: 7 },
+    total: { ...clean, used: 87, billed: 80, by_others: 7 },
     unverified: everything,
   })
   expect(spans[1]).toMatchObject({ used: 3, billed: 0, by_others: 3 })
@@ -152,7 +153,7 @@ test.each([
 )
 
 test('a killed run is not compared until it goes on; then nothing of it is taken for others', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 60 }, 120)
+  const { sandbox, place, job } = await staged({ latencyMs: 250 }, 70)
   const { child, ended } = place.start(['run', job, '--concurrency', '8'])
   await waitWhile(() => sandbox.ledger.charged < 40)
   child.kill('SIGKILL')
@@ -162,6 +163,7 @@ test('a killed run is not compared until it goes on; then nothing of it is taken
   expect(before).toMatchObject({ code: 0, total: {} })
   expect(before.unverified.after).toBeGreaterThanOrEqual(40)
 
+  sandbox.control({ latencyMs: 0 })
   const { stdout } = await place.call(['run', job, '--json'])
   const { credits } = JSON.parse(stdout)
   const { charged } = sandbox.ledger
@@ -170,9 +172,9 @@ test('a killed run is not compared until it goes on; then nothing of it is taken
     total: {
       ...clean,
       used: charged,
-      billed: 120,
+      billed: 70,
       ambiguous: credits.ambiguous,
-      ambiguous_billed: charged - 120,
+      ambiguous_billed: charged - 70,
     },
     unverified: everything,
   })
@@ -195,13 +197,13 @@ test('a run that goes on after one that was killed says what the books say of th
   child.kill('SIGKILL')
   await ended
   const readings = sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length
-  const again = place.start(['run', job, '--json'])
+  const again = place.call(['run', job, '--json'])
   await waitWhile(
     () => sandbox.ledger.requestsFor(({ operation }) => operation === 'usage').length === readings,
   )
   // As if the service counted late what was in the air.
   await spendElsewhere(sandbox, 1)
-  const { credits } = JSON.parse((await again.ended).stdout)
+  const { credits } = JSON.parse((await again).stdout)
 
   expect(credits).toMatchObject({ spent: 9, ambiguous: 1, unexplained: 0 })
   const { total } = await verified(place)

@@ -23,8 +23,8 @@ test('a damaged database is refused before anything is sent', async () => {
 })
 
 test('a database that another program has locked is waited for', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 5 }, 300)
-  const { ended } = place.start(['run', job, '--json'])
+  const { sandbox, place, job } = await staged({ latencyMs: 5 }, 150)
+  const ended = place.call(['run', job, '--json'])
   await waitWhile(() => sandbox.ledger.requests.length < 50)
   const other = new Database(join(place.folder, 'data/rankline.db'), { timeout: 5_000 })
   other.exec('BEGIN IMMEDIATE')
@@ -35,8 +35,8 @@ test('a database that another program has locked is waited for', async () => {
   const { code, stdout } = await ended
 
   expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 300 }, credits: { spent: 300, ambiguous: 0 } })
-  expect(sandbox.ledger.charged).toBe(300)
+  expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 150 }, credits: { spent: 150, ambiguous: 0 } })
+  expect(sandbox.ledger.charged).toBe(150)
 })
 
 test('a folder for temporary files that does not exist is in the way of nothing that is collected', async () => {

@@ -121,18 +121,18 @@ describe('renormalise', () => {
   })
 
   test('waits while another process collects; with --wait 0 it exits 7', async () => {
-    const { sandbox, place } = await staged({ latencyMs: 100 })
-    const a = await place.file('a.csv', queriesCsv(20))
+    const { sandbox, place } = await staged({ latencyMs: 400 })
+    const a = await place.file('a.csv', queriesCsv(6))
     const first = place.start(['run', a, '--concurrency', '1'])
     await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
 
-    const refused = await place.run(['renormalise', '--wait', '0'])
-    const waiting = await place.run(['renormalise', '--json'])
+    const refused = await place.call(['renormalise', '--wait', '0'])
+    const waiting = await place.call(['renormalise', '--json'])
 
     expect(refused).toMatchObject({ code: 7, stdout: '' })
     expect(refused.stderr).toContain(`process ${first.child.pid}`)
     expect(waiting.stderr).toContain('Waiting')
-    expect(JSON.parse(waiting.stdout)).toMatchObject({ answers: 20 })
+    expect(JSON.parse(waiting.stdout)).toMatchObject({ answers: 6 })
     expect((await first.ended).code).toBe(0)
   })
 })

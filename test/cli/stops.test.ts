@@ -4,7 +4,7 @@ import { staged, waitWhile } from './staged.ts'
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test('a refused key stops the run at the first refusal with exit 5, and nothing is lost', async () => {
-  const { sandbox, place, job } = await staged({}, 50)
+  const { sandbox, place, job } = await staged({}, 10)
 
   const refused = await place.call(['run', job, '--json'], { RANKLINE_API_KEY: 'wrong-key' })
 
@@ -12,11 +12,11 @@ test('a refused key stops the run at the first refusal with exit 5, and nothing 
   expect(refused.stderr).toContain('refused the key')
   expect(refused.stderr).toContain('RANKLINE_API_KEY')
   expect(sandbox.ledger.requests).toHaveLength(1)
-  expect(JSON.parse(refused.stdout)).toMatchObject({ finish_reason: 'auth', tasks: { pending: 50 } })
+  expect(JSON.parse(refused.stdout)).toMatchObject({ finish_reason: 'auth', tasks: { pending: 10 } })
 
   const again = await place.call(['run', job, '--json'])
   expect(again.code).toBe(0)
-  expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { done: 50 } })
+  expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { done: 10 } })
 })
 
 test('a key that is refused in the middle of a run stops it, and what was answered stays', async () => {
@@ -24,14 +24,14 @@ test('a key that is refused in the middle of a run stops it, and what was answer
     {
       rules: [{ operation: 'alpha.search', after: 20, do: { refuse: 'key' } }],
     },
-    100,
+    50,
   )
 
   const { code, stdout } = await place.call(['run', job, '--json', '--concurrency', '5'])
 
   expect(code).toBe(5)
   const { tasks, calls } = JSON.parse(stdout)
-  expect(tasks).toMatchObject({ done: 20, failed: 0, pending: 80 })
+  expect(tasks).toMatchObject({ done: 20, failed: 0, pending: 30 })
   expect(calls.sent).toBeLessThanOrEqual(20 + 5 + 2)
 })
 
@@ -98,7 +98,7 @@ test('credits that a job keeps stay untouched', async () => {
 })
 
 test('Ctrl-C waits for what is in the air, exits 130, and the same command finishes without buying anything again', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 150 }, 120)
+  const { sandbox, place, job } = await staged({ latencyMs: 500 }, 50)
 
   const { child, ended } = place.start(['run', job, '--concurrency', '10'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 25)
@@ -109,17 +109,18 @@ test('Ctrl-C waits for what is in the air, exits 130, and the same command finis
   expect(first.stdout).toContain('interrupted')
   const stored = place.sql("SELECT count(*) AS n FROM tasks WHERE state = 'done'")[0]?.n
   expect(stored).toBe(sandbox.ledger.charged)
-  expect(stored).toBeLessThan(120)
+  expect(stored).toBeLessThan(50)
   expect(place.sql('SELECT * FROM calls WHERE billed IS NULL')).toEqual([])
+  sandbox.control({ latencyMs: 0 })
 
   const second = await place.call(['run', job, '--json'])
   expect(second.code).toBe(0)
   expect(JSON.parse(second.stdout)).toMatchObject({
     run: 1,
     finish_reason: 'completed',
-    tasks: { done: 120 },
+    tasks: { done: 50 },
   })
-  expect(sandbox.ledger.charged).toBe(120)
+  expect(sandbox.ledger.charged).toBe(50)
 })
 
 test('a usage record that stalls at the end holds nothing, and a later reading settles what it would have said', async () => {
@@ -148,20 +149,21 @@ test('a usage record that stalls at the end holds nothing, and a later reading s
 })
 
 test('a killed run is finished by the same command; what was in the air is ambiguous, nothing stored is bought again', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 60 }, 150)
+  const { sandbox, place, job } = await staged({ latencyMs: 250 }, 70)
 
   const { child, ended } = place.start(['run', job, '--concurrency', '8'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 40)
   child.kill('SIGKILL')
   await ended
   const stored = Number(place.sql('SELECT count(*) AS n FROM answers')[0]?.n)
+  sandbox.control({ latencyMs: 0 })
 
   const second = await place.call(['run', job, '--json'])
 
   expect(second.code).toBe(0)
   const { tasks, credits } = JSON.parse(second.stdout)
-  expect(tasks).toMatchObject({ done: 150, failed: 0, pending: 0 })
-  expect(credits.spent).toBe(150)
+  expect(tasks).toMatchObject({ done: 70, failed: 0, pending: 0 })
+  expect(credits.spent).toBe(70)
   expect(credits.ambiguous).toBeLessThanOrEqual(8)
   expect(sandbox.ledger.charged).toBeLessThanOrEqual(credits.spent + credits.ambiguous)
   expect(sandbox.ledger.charged).toBeGreaterThanOrEqual(credits.spent)

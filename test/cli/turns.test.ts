@@ -10,7 +10,7 @@ const isSearch = ({ operation }: { operation: string | null }) => operation === 
 
 test('a second process waits its turn; with --wait 0 it exits 7 and has sent nothing; reports run beside', async () => {
   const { sandbox, place } = await staged({ latencyMs: 2_000 })
-  const a = await place.file('a.csv', queriesCsv(30, 'first'))
+  const a = await place.file('a.csv', queriesCsv(8, 'first'))
   const b = await place.file('b.csv', queriesCsv(5, 'second'))
   const first = place.start(['run', a, '--concurrency', '2'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
@@ -31,11 +31,11 @@ test('a second process waits its turn; with --wait 0 it exits 7 and has sent not
   expect(waiting.code).toBe(0)
   expect(waiting.stderr).toContain('Waiting')
   const sent = sandbox.ledger.requestsFor(isSearch).map(({ params }) => String(params.query).split(' ')[0])
-  expect(sent).toEqual([...Array(30).fill('first'), ...Array(5).fill('second')])
+  expect(sent).toEqual([...Array(8).fill('first'), ...Array(5).fill('second')])
 })
 
 test('the same job from two shells: the second says that it is finished by then, and buys it again', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 1_000 }, 20)
+  const { sandbox, place, job } = await staged({ latencyMs: 2_000 }, 8)
   const first = place.start(['run', job, '--concurrency', '2'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
   const second = place.start(['run', job])
@@ -46,17 +46,18 @@ test('the same job from two shells: the second says that it is finished by then,
   const { code, stderr } = await second.ended
   expect(code).toBe(0)
   expect(stderr).toMatch(
-    /^Waiting .*\njob is already finished for today \(run 1\)\. This run buys it again, for 20 credits\.$/m,
+    /^Waiting .*\njob is already finished for today \(run 1\)\. This run buys it again, for 8 credits\.$/m,
   )
-  expect(sandbox.ledger.charged).toBe(40)
+  expect(sandbox.ledger.charged).toBe(16)
 })
 
 test('the turn of a killed process is over at once', async () => {
-  const { sandbox, place, job } = await staged({ latencyMs: 200 }, 20)
+  const { sandbox, place, job } = await staged({ latencyMs: 500 }, 8)
   const { child, ended } = place.start(['run', job, '--concurrency', '2'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
   child.kill('SIGKILL')
   await ended
+  sandbox.control({ latencyMs: 0 })
 
   expect((await place.call(['run', job, '--wait', '0'])).code).toBe(0)
 })
@@ -65,7 +66,7 @@ test('a database reached by a symbolic link, with another TMPDIR and another key
   await using sandbox = await startSandbox({ latencyMs: 2_000 })
   await using other = await startSandbox({ key: 'another-key' })
   await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(20))
+  const job = await place.file('job.csv', queriesCsv(8))
   const { ended } = place.start(['run', job, '--concurrency', '2'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
   await place.file('elsewhere/tmp/file', '')
@@ -80,14 +81,14 @@ test('a database reached by a symbolic link, with another TMPDIR and another key
   expect(third).toMatchObject({ code: 7, stdout: '' })
   expect(other.ledger.charged).toBe(0)
   expect((await ended).code).toBe(0)
-  expect(sandbox.ledger.charged).toBe(20)
+  expect(sandbox.ledger.charged).toBe(8)
 })
 
 test('two databases with one key take turns, too; another key does not wait', async () => {
   await using sandbox = await startSandbox({ latencyMs: 2_000 })
   await using other = await startSandbox({ key: 'another-key' })
   await using place = await workspace(sandbox)
-  const job = await place.file('job.csv', queriesCsv(20))
+  const job = await place.file('job.csv', queriesCsv(8))
   const { ended } = place.start(['run', job, '--concurrency', '2'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 2)
 

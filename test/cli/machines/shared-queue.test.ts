@@ -24,7 +24,7 @@ test('with a queue, what other machines buy is not taken for that of another pro
   const runBeside = async (flags: readonly string[], happens: () => Promise<void>) => {
     sandbox.control(held)
     const before = refusals()
-    const { ended } = place.start(['run', job, '--json', '--yes', ...flags], env)
+    const ended = place.call(['run', job, '--json', '--yes', ...flags], env)
     await waitWhile(() => refusals() === before)
     await happens()
     sandbox.control({ rules: [] })
