@@ -11,7 +11,8 @@ export const pageScriptId = 'page-script'
 /** The element that holds the data; where no browser draws the page, with the data as they are. */
 export interface DataElement {
   readonly textContent: string
-  readonly drawn?: { readonly page: PageData; readonly addresses: Addresses }
+  readonly drawn?: PageData
+  readonly addresses?: Addresses
 }
 
 /** Links that are written in another way than the address of their page, each with that. */

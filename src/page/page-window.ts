@@ -41,10 +41,7 @@ function pageWindow(drawn: PageData): PageWindow {
   settable(HTMLSelectElement.prototype, 'value')
   Object.assign(HTMLElement.prototype, ofScreens)
   const elementById = document.getElementById.bind(document)
-  const element: DataElement = {
-    textContent: '',
-    drawn: { page: drawn, addresses: addressesOf(drawn) },
-  }
+  const element: DataElement = { textContent: '', drawn, addresses: addressesOf(drawn) }
   Object.defineProperty(document, 'getElementById', {
     value: (id: string) => (id === 'page-data' ? element : elementById(id)),
   })

@@ -35,56 +35,57 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
     'target',
     words.target,
     targets.map(({ label, own }, place) => [String(place), own ? label : words.competitor(label)]),
+    (place) => choose({ target: Number(place) }),
   )
-  target.select.addEventListener('change', () => choose({ target: Number(target.select.value) }))
+  let pause: ReturnType<typeof setTimeout> | undefined
   const text = inputField('text', words.search, {
     type: 'search',
     placeholder: words.keyword,
     autocomplete: 'off',
     spellcheck: 'false',
+    on: {
+      input: () => {
+        clearTimeout(pause)
+        pause = setTimeout(() => choose({ text: text.value.trim() }), typingPause)
+      },
+    },
   })
-  let pause: ReturnType<typeof setTimeout> | undefined
-  text.input.addEventListener('input', () => {
-    clearTimeout(pause)
-    pause = setTimeout(() => choose({ text: text.input.value.trim() }), typingPause)
-  })
-  const tags = field('tag', words.tag, [['', words.all], ...tagsOf(keywords).map(tagOption)])
-  tags.select.addEventListener('change', () => choose({ tags: tagsIn(tags.select.value) }))
-  const selects: Readonly<Record<Select, ReturnType<typeof field>>> = {
-    operation: field('operation', words.engine, any(distinct(keywords.map((one) => one.operation)))),
-    locale: field('locale', words.locale, any(distinct(keywords.map(localeOf)))),
-    part: field('part', words.figuresOf, [
+  // An empty value is that of all keywords.
+  const tagOption = (tag: string): Option => [`=${tag}`, tagName(tag)]
+  const tags = field('tag', words.tag, [['', words.all], ...tagsOf(keywords).map(tagOption)], (value) =>
+    choose({ tags: value === '' ? [] : [value.slice(1)] }),
+  )
+  const ofText = (key: Select, label: string, options: readonly Option[]) =>
+    field(key, label, options, (value) => choose({ [key]: value }))
+  const selects: Readonly<Record<Select, HTMLSelectElement>> = {
+    operation: ofText('operation', words.engine, any(keywords.map((one) => one.operation))),
+    locale: ofText('locale', words.locale, any(keywords.map(localeOf))),
+    part: ofText('part', words.figuresOf, [
       ['', words.usualPart],
       ...partsOf(data.history).map((one): Option => [partKey(one), partLabel(one, say)]),
     ]),
   }
-  for (const [key, { select }] of Object.entries(selects))
-    select.addEventListener('change', () => choose({ [key]: select.value }))
   const period = periodFields(data, choose)
   const tabs = viewTabs(data, choose)
   let view = noFilters.view
   const found = html('p', { class: 'found', role: 'status' })
   const reset = button(
     'quiet',
-    () => choose({ ...noFilters, target: Number(target.select.value), view }),
+    () => choose({ ...noFilters, target: Number(target.value), view }),
     {},
     words.reset,
   )
   const shown = html('bdi')
   const line = button('shown', toggle, { 'aria-expanded': 'false', 'aria-controls': 'filters' }, shown)
-  const useful = [tags, ...Object.values(selects)].filter((one) => one.useful)
+  const useful = [tags, ...Object.values(selects)].filter(({ length }) => length > 2)
   const fields = html(
     'div',
     { class: 'filters', id: 'filters', hidden: true },
-    text.element,
-    ...useful.map(({ element }) => element),
-    ...(targets.length > 1 ? [target.element] : []),
-    ...period.elements,
+    ...[text, ...useful, ...(targets.length > 1 ? [target] : []), ...period.fields].map(boxOf),
   )
-  const attributes = { class: 'controls', role: 'search', 'aria-label': words.label }
+  const attributes = { class: 'controls', role: 'search', 'aria-label': words.label, on: { submit: stay } }
   const outcome = html('div', 'outcome', found, reset)
   const form = html('form', attributes, tabs?.element, line, outcome, fields)
-  form.addEventListener('submit', (event) => event.preventDefault())
   return {
     element: form,
     /** Shows the filters in the fields, and how many keywords match. */
@@ -92,18 +93,15 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
       view = filters.view
       tabs?.show(filters)
       const offered = targetsOfView(data.history, savedView(data, view))
-      for (const [place, option] of [...target.select.options].entries())
+      for (const [place, option] of [...target.options].entries())
         option.hidden = option.disabled = !offered.includes(place)
-      target.select.value = String(filters.target)
-      if (text.input.value.trim() !== filters.text) text.input.value = filters.text
-      text.element.classList.toggle('set', filters.text !== '')
+      target.value = String(filters.target)
+      if (text.value.trim() !== filters.text) text.value = filters.text
+      boxOf(text).classList.toggle('set', filters.text !== '')
       showTags(filters.tags)
       const there = ['', ...parts.map(partKey)]
-      for (const option of selects.part.select.options) option.disabled = !there.includes(option.value)
-      for (const [key, { select, element }] of Object.entries(selects)) {
-        select.value = filters[key as Select]
-        element.classList.toggle('set', select.value !== '')
-      }
+      for (const option of selects.part.options) option.disabled = !there.includes(option.value)
+      for (const [key, one] of Object.entries(selects)) setField(one, filters[key as Select])
       period.show(filters)
       reset.hidden = countSet(filters) === 0
       const set = setLabels(filters, data)
@@ -117,12 +115,10 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
 
   /** Several tags, which an address can name, are a choice of their own. */
   function showTags(chosen: readonly string[]): void {
-    const { select, element } = tags
-    select.querySelector('[value=several]')?.remove()
+    tags.querySelector('[value=several]')?.remove()
     const [only = null] = chosen
-    if (chosen.length > 1) select.append(...optionsOf([['several', chosen.map(tagName).join(', ')]]))
-    select.value = only === null ? '' : chosen.length > 1 ? 'several' : tagOption(only)[0]
-    element.classList.toggle('set', chosen.length > 0)
+    if (chosen.length > 1) tags.append(...optionsOf([['several', chosen.map(tagName).join(', ')]]))
+    setField(tags, only === null ? '' : chosen.length > 1 ? 'several' : tagOption(only)[0])
   }
 
   function toggle(): void {
@@ -138,15 +134,6 @@ function tagsOf(keywords: readonly Keyword[]): readonly string[] {
   const all = new Set(keywords.flatMap(({ tags }) => (tags.length === 0 ? [''] : tags)))
   const collator = new Intl.Collator(say.language, { numeric: true })
   return [...all].sort((a, b) => Number(a === '') - Number(b === '') || collator.compare(a, b))
-}
-
-/** An empty value is that of all keywords. */
-function tagOption(tag: string): Option {
-  return [`=${tag}`, tagName(tag)]
-}
-
-function tagsIn(value: string): readonly string[] {
-  return value === '' ? [] : [value.slice(1)]
 }
 
 /** Tabs of the saved views of the job, all keywords first; null if there are none. */
@@ -173,12 +160,14 @@ function viewTabs(data: PageData, choose: (change: Partial<Filters>) => void) {
   }
 }
 
+/** All, or one of these. */
 function any(values: readonly string[]): readonly Option[] {
-  return [['', say.filters.all], ...values.map((value): Option => [value, value])]
+  const distinct = [...new Set(values)].sort()
+  return [['', say.filters.all], ...distinct.map((value): Option => [value, value])]
 }
 
-function distinct(values: readonly string[]): readonly string[] {
-  return [...new Set(values)].sort()
+function stay(event: Event): void {
+  event.preventDefault()
 }
 
 /** The choice in a list that shows the fields of free days. */
@@ -187,81 +176,75 @@ const free = 'free'
 /** The fields of the period and of the day that it is compared with. */
 function periodFields(data: PageData, choose: (change: Partial<Filters>) => void) {
   const { days } = data.history
-  const bounds = { type: 'date', min: days[0] ?? '', max: days.at(-1) ?? '' }
-  const period = field('period', say.filters.period, [
+  const bounds = { min: days[0] ?? '', max: days.at(-1) ?? '' }
+  const words = say.filters
+  const options: readonly Option[] = [
     ['', nameOfOwn(data)],
     ...periodsIn(days)
-      .filter((one) => periodName(one, data) !== nameOfOwn(data))
-      .map((one): Option => [one, periodName(one, data)]),
-    [free, say.filters.freeDays],
-  ])
-  const from = inputField('from', say.filters.from, bounds)
-  const until = inputField('until', say.filters.until, bounds)
-  const compare = field('compare', say.filters.comparedWith, [])
-  const day = inputField('compared-day', say.filters.comparedDay, bounds)
+      .map((one): Option => [one, periodName(one, data)])
+      .filter(([, name]) => name !== nameOfOwn(data)),
+    [free, words.freeDays],
+  ]
+  const period = field('period', words.period, options, (value) => {
+    isFreePeriod = value === free
+    if (!isFreePeriod) choose({ period: value })
+    else if (shown !== null) showEnds(shown)
+    reveal()
+    if (isFreePeriod) from.focus()
+  })
+  const from = dayField('from', words.from, bounds, chooseRange)
+  const until = dayField('until', words.until, bounds, chooseRange)
+  const compare = field('compare', words.comparedWith, [], (value) => {
+    isFreeDay = value === free
+    if (!isFreeDay) choose({ compare: value })
+    // The day that stands in the field is chosen, too, unless it is before the first one.
+    else if (day.validity.valid) choose({ compare: day.value })
+    reveal()
+    if (isFreeDay) day.focus()
+  })
+  const day = dayField('compared-day', words.comparedDay, bounds, () => choose({ compare: day.value }))
   let shown: ReportPeriod | null = null
   let isFreePeriod = false
   let isFreeDay = false
-
-  period.select.addEventListener('change', () => {
-    isFreePeriod = period.select.value === free
-    if (!isFreePeriod) choose({ period: period.select.value })
-    else if (shown !== null) showEnds(shown)
-    reveal()
-    if (isFreePeriod) from.input.focus()
-  })
-  onDay(from.input, (start) => shown !== null && chooseRange(start, until.input.value))
-  onDay(until.input, (end) => shown !== null && chooseRange(from.input.value, end))
-  compare.select.addEventListener('change', () => {
-    isFreeDay = compare.select.value === free
-    if (!isFreeDay) choose({ compare: compare.select.value })
-    // The day that stands in the field is chosen, too, unless it is before the first one.
-    else if (day.input.validity.valid) choose({ compare: day.input.value })
-    reveal()
-    if (isFreeDay) day.input.focus()
-  })
-  onDay(day.input, (one) => choose({ compare: one }))
   return {
     /** The period in words. */
     nameOf: ({ period: chosen }: Filters): string =>
       chosen === '' ? nameOfOwn(data) : periodName(chosen, data),
-    elements: days.length < 2 ? [] : [period, from, until, compare, day].map(({ element }) => element),
+    fields: days.length < 2 ? [] : [period, from, until, compare, day],
     show: (filters: Filters): void => {
       shown = periodOf(data, filters)
       if (shown === null) return
       isFreePeriod = rangeIn(filters.period) !== null
       isFreeDay = isDay(filters.compare)
-      period.select.value = isFreePeriod ? free : filters.period
+      setField(period, filters.period, isFreePeriod ? free : filters.period)
       // A period of the address that is not on the list, such as 90d.
-      if (period.select.selectedIndex === -1) {
-        period.select.append(...optionsOf([[filters.period, periodName(filters.period, data)]]))
-        period.select.value = filters.period
+      if (period.selectedIndex === -1) {
+        period.append(...optionsOf([[filters.period, periodName(filters.period, data)]]))
+        period.value = filters.period
       }
       showEnds(shown)
       const before = lastBefore(days, shown)
-      day.input.max = before
-      setDay(day.input, isFreeDay ? filters.compare : (shown.compare?.day ?? before))
-      compare.select.replaceChildren(...optionsOf(comparisonsOf(data, filters)))
-      compare.select.value = isFreeDay ? free : filters.compare
-      period.element.classList.toggle('set', filters.period !== '')
-      compare.element.classList.toggle('set', filters.compare !== '')
+      day.max = before
+      setDay(day, isFreeDay ? filters.compare : (shown.compare?.day ?? before))
+      compare.replaceChildren(...optionsOf(comparisonsOf(data, filters)))
+      setField(compare, filters.compare, isFreeDay ? free : filters.compare)
       reveal()
     },
   }
 
   function showEnds(ends: Days): void {
-    setDay(from.input, ends.from)
-    setDay(until.input, ends.until)
+    setDay(from, ends.from)
+    setDay(until, ends.until)
   }
 
-  function chooseRange(start: string, end: string): void {
-    const range = rangeOf(days, start, end)
+  function chooseRange(): void {
+    const range = shown && rangeOf(days, from.value, until.value)
     if (range !== null) choose({ period: rangeText(range) })
   }
 
   function reveal(): void {
-    for (const one of [from, until]) one.element.hidden = !isFreePeriod
-    day.element.hidden = !isFreeDay
+    for (const one of [from, until]) boxOf(one).hidden = !isFreePeriod
+    boxOf(day).hidden = !isFreeDay
   }
 }
 
@@ -314,44 +297,46 @@ function periodName(period: string, { history: { days } }: PageData): string {
 const dayPause = 900
 
 /**
- * Calls back with a day that is chosen in a field. A day that is typed is another day after each digit, so it is taken after a
- * pause, with Enter, or when the field is left. Days that the field does not allow
- * are not taken.
+ * A field that tells of each day that is chosen in it and that it allows. A day that is typed is another day after each digit, so it is
+ * taken after a pause, with Enter, or when the field is left.
  */
-function onDay(input: HTMLInputElement, react: (day: string) => void): void {
+function dayField(name: string, label: string, bounds: Attributes, react: () => void): HTMLInputElement {
   let isTyped = false
   // A field that is hidden loses the focus, too, with a day that the reader did not enter.
   let isEdited = false
   let pause: ReturnType<typeof setTimeout> | undefined
-  input.addEventListener('input', () => {
-    isEdited = true
-  })
-  input.addEventListener('keydown', ({ key }) => {
-    isTyped = true
-    if (key === 'Enter') take()
-  })
-  input.addEventListener('pointerdown', () => {
-    isTyped = false
-  })
-  input.addEventListener('change', () => {
+  const take = (): void => {
     clearTimeout(pause)
-    if (isTyped) pause = setTimeout(take, dayPause)
-    else take()
-  })
-  input.addEventListener('blur', () => {
-    if (!isEdited) return
-    take()
+    const { value, validity, defaultValue } = input
+    if (value === '' || !validity.valid || value === defaultValue) return
     isEdited = false
-    if (input.value === '' || !input.validity.valid) setDay(input, input.defaultValue)
-  })
-
-  function take(): void {
-    clearTimeout(pause)
-    const { value, validity } = input
-    if (value === '' || !validity.valid || value === input.defaultValue) return
-    isEdited = false
-    react(value)
+    react()
   }
+  const on: Attributes['on'] = {
+    input: () => {
+      isEdited = true
+    },
+    keydown: ({ key }) => {
+      isTyped = true
+      if (key === 'Enter') take()
+    },
+    pointerdown: () => {
+      isTyped = false
+    },
+    change: () => {
+      clearTimeout(pause)
+      if (isTyped) pause = setTimeout(take, dayPause)
+      else take()
+    },
+    blur: () => {
+      if (!isEdited) return
+      take()
+      isEdited = false
+      if (input.value === '' || !input.validity.valid) setDay(input, input.defaultValue)
+    },
+  }
+  const input = inputField(name, label, { type: 'date', ...bounds, on })
+  return input
 }
 
 /** Shows a day, which the field has until another one is taken. The same day again would undo what is being typed. */
@@ -362,21 +347,37 @@ function setDay(input: HTMLInputElement, day: string): void {
 
 type Option = readonly [value: string, text: string]
 
-/** A select with its name above it; useful where there is anything to choose. */
-function field(name: string, label: string, options: readonly Option[]) {
-  const id = `choose-${name}`
-  const select = html('select', { id }, ...optionsOf(options))
-  const element = html('div', `field choose-${name}`, html('label', { for: id }, label), select)
-  return { element, select, useful: options.length > 2 }
+function field(
+  name: string,
+  label: string,
+  options: readonly Option[],
+  choose: (value: string) => void,
+): HTMLSelectElement {
+  const on = { change: () => choose(select.value) }
+  const select = html('select', { id: `choose-${name}`, on }, ...optionsOf(options))
+  return labelled(label, select)
 }
 
 function optionsOf(options: readonly Option[]): readonly HTMLOptionElement[] {
   return options.map(([value, text]) => html('option', { value }, text))
 }
 
-/** An input with its name above it. */
-function inputField(name: string, label: string, attributes: Attributes) {
-  const id = `choose-${name}`
-  const input = html('input', { id, ...attributes })
-  return { element: html('div', `field choose-${name}`, html('label', { for: id }, label), input), input }
+function inputField(name: string, label: string, attributes: Attributes): HTMLInputElement {
+  return labelled(label, html('input', { id: `choose-${name}`, ...attributes }))
+}
+
+/** A control in a box, below its name. */
+function labelled<Control extends HTMLElement>(label: string, control: Control): Control {
+  html('div', `field ${control.id}`, html('label', { for: control.id }, label), control)
+  return control
+}
+
+function boxOf(control: HTMLElement): HTMLElement {
+  return control.parentElement as HTMLElement
+}
+
+/** Shows what is chosen; a field that chooses something looks otherwise. */
+function setField(select: HTMLSelectElement, chosen: string, option = chosen): void {
+  select.value = option
+  boxOf(select).classList.toggle('set', chosen !== '')
 }

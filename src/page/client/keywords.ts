@@ -4,13 +4,14 @@ import { type KeywordStatus, valueOn } from '../../report/history/keyword-status
 import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
 import type { DayValue, Keyword, RankSeries } from '../../report/history/rank-history.ts'
 import type { CtrCurve } from '../../report/metrics/figure.ts'
+import type { ShownMetric } from '../../report/metrics/index.ts'
 import { byWorthOfMovement } from '../../report/metrics/movements.ts'
 import { rankingLink } from '../../report/metrics/pages.ts'
 import { clicksOf } from '../../report/metrics/positions.ts'
 import { type Scorecard, type SegmentBy, scorecards } from '../../report/segments.ts'
 import { isSwing } from '../../report/story/facts.ts'
 import { trendLine } from './chart/line-chart.ts'
-import { html, noValue, twoLines } from './dom.ts'
+import { type Child, html, noValue, twoLines } from './dom.ts'
 import type { Filters } from './filters.ts'
 import { firstDrawn, firstKnown, switchOf } from './main-chart.ts'
 import { type GridColumn, grid, type PaperChoice, type SortOrder } from './table/grid.ts'
@@ -121,7 +122,6 @@ function columnsOf(view: View): readonly KeywordColumn[] {
   const { history, statuses } = view
   const words = say.keywords
   const { days, keywords } = history
-  const hasVolume = keywords.some(({ volume }) => volume !== null)
   const columns: readonly KeywordColumn[] = [
     keywordColumn(keywords),
     {
@@ -152,8 +152,7 @@ function columnsOf(view: View): readonly KeywordColumn[] {
         ),
     },
     ...rivalColumns(view),
-    ...(hasVolume ? volumeColumns(view) : []),
-    ...(view.history.countedClicks === undefined ? [] : [countedColumn()]),
+    ...amountColumns(view),
     pageColumn(view),
   ]
   const empty = [
@@ -222,42 +221,32 @@ function rivalColumns({ history, filters }: View): readonly KeywordColumn[] {
 
 /** A number of searches or clicks of each keyword, and why one has none. */
 function amountColumn(
-  { key, title, why }: { readonly key: string; readonly title: string; readonly why: string },
+  key: string,
+  title: string,
+  why: string,
   value: (status: KeywordStatus) => number | null,
   text = (amount: number) => say.figure(amount, 'clicks a month'),
 ): KeywordColumn {
-  return {
-    key,
-    title,
-    class: 'figure wide',
-    descends: true,
-    value,
-    cell: (status) => {
-      const amount = value(status)
-      return amount === null ? noValue(why) : text(amount)
-    },
+  const cell = (status: KeywordStatus) => {
+    const amount = value(status)
+    return amount === null ? noValue(why) : text(amount)
   }
+  return { key, title, class: 'figure wide', descends: true, value, cell }
 }
 
-/** The volume, and the clicks a month by the curve of the report. */
-function volumeColumns({ data: { measure } }: View): readonly KeywordColumn[] {
-  const { volume, noVolume, clicks, noClicks } = say.keywords
+/** The volume, the clicks a month by the curve of the report, and beside them those that Search Console counted. */
+function amountColumns({ history, data: { measure } }: View): readonly KeywordColumn[] {
+  const { volume, noVolume, clicks, noClicks, counted, notCounted } = say.keywords
+  const hasVolume = history.keywords.some((one) => one.volume !== null)
   return [
-    amountColumn(
-      { key: 'volume', title: volume, why: noVolume },
-      ({ keyword }) => keyword.volume,
-      say.number,
-    ),
-    amountColumn({ key: 'clicks', title: clicks, why: noClicks }, ({ keyword, current }) =>
-      clicksOf(keyword, current, measure.curve),
-    ),
-  ]
-}
-
-/** The clicks that Search Console counted, beside those that are estimated. */
-function countedColumn(): KeywordColumn {
-  const { counted: title, notCounted: why } = say.keywords
-  return amountColumn({ key: 'counted', title, why }, ({ keyword }) => keyword.counted?.clicks ?? null)
+    hasVolume && amountColumn('volume', volume, noVolume, ({ keyword }) => keyword.volume, say.number),
+    hasVolume &&
+      amountColumn('clicks', clicks, noClicks, ({ keyword, current }) =>
+        clicksOf(keyword, current, measure.curve),
+      ),
+    history.countedClicks !== undefined &&
+      amountColumn('counted', counted, notCounted, ({ keyword }) => keyword.counted?.clicks ?? null),
+  ].filter((one) => one !== false)
 }
 
 function pageColumn({ history: { days, links } }: View): KeywordColumn {
@@ -323,25 +312,31 @@ function groupTable(whole: View, by: SegmentBy, choose: (change: Partial<Filters
 function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>[] {
   const words = say.scorecards
   const { keywords, days } = view.history
-  const hasVolume = keywords.some(({ volume }) => volume !== null)
+  const nameOf = ({ name }: Scorecard): string =>
+    name ?? (by === 'tag' ? tagName('') : say.scorecards.noLocale)
+  /** Figures of fewer than half of the keywords are none of the group, as for days in charts. */
+  const known = (of: (card: Scorecard) => number | null) => (card: Scorecard) =>
+    card.coverage.observed > 0 && card.coverage.observed * 2 >= card.coverage.expected ? of(card) : null
   const column = (
     key: string,
     title: string,
     value: (card: Scorecard) => number | null,
-    cell: GridColumn<Scorecard>['cell'],
+    cell: (value: number | null, card: Scorecard) => Child,
     more = '',
-  ): GridColumn<Scorecard> => ({ key, title, class: `figure${more}`, descends: true, value, cell })
-  /** Figures of fewer than half of the keywords are none of the group, as for days in charts. */
-  const known = <T>(card: Scorecard, value: T): T | null =>
-    card.coverage.observed > 0 && card.coverage.observed * 2 >= card.coverage.expected ? value : null
-  const delta = (card: Scorecard) => known(card, card.figures.visibility.cohort?.delta ?? null)
+  ): GridColumn<Scorecard> => ({
+    key,
+    title,
+    class: `figure${more}`,
+    descends: true,
+    value,
+    cell: (card) => cell(value(card), card),
+  })
+  const figure = (name: ShownMetric) => (value: number | null) => metricText(name, value)
   const daysOf = (card: Scorecard) => {
     const history = { ...view.history, series: card.statuses.map(({ series }) => series) }
     return dailyOf(view, view.filters.target, firstKnown(view), history)
   }
-  const nameOf = ({ name }: Scorecard): string =>
-    name ?? (by === 'tag' ? tagName('') : say.scorecards.noLocale)
-  return [
+  const columns: readonly GridColumn<Scorecard>[] = [
     {
       key: 'name',
       title: words.group[by],
@@ -353,59 +348,55 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
         return twoLines(html('bdi', { title: nameOf(card) }, nameOf(card)), about)
       },
     },
-    column(
-      'keywords',
-      words.keywords,
-      ({ coverage }) => coverage.expected,
-      ({ coverage }) => say.number(coverage.expected),
-    ),
+    column('keywords', words.keywords, ({ coverage }) => coverage.expected, figure('distribution')),
     column(
       'visibility',
       words.visibility,
-      (card) => known(card, card.figures.visibility.value),
-      (card) => metricText('visibility', known(card, card.figures.visibility.value)),
+      known(({ figures }) => figures.visibility.value),
+      figure('visibility'),
     ),
-    ...(days.length < 2
-      ? []
-      : [
-          column('change', words.change, delta, (card) => {
-            const isUsual = isSwing(
-              'visibility',
-              card.figures.visibility,
-              daysOf(card),
-              view.span?.day ?? null,
-            )
-            return deltaMark('visibility', delta(card), isUsual)
-          }),
-          {
-            key: 'trend',
-            title: words.trend,
-            class: 'trend',
-            cell: (card: Scorecard) =>
-              trendLine(
-                daysOf(card)
-                  .slice(firstDrawn(view) - firstKnown(view))
-                  .map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value)),
-              ),
-          },
-        ]),
+    column(
+      'change',
+      words.change,
+      known(({ figures }) => figures.visibility.cohort?.delta ?? null),
+      (delta, card) => {
+        const since = view.span?.day ?? null
+        return deltaMark(
+          'visibility',
+          delta,
+          isSwing('visibility', card.figures.visibility, daysOf(card), since),
+        )
+      },
+    ),
+    {
+      key: 'trend',
+      title: words.trend,
+      class: 'trend',
+      cell: (card) =>
+        trendLine(
+          daysOf(card)
+            .slice(firstDrawn(view) - firstKnown(view))
+            .map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value)),
+        ),
+    },
     column(
       'top-ten',
       words.topTen,
-      (card) => known(card, card.topTen),
-      (card) => metricText('top_ranks', known(card, card.topTen)),
+      known(({ topTen }) => topTen),
+      figure('top_ranks'),
       ' wide',
     ),
-    ...(hasVolume
-      ? [
-          column(
-            'clicks',
-            words.clicks,
-            (card) => known(card, card.figures.clicks.value),
-            (card) => metricText('clicks', known(card, card.figures.clicks.value)),
-            ' wide',
-          ),
-        ]
-      : []),
+    column(
+      'clicks',
+      words.clicks,
+      known(({ figures }) => figures.clicks.value),
+      figure('clicks'),
+      ' wide',
+    ),
   ]
+  const empty = [
+    ...(days.length < 2 ? ofSeveralDays : []),
+    ...(keywords.some(({ volume }) => volume !== null) ? [] : ['clicks']),
+  ]
+  return columns.filter(({ key }) => !empty.includes(key))
 }

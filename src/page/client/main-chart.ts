@@ -6,7 +6,6 @@ import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
 import { firstNeeded } from '../../report/story/trend.ts'
 import {
-  type DayEvents,
   eventMarks,
   eventsWithin,
   eventTexts,
@@ -17,7 +16,7 @@ import {
 } from './chart/frame.ts'
 import { type ChartLine, lineChart, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
 import { empty, html, isNarrow } from './dom.ts'
-import { metricLabel, metricTooltip, say, withTooltip } from './text.ts'
+import { metricLabel, metricText, metricTooltip, say, withTooltip } from './text.ts'
 import { dailyOf, type View } from './view.ts'
 
 /** A figure that the main chart and the table of rivals can show. */
@@ -32,8 +31,8 @@ export interface TrendFigure {
   text(value: number): string
   /** Of the ranks themselves, whatever they count. */
   readonly ofRanks?: true
-  /** The value of a day with what it is of. */
-  fullText(value: number, day: DailyFigures): string
+  /** The value of a day with what it is of, where that says more. */
+  fullText?(value: number, day: DailyFigures): string
 }
 
 const share = {
@@ -42,19 +41,20 @@ const share = {
   text: (value: number) => say.percent(value),
 } as const
 
+const whole = { axisText: (value: number) => say.number(value) } as const
+
 /** In the order of the switch; the first one that has values is shown first. */
 const trendFigures: readonly TrendFigure[] = [
   {
     ...headlineFigure('clicks'),
+    ...whole,
     scale: (values) => scaleFromZero(values, { whole: true }),
-    axisText: (value) => say.number(value),
-    text: (value) => say.figure(value, 'clicks a month'),
     fullText: (value, { checked, asked }) => {
-      const text = say.figure(value, 'clicks a month')
+      const text = metricText('clicks', value)
       return checked < asked ? say.charts.ofChecked(text, checked, asked) : text
     },
   },
-  { ...headlineFigure('visibility'), ...share, fullText: (value) => say.percent(value) },
+  { ...headlineFigure('visibility'), ...share },
   {
     ...share,
     name: 'top_10',
@@ -66,18 +66,16 @@ const trendFigures: readonly TrendFigure[] = [
     fullText: (value, { distribution, coverage: { observed } }) =>
       say.charts.withCount(say.percent(value), top(distribution, 10), observed),
   },
-  {
-    ...headlineFigure('average_position'),
-    ofRanks: true,
-    scale: scaleOfRanks,
-    axisText: (value) => say.number(value),
-    text: (value) => say.decimal(value),
-    fullText: (value) => say.decimal(value),
-  },
+  { ...headlineFigure('average_position'), ...whole, ofRanks: true, scale: scaleOfRanks },
 ]
 
 function headlineFigure<Name extends HeadlineName & TrendFigure['name']>(name: Name) {
-  return { name, metric: name, value: (day: DailyFigures) => day.figures[name].value }
+  return {
+    name,
+    metric: name,
+    value: (day: DailyFigures) => day.figures[name].value,
+    text: (value: number) => metricText(name, value),
+  }
 }
 
 /** The values of a line; an incomplete day is a gap. */
@@ -174,25 +172,57 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
     title.replaceChildren(withTooltip(label, metricTooltip(shown.metric, data.measure)))
     const past = shown.ofRanks || history.imported?.countsAll === false ? imported : []
     const axis = [...past.map(({ day }) => day), ...days]
-    const lines = [...linesOf(shown, past.length), ...importedLine(view, shown, past, axis.length)]
-    body.replaceChildren(chartOf({ shown, lines, label, days: axis, past: past.length, events, byTarget }))
+    const lines = linesOf(shown, past)
+    const scale = shown.scale(lines.flatMap(({ values }) => values))
+    const [first = 0, second = 1] = scale.ticks.slice(-2)
+    const dayOf = ({ target }: ChartLine, day: number) => byTarget.get(target)?.[day - past.length]
+    const chart = lineChart({
+      label: say.charts.ofEachTarget(label),
+      days: axis,
+      lines,
+      scale,
+      height: isNarrow() ? 170 : 260,
+      top: nameHeight + (events.notes.length === 0 ? 4 : markerRow),
+      gutter: 48,
+      format: (value) => shown.axisText(value, second - first),
+      exact: (value, line, day) => {
+        const figures = dayOf(line, day)
+        return (figures && shown.fullText?.(value, figures)) ?? shown.text(value)
+      },
+      missing: (line, day) => {
+        const { checked = 0, asked = 0 } = dayOf(line, day) ?? {}
+        return checked === 0 ? say.charts.notChecked : say.charts.leftOut(checked, asked)
+      },
+      marks: (plot) => eventMarks(events, plot),
+      about: (day) => eventTexts(axis, day, events),
+      marked: events.compared,
+    })
+    body.replaceChildren(chart)
     const incomplete = own.filter(({ isPartial }) => isPartial).length
-    const list = notesList(events)
-    below.replaceChildren(
-      ...(incomplete === 0 ? [] : [html('p', 'key', say.charts.incomplete(incomplete))]),
-      ...(list === null ? [] : [list]),
-    )
+    const left = incomplete === 0 ? '' : html('p', 'key', say.charts.incomplete(incomplete))
+    below.replaceChildren(left, notesList(events) ?? '')
   }
 
-  function linesOf(shown: TrendFigure, past: number): readonly ChartLine[] {
-    return [filters.target, ...others].flatMap((target) => {
-      const measured = lineValues(byTarget.get(target) ?? [], shown)
-      if (measured.every((value) => value === null)) return []
-      const values = [...Array<null>(past).fill(null), ...measured]
-      return [
-        { label: history.targets[target]?.label ?? '', target, values, main: target === filters.target },
-      ]
-    })
+  /** The targets that have values, and what was imported of the chosen one. */
+  function linesOf(shown: TrendFigure, past: readonly DailyFigures[]): readonly ChartLine[] {
+    const gap = (length: number) => Array<null>(length).fill(null)
+    const lines = [filters.target, ...others].map(
+      (target): ChartLine => ({
+        label: history.targets[target]?.label ?? '',
+        target,
+        values: [...gap(past.length), ...lineValues(byTarget.get(target) ?? [], shown)],
+        main: target === filters.target,
+      }),
+    )
+    if (history.imported !== undefined)
+      lines.push({
+        label: importedLabel(history.imported),
+        target: filters.target,
+        values: [...lineValues(past, shown), ...gap(days.length)],
+        main: true,
+        imported: true,
+      })
+    return lines.filter(({ values }) => values.some((value) => value !== null))
   }
 
   function chartSwitch(): HTMLElement | null {
@@ -203,18 +233,6 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
       choice.onFigure(name === figures[0]?.name ? '' : name)
     })
   }
-}
-
-/** What was imported of the chosen target as a line, and nothing where it has no value. */
-function importedLine(
-  { history: { imported }, filters: { target } }: View,
-  shown: TrendFigure,
-  past: readonly DailyFigures[],
-  length: number,
-): readonly ChartLine[] {
-  const values = [...lineValues(past, shown), ...Array<null>(length - past.length).fill(null)]
-  if (imported === undefined || values.every((value) => value === null)) return []
-  return [{ label: importedLabel(imported), target, values, main: true, imported: true }]
 }
 
 /** The name of a line of what was imported. */
@@ -231,57 +249,10 @@ export function switchOf(
   choose: (value: string) => void,
 ): HTMLElement | null {
   if (options.length < 2) return null
-  const fields = options.map(([value, text]) =>
-    html(
-      'label',
-      '',
-      html('input', {
-        type: 'radio',
-        name: group,
-        value,
-        checked: value === chosen,
-        on: { change: () => choose(value) },
-      }),
-      html('span', '', text),
-    ),
-  )
-  return html('fieldset', 'switch', html('legend', 'sr-only', label), ...fields)
-}
-
-interface Drawing {
-  readonly shown: TrendFigure
-  readonly lines: readonly ChartLine[]
-  readonly label: string
-  readonly days: readonly string[]
-  /** Days before the first measured one. */
-  readonly past: number
-  readonly events: DayEvents
-  readonly byTarget: ReadonlyMap<number, readonly DailyFigures[]>
-}
-
-function chartOf({ shown, lines, label, days, past, events, byTarget }: Drawing): HTMLElement {
-  const scale = shown.scale(lines.flatMap(({ values }) => values))
-  const [first = 0, second = 1] = scale.ticks.slice(-2)
-  const dayOf = ({ target }: ChartLine, day: number) => byTarget.get(target)?.[day - past]
-  return lineChart({
-    label: say.charts.ofEachTarget(label),
-    days,
-    lines,
-    scale,
-    height: isNarrow() ? 170 : 260,
-    top: nameHeight + (events.notes.length === 0 ? 4 : markerRow),
-    gutter: 48,
-    format: (value) => shown.axisText(value, second - first),
-    exact: (value, line, day) => {
-      const figures = dayOf(line, day)
-      return figures === undefined ? shown.text(value) : shown.fullText(value, figures)
-    },
-    missing: (line, day) => {
-      const { checked = 0, asked = 0 } = dayOf(line, day) ?? {}
-      return checked === 0 ? say.charts.notChecked : say.charts.leftOut(checked, asked)
-    },
-    marks: (plot) => eventMarks(events, plot),
-    about: (day) => eventTexts(days, day, events),
-    marked: events.compared,
+  const fields = options.map(([value, text]) => {
+    const on = { change: () => choose(value) }
+    const input = html('input', { type: 'radio', name: group, value, checked: value === chosen, on })
+    return html('label', '', input, html('span', '', text))
   })
+  return html('fieldset', 'switch', html('legend', 'sr-only', label), ...fields)
 }

@@ -257,12 +257,12 @@ function leadOf(view: View): string {
 
 /** Reads the data in the page: JSON that is deflated and written in base64. */
 async function pageData(): Promise<PageData> {
-  const { textContent, drawn } = document.getElementById('page-data') as DataElement
-  const { page, addresses } = drawn ?? opened(JSON.parse(await inflated(textContent)))
-  knowAddresses(addresses)
-  return page
-}
-
-function opened(packed: PackedPage): NonNullable<DataElement['drawn']> {
-  return { page: unpacked(packed), addresses: packed.addresses }
+  const { textContent, drawn, addresses = [] } = document.getElementById('page-data') as DataElement
+  if (drawn !== undefined) {
+    knowAddresses(addresses)
+    return drawn
+  }
+  const packed = JSON.parse(await inflated(textContent)) as PackedPage
+  knowAddresses(packed.addresses)
+  return unpacked(packed)
 }

@@ -12,11 +12,7 @@ export interface Frame {
   draw(
     width: number,
     height: number,
-  ): {
-    readonly axis: TimeAxis
-    readonly marks: readonly SVGElement[]
-    readonly bottom: number
-  }
+  ): Pick<Plot, 'axis' | 'bottom'> & { readonly marks: readonly SVGElement[] }
   /** The values of a day, for the box at the pointer. */
   tip(day: number): readonly TipRow[]
   /** What else there is to say of a day, below its values. */
@@ -78,7 +74,7 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
       const axis = timeAxis(days, edges)
       const marks = [
         ...scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick))),
-        timeLabels(days, axis, { width: edges.right + 20, y: height - 6, marked: chart.marked ?? null }),
+        timeLabels(days, axis, edges.right + 20, height - 6, chart.marked),
         ...draw({ axis, y, top, bottom }),
       ]
       return { axis, marks, bottom: bottom + lanes }
@@ -90,11 +86,9 @@ export function scaledChart(chart: ScaledChart): HTMLElement {
 export function timeLabels(
   days: readonly string[],
   axis: TimeAxis,
-  {
-    width,
-    y,
-    marked = null,
-  }: { readonly width: number; readonly y: number; readonly marked?: string | null },
+  width: number,
+  y: number,
+  marked: string | null = null,
 ): SVGElement {
   const labels = dayLabels(days, axis, width, marked).map(({ x, text }) =>
     svg('text', { x: round(x), y, 'text-anchor': 'middle' }, text),
@@ -117,14 +111,24 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
 const mostPaperHeight = 260
 
 /** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
-export function chartFrame({ label, days, height, draw, tip, about = () => [], steer }: Frame): HTMLElement {
+export function chartFrame({
+  label,
+  days,
+  height,
+  draw,
+  tip,
+  about = () => [],
+  steer: nextLine,
+}: Frame): HTMLElement {
   const drawing = svg('svg', { 'aria-hidden': 'true', class: 'chart' })
   const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
   const said = html('p', { class: 'sr-only', role: 'status' })
   const cursor = svg('line', { class: 'cursor', y1: 0, visibility: 'hidden' })
   const role = { role: 'application', 'aria-roledescription': say.charts.chart }
   const name = `${label} ${say.charts.arrowKeys}`
-  const box = html('div', { class: 'plot', tabindex: 0, ...role, 'aria-label': name }, drawing, tipBox, said)
+  const on = { pointermove: point, pointerleave: hide, blur: hide, keydown: steer }
+  const attributes = { class: 'plot', tabindex: 0, ...role, 'aria-label': name, on }
+  const box = html('div', attributes, drawing, tipBox, said)
   let axis: TimeAxis | null = null
   let at: number | null = null
   onWidth(box, (width) => {
@@ -138,30 +142,27 @@ export function chartFrame({ label, days, height, draw, tip, about = () => [], s
     drawing.replaceChildren(...drawn.marks, cursor)
     hide()
   })
-  box.addEventListener('pointermove', ({ clientX }) => {
+  return box
+
+  function point({ clientX }: PointerEvent): void {
     if (axis !== null) show(axis.nearest(clientX - box.getBoundingClientRect().left))
-  })
-  box.addEventListener('pointerleave', hide)
-  box.addEventListener('blur', hide)
-  box.addEventListener('keydown', (event) => {
+  }
+
+  function steer(event: KeyboardEvent): void {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -days.length, End: days.length }[event.key]
+    const line = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined
     if (event.key === 'Escape' && at !== null) {
       hide()
       event.stopPropagation()
-      event.preventDefault()
-    }
-    const line = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined
-    if (line !== undefined && steer !== undefined) {
-      event.preventDefault()
-      said.textContent = steer(line)
-    }
-    if (step === undefined || axis === null) return
+    } else if (line !== undefined && nextLine !== undefined) said.textContent = nextLine(line)
+    else if (step !== undefined && axis !== null) {
+      const day = Math.min(days.length - 1, Math.max(0, (at ?? (step < 0 ? days.length : -1)) + step))
+      show(day)
+      const rows = tip(day).map((row) => `${row.label} ${row.value}`)
+      said.textContent = [say.longDay(days[day] as string), ...rows, ...about(day)].join(', ')
+    } else return
     event.preventDefault()
-    show(Math.min(days.length - 1, Math.max(0, (at ?? (step < 0 ? days.length : -1)) + step)))
-    const rows = tip(at as number).map((row) => `${row.label} ${row.value}`)
-    said.textContent = [say.longDay(days[at as number] as string), ...rows, ...about(at as number)].join(', ')
-  })
-  return box
+  }
 
   function show(day: number): void {
     if (axis === null || day === at) return

@@ -189,7 +189,7 @@ function featuresOverTime({ history, data }: View, { series }: KeywordStatus): r
       })
       return {
         axis,
-        marks: [...marks, timeLabels(days, axis, { width, y: height - 6 })],
+        marks: [...marks, timeLabels(days, axis, width, height - 6)],
         bottom: told.length * lane,
       }
     },

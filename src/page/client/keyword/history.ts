@@ -14,7 +14,6 @@ import {
   notesList,
   type Plot,
   round,
-  type TimeAxis,
   timeAxis,
 } from '../chart/frame.ts'
 import { type ChartLine, lineChart, scaleOfRanks } from '../chart/line-chart.ts'
@@ -27,7 +26,7 @@ import type { View } from '../view.ts'
 const lane = 18
 
 /** Width of the labels left of the plot; the strip of pages below has the same. */
-export const historyGutter = 62
+const historyGutter = 62
 
 /** The ranks of a keyword day by day, with those of competitors. Days without a rank are marked below the plot. */
 export function historyChart(
@@ -48,25 +47,21 @@ export function historyChart(
   const compared = baseline === null ? null : (measured[baseline.day] ?? null)
   const events = eventsWithin(days, { notes: notesAbout(data.presentation, [status.keyword]), compared })
   const values = measured.map((_, day) => valueOn(status.series, day))
-  const lines: readonly ChartLine[] = rivals.map(({ series }) => ({
-    label: targets[series.target]?.label ?? '',
-    target: series.target,
-    values: [...past.map(() => null), ...measured.map((_, day) => valueOn(series, day)?.rank ?? null)],
-    main: series === status.series,
-  }))
+  const gap = (of: readonly string[]) => of.map(() => null)
+  const lines = rivals.map(
+    ({ series }): ChartLine => ({
+      label: targets[series.target]?.label ?? '',
+      target: series.target,
+      values: [...gap(past), ...measured.map((_, day) => valueOn(series, day)?.rank ?? null)],
+      main: series === status.series,
+    }),
+  )
   const importedLines = before.map(({ target, cells }): ChartLine => {
     const main = target === status.series.target
     const name = imported === undefined ? '' : importedLabel(imported)
-    return {
-      label: main ? name : `${targets[target]?.label}, ${name}`,
-      target,
-      values: [
-        ...cells.map((cell) => (cell !== null && cell > 0 ? cell : null)),
-        ...measured.map(() => null),
-      ],
-      main,
-      imported: true,
-    }
+    const ranks = cells.map((cell) => (cell !== null && cell > 0 ? cell : null))
+    const label = main ? name : `${targets[target]?.label}, ${name}`
+    return { label, target, values: [...ranks, ...gap(measured)], main, imported: true }
   })
   const all = [...lines, ...importedLines]
   const seriesOf = (line: ChartLine) => rivals.find(({ series }) => series.target === line.target)?.series
@@ -85,13 +80,14 @@ export function historyChart(
     top: 26 + (events.notes.length === 0 ? 0 : markerRow),
     gutter: historyGutter,
     lanes: 2 * lane + 6,
-    marks: (plot) => {
-      const axis = { ...plot.axis, x: (day: number) => plot.axis.x(past.length + day) }
+    marks: (whole) => {
+      const axis = { ...whole.axis, x: (day: number) => whole.axis.x(past.length + day) }
+      const plot = { ...whole, axis }
       return [
         ...eventMarks(events, plot),
-        ...bestMark(status, { ...plot, axis }),
-        ...estimatedMarks(values, { ...plot, axis }),
-        ...laneMarks(values, axis, plot.bottom),
+        ...bestMark(status, plot),
+        ...estimatedMarks(values, plot),
+        ...laneMarks(values, plot),
       ]
     },
     about: (day) => eventTexts(days, day, events),
@@ -118,20 +114,15 @@ function estimatedMarks(values: readonly (DayValue | null)[], { axis, y }: Plot)
 }
 
 /** One row for days on which the target was not found, one for unknown days. */
-function laneMarks(
-  values: readonly (DayValue | null)[],
-  axis: TimeAxis,
-  bottom: number,
-): readonly SVGElement[] {
+function laneMarks(values: readonly (DayValue | null)[], { axis, bottom }: Plot): readonly SVGElement[] {
   const rows = [
     { state: 'absent', name: say.charts.notFound, middle: bottom + 4 + lane / 2, mark: cross },
     { state: 'unknown', name: say.charts.notKnown, middle: bottom + 4 + lane * 1.5, mark: questionMark },
   ] as const
   return rows.flatMap(({ state, name, middle, mark }) => {
     const on = values.flatMap((value, day) => (value?.state === state ? [day] : []))
-    return on.length === 0
-      ? []
-      : [gridLine(axis, middle, name), ...on.map((day) => mark(axis.x(day), middle))]
+    const marks = on.map((day) => mark(axis.x(day), middle))
+    return on.length === 0 ? [] : [gridLine(axis, middle, name), ...marks]
   })
 }
 
@@ -148,6 +139,10 @@ function questionMark(x: number, y: number): SVGElement {
 /** The letters of pages; further pages share the last one. */
 const letters = 'ABC'
 
+function letterIndex(place: number): number {
+  return Math.min(place, letters.length - 1)
+}
+
 /** The pages of the target that ranked, with their days; the target page is marked. */
 export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
   const { series, current } = status
@@ -156,42 +151,43 @@ export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
   const pageOf = pagesIn([series], links)
   const ranking = rankingLinks(series).map((link) => (link === null ? null : (pageOf.get(link) as number)))
   const last = days.length - 1
-  const pages = [...new Set(ranking.filter((link) => link !== null))].map((link) => {
-    const on = ranking.flatMap((one, day) => (one === link ? [day] : []))
-    return { link, on, text: links[link] as string }
-  })
-  pages.sort((a, b) => b.on.length - a.on.length)
-  if (pages.length === 0) return html('div', 'empty', say.keyword.noPage, intention(intended, []))
-  const several = pages.length > 1
   const now = ranking[last]
-  const items = pages.map(({ text, on, link }, place) => {
+  const dayText = (day = 0): string => say.mediumDay(days[day] as string)
+  const pages = [...new Set(ranking.filter((link) => link !== null))]
+    .map((link) => ({ link, on: ranking.flatMap((one, day) => (one === link ? [day] : [])) }))
+    .sort((a, b) => b.on.length - a.on.length)
+  const items = pages.map(({ on, link }, place) => {
+    const text = links[link] as string
+    const [from = 0, until] = [on[0], on.at(-1)]
+    const span =
+      from === until
+        ? say.keyword.on(dayText(from))
+        : say.keyword.span(say.shortDay(days[from] as string), dayText(until))
     const marks = [
-      say.keyword.onDays(on.length, span(days, on)),
-      ...(isIntended(text, intended) ? [say.keyword.isTarget] : []),
-      ...(link === now && current.state === 'ranked' ? [say.keyword.ranksNow] : []),
+      say.keyword.onDays(on.length, span),
+      isIntended(text, intended) && say.keyword.isTarget,
+      link === now && current.state === 'ranked' && say.keyword.ranksNow,
     ]
-    const letter = several && html('span', `letter url-${letterIndex(place)}`, letterOf(place))
-    return html('li', '', letter, twoLines(linkTo(text), marks.join(' · ')))
+    const index = letterIndex(place)
+    const letter = pages.length > 1 && html('span', `letter url-${index}`, letters[index])
+    return html('li', '', letter, twoLines(linkTo(text), marks.filter(Boolean).join(' · ')))
   })
   const also = (series.places[last] ?? []).filter(([, link]) => pageOf.get(link) !== now)
   const further = also.flatMap(([rank, link], index) => [
     `${index === 0 ? '' : ', '}${say.keyword.rank(rank)}`,
     linkTo(links[link] as string),
   ])
-  const texts = pages.map(({ text }) => text)
+  const isThere = intended === null || pages.some(({ link }) => isIntended(links[link] as string, intended))
+  const missing = isThere ? null : note(say.keyword.targetNotRanked, linkTo(intended))
+  if (pages.length === 0) return html('div', 'empty', say.keyword.noPage, missing)
+  const order = pages.map(({ link }) => link)
   return html(
     'div',
     'urls',
-    several
-      ? strip(
-          days,
-          ranking,
-          pages.map(({ link }) => link),
-        )
-      : null,
+    pages.length > 1 && strip(days, ranking, order),
     html('ul', 'url-list', ...items),
-    also.length === 0 ? null : note(say.keyword.further(say.mediumDay(days[last] as string)), ...further),
-    intention(intended, texts),
+    also.length > 0 && note(say.keyword.further(dayText(last)), ...further),
+    missing,
   )
 }
 
@@ -200,28 +196,8 @@ export function intendedPage({ target }: View, { keyword }: KeywordStatus): stri
   return target.own ? keyword.url : null
 }
 
-function span(days: readonly string[], on: readonly number[]): string {
-  const [first, last] = [days[on[0] ?? 0] as string, days[on.at(-1) ?? 0] as string]
-  return first === last
-    ? say.keyword.on(say.mediumDay(first))
-    : say.keyword.span(say.shortDay(first), say.mediumDay(last))
-}
-
 function isIntended(link: string, url: string | null): boolean {
   return url !== null && pageAddress(link) === pageAddress(url)
-}
-
-function intention(url: string | null, ranked: readonly string[]): HTMLElement | null {
-  if (url === null || ranked.some((link) => isIntended(link, url))) return null
-  return note(say.keyword.targetNotRanked, linkTo(url))
-}
-
-function letterIndex(place: number): number {
-  return Math.min(place, letters.length - 1)
-}
-
-function letterOf(place: number): string {
-  return letters[letterIndex(place)] as string
 }
 
 /** A strip over the days, with the letter of the page that ranked. */
@@ -230,7 +206,13 @@ function strip(
   ranking: readonly (number | null)[],
   order: readonly number[],
 ): HTMLElement {
-  const pieces = runsOf(ranking)
+  const pieces: { link: number; from: number; to: number }[] = []
+  for (const [day, link] of ranking.entries()) {
+    const open = pieces.at(-1)
+    if (link !== null && open?.link === link && open.to === day - 1) open.to = day
+    else if (link !== null) pieces.push({ link, from: day, to: day })
+  }
+  const letterOf = (link: number): string => letters[letterIndex(order.indexOf(link))] as string
   return chartFrame({
     label: say.keyword.whichPage,
     days,
@@ -239,10 +221,9 @@ function strip(
       const axis = timeAxis(days, { left: historyGutter, right: width - 10 })
       const half = days.length < 2 ? 20 : (axis.right - axis.left) / (days.length - 1) / 2
       const marks = pieces.flatMap(({ link, from, to }) => {
-        const place = order.indexOf(link)
         const [left, right] = [axis.x(from) - half, axis.x(to) + half]
         const box = svg('rect', {
-          class: `url-band url-${letterIndex(place)}`,
+          class: `url-band url-${letterIndex(order.indexOf(link))}`,
           x: round(left + 0.5),
           y: 3,
           width: round(Math.max(1, right - left - 1)),
@@ -250,26 +231,14 @@ function strip(
           rx: 3,
         })
         const middle = { x: round((left + right) / 2), y: 16, 'text-anchor': 'middle' }
-        const name = svg('text', { class: 'url-name', ...middle }, letterOf(place))
+        const name = svg('text', { class: 'url-name', ...middle }, letterOf(link))
         return right - left > 14 ? [box, name] : [box]
       })
       return { axis, marks, bottom: 24 }
     },
     tip: (day) => {
       const link = ranking[day] ?? null
-      const value = link === null ? say.keyword.none : letterOf(order.indexOf(link))
-      return [{ label: say.keyword.page, value }]
+      return [{ label: say.keyword.page, value: link === null ? say.keyword.none : letterOf(link) }]
     },
   })
-}
-
-function runsOf(ranking: readonly (number | null)[]) {
-  const runs: { link: number; from: number; to: number }[] = []
-  ranking.forEach((link, day) => {
-    if (link === null) return
-    const open = runs.at(-1)
-    if (open?.link === link && open.to === day - 1) open.to = day
-    else runs.push({ link, from: day, to: day })
-  })
-  return runs
 }
