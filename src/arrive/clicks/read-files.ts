@@ -1,6 +1,3 @@
-import { open } from 'node:fs/promises'
-import * as zlib from 'node:zlib'
-import { gunzipSync } from 'node:zlib'
 import { UsageError } from '../../model/errors.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import {
@@ -14,7 +11,16 @@ import {
   textRow,
 } from '../csv.ts'
 import { type InputFile, linesOf, startOf, textOfStart, utf8Chunks } from '../input-files.ts'
-import { type ClickLayout, isComparison, layoutOf, type RowReader, type UiTable, uiTable } from './rows.ts'
+import { openParquet } from './parquet.ts'
+import {
+  type ClickLayout,
+  decimal,
+  isComparison,
+  layoutOf,
+  type RowReader,
+  type UiTable,
+  uiTable,
+} from './rows.ts'
 
 /** What a file is. */
 export type RecognisedFile =
@@ -33,7 +39,10 @@ const mostJsonBytes = 400_000_000
 export async function recognise(file: InputFile): Promise<RecognisedFile> {
   const head = await startOf(file, headBytes)
   if (head.length === 0) return { kind: 'other', file }
-  if (head.subarray(0, 4).toString('latin1') === 'PAR1') return await recogniseParquet(file)
+  if (head.subarray(0, 4).toString('latin1') === 'PAR1') {
+    const parquet = await openParquet(file)
+    return parquet === null ? { kind: 'other', file } : { kind: 'rows', file, ...parquet }
+  }
   const text = textOfStart(head)
   const first = text.trimStart()[0]
   if (first === '{' || first === '[') return await recogniseJson(file, text)
@@ -106,10 +115,6 @@ async function readCsvRows(
       )
     take(reader)
   })
-}
-
-function decimal(text: string): number {
-  return /^\d+(?:[.,]\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text.replace(',', '.')) : -1
 }
 
 type JsonRow = Readonly<Record<string, unknown>>
@@ -243,148 +248,5 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
       return typeof value === 'number' && value >= 0 ? value : decimal(word(place))
     },
     where: () => `${file.name}:${line}`,
-  }
-}
-
-async function recogniseParquet(file: InputFile): Promise<RecognisedFile> {
-  const { path } = file
-  if (path === null)
-    throw new UsageError(`${file.name} is Parquet inside an archive. Unpack the archive, and name the folder`)
-  const { parquetMetadataAsync } = await import('hyparquet')
-  const damaged = (cause: unknown) =>
-    cause instanceof UsageError
-      ? cause
-      : new UsageError(
-          `${file.name} is cut or damaged: it is no whole Parquet file. Export it again; nothing was stored`,
-          { cause },
-        )
-  const metadata = await withFile(path, (source) => parquetMetadataAsync(source)).catch((error: unknown) => {
-    throw damaged(error)
-  })
-  const columns = metadata.schema
-    .slice(1)
-    .flatMap(({ name, num_children }) => (num_children === undefined ? name : []))
-  const layout = layoutOf(columns)
-  if (layout === null) return { kind: 'other', file }
-  return {
-    kind: 'rows',
-    file,
-    layout,
-    read: (draft, take) =>
-      withFile(path, async (source) => {
-        const { parquetRead } = await import('hyparquet')
-        const wanted = Object.values(layout).flatMap((place) =>
-          place === -1 ? [] : (columns[place] as string),
-        )
-        let first = 0
-        for (const group of metadata.row_groups) {
-          const rows = Number(group.num_rows)
-          const data: ArrayLike<unknown>[] = []
-          // One column after the other: while it is read, a column takes several times the room.
-          for (const name of wanted) {
-            const column = Array<unknown>(rows).fill(null)
-            await parquetRead({
-              file: source,
-              metadata,
-              compressors,
-              columns: [name],
-              rowStart: first,
-              rowEnd: first + rows,
-              onChunk: ({ columnData, rowStart }) => {
-                for (let index = 0; index < columnData.length; index++)
-                  column[rowStart - first + index] = columnData[index]
-              },
-            }).catch((error: unknown) => {
-              throw damaged(error)
-            })
-            data[columns.indexOf(name)] =
-              typeof column[0] === 'bigint'
-                ? Float64Array.from(column, (value) => Number(value ?? -1))
-                : column
-          }
-          const reader = parquetReader(file, draft, data)
-          for (let index = 0; index < rows; index++) {
-            reader.set(index, first + index + 1)
-            take(reader)
-          }
-          first += rows
-        }
-      }),
-  }
-}
-
-/** Those of Parquet that hyparquet does not have itself. */
-const compressors = {
-  GZIP: (input: Uint8Array) => gunzipSync(input),
-  ZSTD: (input: Uint8Array) => {
-    const unpack = (zlib as { zstdDecompressSync?: (input: Uint8Array) => Buffer }).zstdDecompressSync
-    if (unpack === undefined)
-      throw new UsageError(
-        'This Node cannot read ZSTD. Export Parquet with SNAPPY or GZIP, or use Node 22.15 or later',
-      )
-    return unpack(input)
-  },
-}
-
-async function withFile<T>(
-  path: string,
-  work: (source: {
-    byteLength: number
-    slice: (start: number, end?: number) => Promise<ArrayBuffer>
-  }) => Promise<T>,
-): Promise<T> {
-  await using file = await open(path)
-  const { size } = await file.stat()
-  return await work({
-    byteLength: size,
-    slice: async (start, end = size) => {
-      const bytes = new Uint8Array(end - start)
-      await file.read(bytes, 0, bytes.length, start)
-      return bytes.buffer
-    },
-  })
-}
-
-/** Texts of a column that are known by themselves: those of a dictionary are the same string again and again. */
-const mostKnown = 20_000
-
-function parquetReader(file: InputFile, draft: ClickDraft, data: readonly ArrayLike<unknown>[]) {
-  let index = 0
-  let number = 0
-  const days = new Map<number, string>()
-  const known = { query: new Map<unknown, number>(), page: new Map<unknown, number>() }
-  const word = (place: number): string => {
-    const value = data[place]?.[index]
-    if (value instanceof Date) {
-      const at = value.getTime()
-      const day = days.get(at) ?? value.toISOString().slice(0, 10)
-      days.set(at, day)
-      return day
-    }
-    return value === null || value === undefined ? '' : typeof value === 'string' ? value : String(value)
-  }
-  return {
-    set: (next: number, row: number): void => {
-      index = next
-      number = row
-    },
-    text: (place: number, kind: 'query' | 'page'): number => {
-      const value = data[place]?.[index]
-      if (value === null || value === undefined) return 0
-      let text = known[kind].get(value)
-      if (text === undefined) {
-        text = draft.textOf(String(value), kind)
-        if (known[kind].size >= mostKnown) known[kind].clear()
-        known[kind].set(value, text)
-      }
-      return text
-    },
-    word,
-    number: (place: number): number => {
-      const value = data[place]?.[index]
-      if (typeof value === 'number') return value
-      return typeof value === 'bigint' ? Number(value) : decimal(word(place))
-    },
-    where: () => `${file.name}: row ${number}`,
   }
 }

@@ -9,7 +9,7 @@ import { twoLetters } from '../countries.ts'
 import type { TextRow } from '../csv.ts'
 
 /** What a column of rows by name says. */
-type ClickField =
+export type ClickField =
   | 'date'
   | 'query'
   | 'page'
@@ -187,6 +187,16 @@ export function readDay(text: string): number {
   return day === undefined ? -1 : (dayNumber(Number(year), Number(month), Number(day)) ?? -1)
 }
 
+/** A number from 0 on, with a point or a comma; -1 for anything else. */
+export function decimal(text: string): number {
+  return /^\d+(?:[.,]\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text.replace(',', '.')) : -1
+}
+
+/** How the address of a page begins, which says its site; the whole text where it is no address. */
+export function originOf(page: string): string {
+  return page.match(/^https?:\/\/[^/?#]+/i)?.[0] ?? page
+}
+
 /** The registrable domain of a property; null where it names none. */
 export function siteOfProperty(property: string): string | null {
   const host = property.startsWith('sc-domain:')
@@ -194,6 +204,9 @@ export function siteOfProperty(property: string): string | null {
     : (parseLink(property.includes('://') ? property : `https://${property}`)?.host ?? '')
   return siteOf(host.toLowerCase()) ?? (host === '' ? null : host.toLowerCase())
 }
+
+/** Nothing that is counted comes to so much; sums of more would lose their last digits. */
+const mostOfAll = 1e12
 
 /** Reads rows by what their columns say. Rows of other searches than of the web are left out: images, videos, news, Discover. */
 export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: named, period }: AddOptions) {
@@ -219,21 +232,31 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
       period: timeSpan === 'period' ? period : null,
     })
   })
-  const ownSite = memoized((page) => {
-    const site = siteOfProperty(page)
+  const ownSite = memoized((origin) => {
+    const site = /^https?:/i.test(origin) ? siteOfProperty(origin) : null
     return site === null ? -1 : tableOf(`sc-domain:${site}`)
   })
 
   const propertyTable = (reader: RowReader): number => {
     if (named !== null) return tableOf(named)
     if (has('property')) return tableOf(reader.word(layout.property))
-    return ownSite(reader.word(layout.page).match(/^https?:\/\/[^/?#]+/i)?.[0] ?? '')
+    return ownSite(originOf(reader.word(layout.page)))
   }
   const wrong = (reader: RowReader, field: ClickField, instead: string): never => {
     const found = reader.word(layout[field]).slice(0, 40)
+    const name = field === 'positionSum' ? 'sum of positions' : field
     throw new UsageError(
-      `${reader.where()}: ${found === '' ? `the row has no ${field}` : `'${found}' is no ${field}`}; ${instead}. Nothing was stored`,
+      `${reader.where()}: ${found === '' ? `the row has no ${name}` : `'${found}' is no ${name}`}; ${instead}. Nothing was stored`,
     )
+  }
+  const numberOf = (
+    reader: RowReader,
+    field: 'clicks' | 'impressions' | 'position' | 'positionSum',
+  ): number => {
+    const number = reader.number(layout[field])
+    if (!(number >= 0 && number < mostOfAll))
+      wrong(reader, field, 'the file may be cut, or its columns mixed up')
+    return number
   }
 
   return {
@@ -249,18 +272,12 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
         wrong(reader, has('property') ? 'property' : 'page', 'write an address with its site')
       row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date))
       if (row.day === -1) wrong(reader, 'date', 'write days such as 2026-08-01')
-      row.clicks = reader.number(layout.clicks)
-      row.impressions = reader.number(layout.impressions)
-      if (row.clicks < 0) wrong(reader, 'clicks', 'the file may be cut, or its columns mixed up')
-      if (row.impressions < 0) wrong(reader, 'impressions', 'the file may be cut, or its columns mixed up')
-      if (layout.positionSum === -1) {
-        const position = reader.number(layout.position)
-        if (position < 0) wrong(reader, 'position', 'the file may be cut, or its columns mixed up')
-        row.positionSum = Math.max(0, position - 1) * row.impressions
-      } else {
-        row.positionSum = reader.number(layout.positionSum)
-        if (row.positionSum < 0) wrong(reader, 'positionSum', 'the file may be cut, or its columns mixed up')
-      }
+      row.clicks = numberOf(reader, 'clicks')
+      row.impressions = numberOf(reader, 'impressions')
+      row.positionSum =
+        layout.positionSum === -1
+          ? Math.max(0, numberOf(reader, 'position') - 1) * row.impressions
+          : numberOf(reader, 'positionSum')
       row.country = layout.country === -1 ? 0 : codeOf(reader.word(layout.country))
       row.page = layout.page === -1 ? 0 : reader.text(layout.page, 'page')
       const isAnonymous = layout.anonymous !== -1 && isTrue(reader.word(layout.anonymous))

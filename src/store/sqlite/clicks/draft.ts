@@ -122,6 +122,9 @@ export function clickDraft(db: Database, writer: GroupCommit) {
     `CREATE TEMP TABLE new_click_texts (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text TEXT NOT NULL)`,
   )
   const insertText = db.prepare('INSERT INTO new_click_texts VALUES (?, ?, ?)')
+  const firstNew = nextText
+  /** 1 for each text that a row has: readers may ask for those of rows that they leave out. */
+  let isUsed = new Uint8Array(Math.max(1 << 16, nextText * 2))
   const tables: ClickTable[] = []
   const days: Map<number, DaySums>[] = []
   let sums: ReturnType<typeof rowSums> | null = rowSums()
@@ -129,6 +132,10 @@ export function clickDraft(db: Database, writer: GroupCommit) {
   const newTexts: [number, bigint, string][] = []
   const writeTexts = db.transaction(() => {
     for (const values of newTexts.splice(0)) insertText.run(...values)
+  })
+  const dropUnused = db.transaction(() => {
+    const drop = db.prepare('DELETE FROM new_click_texts WHERE id = ?')
+    for (let id = firstNew; id < nextText; id++) if (isUsed[id] === 0) drop.run(id)
   })
   const writeAside = (): void => {
     runs ??= sortedRuns()
@@ -155,6 +162,11 @@ export function clickDraft(db: Database, writer: GroupCommit) {
       return number
     }
     const number = nextText++
+    if (number >= isUsed.length) {
+      const before = isUsed
+      isUsed = new Uint8Array(before.length * 2)
+      isUsed.set(before)
+    }
     numbers.add(high, low, number)
     newTexts.push([number, joined(high, low), text])
     if (newTexts.length >= 10_000) writeTexts()
@@ -190,12 +202,15 @@ export function clickDraft(db: Database, writer: GroupCommit) {
         ofDay.anonymousClicks += row.clicks
         ofDay.anonymousImpressions += row.impressions
       }
+      isUsed[row.query] = 1
+      isUsed[row.page] = 1
       sums?.add(row)
       if (sums?.isFull()) writeAside()
     },
     /** Stores everything as one change and answers the number of the addition. */
     async commit(addition: Omit<typeof clickAdditions.$inferInsert, 'id'>): Promise<number> {
       writeTexts()
+      dropUnused()
       if (runs !== null) {
         writeAside()
         sums = null
