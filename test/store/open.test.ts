@@ -7,7 +7,7 @@ import { needsMigration } from '../../src/store/sqlite/connection/database.ts'
 import { applicationId, rejectForeignDatabase } from '../../src/store/sqlite/migrate.ts'
 import journal from '../../src/store/sqlite/migrations/meta/_journal.json' with { type: 'json' }
 import { openReader, openStore } from '../../src/store/sqlite/open.ts'
-import { aFolder, aStore, plan } from './build.ts'
+import { aFile, aFolder, aStore, plan } from './build.ts'
 
 async function refusal(path: string): Promise<UsageError> {
   const error = await openStore(path).then(
@@ -225,4 +225,15 @@ test('a view whose text has changed is made anew; the others are left alone', as
   expect(await store.runs({})).toEqual([])
   expect(sql('SELECT * FROM tasks')).toEqual([])
   expect(sql('SELECT name FROM pragma_table_info(?)', 'tasks')[0]).toEqual({ name: 'task_id' })
+})
+
+test('a new database has pages of 8 KB, and one that has smaller ones keeps them', async () => {
+  const { path, sql, exec } = await aFile('new', async () => {})
+  expect(sql('PRAGMA page_size')).toEqual([{ page_size: 8192 }])
+  exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM')
+  const store = await openStore(path)
+  await plan(store, { queries: [{}] })
+  await store[Symbol.asyncDispose]()
+  expect(sql('PRAGMA page_size')).toEqual([{ page_size: 4096 }])
+  expect(sql('SELECT count(*) AS tasks FROM tasks')).toEqual([{ tasks: 1 }])
 })

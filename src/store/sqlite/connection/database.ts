@@ -92,6 +92,8 @@ export function refuseFolder(path: string): void {
 
 /** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
 export function setPragmas(db: Database.Database): void {
+  // Of a file that is made anew. With SQLite's own 4,096 bytes, twice as many pages are read and written one by one while rankline collects.
+  if (!db.memory) db.pragma('page_size = 8192')
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('journal_size_limit = 67108864')
