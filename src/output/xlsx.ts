@@ -179,8 +179,11 @@ function attribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
 
-/** The type of the cells of a column. Instants and days are ISO 8601 text, percentages are fractions. `decimal` has two places. */
-export type CellKind = 'text' | 'number' | 'decimal' | 'date' | 'datetime' | 'percent'
+/**
+ * The type of the cells of a column. Instants and days are ISO 8601 text, percentages are fractions. `decimal` has two places, `prose` is text
+ * in as many lines as it needs.
+ */
+export type CellKind = 'text' | 'prose' | 'number' | 'decimal' | 'date' | 'datetime' | 'percent'
 
 export interface SheetColumn {
   readonly header: string
@@ -189,12 +192,12 @@ export interface SheetColumn {
   readonly kind: CellKind
 }
 
-/** A number in a text column stays a number, and text in a number column stays text. A heading has a style of its own. */
+/** A number in a text column stays a number, and text in a number column stays text. A cell may have a style that is not its column's. */
 export type SheetCell =
   | string
   | number
   | null
-  | { readonly text: string; readonly style: 'title' | 'heading' }
+  | { readonly value: string | number; readonly style: keyof typeof ownStyles }
 
 type SheetCells = readonly SheetCell[]
 
@@ -205,6 +208,7 @@ const maxCharacters = 32_767
 /** The style of each kind, by its number in `styles`. */
 const styleOf: Readonly<Record<CellKind, number>> = {
   text: 0,
+  prose: 8,
   number: 0,
   date: 2,
   datetime: 3,
@@ -212,10 +216,22 @@ const styleOf: Readonly<Record<CellKind, number>> = {
   decimal: 5,
 }
 const headerStyle = 1
-const headingStyles = { title: 6, heading: 7 } as const
+/** `paragraph` is prose over the whole row, `grouped` a number such as 1,234, `signed` one such as +1,234. */
+const ownStyles = {
+  title: 6,
+  heading: 7,
+  paragraph: 8,
+  'heading of numbers': 9,
+  figure: 10,
+  grouped: 11,
+  signed: 12,
+} as const
 
-/** The styles of every workbook: plain, bold, day, instant, percent, two decimals, title, heading. */
-const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="4"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="18"/><name val="Calibri"/></font><font><b/><sz val="13"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="8"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="3" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+/**
+ * The styles of every workbook: plain, bold, day, instant, percent, two decimals, title, heading, prose, heading on the right, text on the
+ * right, whole numbers, whole numbers with their sign.
+ */
+const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="&quot;+&quot;#,##0__;&quot;−&quot;#,##0__;0__"/></numFmts><fonts count="4"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="18"/><name val="Calibri"/></font><font><b/><sz val="13"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="13"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="10" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="3" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1"><alignment vertical="top" wrapText="1"/></xf><xf numFmtId="0" fontId="3" fillId="0" borderId="0" xfId="0" applyFont="1" applyAlignment="1"><alignment horizontal="right" indent="1"/></xf><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1"><alignment horizontal="right" vertical="top" indent="1"/></xf><xf numFmtId="3" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyAlignment="1"><alignment horizontal="right" vertical="top" indent="1"/></xf><xf numFmtId="166" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyAlignment="1"><alignment horizontal="right" vertical="top"/></xf></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 
 /** Characters of a chunk, about. */
 const chunkLength = 32_768
@@ -229,6 +245,8 @@ async function* sheetXml(
   const names = columns.map((_, index) => columnName(index))
   const head = columns.map(({ header }, index) => textCell(`${names[index]}1`, header, headerStyle))
   let text = `${opening(columns, isText)}${isText ? '' : `<row r="1">${head.join('')}</row>`}`
+  /** The rows that are one cell, as ranges. */
+  const merged: string[] = []
   let number = isText ? 0 : 1
   while (number < limit) {
     const coming = rows.next()
@@ -236,21 +254,27 @@ async function* sheetXml(
     const next = coming instanceof Promise ? await coming : coming
     if (next.done === true) break
     number += 1
+    if (isParagraph(next.value)) merged.push(`A${number}:${names.at(-1)}${number}`)
     text += rowXml(number, next.value, columns, names)
     if (text.length < chunkLength) continue
     yield text
     text = ''
   }
   const filter = isText ? '' : `<autoFilter ref="A1:${names.at(-1)}${number}"/>`
-  yield `${text}</sheetData>${filter}</worksheet>`
+  const merges = merged.map((area) => `<mergeCell ref="${area}"/>`).join('')
+  yield `${text}</sheetData>${filter}${merges === '' ? '' : `<mergeCells count="${merged.length}">${merges}</mergeCells>`}${onPaper}</worksheet>`
   return number
 }
+
+/** A printed sheet is as wide as the paper and as long as it needs to be. */
+const fitsPaper = '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>'
+const onPaper = '<pageSetup orientation="landscape" fitToWidth="1" fitToHeight="0"/>'
 
 function opening(columns: readonly SheetColumn[], isText: boolean): string {
   const widths = columns.map(
     ({ width }, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
   )
-  return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews>${isText ? '<sheetView showGridLines="0" workbookViewId="0"/>' : '<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>'}</sheetViews><cols>${widths.join('')}</cols><sheetData>`
+  return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">${fitsPaper}<sheetViews>${isText ? '<sheetView showGridLines="0" workbookViewId="0"/>' : '<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>'}</sheetViews><cols>${widths.join('')}</cols><sheetData>`
 }
 
 function rowXml(
@@ -259,20 +283,44 @@ function rowXml(
   columns: readonly SheetColumn[],
   names: readonly string[],
 ): string {
-  let row = `<row r="${number}">`
+  const lines = columns.some(({ kind }) => kind === 'prose') ? linesOf(cells, columns) : 1
+  let row = `<row r="${number}"${lines === 1 ? '' : ` ht="${lines * lineHeight}" customHeight="1"`}>`
   for (let index = 0; index < columns.length; index++)
     row += cellXml(`${names[index]}${number}`, cells[index] ?? null, (columns[index] as SheetColumn).kind)
   return `${row}</row>`
 }
 
+function isParagraph(
+  cells: SheetCells,
+): cells is readonly [{ readonly value: string; readonly style: 'paragraph' }] {
+  const [first] = cells
+  return typeof first === 'object' && first?.style === 'paragraph'
+}
+
+/** In points. */
+const lineHeight = 15
+
+/** The lines of the longest prose in a row. Not all programs find the height of a row by themselves, and none where it is one cell. */
+function linesOf(cells: SheetCells, columns: readonly SheetColumn[]): number {
+  const whole = columns.reduce((sum, { width }) => sum + width, 0)
+  const lines = cells.map((cell, index) => {
+    if (typeof cell === 'string') return cell.length / (columns[index]?.width ?? whole)
+    return typeof cell === 'object' && cell?.style === 'paragraph' ? String(cell.value).length / whole : 1
+  })
+  return Math.ceil(Math.max(1, ...lines))
+}
+
 /** One cell; it is never a formula. */
 function cellXml(place: string, cell: SheetCell, kind: CellKind): string {
   if (cell === null || cell === '') return ''
-  if (typeof cell === 'object') return textCell(place, cell.text, headingStyles[cell.style])
+  if (typeof cell === 'object') return styledCell(place, cell.value, ownStyles[cell.style])
   const value = typeof cell === 'string' && (kind === 'date' || kind === 'datetime') ? serial(cell) : cell
-  if (typeof value === 'string') return textCell(place, value, 0)
+  return styledCell(place, value, typeof value === 'string' && kind !== 'prose' ? 0 : styleOf[kind])
+}
+
+function styledCell(place: string, value: string | number, style: number): string {
+  if (typeof value === 'string') return textCell(place, value, style)
   if (!Number.isFinite(value)) return ''
-  const style = styleOf[kind]
   return `<c r="${place}"${style === 0 ? '' : ` s="${style}"`}><v>${value}</v></c>`
 }
 

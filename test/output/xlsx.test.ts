@@ -106,12 +106,36 @@ describe('a sheet', () => {
     expect(sheet).toContain('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>')
     expect(sheet).toContain('<col min="1" max="1" width="30" customWidth="1"/>')
     expect(sheet).toContain('<c r="A1" s="1" t="inlineStr">')
-    expect(sheet).toContain('<autoFilter ref="A1:E2"/></worksheet>')
+    expect(sheet).toContain('<autoFilter ref="A1:E2"/><pageSetup orientation="landscape" fitToWidth="1"')
+    expect(sheet).toContain('<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>')
     expect(sheet.match(/<c r="[B-E]2" s="(\d)"/g)?.map((one) => one.at(-2))).toEqual(['2', '3', '4'])
     expect(sheet).not.toContain('<f>')
     expect(file('xl/styles.xml')).toContain('<b/>')
     expect(file('xl/workbook.xml')).toContain(`hidden="1">'Bob''s'!$A$1:$E$2</definedName>`)
     expect(file('[Content_Types].xml')).toContain('/xl/worksheets/sheet1.xml')
+  })
+
+  test('of text has paragraphs over its whole width, rows as high as their prose, and numbers with signs', async () => {
+    const prose = [10, 20].map((width) => ({ header: '', width, kind: 'prose' as const }))
+    const rows: SheetCell[][] = [
+      [{ value: 'x'.repeat(61), style: 'paragraph' }],
+      ['short', 'y'.repeat(41)],
+      ['sum', { value: -1234, style: 'signed' }],
+    ]
+    const bytes = await bytesOf([{ name: 'first', isText: true, columns: prose, rows }])
+    const sheet = (await unzipped(bytes))('xl/worksheets/sheet1.xml')
+
+    expect(sheet).toContain('<mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells>')
+    expect(sheet.match(/<row [^>]*>/g)).toEqual([
+      '<row r="1" ht="45" customHeight="1">',
+      '<row r="2" ht="45" customHeight="1">',
+      '<row r="3">',
+    ])
+    expect((await read(bytes))[0]?.[1]).toEqual([
+      ['x'.repeat(61), null],
+      ['short', 'y'.repeat(41)],
+      ['sum', -1234],
+    ])
   })
 
   test('without rows has its header', async () => {

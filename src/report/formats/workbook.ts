@@ -98,57 +98,74 @@ function firstSheet(
   const { title, client } = presentation
   const { blocks } = say.story
   const { columns } = say.markdown
-  const head = (...texts: readonly string[]) =>
-    texts.map((text): SheetCell => (text === '' ? null : { text, style: 'heading' }))
+  const heading = (value: string): SheetCell => ({ value, style: 'heading' })
+  const headings = (...values: readonly string[]): readonly SheetCell[] =>
+    values.map((value) => ({ value, style: 'heading of numbers' }))
+  const paragraph = (value: string): readonly SheetCell[] => [{ value, style: 'paragraph' }]
+  const figure = (value: string | undefined): SheetCell =>
+    value === undefined ? null : { value, style: 'figure' }
+  const clicksOf = (clicks: number | null, style: 'grouped' | 'signed'): SheetCell =>
+    clicks === null ? null : { value: Math.sign(clicks) * threeDigits(clicks), style }
   const name = title ?? say.email.heading(client ?? job)
   const rows: (readonly SheetCell[])[] = [
-    [{ text: name, style: 'title' }],
-    ...(title === null || client === null ? [] : [[say.brand.for(client)]]),
-    [periodSentence(say, period, compared)],
+    [{ value: name, style: 'title' }],
+    ...(title === null || client === null ? [] : [paragraph(say.brand.for(client))]),
+    paragraph(periodSentence(say, period, compared)),
   ]
-  const block = (titles: readonly string[], lines: readonly (readonly SheetCell[])[]): void => {
-    if (lines.length > 0) rows.push([], head(...titles), ...lines)
+  const block = (head: readonly SheetCell[], lines: readonly (readonly SheetCell[])[]): void => {
+    if (lines.length > 0) rows.push([], head, ...lines)
   }
   for (const { label, sentences, limits, cards, moves, steps, nothing } of told) {
-    rows.push([], ...(label === null ? [] : [head(label)]), ...sentences.map(({ text }) => [text]))
-    rows.push(...limits.map((text) => [text]))
+    rows.push(
+      [],
+      ...(label === null ? [] : [[heading(label)]]),
+      ...sentences.map(({ text }) => paragraph(text)),
+    )
+    rows.push(...limits.map(paragraph))
     block(
-      [columns.figure, columns.value, columns.change, columns.of].map(capitalised),
-      cards.map(({ label, value, change, about }) => [label, value, change?.text ?? null, about]),
+      [
+        heading(capitalised(columns.figure)),
+        ...headings(capitalised(columns.value), capitalised(columns.change)),
+        cards.some(({ about }) => about) ? heading(capitalised(columns.of)) : null,
+      ],
+      cards.map(({ label, value, change, about }) => [label, figure(value), figure(change?.text), about]),
     )
     block(
-      [blocks.moved, '', say.portfolio.columns.clicks],
+      [heading(blocks.moved), null, ...headings(say.portfolio.columns.clicks)],
       moves
         .slice(0, shownMoves)
         .map(({ name, from, to, clicks, about }) => [
           name,
-          say.email.fromTo(from, to),
-          clicks === null ? null : Math.sign(clicks) * threeDigits(clicks),
+          figure(say.email.fromTo(from, to)),
+          clicksOf(clicks, 'signed'),
           about || null,
         ]),
     )
     block(
-      [blocks.next, '', say.portfolio.columns.clicks],
+      [heading(blocks.next), null, ...headings(say.portfolio.columns.clicks)],
       steps.length === 0 && cards.length > 0
-        ? [[nothing]]
+        ? [paragraph(nothing)]
         : steps.map(({ what, reason, clicks, pages }) => [
             what,
             null,
-            clicks === null ? null : Math.sign(clicks) * threeDigits(clicks),
+            clicksOf(clicks, 'grouped'),
             [reason, ...pages.map(({ where, page }) => `(${say.story.inMarket(where, page)})`)].join(' '),
           ]),
     )
   }
   block(
-    [blocks.notes],
-    notesOfPeriod({ presentation, history, period }).map(({ date, text }) => [text, say.shortDay(date)]),
+    [heading(blocks.notes)],
+    notesOfPeriod({ presentation, history, period }).map(({ date, text }) => [
+      text,
+      figure(say.shortDay(date)),
+    ]),
   )
-  const widths = [52, 20, 18, 90]
+  const widths = [40, 20, 18, 62]
   return {
     name: say.email.inShort,
     isText: true,
-    columns: widths.map((width) => ({ header: '', width, kind: 'text' })),
-    rows: history.days.length === 0 ? [[say.markdown.nothing]] : rows,
+    columns: widths.map((width) => ({ header: '', width, kind: 'prose' })),
+    rows: history.days.length === 0 ? [paragraph(say.markdown.nothing)] : rows,
   }
 }
 
@@ -504,7 +521,7 @@ interface SheetField<T> extends SheetColumn {
   readonly of: (thing: T) => SheetCell
 }
 
-const widths: Readonly<Record<CellKind, number>> = {
+const widths: Readonly<Record<Exclude<CellKind, 'prose'>, number>> = {
   text: 24,
   number: 12,
   decimal: 12,
@@ -516,7 +533,7 @@ const widths: Readonly<Record<CellKind, number>> = {
 /** A column with a width that fits most of its cells. */
 function field<T>(
   header: string,
-  kind: CellKind,
+  kind: keyof typeof widths,
   of: (thing: T) => SheetCell,
   width = widths[kind],
 ): SheetField<T> {
