@@ -306,8 +306,10 @@ function unknownWord(word: string): WordMistake {
   return { kind: 'unknown', word: word.trim() === '' ? `"${word}"` : word }
 }
 
-/** Words by what they are. */
-interface SortedWords {
+function sorted(
+  words: readonly string[],
+  flags: OptionSpecs,
+): {
   readonly asks: 'help' | 'version' | null
   /** Those that belong to no flag. */
   readonly plain: readonly string[]
@@ -315,9 +317,7 @@ interface SortedWords {
   /** Names of flags that there are not. */
   readonly unknown: readonly string[]
   readonly mistake: WordMistake | null
-}
-
-function sorted(words: readonly string[], flags: OptionSpecs): SortedWords {
+} {
   const valued = Object.keys(flags).filter((name) => flags[name]?.kind !== 'switch')
   const letters = Object.entries(flags).flatMap(([name, { alias }]) =>
     alias === undefined ? [] : [[name, alias]],

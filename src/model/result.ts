@@ -25,7 +25,15 @@ export interface Result {
   readonly displayedLink: string | null
   readonly snippetMatched: readonly string[] | null
   readonly news: NewsDetails | null
-  readonly video: VideoDetails | null
+  readonly video:
+    | (NewsDetails & {
+        readonly channel: string | null
+        /** As sent, for instance `M:SS` or `H:MM:SS`. */
+        readonly duration: string | null
+        readonly durationSeconds: number | null
+        readonly videoId: string | null
+      })
+    | null
   readonly image: {
     readonly imageUrl: string | null
     readonly thumbnail: string | null
@@ -45,15 +53,6 @@ export interface NewsDetails {
   readonly publishedAt: string | null
   /** How exactly `date` says it; null where `publishedAt` is. */
   readonly precision: Precision | null
-}
-
-/** Fields of a video result. */
-interface VideoDetails extends NewsDetails {
-  readonly channel: string | null
-  /** As sent, for instance `M:SS` or `H:MM:SS`. */
-  readonly duration: string | null
-  readonly durationSeconds: number | null
-  readonly videoId: string | null
 }
 
 /** Everything that is understood of one answer. */

@@ -300,17 +300,6 @@ export function judgeClock(
     )
 }
 
-/** The clock of a process that stays up. */
-interface ClockGate {
-  /**
-   * Whether it can be worked with. The service is asked at first, whenever the clock was set or the machine slept, every five minutes
-   * while the clock is wrong, and every hour while nothing is known. What is wrong is logged once.
-   */
-  mayWork(): Promise<boolean>
-  /** Whether the service agreed, or the user said that it is right. */
-  isConfirmed(): boolean
-}
-
 const askAgainMs = { wrong: 300_000, unknown: hourMs, agrees: Number.POSITIVE_INFINITY }
 
 export function clockGate({
@@ -324,7 +313,15 @@ export function clockGate({
   readonly clock: Pick<Clock, 'wall' | 'monotonic'>
   readonly options: CommandOptions
   readonly log: (line: string) => void
-}): ClockGate {
+}): {
+  /**
+   * Whether it can be worked with. The service is asked at first, whenever the clock was set or the machine slept, every five minutes
+   * while the clock is wrong, and every hour while nothing is known. What is wrong is logged once.
+   */
+  mayWork(): Promise<boolean>
+  /** Whether the service agreed, or the user said that it is right. */
+  isConfirmed(): boolean
+} {
   let state: keyof typeof askAgainMs = 'unknown'
   let asked: { readonly wall: number; readonly monotonic: number } | null = null
   const askAgain = async (): Promise<void> => {

@@ -150,22 +150,19 @@ export function dueQueries(
   }
 }
 
-/** What is known before a turn is taken. */
-interface JobsFound {
-  /** Anything is due of the jobs, or a slot of theirs is to be settled. */
-  readonly isDue: boolean
-  /** Files without mistakes. */
-  readonly sound: readonly string[]
-  readonly isLeftOut: boolean
-}
-
 /** Looks for what is due of jobs. Changes nothing; null after mistakes, which were logged. */
 export async function findDue(
   store: DueStore & Pick<Store, 'jobFile'>,
   options: DueOptions,
   events: PlanEvents,
   now: number,
-): Promise<JobsFound | null> {
+): Promise<{
+  /** Anything is due of the jobs, or a slot of theirs is to be settled. */
+  readonly isDue: boolean
+  /** Files without mistakes. */
+  readonly sound: readonly string[]
+  readonly isLeftOut: boolean
+} | null> {
   const open = new Map<string, OpenWork>()
   const wanted = wantedOf(options)
   const jobs = await stageJobs(options, null, store, events, dueQueries(store, wanted, now, open))

@@ -46,17 +46,14 @@ function usualAnswers(zone: string): WorkspaceAnswers {
   }
 }
 
-/** One question: how it is put, and what an answer to it changes. */
-interface Question {
+/** What is asked on a terminal, in this order. */
+const questions: readonly {
   readonly options: readonly string[]
   readonly text: (answers: WorkspaceAnswers) => string
   /** The answer that an empty line stands for. */
   readonly usual: (answers: WorkspaceAnswers) => string
   readonly read: (answer: string) => ReadResult<Partial<WorkspaceAnswers>>
-}
-
-/** What is asked on a terminal, in this order. */
-const questions: readonly Question[] = [
+}[] = [
   {
     options: ['site'],
     text: () => 'Your site',
