@@ -523,7 +523,8 @@ export function sharedLimiter(options: SharedLimiterOptions) {
     /** Calls that wait or are in flight; free lookups do not count. */
     busy: () => places.busy(),
     /** Whether calls wait for their send times, and not for the end of others: nothing is lost where one ends a little later. */
-    isPaced: () => clock.monotonic() >= state.unlimitedUntil && places.busy() < concurrency,
+    isPaced: () =>
+      clock.monotonic() >= state.unlimitedUntil && (state.waiting.length > 0 || places.busy() < concurrency),
   } satisfies RateLimiter & { busy(): number; isPaced(): boolean; ofJob(job: string): RateLimiter['acquire'] }
 }
 

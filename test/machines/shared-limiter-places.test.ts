@@ -37,10 +37,11 @@ describe('A call', () => {
     expect(database.leases).toHaveLength(2)
   })
 
-  test('is held back by the rate limit, unless there is none or as many as may be are in flight', async () => {
+  test('is held back by the rate limit, unless there is none or as many as may be have left or are about to', async () => {
     for (const [spacingMs, concurrency, isPaced] of [
       [100, 3, true],
       [100, 2, false],
+      [500, 2, true],
       [null, 3, false],
     ] as const) {
       const { call, limiter, time } = aLimiter({ spacingMs, concurrency })
