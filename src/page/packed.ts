@@ -105,15 +105,8 @@ export function packed(page: PageContent): PackedPage {
   }
 }
 
-export function unpacked({
-  serps,
-  results,
-  history,
-  links,
-  runs = [],
-  addresses: _,
-  ...page
-}: PackedPage): PageData {
+export function unpacked({ addresses: _, results, ...packed }: PackedPage): PageData {
+  const { serps, history, links, runs = [], ...page } = packed
   return {
     ...page,
     history: {

@@ -69,12 +69,8 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   const tabs = viewTabs(data, choose)
   let view = noFilters.view
   const found = html('p', { class: 'found', role: 'status' })
-  const reset = button(
-    'quiet',
-    () => choose({ ...noFilters, target: Number(target.value), view }),
-    {},
-    words.reset,
-  )
+  const clear = (): void => choose({ ...noFilters, target: Number(target.value), view })
+  const reset = button('quiet', clear, {}, words.reset)
   const shown = html('bdi')
   const line = button('shown', toggle, { 'aria-expanded': 'false', 'aria-controls': 'filters' }, shown)
   const useful = [tags, ...Object.values(selects)].filter(({ length }) => length > 2)
@@ -147,12 +143,9 @@ function viewTabs(data: PageData, choose: (change: Partial<Filters>) => void) {
     const text = name === '' ? say.filters.allKeywords : name
     return { name, tab: button('tab', open, {}, html('bdi', '', text)) }
   })
+  const attributes = { class: 'views', role: 'group', 'aria-label': say.filters.views }
   return {
-    element: html(
-      'div',
-      { class: 'views', role: 'group', 'aria-label': say.filters.views },
-      ...tabs.map(({ tab }) => tab),
-    ),
+    element: html('div', attributes, ...tabs.map(({ tab }) => tab)),
     show: ({ view, period: days, compare }: Filters): void => {
       period = { period: days, compare }
       for (const { name, tab } of tabs) tab.setAttribute('aria-pressed', String(name === view))

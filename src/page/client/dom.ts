@@ -55,11 +55,8 @@ export function button(
   attributes: Attributes = {},
   ...children: readonly Child[]
 ): HTMLButtonElement {
-  return html(
-    'button',
-    { type: 'button', class: className || null, ...attributes, on: { click } },
-    ...children,
-  )
+  const all = { type: 'button', class: className || null, ...attributes, on: { click } }
+  return html('button', all, ...children)
 }
 
 /** A list whose rows are buttons: one stop of Tab, with arrow keys from row to row. */
@@ -246,12 +243,8 @@ export function section(
   ...children: readonly Child[]
 ): HTMLElement {
   const heading = html('h2', { id: `${id}-title`, tabindex: -1 }, title)
-  return html(
-    'section',
-    { id, 'aria-labelledby': `${id}-title`, class: 'section' },
-    html('header', '', heading, lead ? html('p', 'lead', lead) : null),
-    ...children,
-  )
+  const head = html('header', '', heading, lead && html('p', 'lead', lead))
+  return html('section', { id, 'aria-labelledby': `${id}-title`, class: 'section' }, head, ...children)
 }
 
 /** A chart with its caption. */

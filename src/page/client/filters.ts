@@ -129,16 +129,9 @@ export function periodOf(
   { period, compare }: Pick<Filters, 'period' | 'compare'>,
 ): ReportPeriod | null {
   if (own === null || (period === '' && compare === '')) return own
-  const wanted = {
-    // The days end with the report, so the month before their last one is not the one that was asked for.
-    period:
-      period !== ''
-        ? period
-        : requestedPeriod.period === 'last-month'
-          ? rangeText(own)
-          : requestedPeriod.period,
-    compare: compare !== '' ? compare : requestedPeriod.compare,
-  }
+  // The days end with the report, so the month before their last one is not the one that was asked for.
+  const usual = requestedPeriod.period === 'last-month' ? rangeText(own) : requestedPeriod.period
+  const wanted = { period: period || usual, compare: compare || requestedPeriod.compare }
   const found = reportPeriod(days, wanted)
   return found?.compare === null ? reportPeriod(days, { ...wanted, compare: null }) : found
 }

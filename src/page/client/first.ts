@@ -5,7 +5,7 @@ import type { StoryCard } from '../../report/story/cards.ts'
 import type { StoryMove } from '../../report/story/moves.ts'
 import { type Story, shownMoves, story } from '../../report/story/story.ts'
 import { trendLine } from './chart/line-chart.ts'
-import { ariaHidden, button, empty, html, rowList, section, srOnly } from './dom.ts'
+import { ariaHidden, button, empty, html, note, rowList, section, srOnly } from './dom.ts'
 import { type Filters, type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
@@ -50,22 +50,13 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const pair = html('div', 'pair')
   const steps = [
     () => sentences.replaceWith(sentenceList(view, told(), opening)),
-    () => {
-      if (history.days.length < 2) return
-      pair.append(moved(view, told(), opening.open))
-    },
+    () => pair.append(history.days.length > 1 ? moved(view, told(), opening.open) : ''),
     () => pair.append(all.target.own ? next(told(), opening.open) : ''),
   ]
-  const element = section(
-    head,
-    html('div', 'first', sentences, chart.element),
-    html('div', 'cards', ...figures.map((one) => cardOf(one, view))),
-  )
+  const cards = html('div', 'cards', ...figures.map((one) => cardOf(one, view)))
+  const element = section(head, html('div', 'first', sentences, chart.element), cards)
   if (!isLater) for (const step of steps) step()
-  return {
-    elements: [element, pair],
-    steps: [...(isLater ? steps : []), ...chart.steps],
-  }
+  return { elements: [element, pair], steps: [...(isLater ? steps : []), ...chart.steps] }
 }
 
 /** The story of the first part, or of the part that the reader chose. */
@@ -82,23 +73,16 @@ function sentenceList(
   { open, choose, goToSection }: Opening,
 ): HTMLElement {
   const scope = [...setLabels(view.filters, view.data), ...partOfView(view)]
+  const toNext = (what: string): HTMLElement =>
+    sectionLink('next', `${say.story.blocks.next}: ${what}`, () => goToSection('next'))
+  const items = sentences.map((one) => html('li', '', opener(one)))
   return html(
     'div',
     'sentences',
-    scope.length === 0 ? null : html('p', 'scope', html('bdi', '', scope.join(' · '))),
-    html(
-      'ul',
-      { 'aria-label': say.overview.inShort },
-      ...sentences.map((one) => html('li', '', opener(one))),
-    ),
-    view.target.own && first !== undefined
-      ? html(
-          'p',
-          'next',
-          sectionLink('next', `${say.story.blocks.next}: ${first.what}`, () => goToSection('next')),
-        )
-      : null,
-    limits.length === 0 ? null : html('p', 'note', limits.join(' ')),
+    scope.length > 0 && html('p', 'scope', html('bdi', '', scope.join(' · '))),
+    html('ul', { 'aria-label': say.overview.inShort }, ...items),
+    view.target.own && first && html('p', 'next', toNext(first.what)),
+    limits.length > 0 && note(limits.join(' ')),
   )
 
   function opener({ text, opens }: Story['sentences'][number]): HTMLElement {
@@ -161,29 +145,21 @@ function moved(view: View, { moves }: Story, open: OpenKeyword): HTMLElement {
     left: moves.filter(({ way }) => way === 'left'),
     passed: moves.filter(({ passed }) => passed !== null),
   }
+  type Way = keyof typeof lists
   const distinguish = placesOf(history.keywords)
   const hasClicks = moves.some(({ clicks }) => clicks !== null)
   const body = html('div')
   show(moves)
-  const options = Object.entries(lists).flatMap(([name, list]) =>
-    list.length === 0
-      ? []
-      : [[name, `${words.moves[name as keyof typeof lists]} ${say.number(list.length)}`] as const],
-  )
+  const options = Object.entries(lists)
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => [name, `${words.moves[name as Way]} ${say.number(list.length)}`] as const)
+  const counts = options.slice(1).map(([, text]) => text)
+  const title = say.story.blocks.moved
   return section(
-    { id: 'moved', title: say.story.blocks.moved },
-    switchOf(say.story.blocks.moved, 'moves', options, 'all', (name) =>
-      show(lists[name as keyof typeof lists]),
-    ),
+    { id: 'moved', title },
+    switchOf(title, 'moves', options, 'all', (name) => show(lists[name as Way])),
     body,
-    html(
-      'p',
-      'note only-print',
-      options
-        .slice(1)
-        .map(([, text]) => text)
-        .join(' · '),
-    ),
+    html('p', 'note only-print', counts.join(' · ')),
   )
 
   function show(list: readonly StoryMove[]): void {
@@ -197,19 +173,15 @@ function moved(view: View, { moves }: Story, open: OpenKeyword): HTMLElement {
     function row({ status, clicks, passed, since }: StoryMove): HTMLButtonElement {
       const { keyword, current, baseline } = status
       const about = [distinguish(keyword), since, list === lists.passed ? passed : ''].filter(Boolean)
+      const more = about.length > 0 && html('span', 'about', about.join(' · '))
       return button(
         'move',
         () => open(status, order),
         { 'aria-haspopup': 'dialog' },
-        html(
-          'span',
-          'name',
-          html('bdi', { title: keyword.query }, keyword.query),
-          about.length === 0 ? null : html('span', 'about', about.join(' · ')),
-        ),
+        html('span', 'name', html('bdi', { title: keyword.query }, keyword.query), more),
         html('span', 'from-to', baseline && rankMark(baseline.value), ' → ', rankMark(current)),
         shortStatusChange(status),
-        hasClicks ? clicksMark(clicks) : null,
+        hasClicks && clicksMark(clicks),
       )
     }
   }
@@ -238,7 +210,7 @@ function next({ steps, nothing }: Story, open: OpenKeyword): HTMLElement {
       () => first !== undefined && open(first, statuses),
       { 'aria-haspopup': 'dialog' },
       html('span', 'name', what),
-      stake === null ? null : html('span', 'stake', stake),
+      stake && html('span', 'stake', stake),
       html('span', 'reason', reason),
     )
   }

@@ -9,12 +9,10 @@ import { lengthOf, say, shortened } from './text.ts'
 import type { View } from './view.ts'
 
 /** The title line: whose report it is, its days, and what can be done with the whole page. */
-export function header(data: PageData): {
-  readonly element: HTMLElement
-  /** @param found the number of keywords, in words */
-  show(view: View, found: string): void
-} {
+export function header(data: PageData) {
   const { history, presentation } = data
+  const { logo: src, agency } = presentation
+  const logo = src && html('img', { class: 'logo', src, alt: agency ?? '' })
   const selection = html('dl', 'selection only-print')
   const days = html('p', 'days')
   const title = html('h1', '', html('bdi', '', presentation.title ?? history.job))
@@ -22,23 +20,22 @@ export function header(data: PageData): {
   const element = html(
     'header',
     'page-header',
-    html('div', 'title', logo(presentation), kindLine(presentation), title, days, selection),
+    html('div', 'title', logo, kindLine(presentation), title, days, selection),
     html('div', 'tools', print),
   )
   return {
     element,
-    show: (view, found) => {
-      const labels = [
-        ...filterLabels(view.filters, data),
-        ...(history.series.length === 0 ? [] : [[say.header.shown, found] as const]),
-      ]
+    /** @param found the number of keywords, in words */
+    show: (view: View, found: string): void => {
+      const labels = [...filterLabels(view.filters, data)]
+      if (history.series.length > 0) labels.push([say.header.shown, found])
       selection.replaceChildren(
         ...labels.map(([name, value]) =>
           html('div', '', html('dt', '', name), html('dd', '', html('bdi', '', value))),
         ),
       )
       const period = periodText(view)
-      days.replaceChildren(`${period}, ${comparedText(view)}`)
+      days.textContent = `${period}, ${comparedText(view)}`
       setRunningHead(presentation.client ?? '', presentation.title ?? history.job, period)
     },
   }
@@ -81,23 +78,10 @@ export function comparedText({ history, statuses, compare }: View): string {
   return comparisonInWords(say, compare, days)
 }
 
-/** The logo; null if there is none. */
-function logo({ logo: address, agency }: Presentation): HTMLElement | null {
-  return address === null ? null : html('img', { class: 'logo', src: address, alt: agency ?? '' })
-}
-
 /** What the report is, for whom, and by whom. */
 function kindLine({ client, agency }: Presentation): HTMLElement {
-  const names = [
-    client === null ? null : say.brand.for(client),
-    agency === null ? null : say.brand.by(agency),
-  ]
-  return html(
-    'p',
-    'kind',
-    say.brand.kind,
-    ...names.flatMap((name) => (name === null ? [] : [' · ', html('bdi', '', name)])),
-  )
+  const names = [client && say.brand.for(client), agency && say.brand.by(agency)].filter(Boolean)
+  return html('p', 'kind', say.brand.kind, ...names.flatMap((name) => [' · ', html('bdi', '', name)]))
 }
 
 /** The words of the analyst, on top of the page. */

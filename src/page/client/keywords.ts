@@ -32,27 +32,21 @@ export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[])
 /** Every keyword of the chosen target, or in its place the groups of keywords. */
 export function keywordTable(
   view: View,
-  {
-    open,
-    choose,
-    order,
-    onOrder,
-  }: {
+  more: {
     readonly open: OpenKeyword
     readonly choose: (change: Partial<Filters>) => void
     readonly order: SortOrder
     readonly onOrder: (order: SortOrder) => void
   },
 ) {
+  const { choose } = more
   const columns = columnsOf(view)
   const table = grid<KeywordStatus>({
     label: say.keywords.label,
     columns,
-    open,
     empty: say.ranks.noMatch,
     choice: mostChanged(view.data.measure.curve),
-    order,
-    onOrder,
+    ...more,
   })
   const body = html('div', '', table.element)
   const listed = movementField(view, (movement) => choose({ movement }))

@@ -132,10 +132,8 @@ function draw(data: PageData, root: HTMLElement): void {
     const whole = () => main.setAttribute('data-whole', '')
     const foot = footer(seen)
     if (data.history.targets.length === 0) {
-      main.replaceChildren(
-        section({ id: 'overview', title: say.header.overview }, empty(whyEmpty(data))),
-        foot,
-      )
+      const why = data.history.days.length === 0 ? say.header.notRun : say.header.noTarget
+      main.replaceChildren(section({ id: 'overview', title: say.header.overview }, empty(why)), foot)
       later.do([whole])
       return
     }
@@ -148,29 +146,15 @@ function draw(data: PageData, root: HTMLElement): void {
       order = next
     }
     const table = keywordTable(seen, { open, choose, order, onOrder })
-    const first = firstBlocks(
-      seen,
-      counted,
-      { open, choose, goToSection, chart: { figure, onFigure } },
-      standIn,
-    )
+    const opening = { open, choose, goToSection, chart: { figure, onFigure } }
+    const first = firstBlocks(seen, counted, opening, standIn)
     standIn = standInIn(null)
     const room = html('div')
     const sites = rivals(counted, room, () => figure)
     const listing = new Text()
-    main.replaceChildren(
-      ...first.elements,
-      room,
-      section(
-        {
-          id: 'keywords',
-          title: say.story.blocks.keywords,
-          lead: html('span', '', listing, ' ', withTooltip(say.keywords.signs, signs())),
-        },
-        table.element,
-      ),
-      foot,
-    )
+    const lead = html('span', '', listing, ' ', withTooltip(say.keywords.signs, signs()))
+    const head = { id: 'keywords', title: say.story.blocks.keywords, lead }
+    main.replaceChildren(...first.elements, room, section(head, table.element), foot)
     showMovement = () => {
       listing.data = leadOf(view)
       table.show(view)
@@ -188,40 +172,30 @@ function signs(): readonly string[] {
 /** Where clicks come from; for the team how the data was collected; and the line of the agency. */
 function footer({ data: { measure, presentation, runs } }: View): HTMLElement {
   const { curve } = measure
+  const clicks = say.blocks.clicks(curveName(curve), curve.source.startsWith('Sistrix'))
   return html(
     'footer',
     'page-footer',
-    html(
-      'p',
-      '',
-      say.blocks.clicks(curveName(curve), curve.source.startsWith('Sistrix')),
-      ' ',
-      say.definitions.lead,
-    ),
+    html('p', '', `${clicks} ${say.definitions.lead}`),
     html('p', 'only-print', signs().join(' ')),
-    runs.length === 0 ? null : html('p', 'only-screen', spendingOf(runs)),
-    presentation.footer === null ? null : html('p', '', html('bdi', '', presentation.footer)),
+    runs.length > 0 && html('p', 'only-screen', spendingOf(runs)),
+    presentation.footer !== null && html('p', '', html('bdi', '', presentation.footer)),
   )
 }
 
 function spendingOf(runs: PageData['runs']): string {
   const sum = (of: (run: PageData['runs'][number]) => number): number =>
     runs.reduce((total, run) => total + of(run), 0)
+  const [spent, ambiguous] = [sum((run) => run.spent), sum((run) => run.ambiguous)]
   const [planned, failed] = [sum(({ tasks }) => tasks.planned), sum(({ tasks }) => tasks.failed)]
   const mismatched = sum((run) => run.mismatched ?? 0)
   return [
-    say.runs.spent(
-      runs.length,
-      sum(({ spent }) => spent),
-      sum(({ ambiguous }) => ambiguous),
-    ),
-    ...(failed === 0 ? [] : [say.runs.failed(failed, planned)]),
-    ...(mismatched === 0 ? [] : [say.runs.mismatched(mismatched)]),
-  ].join(' ')
-}
-
-function whyEmpty({ history: { days } }: PageData): string {
-  return days.length === 0 ? say.header.notRun : say.header.noTarget
+    say.runs.spent(runs.length, spent, ambiguous),
+    failed > 0 && say.runs.failed(failed, planned),
+    mismatched > 0 && say.runs.mismatched(mismatched),
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { DailyFigures } from '../../report/daily.ts'
+import { once } from '../../report/data.ts'
 import { headline } from '../../report/headline.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { shownMetrics } from '../../report/metrics/index.ts'
@@ -37,7 +38,7 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
   const { history, filters } = view
   const [first, body] = [firstDay(history.days), html('div')]
   const sites: RivalSite[] = []
-  let byTarget: ReadonlyMap<number, readonly KeywordStatus[]> = new Map()
+  const byTarget = once(() => statusesByTarget(view.allTargets()))
   const tracked = [...new Set(history.series.map(({ target }) => target))].sort((a, b) => a - b)
   const chosenFirst = [filters.target, ...tracked.filter((target) => target !== filters.target)]
   return {
@@ -47,13 +48,11 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
       history.series.length === 0
         ? []
         : [
-            () => {
-              byTarget = statusesByTarget(view.allTargets())
-            },
+            () => void byTarget(),
             ...chosenFirst.map((target) => () => {
-              const statuses = byTarget.get(target) ?? []
+              const statuses = byTarget().get(target) ?? []
               const isRival = target !== filters.target && history.targets[target]?.own !== true
-              const rivalry = !isRival ? null : headToHead(statuses, byTarget.get(filters.target) ?? [])
+              const rivalry = !isRival ? null : headToHead(statuses, byTarget().get(filters.target) ?? [])
               sites.push({ target, statuses, days: dailyOf(view, target, first), rivalry })
             }),
             () => {
@@ -61,12 +60,8 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
               const others = gaining(view)
               // The figures of a site alone are those of the cards.
               if (sites.length < 2 && others === null) return
-              place.replaceWith(
-                section(
-                  { id: 'competitors', title: say.story.blocks.rivals },
-                  html('div', 'pair', body, others),
-                ),
-              )
+              const head = { id: 'competitors', title: say.story.blocks.rivals }
+              place.replaceWith(section(head, html('div', 'pair', body, others)))
             },
           ],
   }
@@ -85,10 +80,8 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
 /** The place of the first day of the first month that has a column. */
 function firstDay(days: readonly string[]): number {
   const months = [...new Set(days.map(monthOf))].slice(-mostMonths)
-  return Math.max(
-    0,
-    days.findIndex((day) => monthOf(day) === months[0]),
-  )
+  const first = days.findIndex((day) => monthOf(day) === months[0])
+  return Math.max(0, first)
 }
 
 function monthOf(day: string): string {
@@ -108,69 +101,58 @@ function columnsOf(
   const days = history.days.slice(first)
   const valuesOf = ({ days: all }: RivalSite) => lineValues(all, figure)
   const months = [...new Set(days.map(monthOf))]
-    .filter((month) => days.filter((day) => monthOf(day) === month).length >= leastDays)
-    .map((month) =>
+    .map((month) => ({ month, isOf: (_: unknown, day: number) => monthOf(days[day] as string) === month }))
+    .filter(({ isOf }) => days.filter(isOf).length >= leastDays)
+    .map(({ month, isOf }) =>
       figures<RivalSite>(
         say.month(`${month}-01`),
-        (site) =>
-          textOf(averageOf(valuesOf(site).filter((_, day) => monthOf(days[day] as string) === month))),
+        (site) => textOf(averageOf(valuesOf(site).filter(isOf))),
         ' month',
       ),
     )
-  const compared = span?.day
-  const comparedPlace = compared === undefined ? -1 : days.indexOf(compared)
+  const compared = span === null ? -1 : days.indexOf(span.day)
+  const isMine = (target: number) => target === filters.target || targets[target]?.own
   return [
     {
       title: words.site,
-      cell: ({ target }) =>
+      cell: ({ target }: RivalSite) =>
         html(
           'span',
-          target === filters.target || targets[target]?.own ? 'site-name mine' : 'site-name',
+          isMine(target) ? 'site-name mine' : 'site-name',
           breakable(targets[target]?.label ?? ''),
         ),
     },
     ...months,
-    ...(compared === undefined || comparedPlace === -1
-      ? []
-      : [
-          figures<RivalSite>(
-            say.shortDay(compared),
-            (site) => textOf(valuesOf(site)[comparedPlace] ?? null),
-            ' wide',
-          ),
-        ]),
-    figures(words.now, (site) => {
-      const last = valuesOf(site).at(-1) ?? null
-      return html('span', 'with-delta', textOf(last), changeOf(site))
-    }),
-    ...(history.days.length < 2
-      ? []
-      : [
-          {
-            title: words.trend,
-            class: 'spark-cell',
-            cell: (site: RivalSite) =>
-              trendLine(
-                valuesOf(site).slice(Math.max(0, firstDrawn(view) - first)),
-                shownMetrics[figure.metric].better === 'lower',
-              ),
-          },
-        ]),
-    ...(sites.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0)
-      ? [
-          figures<RivalSite>(
-            own?.own ? words.beatsYou : words.beats(own?.label ?? ''),
-            ({ rivalry }) => {
-              if (rivalry === null) return noValue(words.itself)
-              const { won, lost, tied, neither, undecided } = rivalry
-              const title = words.beatsNote(tied, neither, undecided)
-              return html('span', { title }, words.ofKeywords(won, won + lost))
-            },
-            ' wide',
-          ),
-        ]
-      : []),
-  ]
+    compared !== -1 &&
+      figures<RivalSite>(
+        say.shortDay(days[compared] as string),
+        (site) => textOf(valuesOf(site)[compared] ?? null),
+        ' wide',
+      ),
+    figures<RivalSite>(words.now, (site) =>
+      html('span', 'with-delta', textOf(valuesOf(site).at(-1) ?? null), changeOf(site)),
+    ),
+    history.days.length > 1 && {
+      title: words.trend,
+      class: 'spark-cell',
+      cell: (site: RivalSite) =>
+        trendLine(
+          valuesOf(site).slice(Math.max(0, firstDrawn(view) - first)),
+          shownMetrics[figure.metric].better === 'lower',
+        ),
+    },
+    sites.some(({ rivalry }) => rivalry !== null && rivalry.won + rivalry.lost > 0) &&
+      figures<RivalSite>(
+        own?.own ? words.beatsYou : words.beats(own?.label ?? ''),
+        ({ rivalry }) => {
+          if (rivalry === null) return noValue(words.itself)
+          const { won, lost, tied, neither, undecided } = rivalry
+          const title = words.beatsNote(tied, neither, undecided)
+          return html('span', { title }, words.ofKeywords(won, won + lost))
+        },
+        ' wide',
+      ),
+  ].filter((one) => one !== false)
 
   function textOf(value: number | null): string {
     return value === null ? '–' : figure.text(value)

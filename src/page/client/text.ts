@@ -63,12 +63,9 @@ export function metricTooltip(name: ShownMetric, measure: Partial<MetricOptions>
   const { definition, formula } = say.metric(name, measure)
   const { unit, byClicks }: MetricDefinition = shownMetrics[name]
   const { curve } = measure
-  return [
-    definition,
-    formula,
-    ...(byClicks && curve !== undefined ? [say.charts.byCurve(curveName(curve))] : []),
-    ...(unit === 'clicks a month' ? [say.charts.clicksAreEstimates] : []),
-  ]
+  const byCurve = byClicks && curve !== undefined ? say.charts.byCurve(curveName(curve)) : ''
+  const estimates = unit === 'clicks a month' ? say.charts.clicksAreEstimates : ''
+  return [definition, formula, byCurve, estimates].filter((line) => line !== '')
 }
 
 /** A group of keywords that moved in one way, such as `new in top 30` for keywords that were checked to one depth. */
@@ -78,15 +75,11 @@ export function movementLabel(group: MovementGroup, depth: number | null = null)
 
 /** The depth to which all of these keywords count as not found; null if there are several, or none. */
 export function commonDepth(statuses: readonly KeywordStatus[]): number | null {
-  const depths = new Set(
-    statuses.flatMap(({ current, baseline }) => [depthOf(current), depthOf(baseline?.value ?? null)].flat()),
-  )
-  const [depth, ...others] = depths
+  const absent = statuses
+    .flatMap(({ current, baseline }) => [current, baseline?.value])
+    .flatMap((value) => (value?.state === 'absent' ? (value.absentDepth ?? []) : []))
+  const [depth, ...others] = new Set(absent)
   return others.length > 0 ? null : (depth ?? null)
-}
-
-function depthOf(value: DayValue | null): readonly number[] {
-  return value?.state === 'absent' && value.absentDepth !== null ? [value.absentDepth] : []
 }
 
 /** How a keyword moved since the compared day. */
@@ -159,26 +152,18 @@ export function localeOf({ params }: Keyword): string {
   return localeText(params, ' · ')
 }
 
-/** What is asked for a keyword: a client knows the country and the language, but not the names of the params. */
+/** The operation and the params of a query. A client knows the country and the language, but not the names of the params. */
 export function askedText(keyword: Keyword, audience: Audience): string {
-  return audience === 'team'
-    ? requestText(keyword)
-    : [keyword.operation, localeOf(keyword)].filter((part) => part !== '').join(' · ')
-}
-
-/** The operation and the params of a query. */
-function requestText({ operation, params }: Keyword): string {
-  return [operation, ...paramTexts(params)].join('  ')
+  const { operation, params } = keyword
+  if (audience === 'team') return [operation, ...paramTexts(params)].join('  ')
+  return [operation, localeOf(keyword)].filter((part) => part !== '').join(' · ')
 }
 
 /** A text, or as much of it as has room. */
 export function shortened(text: string, most: number): string {
-  return lengthOf(text) <= most
-    ? text
-    : `${[...text]
-        .slice(0, most - 1)
-        .join('')
-        .trimEnd()}…`
+  if (lengthOf(text) <= most) return text
+  const kept = [...text].slice(0, most - 1).join('')
+  return `${kept.trimEnd()}…`
 }
 
 /** Its letters, whatever they are made of. */

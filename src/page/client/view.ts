@@ -42,15 +42,10 @@ export interface View {
 export function viewOf(data: PageData, filters: Filters): View {
   const { text, tags, operation, movement } = filters
   const period = periodOf(data, filters)
-  const filtered = filterPage(data, {
-    text,
-    tags,
-    operations: operation === '' ? [] : [operation],
-    until: period?.until ?? '',
-    targets: targetsOfView(data.history, savedView(data, filters.view)).map(
-      (place) => data.history.targets[place]?.label ?? '',
-    ),
-  })
+  const places = targetsOfView(data.history, savedView(data, filters.view))
+  const targets = places.map((place) => data.history.targets[place]?.label ?? '')
+  const operations = operation === '' ? [] : [operation]
+  const filtered = filterPage(data, { text, tags, operations, until: period?.until ?? '', targets })
   const compare = period === null ? data.compare : period.compare
   const isFit = data.history.keywords.map(fits(data, filters))
   const selected = keepKeywords(filtered, (keyword) => isFit[keyword] === true)

@@ -1,5 +1,5 @@
 import type { ReportNote } from '../../../model/settings.ts'
-import { html, isPrinted, linkTo, onWidth, svg } from '../dom.ts'
+import { ariaHidden, html, isPrinted, linkTo, onWidth, svg } from '../dom.ts'
 import { say } from '../text.ts'
 
 /** A chart over days that is as wide as its place on the page. */
@@ -310,19 +310,14 @@ function firstsOfMonths(first: string, last: string): readonly string[] {
   return firsts
 }
 
-/** What is marked on days of a chart. */
-export interface DayEvents {
-  /** Notes within the days of the chart, in the order of their dates. */
+/** What is marked on days of a chart: notes, and the day that is compared with. */
+interface DayEvents {
   readonly notes: readonly ReportNote[]
-  /** The day that is compared with, if it is one of the days. */
   readonly compared: string | null
 }
 
-/** The events that lie within the days of a chart. */
-export function eventsWithin(
-  days: readonly string[],
-  { notes, compared }: { readonly notes: readonly ReportNote[]; readonly compared: string | null },
-): DayEvents {
+/** The events that lie within the days of a chart, notes in the order of their dates. */
+export function eventsWithin(days: readonly string[], { notes, compared }: DayEvents): DayEvents {
   const [first = '', last = ''] = [days[0], days.at(-1)]
   const isWithin = (date: string): boolean => date >= first && date <= last
   return {
@@ -386,47 +381,28 @@ export function eventMarks(
       svg('text', { x: round(left + width / 2), y: row + 4, 'text-anchor': 'middle' }, text),
     )
   })
-  return [...(compared === null ? [] : comparedMark(axis.xOf(compared), axis, bottom)), ...lines, ...markers]
+  const day = compared === null ? [] : [comparedMark(axis.xOf(compared), axis, bottom)]
+  return [...day, ...lines, ...markers]
 }
 
 /** Room for the name of the compared day, above everything else. */
 export const nameHeight = 13
 
-function comparedMark(
-  at: number,
-  { left, right }: { readonly left: number; readonly right: number },
-  bottom: number,
-): readonly SVGElement[] {
+function comparedMark(at: number, { left, right }: Edges, bottom: number): SVGElement {
   const x = round(at)
   const isLate = at > (left + right) / 2
   const place = { x: x + (isLate ? -5 : 5), y: nameHeight - 3, 'text-anchor': isLate ? 'end' : 'start' }
-  return [
-    svg(
-      'g',
-      'compared-day',
-      svg('line', { x1: x, x2: x, y1: 0, y2: bottom }),
-      svg('text', place, say.charts.comparedDay),
-    ),
-  ]
+  const line = svg('line', { x1: x, x2: x, y1: 0, y2: bottom })
+  return svg('g', 'compared-day', line, svg('text', place, say.charts.comparedDay))
 }
 
 /** The notes below a chart, with the numbers of their markers; null if there are none. */
 export function notesList({ notes }: DayEvents): HTMLElement | null {
   if (notes.length === 0) return null
-  const items = notes.map(({ date, text, url }, place) =>
-    html(
-      'li',
-      '',
-      html('span', { class: 'note-number', 'aria-hidden': 'true' }, place + 1),
-      html(
-        'span',
-        '',
-        html('b', '', say.mediumDay(date)),
-        ' ',
-        html('bdi', '', text),
-        url === null ? null : linkTo(url),
-      ),
-    ),
-  )
+  const items = notes.map(({ date, text, url }, place) => {
+    const number = ariaHidden(String(place + 1), 'note-number')
+    const day = html('b', '', say.mediumDay(date))
+    return html('li', '', number, html('span', '', day, ' ', html('bdi', '', text), url && linkTo(url)))
+  })
   return html('ol', { class: 'chart-notes', 'aria-label': say.charts.notes }, ...items)
 }

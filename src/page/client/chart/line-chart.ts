@@ -45,18 +45,15 @@ export function lineChart(chart: LineChart): HTMLElement {
     draw: (plot) => {
       const { axis } = plot
       const width = axis.right + gutter(axis.right)
-      const ends = endsOf(
-        lines.map((line) => (line.imported ? { ...line, values: [] } : line)),
-        plot,
-      )
+      const ends = endsOf(lines, plot)
       const isRoomy = (axis.right - axis.left) / days.length >= 9
       groups = lines.map((line, place) =>
         svg(
           'g',
           `series${line.main ? ' main' : ''}${line.imported ? ' imported' : ''}${place === lit ? ' lit' : ''}`,
           ...drawn(line, plot, isRoomy && line.main),
-          ...(line.imported && line.main ? [startLabel(line, plot)] : []),
-          ...(ends[place] === undefined ? [] : [endLabel(ends[place], nameOf(line, width))]),
+          line.imported && line.main && startLabel(line, plot),
+          ends[place] && endLabel(ends[place], nameOf(line, width)),
         ),
       )
       return [...groups.toReversed(), ...(marks?.(plot) ?? [])]
@@ -78,32 +75,19 @@ export function lineChart(chart: LineChart): HTMLElement {
   })
 }
 
-interface LineEnd {
-  readonly x: number
-  readonly y: number
-  /** Where its name stands. */
-  readonly nameX: number
-  readonly nameY: number
-}
-
 /** Pixels from one name to the next. */
 const nameHeight = 15
 
-/** The end of each line that has one, with a place for its name. A line that ended earlier has its name there. */
-function endsOf(
-  lines: readonly ChartLine[],
-  { axis, y, top, bottom }: Plot,
-): readonly (LineEnd | undefined)[] {
-  const ends = lines.map(({ values }) => {
-    const day = values.findLastIndex((value) => value !== null)
+/** The end of each measured line that has one, and where its name stands. A line that ended earlier has its name there. */
+function endsOf(lines: readonly ChartLine[], { axis, y, top, bottom }: Plot) {
+  const ends = lines.map(({ values, imported }) => {
+    const day = imported ? -1 : values.findLastIndex((value) => value !== null)
     return day === -1 ? undefined : { x: axis.x(day), y: y(values[day] as number) }
   })
   const last = Math.max(...ends.map((end) => end?.x ?? 0))
   const atEnd = ends.filter((end) => end !== undefined && end.x === last) as { x: number; y: number }[]
-  const places = spread(
-    atEnd.map((end) => end.y),
-    { from: top, to: bottom, gap: nameHeight },
-  )
+  const heights = atEnd.map((end) => end.y)
+  const places = spread(heights, { from: top, to: bottom, gap: nameHeight })
   return ends.map((end) => {
     if (end === undefined) return undefined
     const place = atEnd.indexOf(end)
@@ -112,6 +96,8 @@ function endsOf(
       : { ...end, nameX: last + 14, nameY: places[place] ?? end.y }
   })
 }
+
+type LineEnd = NonNullable<ReturnType<typeof endsOf>[number]>
 
 function endLabel({ x, y, nameX, nameY }: LineEnd, name: string): SVGElement {
   const [cx, cy] = [round(x), round(y)]
@@ -231,11 +217,8 @@ export function scaleFromZero(values: readonly (number | null)[], { whole = fals
     (best, one) => (one.step * one.steps < best.step * best.steps ? one : best),
     fitting[0] ?? { step: 1, steps: Math.max(1, Math.ceil(most)) },
   )
-  return {
-    top: steps * step,
-    bottom: 0,
-    ticks: Array.from({ length: steps + 1 }, (_, index) => index * step),
-  }
+  const ticks = Array.from({ length: steps + 1 }, (_, index) => index * step)
+  return { top: steps * step, bottom: 0, ticks }
 }
 
 /** A scale of ranks, with rank 1 at the top and the deepest rank at the bottom. */
@@ -243,9 +226,6 @@ export function scaleOfRanks(values: readonly (number | null)[]): Scale {
   const deepest = Math.max(10, ...values.map((value) => value ?? 0))
   const step = [5, 10, 20, 50, 100, 200].find((one) => deepest / one <= 5) ?? 500
   const bottom = Math.ceil(deepest / step) * step
-  return {
-    top: 1,
-    bottom,
-    ticks: [1, ...Array.from({ length: bottom / step }, (_, index) => (index + 1) * step)],
-  }
+  const others = Array.from({ length: bottom / step }, (_, index) => (index + 1) * step)
+  return { top: 1, bottom, ticks: [1, ...others] }
 }

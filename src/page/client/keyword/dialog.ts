@@ -56,9 +56,8 @@ function facts(view: View, status: KeywordStatus): HTMLElement {
     keyword.volume === null ? null : fact(words.volume, say.number(keyword.volume), words.searches),
     ...clickFacts(view, status),
     fact(words.firstChecked, html('span', 'small', first === -1 ? '–' : dayText(first))),
-    intended === null
-      ? null
-      : html('div', 'long', html('dt', '', words.targetPage), html('dd', 'small', linkTo(intended))),
+    intended !== null &&
+      html('div', 'long', html('dt', '', words.targetPage), html('dd', 'small', linkTo(intended))),
   )
 }
 
@@ -110,9 +109,7 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
   let show: (index: number) => void = () => {}
   let index = 0
   // A click on the backdrop is one on the dialog itself.
-  dialog.addEventListener('click', (event) => {
-    if (event.target === dialog) dialog.close()
-  })
+  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
   dialog.addEventListener('close', () => {
     // Of a table the row of the keyword that was seen last has the focus, if it is drawn.
     const rows = document.activeElement?.closest('tr[data-index]')?.parentElement
@@ -126,11 +123,14 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
       if (dialog.open) dialog.close()
     },
     open: (view: View, status: KeywordStatus, all: readonly KeywordStatus[]): void => {
+      const distinguish = placesOf(view.history.keywords)
       show = (next) => {
         const one = all[next]
         if (one === undefined) return
         index = next
-        title.replaceChildren(html('bdi', '', one.keyword.query), ...aboutOf(one))
+        title.replaceChildren(html('bdi', '', one.keyword.query))
+        const about = distinguish(one.keyword)
+        if (about !== '') title.append(' ', html('span', 'about', about))
         place.textContent = say.keyword.place(next + 1, all.length)
         // A button that is disabled would lose the focus.
         before.ariaDisabled = String(next === 0)
@@ -138,11 +138,6 @@ export function keywordDialog(shown: (keyword: number | null) => void) {
         body.replaceChildren(keywordDetail(view, one))
         body.scrollTop = 0
         shown(one.series.keyword)
-      }
-      const distinguish = placesOf(view.history.keywords)
-      const aboutOf = ({ keyword }: KeywordStatus): readonly (Node | string)[] => {
-        const about = distinguish(keyword)
-        return about === '' ? [] : [' ', html('span', 'about', about)]
       }
       show(Math.max(0, all.indexOf(status)))
       if (!dialog.open) dialog.showModal()
@@ -187,17 +182,11 @@ function featuresOverTime({ history, data }: View, { series }: KeywordStatus): r
           ...days.flatMap((_, day) => sign(on(feature, day), axis.x(day), middle, size)),
         ]
       })
-      return {
-        axis,
-        marks: [...marks, timeLabels(days, axis, width, height - 6)],
-        bottom: told.length * lane,
-      }
+      marks.push(timeLabels(days, axis, width, height - 6))
+      return { axis, marks, bottom: told.length * lane }
     },
     tip: (day) =>
-      told.map((feature) => ({
-        label: words.names[feature],
-        value: stateText(on(feature, day)),
-      })),
+      told.map((feature) => ({ label: words.names[feature], value: stateText(on(feature, day)) })),
   })
   return [html('h3', '', words.overTime), figure(chart, html('p', 'key', words.key))]
 }
@@ -210,14 +199,7 @@ function stateText(state: FeatureState): string {
 /** A square, hollow where the feature is not there; nothing where it is not known. */
 function sign(state: FeatureState, x: number, y: number, size: number): readonly SVGElement[] {
   if (state === null) return []
-  return [
-    svg('rect', {
-      class: state ? 'feature-there' : 'feature-not-there',
-      x: round(x - size / 2),
-      y: round(y - size / 2),
-      width: round(size),
-      height: round(size),
-      rx: 1.5,
-    }),
-  ]
+  const [left, top] = [round(x - size / 2), round(y - size / 2)]
+  const place = { x: left, y: top, width: round(size), height: round(size), rx: 1.5 }
+  return [svg('rect', { class: state ? 'feature-there' : 'feature-not-there', ...place })]
 }

@@ -35,32 +35,31 @@ export function firstTen(view: View, { series, baseline }: KeywordStatus): HTMLE
   )
 
   function show(compared: PageSerp | null): void {
-    const pages = pagesIn(data, [current as PageSerp, ...(compared === null ? [] : [compared])])
-    const side = { view, pages }
+    const serp = current as PageSerp
+    const pages = pagesIn(data, compared === null ? [serp] : [serp, compared])
     now.replaceChildren(
       html('h4', '', dayOf(last)),
-      ...list({ ...side, serp: current as PageSerp, other: compared, isNow: true }),
+      ...list({ view, pages, serp, other: compared, isNow: true }),
     )
-    if (earlier.length === 0) before.replaceChildren(empty(words.noEarlier))
-    else
-      before.replaceChildren(
-        choice(compared),
-        ...(compared === null
-          ? []
-          : list({ ...side, serp: compared, other: current as PageSerp, isNow: false })),
-      )
+    const results = compared && list({ view, pages, serp: compared, other: serp, isNow: false })
+    before.replaceChildren(
+      ...(earlier.length === 0 ? [empty(words.noEarlier)] : [choice(compared), ...(results ?? [])]),
+    )
   }
 
   function choice(compared: PageSerp | null): HTMLElement {
-    const options = earlier.map(({ day }) =>
-      html('option', { value: day, selected: day === compared?.day }, dayOf(day)),
-    )
-    const first = compared === null ? [html('option', { value: '', selected: true }, '–')] : []
-    const field = html('select', { 'aria-label': words.compareWith }, ...first, ...options)
-    field.addEventListener('change', () => {
+    const change = (): void => {
       show(earlier.find(({ day }) => String(day) === field.value) ?? null)
       before.querySelector('select')?.focus()
-    })
+    }
+    const field = html(
+      'select',
+      { 'aria-label': words.compareWith, on: { change } },
+      compared === null && html('option', { value: '', selected: true }, '–'),
+      ...earlier.map(({ day }) =>
+        html('option', { value: day, selected: day === compared?.day }, dayOf(day)),
+      ),
+    )
     return html('h4', 'compared-day', html('span', '', words.compareWith), field)
   }
 }
@@ -106,16 +105,12 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
     const href = link === null ? null : (links[link] as string)
     const heading = title === null ? words.noTitle : (texts[title] as string)
     const badge = mine ? words.target : owner?.own ? words.own : words.competitor
-    const whose = [...(owner === null ? [] : [html('span', 'badge', badge), ' ']), html('bdi', '', name)]
+    const whose = [owner && html('span', 'badge', badge), owner && ' ', html('bdi', '', name)]
+    const summary = html('summary', '', ...whose, srOnly(words.linkOf(rank)))
     const about =
       href === null
         ? html('span', 'about', ...whose)
-        : html(
-            'details',
-            'about whole-link',
-            html('summary', '', ...whose, srOnly(words.linkOf(rank))),
-            linkTo(href, readable(href)),
-          )
+        : html('details', 'about whole-link', summary, linkTo(href, readable(href)))
     return html(
       'li',
       { class: mine ? 'result mine' : 'result', value: rank },

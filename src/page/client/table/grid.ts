@@ -32,11 +32,6 @@ export type PaperChoice<Row> = (
   most: number,
 ) => { readonly chosen: readonly Row[]; readonly lead: string }
 
-export interface GridView<Row> {
-  readonly element: HTMLElement
-  show(rows: readonly Row[]): void
-}
-
 /** Rows that are drawn beyond the edges, so that scrolling does not show empty space. */
 const margin = 8
 /** The greatest height by the style sheet; used until the real height is known. */
@@ -60,7 +55,7 @@ export function grid<Row>({
   open,
   empty,
   choice = firstRows,
-}: Grid<Row>): GridView<Row> {
+}: Grid<Row>) {
   let order = first
   let given: readonly Row[] = []
   let rows: readonly Row[] = []
@@ -70,26 +65,17 @@ export function grid<Row>({
   const head = html('tr', { 'aria-rowindex': 1 })
   const [above, body, below] = [spacer(), html('tbody'), spacer()]
   const table = html('table', { 'aria-label': label }, html('thead', '', head), above, body, below)
-  const box = html(
-    'div',
-    {
-      class: 'grid',
-      tabindex: open === undefined ? 0 : null,
-      role: 'group',
-      'aria-label': label,
-    },
-    table,
-  )
+  const tabindex = open === undefined ? 0 : null
+  const box = html('div', { class: 'grid', tabindex, role: 'group', 'aria-label': label }, table)
   const more = button('quiet more-rows', showMore, { hidden: true })
   const note = html('p', 'note only-print')
   const nothing = html('p', { class: 'empty', hidden: true }, empty)
   // Remembered, because reading them while the page changes makes the browser compute its layout at once.
   let [scrolled, height] = [0, usualHeight]
-  const onScroll = (): void => {
+  box.addEventListener('scroll', () => {
     scrolled = box.scrollTop
     draw()
-  }
-  box.addEventListener('scroll', onScroll, { passive: true })
+  })
   onResize(box, () => {
     height = box.clientHeight
     draw()
@@ -108,7 +94,7 @@ export function grid<Row>({
   const element = html('div', 'grid-frame', note, box, more, nothing)
   return {
     element,
-    show: (next) => {
+    show: (next: readonly Row[]): void => {
       given = next
       goToTop()
       arrange()
@@ -133,18 +119,16 @@ export function grid<Row>({
   }
 
   function drawHead(): void {
-    head.replaceChildren(
-      ...columns.map((column) =>
-        sortable(column, order, (next) => {
-          order = next
-          onOrder?.(next)
-          drawHead()
-          goToTop()
-          arrange()
-          head.querySelector<HTMLElement>(`[data-column="${next.by}"]`)?.focus()
-        }),
-      ),
-    )
+    head.replaceChildren(...columns.map((column) => sortable(column, order, sort)))
+  }
+
+  function sort(next: SortOrder): void {
+    order = next
+    onOrder?.(next)
+    drawHead()
+    goToTop()
+    arrange()
+    head.querySelector<HTMLElement>(`[data-column="${next.by}"]`)?.focus()
   }
 
   function draw(): void {
@@ -180,10 +164,7 @@ export function grid<Row>({
 
   function line(row: Row, index: number): HTMLElement {
     const tabindex = index === active ? 0 : -1
-    const attributes = {
-      'aria-rowindex': index + 2,
-      'data-index': index,
-    }
+    const attributes = { 'aria-rowindex': index + 2, 'data-index': index }
     return tableRow(columns, row, attributes, (first) =>
       open === undefined ? first : html('button', { type: 'button', class: 'row-button', tabindex }, first),
     )
@@ -225,10 +206,10 @@ export function grid<Row>({
     else if ((index + 1) * rowHeight > box.scrollTop + room) box.scrollTop = (index + 1) * rowHeight - room
     scrolled = box.scrollTop
     draw()
-    buttonAt(index)?.focus({ preventScroll: true })
+    const opener = buttonAt(index)
+    opener?.focus({ preventScroll: true })
     // The table may be partly outside the window.
-    const row = buttonAt(index)?.closest('tr')
-    row?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
+    opener?.closest('tr')?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' })
   }
 
   /** The row that Tab goes to. */
@@ -343,19 +324,11 @@ export function sortable<Row>(
   const current = order.by === key
   const next = { by: key, descending: current ? !order.descending : descends }
   const direction = current ? (order.descending ? 'descending' : 'ascending') : 'none'
-  return columnHead(
-    column,
-    { 'aria-sort': direction },
-    button(
-      'sort',
-      () => sort(next),
-      { 'data-column': key, title },
-      breakable(title),
-      ariaHidden({ ascending: '↑', descending: '↓', none: '' }[direction], 'arrow'),
-    ),
-    // Chromium prints no buttons in heads that it repeats on every page.
-    html('span', { class: 'only-print', 'aria-hidden': 'true' }, breakable(title)),
-  )
+  const arrow = ariaHidden({ ascending: '↑', descending: '↓', none: '' }[direction], 'arrow')
+  const sorter = button('sort', () => sort(next), { 'data-column': key, title }, breakable(title), arrow)
+  // Chromium prints no buttons in heads that it repeats on every page.
+  const printed = html('span', { class: 'only-print', 'aria-hidden': 'true' }, breakable(title))
+  return columnHead(column, { 'aria-sort': direction }, sorter, printed)
 }
 
 function columnHead<Row>(
