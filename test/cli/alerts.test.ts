@@ -11,7 +11,7 @@ const alerts = `alerts:
   - { when: run-failed }
   - { when: run-skipped, to: [log] }
 `
-const job = `name: acme\ntargets: [acme.com]\ndepth: 50\nqueries: [standing desk, desk lamp]\n${alerts}`
+const job = `name: acme\ntargets: [acme.com]\ndepth: 30\nqueries: [standing desk, desk lamp]\n${alerts}`
 
 async function aJobWithAlerts() {
   const { sandbox, place } = await staged({ sites: ['acme.com'] })
@@ -42,11 +42,11 @@ test('each alert is sent once when it begins, all of a run in one message to a c
   expect(await told()).toEqual([])
   // The day before, acme stood first for one query and far behind for the other.
   place.change(`UPDATE observations SET state = 'ranked', exactness = 'exact', rank =
-    (SELECT CASE text WHEN 'desk lamp' THEN 0 ELSE 50 END FROM queries WHERE id = query_id)`)
+    (SELECT CASE text WHEN 'desk lamp' THEN 0 ELSE 30 END FROM queries WHERE id = query_id)`)
   expect((await run()).code).toBe(0)
   expect((await run()).code).toBe(0)
-  expect(words(await told())).toEqual([[2, 'drop open desk lamp 0', 'gain open standing desk 50']])
-  expect(words(await messagesIn(place, 'other.jsonl'))).toEqual([[2, 'gain open standing desk 50']])
+  expect(words(await told())).toEqual([[2, 'drop open desk lamp 0', 'gain open standing desk 30']])
+  expect(words(await messagesIn(place, 'other.jsonl'))).toEqual([[2, 'gain open standing desk 30']])
   expect(place.sql('SELECT run_id FROM judged_runs')).toHaveLength(3)
 })
 
@@ -89,7 +89,7 @@ alerts: [{ when: drop }, { when: lost }]
 test('a crash between the end of a run and its alerts loses none: the next run tells them', async () => {
   const { place, run, told } = await aJobWithAlerts()
   await run()
-  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 30")
   await run()
   const [before] = await told()
   place.change('DELETE FROM judged_runs WHERE run_id = 2; DELETE FROM alerts; DELETE FROM outbox')
@@ -132,8 +132,8 @@ test('a run that failed, and a job that could not run, are told once, and once m
 test('a run that stopped is judged by its ranks once a later run has taken its place', async () => {
   const { place, run, told } = await aJobWithAlerts()
   await run()
-  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
-  await place.file('acme.yaml', `${job}budget: { max_credits: 9 }\n`)
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 30")
+  await place.file('acme.yaml', `${job}budget: { max_credits: 5 }\n`)
   expect((await run()).code).toBe(4)
   expect(words(await told())).toEqual([[2, 'run-failed open null null']])
   await place.file('acme.yaml', job)
@@ -230,7 +230,7 @@ test('a job, a tag and a kind of rule are muted, for what is open and for what b
   const { sandbox, place, run, told } = await aJobWithAlerts()
   const mute = (...args: readonly string[]) => place.call(['alerts', 'mute', ...args])
   await run()
-  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 30")
   expect((await mute('--when', 'gian', '--until', '7d')).stderr).toContain('did you mean gain')
   expect((await mute('acme', '--when', 'gain', '--until', '7d')).stderr).toContain('(0 alerts are open)')
   await run()
@@ -254,9 +254,9 @@ test('a job, a tag and a kind of rule are muted, for what is open and for what b
 test('an alert about a query that the job no longer asks ends without a word', async () => {
   const { place, run, told } = await aJobWithAlerts()
   await run()
-  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 30")
   await run()
-  expect(words(await told())).toEqual([[2, 'gain open desk lamp 50', 'gain open standing desk 50']])
+  expect(words(await told())).toEqual([[2, 'gain open desk lamp 30', 'gain open standing desk 30']])
   await place.file('acme.yaml', job.replace('[standing desk, desk lamp]', '[standing desk]'))
   await run()
   expect(await told()).toHaveLength(1)
@@ -270,7 +270,7 @@ test('an alert about a query that the job no longer asks ends without a word', a
 test('an alert about a target that the job no longer has ends without a word', async () => {
   const { place, run, told } = await aJobWithAlerts()
   await run()
-  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 50")
+  place.change("UPDATE observations SET state = 'ranked', exactness = 'exact', rank = 30")
   await run()
   expect(await told()).toHaveLength(1)
   const open = async () => JSON.parse((await place.call(['alerts', 'list', '--json'])).stdout).alerts

@@ -111,7 +111,7 @@ test('a run that is complete is so, though the key was refused for the jobs of o
   killed.child.kill('SIGKILL')
   await killed.ended
 
-  const { ended } = place.start(['run', job, '--fresh', '--async', 'never', '--json'])
+  const ended = place.call(['run', job, '--fresh', '--async', 'never', '--json'])
   await waitWhile(() => place.sql("SELECT 1 FROM tasks WHERE run_id = 2 AND state = 'done'").length < 2)
   sandbox.control({ rules: [{ operation: 'jobs.poll', do: { refuse: 'key' } }] })
   const { code, stdout, stderr } = await ended

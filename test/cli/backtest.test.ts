@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stage } from '../support/stage.ts'
+import { madeOnce, stage } from '../support/stage.ts'
 
 const sites = ['northdesk.example', 'risewell.example']
 const texts = ['oak', 'walnut'].flatMap((kind) =>
@@ -28,8 +28,10 @@ async function collected() {
 }
 
 describe('plan --backtest', () => {
+  const made = madeOnce(collected)
+
   test('says what each policy would have cost and missed, without a call', async () => {
-    await using world = await collected()
+    const world = made()
     const { place } = world
 
     const document = await world.backtest()
@@ -54,7 +56,7 @@ describe('plan --backtest', () => {
   })
 
   test('stars the policy of the job, whatever it is, and says the same of all', async () => {
-    await using world = await collected()
+    const world = made()
     const before = await world.backtest()
     await world.place.file('job.yaml', job('paging: smart\n'))
     expect(await world.backtest()).toEqual({ ...before, paging: 'smart' })
@@ -63,7 +65,7 @@ describe('plan --backtest', () => {
   })
 
   test('replays for the targets that the job names now, also where a day was not watched for them', async () => {
-    await using world = await collected()
+    const world = made()
     const { place } = world
     const before = await world.backtest()
     for (const run of [2, 1]) {
@@ -78,7 +80,7 @@ describe('plan --backtest', () => {
   })
 
   test('leaves out looks of which not every page is stored, and says so', async () => {
-    await using world = await collected()
+    const world = made()
     world.place.change("UPDATE tasks_ SET state = 'failed' WHERE run_id = 1 AND page = 2 AND query_id = 1")
     expect(await world.backtest()).toMatchObject({ looks: 11, left_out: 1 })
     const { stdout } = await world.place.call(['plan', 'job.yaml', '--backtest'])

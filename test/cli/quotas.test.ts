@@ -5,9 +5,9 @@ import { staged } from './staged.ts'
 test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
   'a %s quota is kept to the call by the ledger, over runs, without a refusal',
   async (period) => {
-    const { sandbox, place } = await staged({ account: { quotas: { [period]: 25 } } })
-    const first = await place.file('first.csv', queriesCsv(10, 'first'))
-    const second = await place.file('second.csv', queriesCsv(40, 'second'))
+    const { sandbox, place } = await staged({ account: { quotas: { [period]: 8 } } })
+    const first = await place.file('first.csv', queriesCsv(3, 'first'))
+    const second = await place.file('second.csv', queriesCsv(12, 'second'))
 
     expect((await place.call(['run', first])).code).toBe(0)
     const stopped = await place.call(['run', second, '--json'])
@@ -15,9 +15,9 @@ test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
     expect(stopped.code).toBe(4)
     expect(JSON.parse(stopped.stdout)).toMatchObject({
       finish_reason: 'quota',
-      tasks: { done: 15, pending: 25, failed: 0 },
+      tasks: { done: 5, pending: 7, failed: 0 },
     })
-    expect(stopped.stderr).toContain(`${period} quota of 25 calls`)
+    expect(stopped.stderr).toContain(`${period} quota of 8 calls`)
     expect(sandbox.ledger.refusals).toBe(0)
 
     sandbox.control({ account: { quotas: { [period]: null } } })
@@ -25,7 +25,7 @@ test.each(['total', 'daily', 'weekly', 'monthly'] as const)(
     expect(JSON.parse(raised.stdout)).toMatchObject({
       run: 2,
       finish_reason: 'completed',
-      tasks: { done: 40 },
+      tasks: { done: 12 },
     })
   },
 )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { normaliserVersion } from '../../src/catalog/answers.ts'
 import { queriesCsv, type Workspace } from '../support/rankline.ts'
-import { stage } from '../support/stage.ts'
+import { madeOnce, stage } from '../support/stage.ts'
 import { staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
@@ -23,9 +23,10 @@ const shown = ({ sql }: Workspace) => [
 ]
 
 describe('renormalise', () => {
+  const world = madeOnce(collected)
+
   test('derives everything again without a call, and says what came of it', async () => {
-    await using world = await collected()
-    const { place, sandbox } = world
+    const { place, sandbox } = world()
     const before = shown(place)
     const requests = sandbox.ledger.requests.length
     place.change(
@@ -53,8 +54,7 @@ describe('renormalise', () => {
   })
 
   test('looks at one job, and at what an older normaliser derived, where that is said', async () => {
-    await using world = await collected()
-    const { place } = world
+    const { place } = world()
     const answers = async (...args: readonly string[]) =>
       JSON.parse((await place.call(['renormalise', '--json', ...args])).stdout).answers
     expect(await answers('tracked')).toBe(4)
@@ -66,8 +66,7 @@ describe('renormalise', () => {
   })
 
   test('says that answers cannot be read, and keeps what they said', async () => {
-    await using world = await collected()
-    const { place } = world
+    const { place } = world()
     const before = shown(place)
     place.change("UPDATE raw_answers SET encoding = 'zip' WHERE answer_id = 2")
 
@@ -80,8 +79,7 @@ describe('renormalise', () => {
   })
 
   test('gives new targets of a job file their history, without a run', async () => {
-    await using world = await collected()
-    const { place, sandbox } = world
+    const { place, sandbox } = world()
     const spent = sandbox.ledger.charged
     await place.file('tracked.yaml', job('northdesk.example, risewell.example'))
 
@@ -101,8 +99,7 @@ describe('renormalise', () => {
   })
 
   test('refuses a job that nobody knows in one sentence', async () => {
-    await using world = await collected()
-    const { place } = world
+    const { place } = world()
     const { code, stdout, stderr } = await place.call(['renormalise', 'trakced'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toBe(
@@ -111,8 +108,7 @@ describe('renormalise', () => {
   })
 
   test('tells the mistakes of a job file, and changes nothing', async () => {
-    await using world = await collected()
-    const { place } = world
+    const { place } = world()
     await place.file('tracked.yaml', 'targets: [risewell.example]\nquerys: [a]\n')
     const { code, stdout, stderr } = await place.call(['renormalise', 'tracked.yaml'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

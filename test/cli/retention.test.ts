@@ -4,13 +4,15 @@ import { expect, test } from 'vitest'
 import { stopSignal } from '../../src/collect/stop.ts'
 import type { LastValidJob } from '../../src/unattended/scheduler/job-files.ts'
 import { pruneDaily, withRetention } from '../../src/unattended/scheduler/retention.ts'
+import { madeOnce, stage } from '../support/stage.ts'
 import { callAt, staged } from './staged.ts'
 
 const day = 24 * 3_600_000
 
 /** A job that ran a hundred and fifty days ago, and today. */
 async function twoRuns() {
-  const { place, sandbox } = await staged({ sites: ['acme.com', 'rival.com'] })
+  const world = await stage({ sites: ['acme.com', 'rival.com'] })
+  const { place, sandbox } = world
   const yaml = (targets: string) =>
     `targets: [${targets}]\npages: 2\nqueries: [standing desk, lamp, { query: chair, operation: alpha.ai }]\n`
   const job = await place.file('acme.yaml', yaml('acme.com').replace('lamp', 'lamp, former'))
@@ -20,11 +22,13 @@ async function twoRuns() {
   await place.file(job, yaml('acme.com'))
   expect((await place.call(['run', job])).code).toBe(0)
   const count = (table: string) => place.sql<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]?.n ?? 0
-  return { place, sandbox, job, yaml, oldDay, count }
+  return { ...world, job, yaml, oldDay, count }
 }
 
+const made = madeOnce(twoRuns)
+
 test('retention drops old results with all that only they name, and changes no rank, run, call or report', async () => {
-  const { place, job, oldDay, count } = await twoRuns()
+  const { place, job, oldDay, count } = made()
   const cursor = ['export', 'organic', '--out', 'new.csv', '--cursor-file', 'organic.cursor']
   expect((await place.call(cursor)).code).toBe(0)
   const kept = () => ({
@@ -81,7 +85,7 @@ test('retention drops old results with all that only they name, and changes no r
 })
 
 test('a target that is new is unknown where the results are gone, and found where they are', async () => {
-  const { place, job, yaml } = await twoRuns()
+  const { place, job, yaml } = made()
   expect((await place.call(['db', 'prune', '--results', '90d'])).code).toBe(0)
   await place.file(job, yaml('acme.com, rival.com'))
   expect((await place.call(['run', job])).code).toBe(0)
@@ -112,7 +116,7 @@ test('a run that is not complete keeps its results, and goes on with them', asyn
 })
 
 test('after runs it is done once a day, as long as every folder of the database agrees', async () => {
-  const { place, count } = await twoRuns()
+  const { place, count } = made()
   const database = join(place.folder, 'data/rankline.db')
   const keep = { answersMs: 200 * day, resultsMs: 90 * day }
   const now = Date.now()
@@ -131,7 +135,7 @@ test('after runs it is done once a day, as long as every folder of the database 
 })
 
 test('a clock that is years ahead drops nothing that is young by the last run, unless the service agrees with it', async () => {
-  const { place, count } = await twoRuns()
+  const { place, count } = made()
   const database = join(place.folder, 'data/rankline.db')
   const keep = { answersMs: null, resultsMs: 90 * day }
   const ahead = Date.now() + 730 * day
@@ -141,7 +145,7 @@ test('a clock that is years ahead drops nothing that is young by the last run, u
 })
 
 test('the scheduler does it after runs by the file of their folder, and with a mistake in that file it drops nothing', async () => {
-  const { place, job, count } = await twoRuns()
+  const { place, job, count } = made()
   const logged: string[] = []
   const ends = new Map()
   const collect = withRetention(async () => ends, {
@@ -162,7 +166,7 @@ test('the scheduler does it after runs by the file of their folder, and with a m
 })
 
 test('what is to be dropped is said by flags, else by rankline.yaml', async () => {
-  const { place } = await twoRuns()
+  const { place } = made()
   const none = await place.call(['db', 'prune'])
   expect(none.code).toBe(2)
   expect(none.stderr).toContain('rankline db prune --answers 90d, or keep: { answers: 90d } in rankline.yaml')

@@ -5,19 +5,19 @@ import { staged, waitWhile } from './staged.ts'
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
 test.each([['4'], ['100']])(
-  'two jobs with the same 60 queries buy each once, at %s calls at once',
+  'two jobs with the same 30 queries buy each once, at %s calls at once',
   async (concurrency) => {
     const { sandbox, place } = await staged()
-    const a = await place.file('a.csv', queriesCsv(60))
-    const b = await place.file('b.csv', queriesCsv(60))
+    const a = await place.file('a.csv', queriesCsv(30))
+    const b = await place.file('b.csv', queriesCsv(30))
 
     const { code, stdout } = await place.call(['run', a, b, '--json', '--concurrency', concurrency])
 
     expect(code).toBe(0)
-    expect(sandbox.ledger.charged).toBe(60)
+    expect(sandbox.ledger.charged).toBe(30)
     const runs = JSON.parse(stdout)
-    expect(runs.map(({ tasks }: { tasks: { done: number } }) => tasks.done)).toEqual([60, 60])
-    expect(runs[0].tasks.reused + runs[1].tasks.reused).toBe(60)
+    expect(runs.map(({ tasks }: { tasks: { done: number } }) => tasks.done)).toEqual([30, 30])
+    expect(runs[0].tasks.reused + runs[1].tasks.reused).toBe(30)
   },
 )
 

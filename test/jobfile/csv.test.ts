@@ -86,17 +86,17 @@ describe('the form of the file', () => {
     ],
     [
       'a row above 1 MB',
-      `query\nok\n${'a'.repeat(3_000_000)}\n`,
+      `query\nok\n${'a'.repeat(1_500_000)}\n`,
       ['k.csv:3: the row is longer than 1 MB; write one query per line'],
     ],
     [
       'a header above 1 MB',
-      'a'.repeat(3_000_000),
+      'a'.repeat(1_500_000),
       ['k.csv:1: the row is longer than 1 MB; write one query per line'],
     ],
     [
       'an open quote far above 1 MB',
-      `query\nok\n"x\n${'word\n'.repeat(600_000)}`,
+      `query\nok\n"x\n${'word\n'.repeat(300_000)}`,
       ['k.csv:3: the quote that opens here is not closed; close it with "'],
     ],
   ])('is said with its line: %s', async (_, text, problems) => {

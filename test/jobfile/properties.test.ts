@@ -130,12 +130,12 @@ test('no bytes at all make the reader throw', async () => {
   )
 })
 
-test('thirty thousand rows are streamed, never held together', async () => {
+test('eight thousand rows are streamed, never held together', async () => {
   const folder = await folderOf({})
   const file = path.join(folder, 'k.csv')
   function* lines() {
     yield 'query,gl,tags,team\n'
-    for (let row = 0; row < 30_000; row++)
+    for (let row = 0; row < 8_000; row++)
       yield `standing desk ${row},${row % 2 ? 'us' : 'gb'},a;b,team ${row % 7}\n`
   }
   await pipeline(Readable.from(lines()), createWriteStream(file))
@@ -147,7 +147,7 @@ test('thirty thousand rows are streamed, never held together', async () => {
     count++
     last = query.text
   }
-  expect([count, last]).toEqual([30_000, 'standing desk 29999'])
+  expect([count, last]).toEqual([8_000, 'standing desk 7999'])
 })
 
 test('a map is judged by the schemas of its own keys alone, as it would be by all of them', () => {

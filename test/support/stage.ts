@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { queriesCsv, type Workspace, workspace } from './rankline.ts'
@@ -42,6 +43,29 @@ async function emptyDatabase(): Promise<Buffer> {
   const file = await readFile(path)
   await rm(folder, { recursive: true })
   return file
+}
+
+/** Makes something once for the tests of a file or a suite; each of them finds its workspace as it was made. */
+export function madeOnce<World extends AsyncDisposable & { readonly place: Workspace }>(
+  make: () => Promise<World>,
+): () => World {
+  let world: World
+  let copy: string
+  beforeAll(async () => {
+    world = await make()
+    copy = await mkdtemp(join(tmpdir(), 'rankline-copy-'))
+    await cp(world.place.folder, copy, { recursive: true })
+  }, 60_000)
+  beforeEach(async () => {
+    const { folder } = world.place
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true })
+    await cp(copy, folder, { recursive: true })
+  })
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]()
+    await rm(copy, { recursive: true })
+  })
+  return () => world
 }
 
 /** What collects the job. */

@@ -12,7 +12,7 @@ timezone: UTC
 depth: 30
 targets: [acme.com, rival.com]
 queries:
-${Array.from({ length: 30 }, (_, index) => `  - thing ${index}`).join('\n')}
+${Array.from({ length: 12 }, (_, index) => `  - thing ${index}`).join('\n')}
   - { query: widget, operation: beta.search }
   - { query: gadget, operation: alpha.images }
 `
