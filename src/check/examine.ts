@@ -16,7 +16,7 @@ import { RanklineError, UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Workspace } from '../model/settings.ts'
 import { dayMs, sleep, systemClock } from '../model/time.ts'
-import { type App, chosenProxy, connectFreely } from '../run/app.ts'
+import { type App, chosenProxy, connectFreely, outgoing } from '../run/app.ts'
 import {
   type CommandOptions,
   databaseSetting,
@@ -29,7 +29,6 @@ import {
 } from '../run/config.ts'
 import { openWorkspace, stageJobs } from '../run/job-files.ts'
 import { ownerOf } from '../run/lock.ts'
-import { outgoing } from '../run/outgoing.ts'
 import { accountOf } from '../run/plan-jobs.ts'
 import {
   databaseCondition,
@@ -43,9 +42,7 @@ import { type CheckFinding, checks, type InstallationFacts } from './doctor.ts'
 import { type LaidOutFile, schemaFiles } from './init.ts'
 
 /** A check by its name, and what it found. */
-export interface Examined extends CheckFinding {
-  readonly check: string
-}
+export type Examined = CheckFinding & { readonly check: string }
 
 /** Does every check in the working folder. Makes and changes no database; calls only what is free. */
 export async function examine(options: CommandOptions): Promise<readonly Examined[]> {

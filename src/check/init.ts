@@ -209,19 +209,15 @@ function json(schema: object): string {
   return `${JSON.stringify(schema, null, 2)}\n`
 }
 
-/** What became of the files of a new workspace. */
-export interface LaidOut {
-  readonly written: readonly string[]
-  /** Files that were there already: they stay as they are. */
-  readonly kept: readonly string[]
-}
-
-/** Writes the files below a folder, which is made where it is missing. A file that exists is not touched, unless `replace` says so. */
+/**
+ * Writes the files below a folder, which is made where it is missing. A file that exists is kept as it is, unless `replace` says so.
+ * Answers which ones were written and which were kept.
+ */
 export async function layOut(
   folder: string,
   files: readonly LaidOutFile[],
   { replace }: { readonly replace: boolean },
-): Promise<LaidOut> {
+) {
   const written: string[] = []
   const kept: string[] = []
   for (const file of files) {

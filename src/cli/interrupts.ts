@@ -1,16 +1,12 @@
-import { type StopSignal, stopSignal } from '../collect/stop.ts'
+import { stopSignal } from '../collect/stop.ts'
 import { exitCodes, signalCodes } from '../model/run.ts'
 import type { Terminal } from '../output/terminal.ts'
 
 /** A stop that the signals of the terminal and of the system ask for. */
-export interface Interrupts {
-  readonly stop: StopSignal
-  /** Exit code of what was interrupted: by the signal that came first. */
-  readonly exitCode: () => number
-}
+export type Interrupts = Omit<ReturnType<typeof listenForInterrupts>, typeof Symbol.dispose>
 
 /** The first Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; the second ends the process at once. */
-export function listenForInterrupts(terminal: Terminal): Interrupts & Disposable {
+export function listenForInterrupts(terminal: Terminal) {
   const stop = stopSignal()
   let code: number | null = null
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -24,6 +20,7 @@ export function listenForInterrupts(terminal: Terminal): Interrupts & Disposable
   for (const signal of Object.keys(signalCodes)) process.on(signal, onSignal)
   return {
     stop,
+    /** Exit code of what was interrupted: by the signal that came first. */
     exitCode: () => code ?? exitCodes.interrupted,
     [Symbol.dispose]: () => {
       for (const signal of Object.keys(signalCodes)) process.off(signal, onSignal)

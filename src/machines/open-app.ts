@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../model/time.ts'
-import { type App, createApp, openHttp, readServiceOptions, type Turn } from '../run/app.ts'
+import { type App, createApp, openHttp, readServiceOptions } from '../run/app.ts'
 import { type CommandOptions, databasePath, leaseOf, makeDefaultFolder, queueUrl } from '../run/config.ts'
+import type { Turn } from '../run/lock.ts'
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
 export async function openApp(options: CommandOptions, turn: Turn, clock: Clock = systemClock): Promise<App> {

@@ -140,7 +140,7 @@ export function startOfDay(day: string, timezone: string): number {
 /** Clocks that differ by no more agree. */
 export const agreeingMs = 300_000
 /** Rankline does not work with a clock that differs more than this from the service's: days, slots and ages would be wrong. */
-export const refusedMs = dayMs
+export const refusedMs = 24 * hourMs
 
 /** The latest instant that can be true at `now`. What is stored as later was stored by a wrong clock, and is not the latest event. */
 export function latestKnown(now: number): number {

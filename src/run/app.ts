@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type ApiClient, apiClient, type FinishedCall, type ServiceDelays } from '../api/client.ts'
 import { type HttpClient, type HttpProxy, proxyFor } from '../api/http.ts'
+import { addressMistake, type Post, poster } from '../api/post.ts'
 import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
 import { usage } from '../catalog/index.ts'
 import { aheadOf, parseUsage } from '../collect/account.ts'
@@ -14,16 +15,17 @@ import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import {
   type CommandOptions,
+  commandEnvironment,
   databasePath,
   keyHash,
   makeDefaultFolder,
+  namedSecret,
   proxyVariables,
   type ServiceSettings,
   serviceSettings,
   version,
 } from './config.ts'
 import { tryCollectorLock } from './lock.ts'
-import { type Outgoing, outgoing } from './outgoing.ts'
 
 /** Store and service, joined; both are closed with it. */
 export interface App extends AsyncDisposable {
@@ -57,14 +59,6 @@ export interface Machines {
   finished(runs: readonly Run[]): Promise<void>
   /** Whether every call of all machines since an instant has ended and is known here; false where that cannot be found out. */
   knowsAllCalls(since: number): Promise<boolean>
-}
-
-/** This process's turn to collect, which it may have to wait for. */
-export interface Turn {
-  acquire(): Promise<void>
-  /** How long it waits for others. */
-  readonly waitMs: number
-  readonly notify: (line: string) => void
 }
 
 /** How long after its row in the ledger was begun a request may leave, while a commit waits for the disk. */
@@ -351,5 +345,31 @@ export function clockGate({
       return state !== 'wrong'
     },
     isConfirmed: () => state === 'agrees' || options.trustClock === true,
+  }
+}
+
+/** What messages and pings need of this machine. */
+export type Outgoing = ReturnType<typeof outgoing>
+
+/** @param allowHttp whether addresses may be asked in the clear that are not this machine, and passwords sent there */
+export function outgoing(allowHttp: boolean) {
+  return {
+    /** The value of a variable that the workspace file names; undefined where it is not set. */
+    secret: namedSecret,
+    /** The environment of commands, without the API key. */
+    commandEnvironment,
+    post: lazyPost(allowHttp),
+    /** Why nothing is sent to an address, as a predicate; null where it may be used. */
+    addressMistake: (url: string) => addressMistake(url, { allowHttp }),
+    allowHttp,
+  }
+}
+
+/** Most runs post nothing. */
+function lazyPost(allowHttp: boolean): Post {
+  let post: Post | null = null
+  return (request) => {
+    post ??= poster({ proxies: proxyVariables(), userAgent: `rankline/${version}`, allowHttp })
+    return post(request)
   }
 }

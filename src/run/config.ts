@@ -153,14 +153,10 @@ export function outputSettings() {
 }
 
 /** A Prometheus file that is written after each run. */
-export interface MetricsFile {
-  readonly path: string
-  /** The option or the variable that named it. */
-  readonly by: string
-}
+export type MetricsFile = NonNullable<ReturnType<typeof metricsFile>>
 
-/** Where metrics go: option, environment, `.env`; null where none are wanted. */
-export function metricsFile(named: string | undefined): MetricsFile | null {
+/** Where metrics go, and by which option or variable: option, environment, `.env`; null where none are wanted. */
+export function metricsFile(named: string | undefined) {
   if (named !== undefined) return { path: named, by: '--metrics-file' }
   const path = pathSetting('RANKLINE_METRICS')
   return path === undefined ? null : { path, by: 'RANKLINE_METRICS' }
@@ -462,19 +458,16 @@ export function ownKeyHash(options: CommandOptions): string | null {
   }
 }
 
-/** How the service manager that started this process is told of it. */
-export interface NotifySettings {
-  /** What its own program needs of the environment, and no more: the key is not among it. */
-  readonly env: Readonly<Record<string, string>>
-  /** It ends a service that was silent for so long; null where it does not. */
-  readonly watchdogMs: number | null
-}
-
-/** Null where no service manager wants to be told. */
-export function notifySettings(): NotifySettings | null {
+/** How the service manager that started this process is told of it; null where none wants to be. */
+export function notifySettings() {
   const { NOTIFY_SOCKET, PATH = '', WATCHDOG_USEC, WATCHDOG_PID } = process.env
   if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return null
   const isMeant = WATCHDOG_PID === undefined || WATCHDOG_PID === String(process.pid)
   const watchdogMs = isMeant ? Number(WATCHDOG_USEC) / 1000 : Number.NaN
-  return { env: { NOTIFY_SOCKET, PATH }, watchdogMs: watchdogMs > 0 ? watchdogMs : null }
+  return {
+    // What its own program needs of the environment, and no more: the key is not among it.
+    env: { NOTIFY_SOCKET, PATH },
+    /** It ends a service that was silent for so long; null where it does not. */
+    watchdogMs: watchdogMs > 0 ? watchdogMs : null,
+  }
 }

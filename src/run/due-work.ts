@@ -7,7 +7,7 @@ import { type FinishReason, isComplete, isStoppedFromOutside } from '../model/ru
 import { dayMs } from '../model/time.ts'
 import { earliestBegin, everyOfQuery, isDue, latestSlot } from '../schedule/slots.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { App, Turn } from './app.ts'
+import type { App } from './app.ts'
 import {
   areLeftOut,
   type ChoiceOf,
@@ -16,6 +16,7 @@ import {
   type StagedJob,
   stageJobs,
 } from './job-files.ts'
+import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
 import { commitRuns, continuedRuns, type PlannedRuns, takeTurn } from './run-jobs.ts'
 import {

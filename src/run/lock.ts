@@ -9,19 +9,14 @@ import { type CommandOptions, databasePath, keyHash, queueUrl, serviceSettings }
 /** Prints a line of information for the user. */
 type Notify = (line: string) => void
 
-/** The right to collect: one process of this machine at a time has it for a database, and one for a key. What other machines do, it does not see. */
-export interface CollectorLock extends Disposable {
-  /** How long it waits for others. */
-  readonly waitMs: number
-  readonly notify: Notify
-  /** Waits for its turn, once, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
-  acquire(): Promise<void>
-}
+/** This process's turn to collect, which it may have to wait for. */
+export type Turn = Omit<ReturnType<typeof waitForLocks>, typeof Symbol.dispose>
 
 const defaultWaitMs = 3_600_000
 const pollEveryMs = 200
 
-export function collectorLock(options: CommandOptions, notify: Notify): CollectorLock {
+/** The right to collect: one process of this machine at a time has it for a database, and one for a key. What other machines do, it does not see. */
+export function collectorLock(options: CommandOptions, notify: Notify) {
   const key = keyLock(keyHash(serviceSettings(options)))
   // With a queue the key has one limit and one budget for all its processes; one without would break them.
   const use = queueUrl(options) === null ? 'alone' : 'shared'
@@ -33,11 +28,7 @@ export function collectorLock(options: CommandOptions, notify: Notify): Collecto
 type WantedLock = string | { readonly path: string; readonly use: LockUse }
 
 /** The locks of these files, taken one after the other. */
-export function waitForLocks(
-  wanted: readonly WantedLock[],
-  wait: string | undefined,
-  notify: Notify,
-): CollectorLock {
+export function waitForLocks(wanted: readonly WantedLock[], wait: string | undefined, notify: Notify) {
   const waitMs = readWait(wait)
   const held: Disposable[] = []
 
@@ -69,9 +60,11 @@ export function waitForLocks(
   let acquired: Promise<void> | null = null
 
   return {
+    /** How long it waits for others. */
     waitMs,
     notify,
-    acquire: async () => {
+    /** Waits for its turn, once, saying for whom; rejected with exit code 7 when that takes longer than allowed. */
+    acquire: async (): Promise<void> => {
       acquired ??= acquireAll()
       await acquired
     },

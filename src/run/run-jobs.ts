@@ -13,9 +13,10 @@ import { sanitize } from '../output/terminal.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
-import type { App, Turn } from './app.ts'
+import type { App } from './app.ts'
 import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileOptions, type PlanEvents, stageJobs } from './job-files.ts'
+import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
 import { onlySelected, type SelectionOptions, selectedQueries, wantedOf } from './selection.ts'
 import { confirmPrices, dearRuns, type PricedRun, refusal, sharedLimits } from './spending.ts'
@@ -204,12 +205,8 @@ export async function documentsOf(
   return await Promise.all(documents)
 }
 
-/** What is collected, and shown, of jobs. */
-export interface PlannedRuns {
-  readonly listed: readonly ListedRun[]
-  /** Whether job files were left out for their mistakes. */
-  readonly isLeftOut: boolean
-}
+/** What is collected, and shown, of jobs; and whether job files were left out for their mistakes. */
+export type PlannedRuns = NonNullable<Awaited<ReturnType<typeof planRuns>>>
 
 /**
  * Plans jobs into the store when it is this process's turn; null after mistakes in their files, which were logged.
@@ -222,7 +219,7 @@ export async function planRuns(
     SelectionOptions & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
   events: PlanEvents,
   lock: Pick<Turn, 'acquire'> | null,
-): Promise<PlannedRuns | null> {
+) {
   await using draft = await store.draft()
   const part = wantedOf(options)
   const { fresh } = part

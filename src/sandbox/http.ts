@@ -7,25 +7,22 @@ import { percentDecoded } from '../model/url.ts'
 const largestBody = 1_000_000
 const largestDrained = 16_000_000
 
-/** The target of a request: the path, and the params of the query string; a name that is given twice has a list. */
-export interface RequestTarget {
-  readonly path: string
-  readonly params: Readonly<Record<string, string | readonly string[]>>
-  /** The key in the query string; it is not among the params. */
-  readonly key: string | null
-}
+export type RequestTarget = ReturnType<typeof readTarget>
 
-export function readTarget(url: string): RequestTarget {
-  const mark = url.indexOf('?')
-  if (mark < 0) return { path: url, params: {}, key: null }
+/**
+ * The target of a request: the path, and the params of the query string; a name that is given twice has a list. The key in the query string is
+ * not among them.
+ */
+export function readTarget(url: string) {
+  const [path = '', ...search] = url.split('?')
   const params: Record<string, string | string[]> = Object.create(null)
   let key: string | null = null
-  for (const [name, value] of new URLSearchParams(url.slice(mark + 1))) {
+  for (const [name, value] of new URLSearchParams(search.join('?'))) {
     if (name === 'x_api_key') key = value
     else if (name in params) params[name] = [params[name] ?? '', value].flat()
     else params[name] = value
   }
-  return { path: url.slice(0, mark), params, key }
+  return { path, params, key }
 }
 
 /** Reads the whole body; null if it is too large, undefined if the client left before its end. */

@@ -10,7 +10,7 @@ import { dueCollector, serviceAsker } from '../../src/cli/commands/collect/sched
 import { StopRequested } from '../../src/collect/stop.ts'
 import type { AlertMessage } from '../../src/model/settings.ts'
 import { type Clock, dayMs } from '../../src/model/time.ts'
-import { outgoing } from '../../src/run/outgoing.ts'
+import { outgoing } from '../../src/run/app.ts'
 import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import type { DigestMessage } from '../../src/store/sqlite/unattended/schema.ts'

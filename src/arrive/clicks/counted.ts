@@ -3,11 +3,7 @@ import { siteOf } from '../../model/public-suffix.ts'
 import type { ClickSpan } from '../../store/sqlite/clicks/clicks.ts'
 
 /** What a day, or a period, is read from: where several tables are named, each has another part of the site. */
-export interface CountedSpan {
-  readonly from: number
-  readonly until: number
-  readonly spans: readonly ClickSpan[]
-}
+export type CountedSpan = ReturnType<typeof countedSpans>[number]
 
 /**
  * Which of the stored spans count, so that nothing counts twice:
@@ -20,7 +16,7 @@ export interface CountedSpan {
 export function countedSpans(
   spans: readonly ClickSpan[],
   { rowsOf, timeSpan }: Pick<ClickSpan, 'rowsOf' | 'timeSpan'>,
-): readonly CountedSpan[] {
+) {
   const wanted = spans.filter((one) => one.rowsOf === rowsOf && one.timeSpan === timeSpan)
   const byTime = groupedBy(wanted, ({ day, untilDay }) => `${day} ${untilDay}`)
   return [...byTime.values()]
@@ -80,14 +76,7 @@ export interface CountedQuery {
   readonly page: string | null
 }
 
-export interface Suggestions {
-  /** Pages with their queries: the ones within reach first. */
-  readonly pages: readonly { readonly page: string | null; readonly queries: readonly CountedQuery[] }[]
-  /** Queries that name the site. */
-  readonly brand: readonly CountedQuery[]
-  /** Queries that no one would ask again: fewer impressions than the least, or a spreadsheet would run them. */
-  readonly leftOut: number
-}
+export type Suggestions = ReturnType<typeof suggest>
 
 /** From the fourth to the twentieth place a page can still be brought up. */
 const isWithinReach = ({ position }: CountedQuery): boolean => position >= 4 && position <= 20
@@ -102,7 +91,7 @@ export function suggest(
     sites,
     limit,
   }: { readonly asked: ReadonlySet<string>; readonly sites: readonly string[]; readonly limit: number },
-): Suggestions {
+) {
   const open = counted.filter(({ query }) => !asked.has(query))
   const usable = open.filter(
     ({ query, impressions }) => impressions >= leastImpressions && !/^[=+\-@'"\s]/.test(query),
@@ -118,8 +107,11 @@ export function suggest(
   for (const one of inOrder.filter((each) => !isBrand(each)).slice(0, limit))
     byPage.set(one.page, [...(byPage.get(one.page) ?? []), one])
   return {
+    /** Pages with their queries: the ones within reach first. */
     pages: [...byPage].map(([page, queries]) => ({ page, queries })),
+    /** Queries that name the site. */
     brand: inOrder.filter(isBrand),
+    /** Queries that no one would ask again: fewer impressions than the least, or a spreadsheet would run them. */
     leftOut: open.length - usable.length,
   }
 }

@@ -6,20 +6,7 @@ export interface RankSample {
 }
 
 /** The rate of one rank of an own curve. */
-export interface FittedRank {
-  readonly rank: number
-  /** Clicks by impressions, between 0 and 1; null where nothing was counted. */
-  readonly measured: number | null
-  /** The rate of the curve: monotone, and that of the default curve where too little was counted. */
-  readonly rate: number
-  /** Interval that covers the true rate 95 times in 100; null where nothing was counted. */
-  readonly interval: readonly [least: number, most: number] | null
-  readonly clicks: number
-  readonly impressions: number
-  /** Samples with that rank. */
-  readonly samples: number
-  readonly isDefault: boolean
-}
+export type FittedRank = ReturnType<typeof fitCurve>[number]
 
 /** Ranks that an own curve has. */
 export const fittedRanks = 20
@@ -32,10 +19,7 @@ const z = 1.959964
  * Fits click-through rates by rank: of each rank the clicks by the impressions, made monotone by isotonic regression, weighed by impressions.
  * A rank with too few impressions falls back to the default curve, scaled by what the other ranks have of it.
  */
-export function fitCurve(
-  samples: Iterable<RankSample>,
-  defaultRates: readonly number[],
-): readonly FittedRank[] {
+export function fitCurve(samples: Iterable<RankSample>, defaultRates: readonly number[]) {
   const sums = Array.from({ length: fittedRanks }, () => ({
     clicks: 0,
     impressions: 0,
@@ -76,11 +60,15 @@ export function fitCurve(
     const { clicks, impressions, samples: count } = sum
     return {
       rank: place + 1,
+      /** Clicks by impressions, between 0 and 1; null where nothing was counted. */
       measured: impressions === 0 ? null : clicks / impressions,
+      /** The rate of the curve: monotone, and that of the default curve where too little was counted. */
       rate: rates[place] ?? fallback,
+      /** Interval that covers the true rate 95 times in 100; null where nothing was counted. */
       interval: impressions === 0 ? null : interval(sum),
       clicks,
       impressions,
+      /** Samples with that rank. */
       samples: count,
       isDefault: rates[place] === null,
     }

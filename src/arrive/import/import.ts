@@ -1,11 +1,6 @@
 import { UsageError } from '../../model/errors.ts'
 import { closestMatch } from '../../model/text.ts'
-import {
-  type ImportResult,
-  type ImportSink,
-  storeImport,
-  tryImport,
-} from '../../store/sqlite/imports/imports.ts'
+import { type ImportSink, storeImport, tryImport } from '../../store/sqlite/imports/imports.ts'
 import { inputFiles } from '../input-files.ts'
 import { type ForeignFile, type ForeignFormat, type ImportOptions, openForeignFile } from './format.ts'
 import { bisibilityFormat } from './formats/bisibility.ts'
@@ -30,15 +25,11 @@ interface ImportCall {
   readonly reading: (path: string) => void
 }
 
-/** What an import came to, and of which files. */
-export interface Imported extends ImportResult {
-  readonly files: readonly { readonly path: string; readonly format: string; readonly title: string }[]
-  /** Files of the folder or the archive that are of no known format. */
-  readonly strangers: readonly string[]
-}
+/** What an import came to, of which files, and which of the folder or the archive are of no known format. */
+export type Imported = Awaited<ReturnType<typeof importFiles>>
 
 /** Imports a file, a folder or an archive, or shows what that would come to. */
-export async function importFiles(call: ImportCall): Promise<Imported> {
+export async function importFiles(call: ImportCall) {
   const format = call.as === null ? null : formatNamed(call.as)
   const read: { path: string; format: string; title: string }[] = []
   const strangers: string[] = []

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { NodemailerError } from 'nodemailer'
 import type { Channel } from '../../model/settings.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
-import type { Outgoing } from '../../run/outgoing.ts'
+import type { Outgoing } from '../../run/app.ts'
 import type { MessageContent, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 import { cut, fitParts, type Letter, type LetterPart, letterOf, oneLine } from './letter.ts'
 

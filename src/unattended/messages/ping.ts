@@ -1,7 +1,7 @@
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { firstNames } from '../../model/text.ts'
-import type { Outgoing } from '../../run/outgoing.ts'
+import type { Outgoing } from '../../run/app.ts'
 import { addressIn } from '../channels/index.ts'
 
 /** What a dead man's switch is told, of the kind of healthchecks.io. */

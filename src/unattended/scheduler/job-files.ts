@@ -211,14 +211,7 @@ async function readJobFile(
 }
 
 /** When a job runs. */
-export interface ListedSlot {
-  readonly job: string
-  /** Instant, ISO 8601, UTC. */
-  readonly at: string
-  /** The same instant as clocks of the zone show it, with their distance from UTC. */
-  readonly local: string
-  readonly zone: string
-}
+export type ListedSlot = ReturnType<typeof listed>
 
 /**
  * The slots of jobs in the order of time; those of one instant in the order of the jobs.
@@ -256,6 +249,13 @@ function* slotsOf(
   }
 }
 
-function listed({ name, timezone }: JobSettings, slot: number): ListedSlot {
-  return { job: name, at: new Date(slot).toISOString(), local: localTime(slot, timezone), zone: timezone }
+function listed({ name, timezone }: JobSettings, slot: number) {
+  return {
+    job: name,
+    /** Instant, ISO 8601, UTC. */
+    at: new Date(slot).toISOString(),
+    /** The same instant as clocks of the zone show it, with their distance from UTC. */
+    local: localTime(slot, timezone),
+    zone: timezone,
+  }
 }

@@ -36,16 +36,7 @@ export type CollectDue = (
 ) => Promise<ReadonlyMap<string, CheckResult>>
 
 /** Where one job stands. */
-export interface ScheduledJobState {
-  readonly job: string
-  readonly file: string
-  readonly zone: string
-  /** When it is checked next; null where its pattern never comes again. */
-  readonly next: number | null
-  readonly last: CheckResult | null
-  /** Why its last check failed, or that its file has mistakes; null where all is well. */
-  readonly problem: string | null
-}
+export type ScheduledJobState = ReturnType<typeof stateOf>
 
 export interface SchedulerParts {
   readonly clock: Clock
@@ -227,10 +218,18 @@ function untilNext(entries: ReadonlyMap<string, ScheduledJob>, now: number): num
   return next.reduce((least, one) => Math.min(least, Math.max(0, one - now)), Number.POSITIVE_INFINITY)
 }
 
-function stateOf({ job, next, last, failure }: ScheduledJob): ScheduledJobState {
+function stateOf({ job, next, last, failure }: ScheduledJob) {
   const { name, timezone } = job.settings
-  const problem = job.isBroken ? `${job.path} has mistakes` : failure
-  return { job: name, file: job.path, zone: timezone, next, last, problem }
+  return {
+    job: name,
+    file: job.path,
+    zone: timezone,
+    /** When it is checked next; null where its pattern never comes again. */
+    next,
+    last,
+    /** Why its last check failed, or that its file has mistakes; null where all is well. */
+    problem: job.isBroken ? `${job.path} has mistakes` : failure,
+  }
 }
 
 /** How often jobs are checked that say how often their queries are due, but not at which time. */

@@ -5,37 +5,22 @@ import { type RanklineError, UsageError } from '../../model/errors.ts'
 import { isComplete } from '../../model/run.ts'
 import { shellWord } from '../../model/text.ts'
 import { isLoopback } from '../../model/url.ts'
-import type { NotifySettings } from '../../run/config.ts'
+import type { notifySettings } from '../../run/config.ts'
 import { localTime } from '../../schedule/slots.ts'
 import type { ScheduledJobState } from './scheduler.ts'
 
-/** What `/health` answers with. Instants are ISO 8601, UTC. */
-interface HealthDocument {
-  /** `failing` where the last check of some job failed, its last run could not be finished, or its file has mistakes. */
-  readonly status: 'ok' | 'failing'
-  readonly version: string
-  readonly up_since: string
-  readonly jobs: readonly {
-    readonly job: string
-    readonly file: string
-    readonly next: { readonly at: string; readonly local: string; readonly zone: string } | null
-    readonly last_run: {
-      readonly run: number
-      readonly finish_reason: string | null
-      readonly finished_at: string | null
-    } | null
-    readonly problem: string | null
-  }[]
-}
-
+/**
+ * What `/health` answers with: `failing` where the last check of some job failed, its last run could not be finished, or its file has mistakes.
+ * Instants are ISO 8601, UTC.
+ */
 export function healthDocument(
   jobs: readonly ScheduledJobState[],
   { version, upSince }: { readonly version: string; readonly upSince: number },
-): HealthDocument {
+) {
   const isWell = ({ last, problem }: ScheduledJobState): boolean =>
     problem === null && (last === null || last.run === null || isComplete(last.finishReason))
   return {
-    status: jobs.every(isWell) ? 'ok' : 'failing',
+    status: jobs.every(isWell) ? ('ok' as const) : ('failing' as const),
     version,
     up_since: iso(upSince),
     jobs: jobs.map(({ job, file, next, zone, last, problem }) => ({
@@ -102,7 +87,7 @@ function notListening(port: number, error: NodeJS.ErrnoException): RanklineError
  *
  * @param log called once, with a line, where that program cannot be started
  */
-export function serviceManager(settings: NotifySettings | null, log: (line: string) => void) {
+export function serviceManager(settings: ReturnType<typeof notifySettings>, log: (line: string) => void) {
   if (settings === null) return { up: (_: string) => {}, stopping: () => {}, [Symbol.dispose]: () => {} }
   const { env, watchdogMs } = settings
   // Versions before 246 do not know the option.

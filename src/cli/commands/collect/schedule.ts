@@ -19,7 +19,7 @@ import {
 } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { clockGate, connectFreely, serviceAhead } from '../../../run/app.ts'
+import { clockGate, connectFreely, outgoing, serviceAhead } from '../../../run/app.ts'
 import {
   databasePath,
   databaseSetting,
@@ -32,7 +32,6 @@ import {
   version,
 } from '../../../run/config.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import { outgoing } from '../../../run/outgoing.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
 import { localTime } from '../../../schedule/slots.ts'
 import { leftOutTeller } from '../../../unattended/alerts/judge-runs.ts'

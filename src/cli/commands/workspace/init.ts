@@ -6,7 +6,6 @@ import {
   clockTime,
   jobFile,
   jobOfFile,
-  type LaidOut,
   layOut,
   sandboxCommand,
   sandboxSite,
@@ -351,7 +350,12 @@ function quotedPath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-function summary(folder: string, { written }: LaidOut, sandbox: string, next: readonly string[]): string {
+function summary(
+  folder: string,
+  { written }: { readonly written: readonly string[] },
+  sandbox: string,
+  next: readonly string[],
+): string {
   const width = Math.max(...next.map((command) => command.length)) + 3
   const lines = next.map((command) => `  ${command.padEnd(width)}${explanationOf(command)}`.trimEnd())
   return `Written into ${resolve(folder)}: ${written.join(', ')}
