@@ -126,7 +126,11 @@ export function csvParser(file: string, separator: number, take: (record: CsvRec
   }
 
   const unfinished = (begin: number, line: number, size: number, isLast: boolean): number => {
-    if (isLast || size - begin > longest)
+    if (!isLast && size - begin > longest)
+      throw new UsageError(
+        `${file}:${line}: the row has more than ${longest / 1e6} MB. Check the quotes and the line ends of the file`,
+      )
+    if (isLast)
       throw new UsageError(
         `${file}:${line}: a quote is opened and never closed. The file may be cut off; export it again`,
       )

@@ -33,6 +33,7 @@ export async function inputFiles(path: string): Promise<readonly InputFile[]> {
     )
   })
   if (found.isDirectory()) return await filesOfFolder(path)
+  if (!found.isFile()) throw new UsageError(`${path} is no file. Write what comes from it into one`)
   const start = await firstBytes(path)
   if (start === null) throw new UsageError(`${path} is empty. Export it again`)
   return start.readUInt32LE(0) === zipEntry ? await filesOfZip(path) : [plainFile(path, start)]
@@ -45,11 +46,15 @@ const isHidden = (name: string): boolean =>
 
 async function filesOfFolder(folder: string): Promise<readonly InputFile[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter((path) => !isHidden(relative(folder, path)))
-    .sort()
+  const paths: string[] = []
+  for (const entry of entries) {
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    const isFile = entry.isSymbolicLink()
+      ? ((await stat(path).catch(() => null))?.isFile() ?? false)
+      : entry.isFile()
+    if (isFile && !isHidden(relative(folder, path))) paths.push(path)
+  }
+  paths.sort()
   if (paths.length === 0)
     throw new UsageError(`The folder ${folder} holds no file. Name the one with the export`)
   if (paths.length > mostFiles)
@@ -85,7 +90,11 @@ async function* unpacked(file: Readable, unpack: Transform, name: string): Async
 
 /** The first four bytes; null where there are none. */
 async function firstBytes(path: string): Promise<Buffer | null> {
-  await using file = await open(path)
+  await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${path} cannot be read (${error.code ?? error.message}). Check its permissions`, {
+      cause: error,
+    })
+  })
   const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
   return bytesRead === 0 ? null : buffer
 }
@@ -115,14 +124,19 @@ async function filesOfZip(path: string): Promise<readonly InputFile[]> {
   const files: InputFile[] = []
   for (let at = 0; at + 46 <= length; ) {
     if (directory.readUInt32LE(at) !== zipDirectory) throw damaged()
-    const isStored = directory.readUInt16LE(at + 10) === 0
+    const [flags, method] = [directory.readUInt16LE(at + 8), directory.readUInt16LE(at + 10)]
     const [packed, size] = [directory.readUInt32LE(at + 20), directory.readUInt32LE(at + 24)]
     const nameEnd = at + 46 + directory.readUInt16LE(at + 28)
     const offset = directory.readUInt32LE(at + 42)
     const inside = directory.toString('utf8', at + 46, nameEnd)
+    if (inside === '[Content_Types].xml')
+      throw new UsageError(`${path} is a workbook. Save its sheet as CSV, and name that`)
     at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
     if (inside.endsWith('/') || isHidden(inside)) continue
     const name = `${path}/${inside}`
+    if ((flags & 1) === 1) throw new UsageError(`${name} is locked with a password. Unpack the archive first`)
+    if ((method !== 0 && method !== 8) || size === 0xffffffff)
+      throw new UsageError(`${name} is packed in a way that rankline does not know. Unpack the archive first`)
     const entry = async function* (): AsyncGenerator<Buffer> {
       if (size === 0) return
       const head = await read(offset, 30)
@@ -133,7 +147,7 @@ async function filesOfZip(path: string): Promise<readonly InputFile[]> {
         highWaterMark: chunkBytes,
       })
       let given = 0
-      for await (const chunk of isStored
+      for await (const chunk of method === 0
         ? body
         : unpacked(body, createInflateRaw({ chunkSize: chunkBytes }), name)) {
         given += chunk.length

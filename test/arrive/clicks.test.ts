@@ -274,11 +274,25 @@ describe('what is wrong ends in one sentence, and nothing is stored', () => {
     ['cut Parquet', 'PAR1 and nothing more of it', 'is no whole Parquet file'],
     ['a cut archive', 'PK\u0003\u0004 and nothing more', 'is no whole ZIP archive'],
     ['an empty file', '', 'is empty'],
+    ['a number without end', `${head}2026-10-01,desk,1e999,10,2\n`, "file:2: '1e999' is no clicks"],
+    ['a day of another century', `${head}9999-10-01,desk,1,10,2\n`, "file:2: '9999-10-01' is no date"],
+    [
+      'rows of JSON without their keys',
+      '{"rows":[{"keys":["2026-10-01","a"],"clicks":1,"impressions":2,"position":1},{"clicks":1,"impressions":2,"position":1}]}',
+      'file:2: the row has no date',
+    ],
   ])('%s', async (_, text, wanted) => {
     const path = join(folder, 'file')
     await writeFile(path, text)
     const error = await add(path, { property: 'sc-domain:acme.com' }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(wanted) })
+    expect(await store.clickAdditions()).toEqual([])
+  })
+
+  test('a property that is no site', async () => {
+    await writeFile(join(folder, 'rows.csv'), `${head}2026-10-01,desk,1,10,2\n`)
+    const error = await add(join(folder, 'rows.csv'), { property: 'sc-domain::::' }).catch((thrown) => thrown)
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('names no site') })
     expect(await store.clickAdditions()).toEqual([])
   })
 

@@ -41,6 +41,8 @@ export async function addClicks(
   /** What a reader should know, in one sentence each. */
   readonly warnings: readonly string[]
 }> {
+  if (options.property !== null && siteOfProperty(options.property) === null)
+    throw new UsageError(`'${options.property}' names no site. Write the property as in --site acme.com`)
   const files = await inputFiles(path)
   const found: RecognisedFile[] = []
   for (const file of files) found.push(await recognise(file))

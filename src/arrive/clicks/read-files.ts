@@ -127,14 +127,14 @@ function keyField(key: string): 'date' | 'page' | 'country' | 'device' | 'query'
   return /^[a-z]{3}$/.test(key) ? 'country' : 'query'
 }
 
+const keysOf = (row: JsonRow | undefined): readonly unknown[] => (Array.isArray(row?.keys) ? row.keys : [])
+
 /** The names of the keys of rows of the API: a word of three letters is a country only where all rows have one there. */
 function keyNames(rows: readonly JsonRow[]): readonly string[] {
   const [first] = rows
-  const keys = Array.isArray(first?.keys) ? (first.keys as readonly unknown[]) : []
-  return keys.map((_, place) => {
-    const fields = new Set(
-      rows.map(({ keys: all }) => keyField(String((all as readonly unknown[])[place] ?? ''))),
-    )
+  return keysOf(first).map((_, place) => {
+    const keyed = rows.filter((row) => keysOf(row).length > 0)
+    const fields = new Set(keyed.map((row) => keyField(String(keysOf(row)[place] ?? ''))))
     const [field = 'query'] = fields
     return fields.size === 1 ? field : 'query'
   })
@@ -230,7 +230,7 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
   let line = 0
   const cell = (place: number): unknown => {
     if (place >= keyed) return row[names[place - keyed] as string]
-    return (row.keys as readonly unknown[] | undefined)?.[place]
+    return keysOf(row)[place]
   }
   const word = (place: number): string => {
     const value = cell(place)

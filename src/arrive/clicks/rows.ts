@@ -181,9 +181,9 @@ export interface AddOptions {
   readonly period: { readonly from: number; readonly until: number } | null
 }
 
-/** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none. */
+/** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none, or of another century. */
 export function readDay(text: string): number {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
+  const [, year, month, day] = /^(20\d{2})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
   return day === undefined ? -1 : (dayNumber(Number(year), Number(month), Number(day)) ?? -1)
 }
 
@@ -199,9 +199,8 @@ export function originOf(page: string): string {
 
 /** The registrable domain of a property; null where it names none. */
 export function siteOfProperty(property: string): string | null {
-  const host = property.startsWith('sc-domain:')
-    ? property.slice('sc-domain:'.length)
-    : (parseLink(property.includes('://') ? property : `https://${property}`)?.host ?? '')
+  const address = property.replace(/^sc-domain:/, '')
+  const host = parseLink(address.includes('://') ? address : `https://${address}`)?.host ?? ''
   return siteOf(host.toLowerCase()) ?? (host === '' ? null : host.toLowerCase())
 }
 

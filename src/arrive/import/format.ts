@@ -131,6 +131,12 @@ async function unpackInto(path: string, { chunks }: InputFile): Promise<string> 
 /** What SQLite says of a file that is damaged or cut off, as one sentence; other errors as they are. */
 export function brokenDatabase(name: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const missing = /no such (?:column|table): (\S+)/.exec(error instanceof Error ? error.message : '')?.[1]
+  if (missing !== undefined)
+    return new UsageError(
+      `${name} is of a version of its program that rankline does not know: ${missing} is missing. Export its ranks as CSV, and import that`,
+      { cause: error },
+    )
   return /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code)
     ? new UsageError(`${name} is damaged or cut off. Copy it again while its program is stopped`, {
         cause: error,

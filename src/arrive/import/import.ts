@@ -66,6 +66,9 @@ export async function importFiles(call: ImportCall) {
     call.dryRun || call.database === null
       ? await tryImport(call.database, request, readAll)
       : await storeImport(call.database, request, readAll)
+  const { queries, known, dropped, answers } = result.summary
+  if (queries + known + answers + Object.keys(dropped).length === 0)
+    throw new UsageError(`${call.path} has no row with a keyword. Export it again; nothing was stored`)
   return { ...result, files: read, strangers }
 }
 

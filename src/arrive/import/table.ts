@@ -173,10 +173,6 @@ export const tableFormat: ForeignFormat = {
       const text = row.needed(at.query)
       const rank = readRank(row.needed(at.rank))
       const day = at.date < 0 ? (options.day as number) : dayIn(row, row.needed(at.date), options)
-      if (text === '') {
-        into.dropped('rows without a keyword')
-        return
-      }
       const country = row.cell(at.country)
       const query = into.query({
         text,
@@ -188,7 +184,7 @@ export const tableFormat: ForeignFormat = {
         volume: volumeIn(row.cell(at.volume)),
         tags: tagsOf(row.cell(at.tags)),
       })
-      const site = siteOf(options.target ?? row.cell(at.target))
+      const site = siteOf(row.cell(at.target) || (options.target ?? ''))
       const series = into.series(query, site, 'organic')
       if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(row.cell(at.url)))
       else if ('absentFrom' in rank) into.absent(series, day, rank.absentFrom)

@@ -1,6 +1,7 @@
 import { memoized } from '../../model/maps.ts'
 import { dayNumber } from '../../model/time.ts'
 import { readVolume } from '../../model/values.ts'
+import { mostRank } from '../../store/sqlite/imports/imports.ts'
 
 /** In which order a file writes day and month where both are numbers with slashes or dots between them. */
 export type DayBeforeMonth = 'dmy' | 'mdy'
@@ -65,13 +66,13 @@ export const readRank = memoized((cell): RankCell => {
     return rank <= mostRank ? { rank } : { unknown: 'a number that is no rank' }
   }
   const beyond = /^(?:>|not in (?:the )?top|outside (?:the )?top)\s*(\d{1,4})$|^(\d{1,4})\+$/i.exec(text)
-  if (beyond !== null) return { absentFrom: Number(beyond[1] ?? beyond[2]) }
+  if (beyond !== null) {
+    const depth = Number(beyond[1] ?? beyond[2])
+    return depth === 0 ? { unknown: 'no number' } : { absentFrom: depth }
+  }
   if (/^\d+[.,]\d+$/.test(text)) return { unknown: 'an average, not a rank' }
   return { unknown: text === '' ? 'an empty cell can mean not found or not checked' : 'no number' }
 })
-
-/** No tool looks deeper; some write a larger number for what they did not find. */
-const mostRank = 1_000
 
 /** A target as a site: without scheme, `www.`, and signs that stand for all pages. */
 export const siteOf = memoized((text): string => {

@@ -22,7 +22,7 @@ function importing(path: string, database: string, options: Partial<ImportOption
     as: null,
     options: { ...noOptions, ...options },
     job: null,
-    now: 1,
+    now: Date.UTC(2026, 10, 26),
     database: join(folder, database),
     dryRun: false,
     reading: () => {},

@@ -26,25 +26,29 @@ export const bisibilityFormat: ForeignFormat = {
     const siteFor = siteGuess(file, options)
     for await (const keyword of keywordsIn(file)) {
       const history = Array.isArray(keyword.rankingHistory)
-        ? (keyword.rankingHistory as {
-            readonly checkedAt?: unknown
-            readonly position?: unknown
-            readonly rankingUrl?: unknown
-            readonly requestedDepth?: unknown
-          }[])
+        ? (
+            keyword.rankingHistory as {
+              readonly checkedAt?: unknown
+              readonly position?: unknown
+              readonly rankingUrl?: unknown
+              readonly requestedDepth?: unknown
+            }[]
+          ).filter((check) => typeof check === 'object' && check !== null)
         : []
       if (version !== 6 && history.length > 0)
         throw new UsageError(
           `${file.name} is a package of version ${Number.isNaN(version) ? 'unknown' : version} with history, of which Bisibility itself cannot say what failed. Export it again as version 6`,
         )
-      const [text, location] = [String(keyword.keyword ?? ''), String(keyword.location ?? '')]
+      const [text, location] = [keyword.keyword, keyword.location].map((one) =>
+        typeof one === 'string' ? one : '',
+      ) as [string, string]
       const country = location === '' ? null : countryNamed(location)
       const query = into.query({
         text,
         gl: country,
         location: country === null && location !== '' ? location : null,
         device: typeof keyword.device === 'string' ? keyword.device.toLowerCase() : null,
-        tags: Array.isArray(keyword.tags) ? keyword.tags.map(String) : [],
+        tags: Array.isArray(keyword.tags) ? keyword.tags.filter((tag) => typeof tag === 'string') : [],
         url: typeof keyword.target_url === 'string' ? readLink(keyword.target_url) : null,
       })
       const links = [keyword.target_url, ...history.map(({ rankingUrl }) => rankingUrl)]
@@ -56,7 +60,7 @@ export const bisibilityFormat: ForeignFormat = {
         const day = readDay(String(checkedAt ?? ''), null)
         const depth = typeof requestedDepth === 'number' ? requestedDepth : null
         if (typeof day !== 'number') into.dropped('checks without a day')
-        else if (typeof position === 'number' && position >= 1)
+        else if (typeof position === 'number')
           into.ranked(
             series,
             day,

@@ -5,7 +5,6 @@ import { readDay, readLink, siteOf } from '../values.ts'
 
 /** A keyword of SerpBear; columns that came later may be missing. */
 interface SerpbearKeyword {
-  readonly ID: number
   readonly keyword: string | null
   readonly device: string | null
   readonly country: string | null
@@ -34,7 +33,7 @@ const serpbearFormat: ForeignFormat = {
     const columns = tables?.get('keyword') ?? []
     return (
       tables?.has('domain') === true &&
-      ['keyword', 'history', 'lastUpdateError'].every((name) => columns.includes(name))
+      ['ID', 'keyword', 'domain', 'history', 'lastUpdateError'].every((name) => columns.includes(name))
     )
   },
   read: async (file, into) => {
@@ -46,9 +45,13 @@ const serpbearFormat: ForeignFormat = {
   },
 }
 
+/** A column as text: SQLite keeps in any column what it is given. */
+function textColumn(name: string, of = ''): string {
+  return `CAST(${of}${name} AS TEXT) AS ${name}`
+}
+
 function readKeywords(file: ForeignFile, into: ImportSink): void {
   const wanted = [
-    'ID',
     'keyword',
     'device',
     'country',
@@ -63,7 +66,10 @@ function readKeywords(file: ForeignFile, into: ImportSink): void {
     'lastUpdateError',
   ]
   const has = file.tables?.get('keyword') ?? []
-  const columns = wanted.filter((name) => has.includes(name)).join(', ')
+  const columns = wanted
+    .filter((name) => has.includes(name))
+    .map((name) => (name === 'volume' ? name : textColumn(name)))
+    .join(', ')
   const keywords = file.db().prepare<[], SerpbearKeyword>(`SELECT ${columns} FROM keyword ORDER BY ID`)
   const offset = serverOffset(keywords.iterate())
   for (const one of keywords.iterate()) {
@@ -182,13 +188,14 @@ function readSnapshots(file: ForeignFile, into: ImportSink): void {
       readonly position: number | null
       readonly url: string | null
       readonly checked_at: string | number
-      readonly domain: string
+      readonly domain: string | null
       readonly location_code: number | null
       readonly language_code: string | null
       readonly volume: number | null
     }
   >(
-    `SELECT coalesce(s.keyword, k.keyword) AS keyword, s.device, s.position, s.url, s.checked_at, c.domain, c.location_code, c.language_code,
+    `SELECT CAST(coalesce(s.keyword, k.keyword) AS TEXT) AS keyword, ${textColumn('device', 's.')}, s.position, ${textColumn('url', 's.')},
+      s.checked_at, ${textColumn('domain', 'c.')}, c.location_code, ${textColumn('language_code', 'c.')},
       ${volume === undefined ? 'NULL' : `k.${volume}`} AS volume
     FROM rank_snapshots s
       JOIN rank_check_runs r ON r.id = s.run_id
@@ -211,8 +218,9 @@ function readSnapshots(file: ForeignFile, into: ImportSink): void {
       device: one.device,
       volume: one.volume,
     })
-    const series = into.series(query, siteOf(one.domain), 'organic')
-    if (one.position !== null && one.position > 0) into.ranked(series, day, one.position, readLink(one.url))
+    const series = into.series(query, siteOf(one.domain ?? ''), 'organic')
+    if (typeof one.position === 'number' && one.position > 0)
+      into.ranked(series, day, one.position, readLink(one.url))
     else into.unknown(series, day, 'without a position: it failed or was not found')
   }
 }
@@ -260,7 +268,11 @@ const notInEach = ['mobile_rank', 'search_volume', 'url', 'geo']
 
 function readRows(file: ForeignFile, into: ImportSink): void {
   const has = file.tables?.get('kw') ?? []
-  const more = notInEach.map((name) => (has.includes(name) ? name : `NULL AS ${name}`)).join(', ')
+  const numbers = ['rank', 'mobile_rank', 'search_volume']
+  const columns = ['checked_at', 'domain', 'keyword', 'rank', 'source', ...notInEach].map((name) => {
+    if (!has.includes(name)) return `NULL AS ${name}`
+    return numbers.includes(name) ? name : textColumn(name)
+  })
   const rows = file.db().prepare<
     [],
     {
@@ -274,7 +286,7 @@ function readRows(file: ForeignFile, into: ImportSink): void {
       readonly source: string | null
       readonly geo: string | null
     }
-  >(`SELECT checked_at, domain, keyword, rank, source, ${more} FROM kw ORDER BY rowid`)
+  >(`SELECT ${columns.join(', ')} FROM kw ORDER BY rowid`)
   for (const row of rows.iterate()) {
     const day = readDay(row.checked_at ?? '', null)
     if (typeof day !== 'number' || !row.keyword || !row.domain) {

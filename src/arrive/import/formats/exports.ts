@@ -385,7 +385,7 @@ const statFormat: ForeignFormat = {
           volume: volumeIn(row.cell(column.volume)),
           tags: tagsOf(row.cell(column.tags)),
         })
-        const series = into.series(query, siteFor(site ?? url), ruler)
+        const series = into.series(query, site === null ? siteFor(url) : siteOf(site), ruler)
         if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
         else if (
           'rank' in read ||

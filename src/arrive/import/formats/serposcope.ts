@@ -4,7 +4,7 @@ import { countryNamed } from '../../countries.ts'
 import { linesOf, utf8Chunks } from '../../input-files.ts'
 import type { ForeignFile, ForeignFormat } from '../format.ts'
 import { dayIn, type ForeignTable, tableIn } from '../table.ts'
-import { readDay, readLink, siteOf } from '../values.ts'
+import { readDay, readLink, readRank, siteOf } from '../values.ts'
 
 /**
  * The whole database of Serposcope as SQL, packed or not: ranks, and every result page. Tables that hold secrets (users, proxies,
@@ -76,7 +76,7 @@ function tableReaders(into: ImportSink): Readonly<Record<string, (values: readon
       const series = into.series(query, site, 'organic')
       const rank = Number(place)
       const depth = depths.get(pageOf(Number(run), Number(search)))
-      if (rank >= 1 && rank < unranked)
+      if (rank !== unranked)
         into.ranked(series, day, rank, readLink(url === null ? null : String(url)), depth)
       else if (depth === undefined)
         into.unknown(series, day, 'not ranked, and its result page is not in the file')
@@ -169,6 +169,7 @@ const serposcopeCsvFormat: ForeignFormat = {
   recognise: (file) => tableIn(file, isTargetCsv) !== null,
   read: async (file, into, options) => {
     const table = tableIn(file, isTargetCsv) as ForeignTable
+    let only: string | null = null
     await table.eachRow((row) => {
       const cells = row.cells()
       if (cells.length < ofTarget.length)
@@ -187,11 +188,17 @@ const serposcopeCsvFormat: ForeignFormat = {
         device: /^m/i.test(device) ? 'mobile' : 'desktop',
         engine: [datacenter, custom].filter((part) => part !== '').join(' ') || null,
       })
+      only ??= target
+      if (options.target !== null && target !== only)
+        throw new UsageError(
+          `${row.where()}: the row is of '${target}' and those above it are of '${only}': --target would give one site the ranks of both. Leave it out, or part the file`,
+        )
       const series = into.series(query, siteOf(options.target ?? target), 'organic')
-      const rank = Number(place)
+      const rank = readRank(place)
       if (place === '') into.unknown(series, day, 'an empty cell: it was not checked')
-      else if (rank >= 1 && rank < unranked) into.ranked(series, day, rank, readLink(url))
-      else into.unknown(series, day, unrankedReason)
+      else if (Number(place) === unranked) into.unknown(series, day, unrankedReason)
+      else if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(url))
+      else into.unknown(series, day, 'unknown' in rank ? rank.unknown : 'no number')
     })
   },
 }

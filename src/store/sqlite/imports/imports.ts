@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3'
 import QuickLRU from 'quick-lru'
 import type { ReportNote } from '../../../model/settings.ts'
 import { normalParam, normalText } from '../../../model/text.ts'
-import { dayText } from '../../../model/time.ts'
+import { dayMs, dayNumber, dayText } from '../../../model/time.ts'
 import { openDatabase, openToRead } from '../connection/database.ts'
 import { describeError } from '../connection/errors.ts'
 import { drizzle, inserter, raw } from '../connection/statements.ts'
@@ -184,6 +184,20 @@ const mostLinks = 40_000
 const none = -1
 const [ranked, absent, unknown] = [0, 1, 2]
 
+/** No tool looks deeper; some write a larger number for what they did not find. */
+export const mostRank = 1_000
+const isRank = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= mostRank
+
+/** What stands for a query or a site without a text: what is said of them is left out. */
+const [withoutQuery, withoutSite] = [0, -1]
+const leftOut = new Map([
+  [withoutQuery, 'rows without a keyword'],
+  [withoutSite, 'rows without a site'],
+])
+
+/** Tools have written ranks since the nineties. */
+const firstDay = dayNumber(1990, 1, 1) as number
+
 /** Longer than any text that is searched for, and than any address: texts are cut there, addresses left out. */
 const longestText = 2_000
 const longestLink = 4_000
@@ -277,6 +291,17 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     insertObservations[file.sameDay](rows, batch)
     filled = 0
   }
+  const drop = (what: string): void => {
+    dropped.set(what, (dropped.get(what) ?? 0) + 1)
+  }
+  /** Somewhere in the world it is tomorrow. */
+  const lastDay = Math.floor(now / dayMs) + 1
+  /** Whether something can be stored of a query or series and a day; else it is left out. */
+  const canBe = (of: number, day: number): boolean => {
+    if (of > 0 && day >= firstDay && day <= lastDay) return true
+    drop(leftOut.get(of) ?? 'days that are still to come, or before 1990')
+    return false
+  }
   const observe = (
     of: number,
     day: number,
@@ -286,27 +311,26 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     link: number,
     reason: number,
   ): void => {
+    if (!canBe(of, day)) return
     if (filled === batchSize) flush()
     const at = filled * fields
     batch[at] = of
     batch[at + 1] = day
     batch[at + 2] = state
     batch[at + 3] = rank
-    batch[at + 4] = depth ?? none
+    batch[at + 4] = depth !== null && isRank(depth) ? depth : none
     batch[at + 5] = link
     batch[at + 6] = reason
     batch[at + 7] = fileId
     filled += 1
   }
-  const drop = (what: string): void => {
-    dropped.set(what, (dropped.get(what) ?? 0) + 1)
-  }
-
   const newQuery = (query: ImportedQuery): number => {
     const text = normalText(query.text).slice(0, longestText)
+    if (text === '') return withoutQuery
     const gl = query.gl == null ? null : normalParam('gl', query.gl)
     const hl = query.hl == null ? null : normalParam('hl', query.hl)
-    const { location = null, device = null, engine = null, volume = null, tags = [], url = null } = query
+    const { location = null, device = null, engine = null, tags = [], url = null } = query
+    const volume = typeof query.volume === 'number' && query.volume >= 0 ? query.volume : null
     const key = hash(
       'sha256',
       JSON.stringify([file.tool, text, gl, hl, location, device, engine]),
@@ -356,6 +380,8 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       return number
     },
     series: (query, target, ruler, repeats) => {
+      if (query === withoutQuery) return withoutQuery
+      if (target === '') return withoutSite
       if (followed === null || followed.target !== target || followed.ruler !== ruler)
         followed = { target, ruler, ids: idsOf(seriesIds, `${ruler}\n${target}`) }
       const same = followed.ids.get(query)
@@ -370,6 +396,10 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       return number
     },
     ranked: (of, day, rank, link, depth = null) => {
+      if (!isRank(rank)) {
+        sink.unknown(of, day, 'a number that is no rank')
+        return
+      }
       const kept = link === null || link.length > longestLink ? none : numberOf(link)
       observe(of, day, ranked, rank, depth, kept, none)
     },
@@ -383,6 +413,7 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       observe(of, day, unknown, none, null, none, number)
     },
     answer: (query, day, shown) => {
+      if (!canBe(query, day)) return
       if (former !== null && formerQueries.get(query)?.some((one) => former.hasAnswer(one, day))) known += 1
       else insertAnswer.run(query, day, fileId, JSON.stringify(shown.map(numberOf)))
     },

@@ -1,0 +1,252 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { importFiles } from '../../../src/arrive/import/import.ts'
+import { zipOf } from '../../support/zip.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankline-odd-test-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function put(name: string, text: string | Buffer): string {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+/** A database of the statements. */
+function tables(name: string, ...statements: readonly string[]): string {
+  const db = new Database(join(folder, name))
+  for (const statement of statements) db.exec(statement)
+  db.close()
+  return join(folder, name)
+}
+
+/** What a file says: what was left out, and each row as `keyword site day state rank`. */
+async function told(path: string, target: string | null = null) {
+  const { rows, summary } = await importFiles({
+    path,
+    as: null,
+    options: { target, day: null, order: null, columns: new Map() },
+    job: null,
+    now: Date.UTC(2026, 10, 26),
+    database: null,
+    dryRun: true,
+    reading: () => {},
+  })
+  return {
+    dropped: summary.dropped,
+    rows: rows
+      .map((row) => [row.query, row.target, row.date, row.state, row.rank ?? row.depth].join(' '))
+      .sort(),
+  }
+}
+
+const table = (...rows: readonly string[]) => ['date,keyword,rank,target', ...rows].join('\n')
+
+describe('no rank is made up', () => {
+  test('of what is no rank in a table', async () => {
+    const cells = [
+      '-5',
+      '0',
+      '99999999999',
+      '1001',
+      '>0',
+      '3.5',
+      '1e3',
+      '0x10',
+      '٣',
+      '101',
+      '101+',
+      'Not in top 100',
+    ]
+    const rows = cells.map((cell, place) => `2026-01-05,w${place},${cell},acme.com`)
+    const { rows: read } = await told(put('ranks.csv', table(...rows)))
+    expect(read.filter((row) => !row.includes('unknown'))).toEqual([
+      'w10 acme.com 2026-01-05 absent 101',
+      'w11 acme.com 2026-01-05 absent 100',
+      'w9 acme.com 2026-01-05 ranked 101',
+    ])
+  })
+
+  test('of one site for another: --target is of rows that name none', async () => {
+    const path = put(
+      'two.csv',
+      table('2026-01-05,a,3,acme.com', '2026-01-05,a,50,rival.com', '2026-01-05,b,4,'),
+    )
+    expect((await told(path, 'acme.com')).rows).toEqual([
+      'a acme.com 2026-01-05 ranked 3',
+      'a rival.com 2026-01-05 ranked 50',
+      'b acme.com 2026-01-05 ranked 4',
+    ])
+    const stat =
+      'Date\tSite\tKeyword\tMarket\tDevice\tGoogle\n2026-01-05\tacme.com\ta\tUS-en\tdesktop\t3\n2026-01-05\trival.com\ta\tUS-en\tdesktop\t7\n'
+    expect((await told(put('stat.tsv', stat), 'acme.com')).rows).toEqual([
+      'a acme.com 2026-01-05 ranked 3',
+      'a rival.com 2026-01-05 ranked 7',
+    ])
+  })
+
+  const serposcope = (...rows: readonly string[]) =>
+    `date,rank,url,target,keyword,device,country,datacenter,local,custom\n${rows.join('\n')}\n`
+
+  test('of what is no rank in the CSV of a target of Serposcope, nor of two targets for one', async () => {
+    const cells = ['3', '3.5', '0x10', '-3', '20000', '32767', '']
+    const rows = cells.map((cell, place) => `2026-01-05,${cell},null,acme.com,w${place},D,US,,,`)
+    const { rows: read } = await told(put('export.csv', serposcope(...rows)))
+    expect(read.filter((row) => !row.includes('unknown'))).toEqual(['w0 acme.com 2026-01-05 ranked 3'])
+    const two = put(
+      'both.csv',
+      serposcope('2026-01-05,3,null,Ours,a,D,US,,,', '2026-01-05,9,null,Theirs,a,D,US,,,'),
+    )
+    await expect(told(two, 'acme.com')).rejects.toThrow(/both\.csv:3: .*'Theirs'.*'Ours'.*Leave it out/)
+  })
+
+  test('of numbers in databases, which keep anything in any column', async () => {
+    const path = tables(
+      'serpbear.sqlite',
+      'CREATE TABLE domain (ID, domain)',
+      'CREATE TABLE keyword (ID, keyword, device, country, domain, lastUpdated, history, url, tags, volume, lastUpdateError)',
+      `INSERT INTO keyword VALUES (1, 'a', 'desktop', 'US', 'acme.com', '2026-01-05T10:00:00Z',
+        '{"2026-1-5":1000000000000,"2026-1-4":3000000000,"2026-1-3":2.5,"2026-1-2":-4,"2026-1-1":5}', '[]', '[]', 'many', 'false')`,
+      `INSERT INTO keyword VALUES (2, x'62', x'78', x'7573', 'acme.com', '', '{"2026-1-5":4}', NULL, '[]', 7, 'false')`,
+      `INSERT INTO keyword VALUES (3, '', 'desktop', 'US', 'acme.com', '', '{"2026-1-5":3}', '', '', 1, 'false'),
+        (4, 'c', 'desktop', 'US', '', '', '{"2026-1-5":3}', '', '', 1, 'false')`,
+    )
+    expect(await told(path)).toEqual({
+      dropped: {
+        'entries of a history that are no day with a rank': 2,
+        'rows without a keyword': 1,
+        'rows without a site': 1,
+      },
+      rows: [
+        'a acme.com 2026-01-01 ranked 5',
+        'a acme.com 2026-01-04 unknown ',
+        'a acme.com 2026-01-05 unknown ',
+        'b acme.com 2026-01-05 ranked 4',
+      ],
+    })
+  })
+
+  const openseo = [
+    'CREATE TABLE rank_tracking_configs (id, domain, location_code, language_code)',
+    'CREATE TABLE rank_tracking_keywords (id, keyword)',
+    'CREATE TABLE rank_check_runs (id, config_id)',
+    "INSERT INTO rank_tracking_configs VALUES (1, 'acme.com', 2840, 'en'), (2, NULL, NULL, NULL)",
+    'INSERT INTO rank_check_runs VALUES (1, 1), (2, 2)',
+  ]
+
+  test('of fractions, words and times that are no day', async () => {
+    const path = tables(
+      'openseo.sqlite',
+      ...openseo,
+      'CREATE TABLE rank_snapshots (run_id, tracking_keyword_id, keyword, device, position, url, checked_at)',
+      `INSERT INTO rank_snapshots VALUES (1, 1, 'a', 'desktop', 2.5, NULL, '2026-01-05'), (1, 1, 'b', 'desktop', 2, NULL, 9e17),
+        (1, 1, 'c', 'desktop', 'x', NULL, '2026-01-05'), (1, 1, 'd', 'desktop', 4, NULL, 5), (2, 1, 'e', NULL, 4, NULL, '2026-01-05'),
+        (1, 1, 'f', 'desktop', 6, NULL, '2026-01-05')`,
+    )
+    expect(await told(path)).toEqual({
+      dropped: { 'days that are still to come, or before 1990': 2, 'rows without a site': 1 },
+      rows: [
+        'a acme.com 2026-01-05 unknown ',
+        'c acme.com 2026-01-05 unknown ',
+        'f acme.com 2026-01-05 ranked 6',
+      ],
+    })
+  })
+
+  test('of a package in which checks are none', async () => {
+    const keywords = [
+      {
+        keyword: 'a',
+        target_url: 'https://acme.com/',
+        rankingHistory: [
+          null,
+          { checkedAt: '2026-01-05', position: 2.5 },
+          { checkedAt: '2026-01-06', position: null, requestedDepth: -4 },
+          { checkedAt: '2026-01-07', position: 5e9 },
+        ],
+      },
+      null,
+      7,
+      { keyword: { a: 1 }, rankingHistory: [{ checkedAt: '2026-01-05', position: 3 }] },
+    ]
+    const text = JSON.stringify({ exported_at: 'x', version: 6, project_id: 'p', keywords })
+    expect(await told(put('package.json', text))).toEqual({
+      dropped: { 'rows without a keyword': 1 },
+      rows: [
+        'a acme.com 2026-01-05 unknown ',
+        'a acme.com 2026-01-06 absent ',
+        'a acme.com 2026-01-07 unknown ',
+      ],
+    })
+  })
+
+  test('of a day that is still to come; tomorrow is somewhere today', async () => {
+    const path = put(
+      'future.csv',
+      table('2026-11-27,a,3,acme.com', '2026-11-28,a,3,acme.com', '2098-01-05,a,3,acme.com'),
+    )
+    expect(await told(path)).toEqual({
+      dropped: { 'days that are still to come, or before 1990': 2 },
+      rows: ['a acme.com 2026-11-27 ranked 3'],
+    })
+  })
+
+  test('a database of another version is refused in one sentence', async () => {
+    const path = tables(
+      'newer.sqlite',
+      ...openseo,
+      'CREATE TABLE rank_snapshots (run_id, tracking_keyword_id, keyword, place, checked_at)',
+    )
+    await expect(told(path)).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${path} is of a version of its program that rankline does not know: s.device is missing. Export its ranks as CSV, and import that`,
+    })
+  })
+})
+
+describe('what is no file to read is refused in one sentence', () => {
+  const locked = (): Buffer => {
+    const bytes = zipOf([['a.csv', Buffer.from(table('2026-01-05,a,3,acme.com'))]])
+    const entry = bytes.indexOf('PK\u0001\u0002', 0, 'latin1')
+    bytes.writeUInt16LE(bytes.readUInt16LE(entry + 8) | 1, entry + 8)
+    return bytes
+  }
+  test.each<[string, () => string, string]>([
+    [
+      'a workbook',
+      () => put('book.xlsx', zipOf([['[Content_Types].xml', Buffer.from('<Types/>')]])),
+      'is a workbook',
+    ],
+    ['an archive with a password', () => put('locked.zip', locked()), 'a.csv is locked with a password'],
+    ['a table without rows', () => put('head.csv', table()), 'has no row with a keyword'],
+    [
+      'a row without an end',
+      () => put('long.csv', table(`2026-01-05,${'x'.repeat(9_000_000)},3,acme.com`)),
+      'long.csv:2: the row has more than 4 MB',
+    ],
+  ])('%s', async (_, file, wanted) => {
+    await expect(told(file())).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(wanted),
+    })
+  })
+
+  test.skipIf(process.platform === 'win32')('what has no end', async () => {
+    await expect(told('/dev/zero')).rejects.toThrow('/dev/zero is no file')
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'a link in a folder is its file; one that leads nowhere is none',
+    async () => {
+      mkdirSync(join(folder, 'links'))
+      symlinkSync(put('real.csv', table('2026-01-05,a,3,acme.com')), join(folder, 'links', 'a.csv'))
+      symlinkSync(join(folder, 'nowhere'), join(folder, 'links', 'b.csv'))
+      expect((await told(join(folder, 'links'))).rows).toEqual(['a acme.com 2026-01-05 ranked 3'])
+    },
+  )
+})
