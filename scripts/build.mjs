@@ -306,6 +306,8 @@ function withoutHttp2() {
  * parts of definitions that only other reports show.
  */
 function ofPage(language) {
+  const unshown = language === 'en' ? 'missing|source' : 'missing|source|label|shortLabel|definition|formula'
+  const lines = new RegExp(`^ {2}(?:${unshown}):\\s+'.*',$|^ {4}(?:missing|source):\\s+'.*',$`, 'gm')
   return {
     name: 'of-page',
     setup: ({ onLoad, onResolve }) => {
@@ -321,13 +323,13 @@ function ofPage(language) {
       })
       onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]documents\.ts$/ }, () => {
         return {
-          contents: 'export const email = {}, markdown = {}, portfolio = {}, workbook = {}',
+          contents: 'export const email = {}, markdown = {}, portfolio = {}, unscripted = {}, workbook = {}',
           loader: 'ts',
         }
       })
-      onLoad({ filter: /[\\/]report[\\/]metrics[\\/]\w+\.ts$/ }, async ({ path }) => {
+      onLoad({ filter: /[\\/]report[\\/].*metrics(?:[\\/]\w+)?\.ts$/ }, async ({ path }) => {
         const text = await readFile(path, 'utf8')
-        return { contents: text.replace(/^ {2}(?:missing|source):\s+'.*',$/gm, ''), loader: 'ts' }
+        return { contents: text.replace(lines, ''), loader: 'ts' }
       })
     },
   }

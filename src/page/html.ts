@@ -55,7 +55,7 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
 <script>${head}</script>
 </head>
 <body>
-<noscript><p>${say.brand.needsScript}</p></noscript>
+<noscript><p>${say.unscripted.needsScript}</p></noscript>
 <div id="report">${screen}</div>
 <script id="page-data" type="text/plain">`
   yield* deflated(jsonPieces(content))
@@ -83,7 +83,7 @@ function forFirstScreen(data: PageContent, { serps, results }: PackedPage): Page
 /** The title of the file: that of the report, and for whom it is. */
 export function titleOf({ presentation: { title, client, language }, history }: PageContent): string {
   const name = [title ?? history.job, client].filter((one) => one !== null).join(' · ')
-  return wordsOf(language).brand.title(name)
+  return wordsOf(language).unscripted.title(name)
 }
 
 /** The style of every page, and what is the agency's own in it. */

@@ -109,7 +109,7 @@ function withMarks(presentation: Presentation, { keywords }: RankHistory): Prese
   const changed = new Map<string, number>()
   for (const { since } of keywords) if (since !== undefined) changed.set(since, (changed.get(since) ?? 0) + 1)
   if (changed.size === 0) return presentation
-  const say = wordsOf(presentation.language).story
+  const say = wordsOf(presentation.language).unscripted
   const marks = [...changed].map(([date, keywords]) => ({
     date,
     text: say.askedOtherwiseFrom(keywords),

@@ -5,7 +5,7 @@ import { trend } from '../../src/report/cells.ts'
 import type { DayCell } from '../../src/report/history/rank-history.ts'
 import { wordsOf } from '../../src/report/words/words.ts'
 
-const { trendLegend } = wordsOf('en').ranks
+const { trendLegend } = wordsOf('en').unscripted
 
 describe('a trend', () => {
   test.each<[string, readonly DayCell[], string]>([

@@ -199,7 +199,7 @@ function footer(
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}.${rankSigns(report)}`,
     ...suspectLines(rows),
     ...(period === null && compared.length === 0 ? [] : [periodSentence(say, period, compared)]),
-    ...(shown.some(({ title }) => title === trendColumn.title) ? [say.ranks.trendLegend] : []),
+    ...(shown.some(({ title }) => title === trendColumn.title) ? [say.unscripted.trendLegend] : []),
     ...omission(leftOut),
   ]
 }

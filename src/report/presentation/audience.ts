@@ -57,7 +57,7 @@ function clientNames(keywords: readonly Keyword[], say: Words): ReadonlyMap<stri
   const partName = ({ kind, engine }: Part): string =>
     engines.length < 2
       ? say.kinds[kind]
-      : say.engineOfKind(say.kinds[kind], String.fromCodePoint(0x41 + engines.indexOf(engine)))
+      : say.unscripted.engineOfKind(say.kinds[kind], String.fromCodePoint(0x41 + engines.indexOf(engine)))
   const names = new Map<string, string>()
   const taken = new Map<string, number>()
   for (const keyword of keywords) {

@@ -295,7 +295,7 @@ function keywordsSection({ report, history, measure }: WholeReport, say: Words):
   return [
     `## ${say.story.blocks.keywords}`,
     mdTable(shown, lines),
-    hasTrend ? `${signs} ${say.ranks.trendLegend}` : signs,
+    hasTrend ? `${signs} ${say.unscripted.trendLegend}` : signs,
     ...suspectLines(rows),
   ]
 }

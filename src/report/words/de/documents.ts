@@ -255,3 +255,14 @@ export const workbook: Words['workbook'] = {
     source: 'Quelle',
   },
 }
+
+export const unscripted: Words['unscripted'] = {
+  title: (name) => `${name} · Ranking-Bericht`,
+  needsScript:
+    'Dieser Bericht braucht JavaScript. Bitte erlauben Sie das Skript; es lädt nichts aus dem Netz.',
+  trendLegend:
+    'Verlauf: die letzten Tage mit einem Lauf, von █ Platz 1, ▇ bis 3, ▆ bis 6, ▅ bis 10, ▄ bis 20, ▃ bis 30, ▂ bis 50, zu ▁ dahinter; ·: nicht gefunden, ?: nicht bekannt, leer: nicht abgefragt.',
+  askedOtherwiseFrom: (changed) =>
+    `Ab hier ${changed === 1 ? 'wird' : 'werden'} ${counted(changed, 'Keyword', 'Keywords')} anders abgefragt: kein Vergleich mit davor`,
+  engineOfKind: (kind, letter) => `${kind}, Suchmaschine ${letter}`,
+}

@@ -24,8 +24,6 @@ export const kinds: Words['kinds'] = {
   related: 'verwandte Suchanfragen',
 }
 
-export const engineOfKind: Words['engineOfKind'] = (kind, letter) => `${kind}, Suchmaschine ${letter}`
-
 const { number } = formats
 
 export const runs: Words['runs'] = {

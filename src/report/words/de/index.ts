@@ -1,6 +1,6 @@
 import type { Words } from '../en/index.ts'
-import { email, markdown, portfolio, workbook } from './documents.ts'
-import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
+import { email, markdown, portfolio, unscripted, workbook } from './documents.ts'
+import { counts, definitions, formats, kinds, runs } from './figures.ts'
 import { metric, ranks } from './metrics.ts'
 import {
   blocks,
@@ -32,7 +32,6 @@ export const german: Words = {
   email,
   filters,
   header,
-  engineOfKind,
   keyword,
   keywords,
   kinds,
@@ -46,5 +45,6 @@ export const german: Words = {
   serps,
   story,
   tables,
+  unscripted,
   workbook,
 }

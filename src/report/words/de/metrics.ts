@@ -31,8 +31,6 @@ export const ranks: Words['ranks'] = {
   down: (places) => `um ${number(places)} gefallen`,
   unchanged: 'unverändert',
   usual: 'nicht mehr als die übliche Schwankung',
-  trendLegend:
-    'Verlauf: die letzten Tage mit einem Lauf, von █ Platz 1, ▇ bis 3, ▆ bis 6, ▅ bis 10, ▄ bis 20, ▃ bis 30, ▂ bis 50, zu ▁ dahinter; ·: nicht gefunden, ?: nicht bekannt, leer: nicht abgefragt.',
   missing: (keywords) => `(${number(keywords)} nicht gefunden)`,
   changeNotKnown: 'Veränderung nicht bekannt',
   group: (group, depth) => groups[group](depth),

@@ -106,8 +106,6 @@ export const story: Words['story'] = {
     `${number(added)} von ${keywordsOf(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
   someAskedOtherwise: (changed, keywords, since) =>
     `${number(changed)} von ${keywordsOf(keywords)} ${changed === 1 ? 'wird' : 'werden'} seit dem ${longDay(since)} anders abgefragt und ${isAre(changed)} nicht Teil der Veränderungen.`,
-  askedOtherwiseFrom: (changed) =>
-    `Ab hier ${changed === 1 ? 'wird' : 'werden'} ${keywordsOf(changed)} anders abgefragt: kein Vergleich mit davor`,
   partialDays: (partial, days) =>
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Keywords geprüft werden.`,
   oldVolumes: (keywords, source, day) =>

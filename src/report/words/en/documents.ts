@@ -172,3 +172,18 @@ export const workbook = {
   sheets: {} as Readonly<Record<string, string>>,
   heads: {} as Readonly<Record<string, string>>,
 }
+
+/** What the script of the page never says: other forms of a report do, or the report itself, whose script it is. */
+export const unscripted = {
+  /** Title of the window and of the file. */
+  title: (name: string) => `${name} · Rank report`,
+  needsScript: 'This report needs JavaScript. Allow its script to run; it loads nothing from the network.',
+  /** What the signs of a trend mean. */
+  trendLegend:
+    'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: not found, ?: not known, blank: not asked.',
+  /** The mark of that day in charts. */
+  askedOtherwiseFrom: (changed: number) =>
+    `From here on ${counted(changed, 'keyword')} ${changed === 1 ? 'is' : 'are'} asked otherwise: not compared with before`,
+  /** What clients read in place of the name of a service's engine. */
+  engineOfKind: (kind: string, letter: string) => `${kind}, engine ${letter}`,
+}

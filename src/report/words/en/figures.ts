@@ -25,9 +25,6 @@ export const kinds = {
   related: 'related searches',
 }
 
-/** What clients read in place of the name of a service's engine. */
-export const engineOfKind = (kind: string, letter: string): string => `${kind}, engine ${letter}`
-
 const { number } = formats
 
 /** How the data of a report was collected. */

@@ -1,5 +1,5 @@
-import { email, markdown, portfolio, workbook } from './documents.ts'
-import { counts, definitions, engineOfKind, formats, kinds, runs } from './figures.ts'
+import { email, markdown, portfolio, unscripted, workbook } from './documents.ts'
+import { counts, definitions, formats, kinds, runs } from './figures.ts'
 import { metric, ranks } from './metrics.ts'
 import {
   blocks,
@@ -31,7 +31,6 @@ export const english = {
   email,
   filters,
   header,
-  engineOfKind,
   keyword,
   keywords,
   kinds,
@@ -45,6 +44,7 @@ export const english = {
   serps,
   story,
   tables,
+  unscripted,
   workbook,
 }
 

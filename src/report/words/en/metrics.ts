@@ -30,9 +30,6 @@ export const ranks = {
   down: (places: number) => `down ${number(places)}`,
   unchanged: 'unchanged',
   usual: 'no more than it usually swings',
-  /** What the signs of a trend mean. */
-  trendLegend:
-    'trend: the last days with a run, from █ rank 1, ▇ to 3, ▆ to 6, ▅ to 10, ▄ to 20, ▃ to 30, ▂ to 50, to ▁ deeper; ·: not found, ?: not known, blank: not asked.',
   /** Of an average position. */
   missing: (keywords: number) => `(${number(keywords)} not found)`,
   changeNotKnown: 'change not known',

@@ -121,9 +121,6 @@ export const story = {
     `${number(added)} of ${counts.keywords(keywords)} ${added === 1 ? 'is' : 'are'} new and not part of the changes.`,
   someAskedOtherwise: (changed: number, keywords: number, since: string) =>
     `${number(changed)} of ${counts.keywords(keywords)} ${changed === 1 ? 'is' : 'are'} asked otherwise since ${longDay(since)} and not part of the changes.`,
-  /** The mark of that day in charts. */
-  askedOtherwiseFrom: (changed: number) =>
-    `From here on ${counts.keywords(changed)} ${changed === 1 ? 'is' : 'are'} asked otherwise: not compared with before`,
   partialDays: (partial: number, days: number) =>
     `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
   oldVolumes: (keywords: number, source: string, day: string) =>
