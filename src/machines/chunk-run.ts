@@ -52,7 +52,7 @@ export interface ChunkRunOptions
   ) => ApiClient
   /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
   readonly isHeld: () => boolean
-  /** Whether the rate limit holds its calls back, and not that others are in flight. */
+  /** Whether calls in hand wait for their send times. */
   readonly isPaced: () => boolean
   readonly clock: Clock
   /** What the calls for chunks of its run came to: the next one begins with what is known. */
@@ -310,6 +310,8 @@ function journaledStore({
   }
   const sharedCall = (callId: number): NewSharedCall => known.byCall.get(callId) as NewSharedCall
 
+  const others = () => (isPaced() ? 'coming' : undefined)
+
   /** Another worker has the chunk: nothing more is begun. */
   const stopWhenLost = async <T>(written: Promise<T>): Promise<T> => {
     try {
@@ -373,7 +375,7 @@ function journaledStore({
       const { fetchedAt, encoding, settlement, task } = answer
       const packed = encoding === null ? await compress(answer.body) : { encoding, body: answer.body }
       const stored = { call: call.id, query, page, fetchedAt, ...packed }
-      await calls.answer(call, settlement, stored, isPaced() ? 'soon' : 'at-once')
+      await calls.answer(call, settlement, stored, others())
       const answerId = await memory.saveAnswer({ ...answer, ...packed })
       known.byAnswer.set(answerId, call.id)
       answerOf.set(task.id, call.id)
@@ -404,7 +406,7 @@ function journaledStore({
         'failed' in outcome
           ? { call, cause: outcome.failed }
           : { call: call as string, reused: reused.has(taskId) }
-      await stopWhenLost(calls.endTask(lease, { task, end, paging }))
+      await stopWhenLost(calls.endTask(lease, { task, end, paging }, others()))
       return effect
     },
   }

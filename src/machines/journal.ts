@@ -556,20 +556,20 @@ export interface SharedCalls {
   /**
    * Stores an answer and settles its call as billed. Not refused when the lease was lost: it was paid for.
    *
-   * @param when `soon`: it may wait a moment for others, and is written with them
+   * @param others where more are to come, it waits a moment and is written with them
    */
   answer(
     call: NewSharedCall,
     settlement: Settlement | null,
     answer: StoredAnswer,
-    when?: 'at-once' | 'soon',
+    others?: 'coming',
   ): Promise<void>
   /** Notes that the service took a call as an asynchronous job. */
   acceptJob(call: NewSharedCall, settlement: Settlement, jobId: string): Promise<void>
   /** Ends a job without an answer: not billed (0), or not known (null). */
   endJob(call: NewSharedCall, billed: 0 | null, now: number): Promise<void>
-  /** Records how a task ended, unless its end is recorded already. Rejected with `LeaseLost`, as `begin`. */
-  endTask(lease: ChunkLease, ended: TaskEnded): Promise<void>
+  /** Records how a task ended, unless its end is recorded already. Rejected with `LeaseLost`, as `begin`. It waits for others that are to come, too. */
+  endTask(lease: ChunkLease, ended: TaskEnded, others?: 'coming'): Promise<void>
   /** Stores a reading of the account. */
   saveUsage(reading: Omit<UsageReading, 'runId'> & { readonly run: string | null }): Promise<void>
   /** Fulfilled when all that was begun is written. */

@@ -522,9 +522,8 @@ export function sharedLimiter(options: SharedLimiterOptions) {
     throttledFor: () => (state.refusedSince === null ? null : clock.monotonic() - state.refusedSince),
     /** Calls that wait or are in flight; free lookups do not count. */
     busy: () => places.busy(),
-    /** Whether calls wait for their send times, and not for the end of others: nothing is lost where one ends a little later. */
-    isPaced: () =>
-      clock.monotonic() >= state.unlimitedUntil && (state.waiting.length > 0 || places.busy() < concurrency),
+    /** Whether calls in hand wait for send times: nothing is lost where another one ends a little later. */
+    isPaced: () => state.waiting.length > 0,
   } satisfies RateLimiter & { busy(): number; isPaced(): boolean; ofJob(job: string): RateLimiter['acquire'] }
 }
 

@@ -37,14 +37,13 @@ describe('A call', () => {
     expect(database.leases).toHaveLength(2)
   })
 
-  test('is held back by the rate limit, unless there is none or as many as may be have left or are about to', async () => {
-    for (const [spacingMs, concurrency, isPaced] of [
-      [100, 3, true],
-      [100, 2, false],
-      [500, 2, true],
-      [null, 3, false],
+  test('is held back by the rate limit while it waits for a send time that is not near', async () => {
+    for (const [spacingMs, isPaced] of [
+      [100, false],
+      [500, true],
+      [null, false],
     ] as const) {
-      const { call, limiter, time } = aLimiter({ spacingMs, concurrency })
+      const { call, limiter, time } = aLimiter({ spacingMs })
       void call('a')
       void call('b')
       await time.pass(50)

@@ -102,20 +102,30 @@ test('A small job has its first call within two seconds of send times, however l
 }, 60_000)
 
 test.each([
-  ['wait a moment for each other where the rate limit holds calls back', 20, 'soon'],
-  ['are written at once where nothing does', null, 'at-once'],
-] as const)('Answers %s', async (_, perSecond, when) => {
+  [
+    'wait for those that are to come where the rate limit holds calls back',
+    4,
+    ['coming', 'coming', undefined],
+  ],
+  ['do not wait where nothing does', null, [undefined, undefined, undefined]],
+] as const)('Answers and ends of tasks %s', async (_, perSecond, others) => {
   const there = await aJournal()
-  const written: unknown[] = []
+  const answered: unknown[] = []
+  const ended: unknown[] = []
   const answer: SharedJournal['calls']['answer'] = (...given) => {
-    written.push(given[3])
+    answered.push(given[3])
     return there.calls.answer(...given)
   }
-  const journal = { ...there, calls: { ...there.calls, answer } }
+  const endTask: SharedJournal['calls']['endTask'] = (...given) => {
+    ended.push(given[2])
+    return there.calls.endTask(...given)
+  }
+  const journal = { ...there, calls: { ...there.calls, answer, endTask } }
   const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs: 20 } })
   await there.rates.setLimits(run.keyHash, { perSecond, perMinute: null })
   expect(await work({ ...options, once: true })).toBeNull()
-  expect(written).toEqual([when, when, when])
+  expect(answered).toEqual(others)
+  expect(ended).toEqual(others)
 })
 
 const callsIn = ({ sql }: TestJournal) =>

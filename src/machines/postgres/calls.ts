@@ -42,14 +42,18 @@ export function sharedCalls(postgres: Postgres): SharedCalls {
   return {
     begin: (lease, call) => byLease(lease.chunk, intents.write({ lease, call })),
     settle: (call, settlement) => settle({ call, settlement, jobId: null, job: null }),
-    answer: async (call, settlement, answer, when = 'at-once') => {
+    answer: async (call, settlement, answer, others) => {
       const job = settlement === null ? { billed: 1 as const, at: answer.fetchedAt } : null
       const entry = { settled: { call, settlement, jobId: null, job }, answer }
-      await (when === 'soon' ? entries.writeLater(entry, soonMs) : entries.write(entry))
+      await (others === 'coming' ? entries.writeLater(entry, soonMs) : entries.write(entry))
     },
     acceptJob: (call, settlement, jobId) => settle({ call, settlement, jobId, job: null }),
     endJob: (call, billed, at) => settle({ call, settlement: null, jobId: null, job: { billed, at } }),
-    endTask: (lease, ended) => byLease(lease.chunk, entries.writeLater({ lease, ended })),
+    endTask: (lease, ended, others) =>
+      byLease(
+        lease.chunk,
+        entries.writeLater({ lease, ended }, others === 'coming' ? withOthersMs : laterMs),
+      ),
     saveUsage: async (reading) => {
       const { run, keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
       await postgres.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
@@ -432,8 +436,9 @@ function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, numbe
  */
 const mostInGroup = 256
 const laterMs = 100
-/** How long an answer waits for others. */
+/** How long an answer waits for others that are to come, and how long the end of a task does, which costs nothing to find out again. */
 const soonMs = 60
+const withOthersMs = 500
 
 /** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
 export function groupWriter<Entry, Result>(
