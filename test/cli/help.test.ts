@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => place[Symbol.asyncDispose]())
 
 test('the help of a command groups its flags, the global ones last, and has examples, its exit codes and its docs', async () => {
-  const { code, stdout } = await place.run(['run', '--help'])
+  const { code, stdout } = await place.call(['run', '--help'])
   expect(code).toBe(0)
   expect(stdout.match(/^[A-Z][a-z ]+:$/gm)).toEqual([
     'What is asked:',
@@ -37,7 +37,7 @@ test('the help of a command groups its flags, the global ones last, and has exam
   expect(stdout).toContain('rankline run --skip-bad acme.yaml umbrella.yaml')
   expect(stdout).toMatch(/^ {2}7 {4}another process/m)
   expect(stdout).toContain('Docs: https://github.com/rankline/rankline/blob/main/jobs/README.md')
-  const { stdout: reading } = await place.run(['help', 'operations'])
+  const { stdout: reading } = await place.call(['help', 'operations'])
   expect(reading).toContain('nothing ran')
   expect(reading).not.toContain('stopped for money')
 })
@@ -89,7 +89,7 @@ test('without a command, the first five are shown; help and version have their u
     '  rankline run',
     '  rankline report',
   ])
-  expect((await place.run(['help', 'run'])).stdout).toContain('Which queries:')
+  expect((await place.call(['help', 'run'])).stdout).toContain('Which queries:')
   expect((await place.run(['help'])).stdout).toContain('Commands:')
   expect((await place.run(['-V'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   const unknown = await place.call(['help', 'rnu'])

@@ -44,7 +44,7 @@ test('its settings are those of a sandbox without flags, and only their owner ma
   await using place = await workspace()
   await place.call(['init', '--yes'])
   const env = parseEnv(await place.read('.env'))
-  const { stdout: help } = await place.run(['sandbox', '--help'])
+  const { stdout: help } = await place.call(['sandbox', '--help'])
   expect(help).toContain(`[${new URL(String(env.RANKLINE_BASE_URL)).port}]`)
   expect(help).toContain(`[${env.RANKLINE_API_KEY}]`)
   expect((await stat(join(place.folder, '.env'))).mode & 0o777).toBe(0o600)

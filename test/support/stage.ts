@@ -22,10 +22,7 @@ export async function stage(
 ): Promise<Stage> {
   const sandbox = await startSandbox(options)
   const place = await workspace(sandbox)
-  if (database === 'empty') {
-    empty ??= emptyDatabase()
-    await writeFile(join(place.folder, 'data/rankline.db'), await empty)
-  }
+  if (database === 'empty') await putEmptyDatabase(place)
   return {
     sandbox,
     place,
@@ -34,6 +31,12 @@ export async function stage(
       await sandbox.close()
     },
   }
+}
+
+/** Puts a database into a workspace that has none, in which nothing is stored. */
+export async function putEmptyDatabase({ folder }: Workspace): Promise<void> {
+  empty ??= emptyDatabase()
+  await writeFile(join(folder, 'data/rankline.db'), await empty)
 }
 
 async function emptyDatabase(): Promise<Buffer> {

@@ -8,6 +8,7 @@ import type { SandboxOptions } from '../../../src/sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { type Started, type Workspace, workspace } from '../../support/rankline.ts'
+import { putEmptyDatabase } from '../../support/stage.ts'
 
 type WorkerSettings = Partial<Parameters<typeof runWorker>[1]>
 
@@ -29,6 +30,7 @@ export async function machines(options: SandboxOptions = {}): Promise<Machines> 
   const queue = { RANKLINE_QUEUE: await (await sharedPostgres()).database() }
   const host = async (): Promise<Workspace> => {
     const place = await workspace(sandbox)
+    await putEmptyDatabase(place)
     onTestFinished(() => place[Symbol.asyncDispose]())
     return place
   }
