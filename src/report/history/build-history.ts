@@ -6,7 +6,6 @@ import type { Store } from '../../store/sqlite/open.ts'
 import type { ObservedRow, QueryText, RunContents } from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
-  type AbsentDepths,
   absentCell,
   type DayCell,
   type DayValue,
@@ -59,9 +58,12 @@ export function buildHistory({
   const asked = store.contentsOf(newest, targets)
   const { place: linkPlace, ids: linkIds } = places()
   const changes = changesOfQueries(store.continuations(job), inOrder)
-  const { drafts, others } = gather(inOrder, { asked, days, store, linkPlace, changes })
+  const { ofSeries, observed, others } = gather(inOrder, { asked, days, store, linkPlace, changes })
   const partialDays = partialDaysOf(inOrder, days, partialRuns)
-  const series = drafts.map((draft) => draft.finish({ lookedAtOnly, partialDays }))
+  const series = ofSeries.map(({ keyword, target }, place): RankSeries => {
+    const { cells, seen, absentDepths, links, places } = observed.read(place, { lookedAtOnly, partialDays })
+    return { keyword, target, cells, seen, absentDepths, links, places }
+  })
   return {
     history: {
       job,
@@ -152,18 +154,17 @@ function gather(
   const replaced = new Set(changes.map(({ former, since }) => `${former} ${since}`))
   const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
   const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
-  const byQuery = new Map(asked.queries.map(({ id }) => [id, new Map<number, SeriesBuilder>()]))
-  const drafts = asked.pairs.map(([query, target]) => {
-    const [keyword, place] = [keywordOf.get(query) as number, targetOf.get(target) as number]
-    const draft = seriesBuilder({ keyword, target: place, days: days.length, linkPlace })
-    byQuery.get(query)?.set(target, draft)
-    return draft
+  const observed = dayColumns({ series: asked.pairs.length, days: days.length, linkPlace })
+  const byQuery = new Map(asked.queries.map(({ id }) => [id, new Map<number, number>()]))
+  const ofSeries = asked.pairs.map(([query, target], series) => {
+    byQuery.get(query)?.set(target, series)
+    return { keyword: keywordOf.get(query) as number, target: targetOf.get(target) as number }
   })
   const others = { queries: new Map<number, number>(), targets: new Set<number>() }
   for (const { id, date } of runs) {
     const day = days.indexOf(date)
     let [lastId, query] = [0, 0]
-    let ofQuery: ReadonlyMap<number, SeriesBuilder> | undefined
+    let ofQuery: ReadonlyMap<number, number> | undefined
     for (const row of store.observedIn(id)) {
       const id = row[0]
       if (id !== lastId) {
@@ -172,13 +173,13 @@ function gather(
         ofQuery = byQuery.get(query)
       }
       if (ofQuery === undefined && query === id && replaced.has(`${id} ${date}`)) continue
-      const draft = ofQuery?.get(row[1])
-      if (draft !== undefined) draft.add(day, row)
+      const series = ofQuery?.get(row[1])
+      if (series !== undefined) observed.add(series, day, row)
       else if (ofQuery !== undefined) others.targets.add(row[1])
       else others.queries.set(query, day)
     }
   }
-  return { drafts, others }
+  return { ofSeries, observed, others }
 }
 
 /** Numbers in the order in which they were first asked for. */
@@ -209,78 +210,125 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** A series in the making. */
-export interface SeriesBuilder {
-  /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
-  add(day: number, row: ObservedRow): void
-  finish(how: {
-    /** Whether absence counts with what was looked at, however deep was asked. */
-    readonly lookedAtOnly: boolean
-    /** Days on which only a part of the job was asked: one on which nothing was observed is as the day before. */
-    readonly partialDays?: readonly number[]
-  }): RankSeries
-}
+type RankPlaces = RankSeries['places'][number]
 
-type RankPlaces = readonly (readonly [rank: number, link: number])[]
+/** In a column: nothing was observed. */
+const none = -(2 ** 31)
 
-export interface DraftOf {
-  readonly keyword: number
-  readonly target: number
-  /** How many there are. */
+/**
+ * What was observed of series, in columns of whole numbers: an entry for each day and series, those of a day side by side, as they are
+ * read. Cells are doubled, for they may be halves.
+ */
+export function dayColumns({
+  series: count,
+  days,
+  linkPlace,
+}: {
+  readonly series: number
   readonly days: number
   /** Place of a link among those of the history. */
   readonly linkPlace: (id: number) => number
-}
+}) {
+  const column = () => new Int32Array(count * days).fill(none)
+  const [cells, seen, absentDepths] = [column(), column(), column()]
+  /** Numbers of links; 0 for none. */
+  const links = new Uint32Array(count * days)
+  const places = new Map<number, RankPlaces>()
+  // Most days say the same as the day before, and need not be kept twice.
+  const lastPlaces: { readonly json: string; readonly all: RankPlaces }[] = []
 
-export function seriesBuilder({ keyword, target, days, linkPlace }: DraftOf): SeriesBuilder {
-  const cells: DayCell[] = Array<DayCell>(days).fill(null)
-  const seen: Record<number, number> = {}
-  const links: (number | null)[] = Array<null>(days).fill(null)
-  const places: Record<number, RankPlaces> = {}
-  const absentDepths: number[] = []
-  const read = placesReader(linkPlace)
+  const placesIn = (series: number, json: string): RankPlaces => {
+    const last = lastPlaces[series]
+    if (last?.json === json) return last.all
+    const all = (JSON.parse(json) as RankPlaces).map(([rank, id]) => [rank, linkPlace(id)] as const)
+    lastPlaces[series] = { json, all }
+    return all
+  }
 
   return {
-    add(day, row) {
-      const cell = cells[day] as DayCell
-      if (cell !== null) {
-        if (!replacesForDay(observedIn(row), dayValue(cell, seen[day]) as DayValue)) return
-        delete seen[day]
-        delete absentDepths[day]
-        delete places[day]
+    /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
+    add(series: number, day: number, row: ObservedRow): void {
+      const at = day * count + series
+      const cell = cells[at] as number
+      if (cell !== none) {
+        if (!replacesForDay(observedIn(row), dayValue(cell / 2, entry(seen, at)) as DayValue)) return
+        seen[at] = none
+        absentDepths[at] = none
+        places.delete(at)
       }
-      cells[day] = cellOf(row)
+      cells[at] = cellOf(row) * 2
+      links[at] = row[2] === null ? 0 : (row[4] ?? 0)
       if (row[2] !== null) {
-        links[day] = row[4]
-        if (row[5] !== null) places[day] = read(row[5])
-      } else {
-        links[day] = null
-        if (row[3] !== null) {
-          if (row[5] !== row[4]) seen[day] = row[5]
-          absentDepths[day] = row[6]
-        }
+        if (row[5] !== null) places.set(at, placesIn(series, row[5]))
+      } else if (row[3] !== null) {
+        if (row[5] !== row[4]) seen[at] = row[5]
+        absentDepths[at] = row[6]
       }
     },
-    finish: ({ lookedAtOnly, partialDays = [] }) => {
-      for (const day of partialDays) if (cells[day] === null && day > 0) stayOn(day)
+    /** The days of a series. */
+    read(
+      series: number,
+      {
+        lookedAtOnly,
+        partialDays = [],
+      }: {
+        /** Whether absence counts with what was looked at, however deep was asked. */
+        readonly lookedAtOnly: boolean
+        /** Days on which only a part of the job was asked: one on which nothing was observed is as the day before. */
+        readonly partialDays?: readonly number[]
+      },
+    ): Omit<RankSeries, 'keyword' | 'target'> {
+      for (const day of partialDays)
+        if (day > 0 && cells[day * count + series] === none) stayOn(day * count + series)
+      const ofDays = Array<DayCell>(days).fill(null)
+      const depthsSeen: Record<number, number> = {}
+      const placesOf: Record<number, RankPlaces> = {}
+      const depthChanges: (readonly [day: number, depth: number])[] = []
+      const linkChanges: (readonly [day: number, link: number | null])[] = []
+      let [depth, link] = [none, 0]
+      for (let day = 0, at = series; day < days; day++, at += count) {
+        const cell = cells[at] as number
+        if (cell === none) {
+          if (link !== 0) linkChanges.push([day, null])
+          link = 0
+          continue
+        }
+        // A half is rare, and a whole number takes less room where it is known to be one.
+        ofDays[day] = (cell & 1) === 0 ? cell >> 1 : cell / 2
+        const [depthOfDay, linkOfDay] = [entry(absentDepths, at), links[at] as number]
+        if (depthOfDay !== undefined && depthOfDay !== depth) {
+          depth = depthOfDay
+          if (!lookedAtOnly) depthChanges.push([day, depth])
+        }
+        if (linkOfDay !== link) {
+          link = linkOfDay
+          linkChanges.push([day, link === 0 ? null : linkPlace(link)])
+        }
+        const depthSeen = entry(seen, at)
+        if (depthSeen !== undefined) depthsSeen[day] = depthSeen
+        const several = places.get(at)
+        if (several !== undefined) placesOf[day] = several
+      }
       return {
-        keyword,
-        target,
-        cells,
-        seen,
-        absentDepths: lookedAtOnly ? [] : depthChanges(absentDepths),
-        links: changesOf(links, linkPlace),
-        places,
+        cells: ofDays,
+        seen: depthsSeen,
+        absentDepths: depthChanges,
+        links: linkChanges,
+        places: placesOf,
       }
     },
   }
 
-  function stayOn(day: number): void {
-    cells[day] = cells[day - 1] ?? null
-    links[day] = links[day - 1] ?? null
-    for (const known of [seen, places, absentDepths] as Record<number, unknown>[])
-      if (known[day - 1] !== undefined) known[day] = known[day - 1]
+  function stayOn(at: number): void {
+    for (const column of [cells, links, seen, absentDepths]) column[at] = column[at - count] as number
+    const several = places.get(at - count)
+    if (several !== undefined) places.set(at, several)
   }
+}
+
+function entry(column: Int32Array, at: number): number | undefined {
+  const value = column[at]
+  return value === none ? undefined : value
 }
 
 function cellOf(row: ObservedRow): number {
@@ -296,41 +344,6 @@ function observedIn(row: ObservedRow): ComparedObservation {
     rank,
     unbrokenDepth: unbrokenDepth === -1 ? Number.POSITIVE_INFINITY : unbrokenDepth,
   }
-}
-
-/** Most days say the same as the day before, and need not be kept twice. */
-function placesReader(linkPlace: DraftOf['linkPlace']): (json: string) => RankPlaces {
-  let last: { readonly json: string; readonly places: RankPlaces } | null = null
-  return (json) => {
-    if (last?.json !== json) {
-      const all = JSON.parse(json) as RankPlaces
-      last = { json, places: all.map(([rank, id]) => [rank, linkPlace(id)]) }
-    }
-    return last.places
-  }
-}
-
-/** Only the days on which absence counts with another depth than on the last day of absence before. */
-function depthChanges(depths: readonly number[]): AbsentDepths {
-  const changes: (readonly [number, number])[] = []
-  depths.forEach((depth, day) => {
-    if (depth !== changes.at(-1)?.[1]) changes.push([day, depth])
-  })
-  return changes
-}
-
-/** Only the days on which another link ranks than on the day before, or none any more. */
-function changesOf(
-  links: readonly (number | null)[],
-  linkPlace: (id: number) => number,
-): RankSeries['links'] {
-  const changes: (readonly [number, number | null])[] = []
-  let before: number | null = null
-  links.forEach((link, day) => {
-    if (link !== before) changes.push([day, link === null ? null : linkPlace(link)])
-    before = link
-  })
-  return changes
 }
 
 /**

@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { seriesBuilder } from '../../../src/report/history/build-history.ts'
+import { dayColumns } from '../../../src/report/history/build-history.ts'
 import { valueOn } from '../../../src/report/history/keyword-status.ts'
-import {
-  absentCell,
-  dayValue,
-  type RankSeries,
-  rankedCell,
-  unknownCell,
-} from '../../../src/report/history/rank-history.ts'
+import { absentCell, dayValue, rankedCell, unknownCell } from '../../../src/report/history/rank-history.ts'
 import type { ObservedRow } from '../../../src/store/sqlite/rankings/tracking.ts'
 
 test.each([
@@ -50,18 +44,18 @@ test('nothing is said of a day on which nothing was observed', () => {
 })
 
 test('an absence keeps how far it was seen without a gap, until another speaks for its day', () => {
-  const series = seriesBuilder({ keyword: 0, target: 0, days: 2, linkPlace: (id) => id })
+  const series = dayColumns({ series: 1, days: 2, linkPlace: (id) => id })
   const absence: ObservedRow = [1, 1, null, 1, 40, 20, 50]
-  series.add(0, absence)
-  series.add(1, absence)
-  series.add(1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
+  series.add(0, 0, absence)
+  series.add(0, 1, absence)
+  series.add(0, 1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
   const places = {
     1: [
       [35, 9],
       [36, 8],
     ],
   }
-  expect(series.finish({ lookedAtOnly: false })).toMatchObject({
+  expect(series.read(0, { lookedAtOnly: false })).toMatchObject({
     cells: [-41.5, 35],
     seen: { 0: 20 },
     absentDepths: [[0, 50]],
@@ -71,19 +65,20 @@ test('an absence keeps how far it was seen without a gap, until another speaks f
 })
 
 test('absence counts with the depth that was asked for, from the day of a change on, or with what was looked at', () => {
-  const series = seriesBuilder({ keyword: 0, target: 0, days: 5, linkPlace: (id) => id })
+  const series = dayColumns({ series: 1, days: 5, linkPlace: (id) => id })
   const ended = (depth: number, asked: number): ObservedRow => [1, 1, null, 0, depth, -1, asked]
-  series.add(0, ended(3, 30))
-  series.add(1, ended(5, 30))
-  series.add(2, [1, 1, 2, 0, 9, null])
-  series.add(3, ended(4, 50))
-  series.add(4, [1, 1, null, null, 0, 0, 0])
-  const [asked, looked] = [series.finish({ lookedAtOnly: false }), series.finish({ lookedAtOnly: true })]
+  series.add(0, 0, ended(3, 30))
+  series.add(0, 1, ended(5, 30))
+  series.add(0, 2, [1, 1, 2, 0, 9, null])
+  series.add(0, 3, ended(4, 50))
+  series.add(0, 4, [1, 1, null, null, 0, 0, 0])
+  const [asked, looked] = [series.read(0, { lookedAtOnly: false }), series.read(0, { lookedAtOnly: true })]
   expect(asked.absentDepths).toEqual([
     [0, 30],
     [3, 50],
   ])
-  const depths = (one: RankSeries) => one.cells.map((_, day) => valueOn(one, day)?.absentDepth)
+  const depths = (one: typeof asked) =>
+    one.cells.map((_, day) => valueOn({ ...one, keyword: 0, target: 0 }, day)?.absentDepth)
   expect(depths(asked)).toEqual([30, 30, null, 50, 0])
   expect(depths(looked)).toEqual([3, 5, null, 4, 0])
 })

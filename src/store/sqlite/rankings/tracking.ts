@@ -82,6 +82,17 @@ type UnrankedRow = readonly [
   absentDepth: number,
 ]
 
+/** The same as it is stored, with the pages that were checked without a gap in the place of the last depth. */
+type StoredAbsence = [
+  query: number,
+  target: number,
+  rank: null,
+  estimated: 0 | 1 | null,
+  depth: number,
+  unbrokenDepth: number,
+  unbrokenPages: number | null,
+]
+
 /** The results of a query in a run. */
 export interface ResultsRequest {
   readonly run: number
@@ -113,34 +124,21 @@ export interface ResultTexts {
   readonly site: string | null
 }
 
-/** The query of an observation, in its run. */
-const ofObservation = sql`FROM ${rq} WHERE ${rq.runId} = ${o.runId} AND ${rq.queryId} = ${o.queryId}`
-
-/** Whether the results ended with the pages of an observation. */
-const ended = sql`(SELECT ${rq.pagingKind} = 'ended' AND ${o.unbrokenPages} >= ${rq.pages} ${ofObservation})`
-
-/** Whether the paging policy skipped the deeper pages, which is like a gap. */
-const dormant = sql`(SELECT ${rq.pagingKind} IS 'dormant' AND ${o.unbrokenPages} < ${rq.pages} ${ofObservation})`
-
 const unbrokenDepth = sql`coalesce(${o.unbrokenDepth}, ${o.depth})`
 
-/**
- * The depth that absence counts with: the planned depth if all of it was checked, if the results ended before, or if the paging
- * policy skipped a part; else the checked depth, for instance if all other targets were found before.
- */
-const absentDepth = sql`(SELECT max(${o.depth}, CASE WHEN ${o.exactness} = 'estimated' OR ${rq.pagingKind} IS 'dormant'
-      OR ${o.unbrokenPages} >= ${rq.pages} THEN coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0) ELSE 0 END)
-    ${ofObservation})`
-
-/** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth. */
+/** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth; of others the last value is the unbroken pages. */
 const observedInRun = (run: number) =>
-  sql<{ rows: string }>`SELECT json_group_array(CASE ${o.state}
+  sql<{ list: string }>`SELECT json_group_array(CASE ${o.state}
       WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${o.exactness} = 'estimated', ${o.linkId}, ${o.places})
-      ELSE json_array(${o.queryId}, ${o.targetId}, NULL,
-        CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' OR ${dormant} END, ${o.depth},
-        CASE ${ended} WHEN 1 THEN -1 ELSE ${unbrokenDepth} END, ${absentDepth})
-      END) AS rows
+      ELSE json_array(${o.queryId}, ${o.targetId}, NULL, CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' END,
+        ${o.depth}, ${unbrokenDepth}, ${o.unbrokenPages}) END) AS list
     FROM ${o} WHERE ${o.runId} = ${run}`
+
+/** How paging ended for each query of a run, and the depth that was planned. */
+const pagingInRun = (run: number) =>
+  sql<{ list: string }>`SELECT json_group_array(json_array(${rq.queryId}, ${rq.pagingKind}, ${rq.pages},
+      coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0))) AS list
+    FROM ${rq} WHERE ${rq.runId} = ${run}`
 
 /** What is asked of several queries, as rows; the limit keeps SQLite from reading its JSON again for every page. */
 function requestsIn(requests: string) {
@@ -267,8 +265,7 @@ export function trackingStore(db: Database) {
           .map(({ run }) => run),
       ),
     /** Everything that a run observed, in any order; what a query observed mostly stands together. */
-    observedIn: (run: number): readonly ObservedRow[] =>
-      JSON.parse(orm.get<{ rows: string }>(observedInRun(run)).rows) as ObservedRow[],
+    observedIn: (run: number): readonly ObservedRow[] => observedIn(db, run),
     /** Texts of queries that some run asked. */
     queries: (ids: readonly number[]): readonly QueryText[] =>
       ids.map((id) => {
@@ -288,6 +285,30 @@ export function trackingStore(db: Database) {
     /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
     suspicionOf: (run: number): Suspicion | null => runSuspicion(db, run),
   }
+}
+
+/** What was planned of a query is read once for all its observations: to look it up for each takes longer than to read them. */
+function observedIn(db: Database, run: number): readonly ObservedRow[] {
+  const list = (rows: SQL<{ list: string }>) => JSON.parse(drizzle(db).get<{ list: string }>(rows).list)
+  const observed: (RankedRow | StoredAbsence)[] = list(observedInRun(run))
+  const pagingOf = once(() => {
+    const all: (readonly [query: number, kind: string | null, pages: number, depth: number])[] = list(
+      pagingInRun(run),
+    )
+    return new Map(all.map((one) => [one[0], one]))
+  })
+  for (const row of observed) {
+    if (row[2] !== null) continue
+    const [query, , , estimated, depth, , unbrokenPages] = row
+    const [, kind = null, pages = 0, planned = 0] = pagingOf().get(query) ?? []
+    const isWhole = unbrokenPages !== null && unbrokenPages >= pages
+    const isDormant = kind === 'dormant'
+    if (isWhole && kind === 'ended') row[5] = -1
+    row[6] = estimated === 1 || isDormant || isWhole ? Math.max(depth, planned) : depth
+    // The paging policy skipped the deeper pages, which is like a gap.
+    if (estimated !== null && isDormant && !isWhole) row[3] = 1
+  }
+  return observed as readonly ObservedRow[]
 }
 
 function firstResults(db: Database, requests: readonly ResultsRequest[]): readonly SeenResults[] {
