@@ -73,11 +73,6 @@ export interface Run {
   readonly plannedMax: number
 }
 
-/** Whether a run never goes on. */
-export function isOver({ finishReason, closedAt }: Pick<Run, 'finishReason' | 'closedAt'>): boolean {
-  return isComplete(finishReason) || closedAt !== null
-}
-
 /** When a run ended, or began where it has no end. */
 export function endOf({ finishedAt, startedAt }: Pick<Run, 'finishedAt' | 'startedAt'>): number {
   return finishedAt ?? startedAt

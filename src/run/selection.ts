@@ -75,18 +75,16 @@ function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
 }
 
 /** How much of jobs is chosen. */
-export interface WantedQueries {
-  /** Null for all of them. */
-  readonly selection: Selection | null
-  /** Nothing is gone on with. */
-  readonly fresh: boolean
-}
+export type WantedQueries = ReturnType<typeof wantedOf>
 
 /** What options ask for. Throws one sentence where one of them is wrong. */
-export function wantedOf(
-  options: SelectionOptions & { readonly fresh?: boolean | undefined },
-): WantedQueries {
-  return { selection: selectionOf(options), fresh: options.fresh === true }
+export function wantedOf(options: SelectionOptions & { readonly fresh?: boolean | undefined }) {
+  return {
+    /** Null for all queries. */
+    selection: selectionOf(options),
+    /** Nothing is gone on with. */
+    fresh: options.fresh === true,
+  }
 }
 
 type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories' | 'addedVolumes'>
@@ -104,19 +102,17 @@ export function selectedQueries(
   }
 }
 
-/** A run that the next command goes on with. */
-export interface UnfinishedRun {
-  readonly id: number
-  /** One of an earlier day is closed where single queries have targets: what it has settled is then not to be bought again. */
-  readonly isOfToday: boolean
-}
+export type UnfinishedRun = NonNullable<Awaited<ReturnType<typeof unfinishedRun>>>
 
-/** The run of a job that the next command goes on with; null where it begins a new one. */
+/**
+ * The run of a job that the next command goes on with; null where it begins a new one. One of an earlier day is closed where single queries
+ * have targets: what it has settled is then not to be bought again.
+ */
 export async function unfinishedRun(
   store: Pick<Store, 'latestRun'>,
   { name, targets, timezone }: JobSettings,
   now: number,
-): Promise<UnfinishedRun | null> {
+) {
   const run = await store.latestRun(name)
   if (run === null || isComplete(run.finishReason)) return null
   const isOfToday = run.date === localDay(now, timezone)

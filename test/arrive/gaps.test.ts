@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { clustersOf, gapsDocument, gapsOf } from '../../src/arrive/clusters/clusters.ts'
-import type { MarketKeyword } from '../../src/arrive/clusters/keywords.ts'
+import { clustersOf, gapsOf, type MarketKeyword } from '../../src/arrive/clusters/clusters.ts'
+import { gapsDocument } from '../../src/cli/commands/report/cluster.ts'
 
 type Seen = readonly [label: string, own: 0 | 1, rank: number | null | 'unknown']
 

@@ -1,4 +1,4 @@
-import { nearestImportedPage } from '../../arrive/clusters/keywords.ts'
+import { nearestImportedPage } from '../../arrive/clusters/clusters.ts'
 import { groupedBy } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { isInMarket } from '../../model/query.ts'

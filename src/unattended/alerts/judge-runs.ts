@@ -8,7 +8,7 @@ import { type JobSettings, noFile, type Problem, type Target } from '../../model
 import { groupedBy } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { kindCodes } from '../../model/result.ts'
-import { endOf, isOver, type Run, type StopCause } from '../../model/run.ts'
+import { endOf, isComplete, type Run, type StopCause } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings.ts'
 import { firstNames } from '../../model/text.ts'
 import type { Clock } from '../../model/time.ts'
@@ -514,4 +514,9 @@ export function leftOutTeller(
       failure = message
     }
   }
+}
+
+/** Whether a run never goes on. */
+function isOver({ finishReason, closedAt }: Pick<Run, 'finishReason' | 'closedAt'>): boolean {
+  return isComplete(finishReason) || closedAt !== null
 }

@@ -179,18 +179,16 @@ async function test(flags: AlertsFlags, terminal: Terminal): Promise<number> {
 }
 
 /** What `alerts list` shows. */
-interface KnownAlerts {
-  readonly now: number
-  readonly alerts: readonly StoredAlert[]
-  /** Those that wait, then those that were given up; the newest first. */
-  readonly messages: readonly OutboxMessage[]
-}
+type KnownAlerts = Awaited<ReturnType<typeof knownAlerts>>
 
 /** Alerts that were over before are no longer listed. */
 const lateMs = 7 * dayMs
 
-/** Alerts that are open or were over lately, and messages that were not delivered. */
-async function knownAlerts(store: Store, job: string | undefined, now: number): Promise<KnownAlerts> {
+/**
+ * Alerts that are open or were over lately, and messages that were not delivered: those that wait, then those that were given up; the newest
+ * first.
+ */
+async function knownAlerts(store: Store, job: string | undefined, now: number) {
   const of = job === undefined ? {} : { job }
   const [waiting, dead] = [
     await store.messages({ ...of, state: 'waiting' }),

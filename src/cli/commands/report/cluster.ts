@@ -1,18 +1,13 @@
 import {
   type Cluster,
   type Clustering,
-  clusterColumns,
-  clusterRows,
-  clustersDocument,
   clustersOf,
   type Gap,
-  gapColumns,
-  gapRows,
-  gapsDocument,
   gapsOf,
-  suggestedViews,
+  importedKeywords,
+  keywordsOf,
+  newestRuns,
 } from '../../../arrive/clusters/clusters.ts'
-import { importedKeywords, keywordsOf, newestRuns } from '../../../arrive/clusters/keywords.ts'
 import { billableOperation } from '../../../catalog/index.ts'
 import { UsageError } from '../../../model/errors.ts'
 import type { JobSettings, Target } from '../../../model/job.ts'
@@ -283,4 +278,173 @@ function ageText(whose: string, instants: readonly number[]): string {
   const days = daysBetween(oldest, new Date(systemClock.wall()).toISOString().slice(0, 10))
   const from = oldest === newest ? `${whose} of ${oldest}` : `${whose} of ${oldest} to ${newest}`
   return days > 0 ? `${from}; the oldest are ${count(days, 'day')} old.` : `${from}.`
+}
+
+/** The clusters as a document. */
+function clustersDocument(
+  { clusters, leftOut }: Clustering,
+  { jobs, least }: { readonly jobs: readonly string[]; readonly least: number },
+) {
+  return {
+    jobs,
+    shared: least,
+    keywords: clusters.reduce((sum, { keywords }) => sum + keywords.length, 0),
+    left_out: leftOut,
+    clusters: clusters.map(({ name, operation, params, volume, keywords, pages }) => ({
+      cluster: name,
+      operation,
+      params,
+      volume,
+      pages,
+      keywords: keywords.map(({ text, volume, tags, jobs, shared, own, ...shown }) => ({
+        query: text,
+        volume,
+        tags,
+        jobs,
+        shared,
+        state: own?.state ?? null,
+        rank: own?.rank ?? null,
+        url: own?.url ?? null,
+        fetched_at: fetchedText(shown),
+        source: shown.source,
+      })),
+    })),
+  }
+}
+
+/** An instant, or the local day of what was imported. */
+function fetchedText({
+  fetchedAt,
+  source,
+}: Pick<Cluster['keywords'][number], 'fetchedAt' | 'source'>): string {
+  const instant = new Date(fetchedAt).toISOString()
+  return source === null ? instant : instant.slice(0, 10)
+}
+
+/** Columns of the clusters as rows, one for each keyword. */
+const clusterColumns = [
+  { name: 'cluster', type: 'text' },
+  { name: 'query', type: 'text' },
+  { name: 'operation', type: 'text' },
+  { name: 'gl', type: 'text' },
+  { name: 'hl', type: 'text' },
+  { name: 'location', type: 'text' },
+  { name: 'volume', type: 'long' },
+  { name: 'shared', type: 'integer' },
+  { name: 'state', type: 'text' },
+  { name: 'rank', type: 'integer' },
+  { name: 'url', type: 'text' },
+  { name: 'fetched_at', type: 'instant' },
+  { name: 'job', type: 'text' },
+  { name: 'tags', type: 'text' },
+  { name: 'params', type: 'json' },
+  { name: 'source', type: 'text' },
+] as const
+
+function* clusterRows(clusters: readonly Cluster[]) {
+  for (const { name, operation, params, keywords } of clusters)
+    for (const { text, volume, shared, own, jobs, tags, ...shown } of keywords)
+      yield [
+        name,
+        text,
+        operation,
+        params.gl ?? null,
+        params.hl ?? null,
+        params.location ?? null,
+        volume,
+        shared,
+        own?.state ?? null,
+        own?.rank ?? null,
+        own?.url ?? null,
+        fetchedText(shown),
+        jobs.join(';'),
+        tags.join(';'),
+        JSON.stringify(params),
+        shown.source,
+      ]
+}
+
+/** Settings of a job file that give each cluster of several keywords a tag and a view. Texts are written as JSON, which YAML reads. */
+function suggestedViews(clusters: readonly Cluster[]): string {
+  const several = clusters.filter(({ keywords }) => keywords.length > 1)
+  if (several.length === 0) return ''
+  const tags = new Map<string, Set<string>>()
+  for (const { name, keywords } of several)
+    for (const { text, tags: own } of keywords) {
+      const known = tags.get(text) ?? new Set(own)
+      tags.set(text, known.add(name))
+    }
+  const names = [...new Set(several.map(({ name }) => name))]
+  return [
+    '# For the job file: a view of each cluster, and the tags of its queries.',
+    'views:',
+    ...names.map((name) => `  - { name: ${JSON.stringify(name)}, tags: [${JSON.stringify(name)}] }`),
+    'queries:',
+    ...[...tags].map(
+      ([text, all]) => `  - { query: ${JSON.stringify(text)}, tags: ${JSON.stringify([...all])} }`,
+    ),
+    '',
+  ].join('\n')
+}
+
+/** The gaps as a document. Clicks are rounded. */
+export function gapsDocument(gaps: readonly Gap[]) {
+  return gaps.map(
+    ({ cluster: { name, operation, params, volume, keywords }, clicks, rivals, ownRank, unknown }) => ({
+      cluster: name,
+      operation,
+      params,
+      volume,
+      clicks: rounded(clicks),
+      own_rank: ownRank,
+      unknown_keywords: unknown,
+      rivals: rivals.map(({ clicks, ...rival }) => ({ ...rival, clicks: rounded(clicks) })),
+      keywords: keywords.map(({ text, volume }) => ({ query: text, volume })),
+    }),
+  )
+}
+
+function rounded(clicks: number | null): number | null {
+  return clicks === null ? null : Math.round(clicks)
+}
+
+/** Columns of the gaps as rows: each with the rival that has the most clicks. */
+const gapColumns = [
+  { name: 'cluster', type: 'text' },
+  { name: 'operation', type: 'text' },
+  { name: 'gl', type: 'text' },
+  { name: 'hl', type: 'text' },
+  { name: 'location', type: 'text' },
+  { name: 'keywords', type: 'integer' },
+  { name: 'volume', type: 'long' },
+  { name: 'clicks', type: 'long' },
+  { name: 'rival', type: 'text' },
+  { name: 'rival_rank', type: 'integer' },
+  { name: 'rival_url', type: 'text' },
+  { name: 'own_rank', type: 'integer' },
+  { name: 'unknown_keywords', type: 'integer' },
+  { name: 'params', type: 'json' },
+] as const
+
+function* gapRows(gaps: readonly Gap[]) {
+  for (const { cluster, clicks, rivals, ownRank, unknown } of gaps) {
+    const { name, operation, params, keywords, volume } = cluster
+    const [rival] = rivals
+    yield [
+      name,
+      operation,
+      params.gl ?? null,
+      params.hl ?? null,
+      params.location ?? null,
+      keywords.length,
+      volume,
+      rounded(clicks),
+      rival?.target ?? null,
+      rival?.rank ?? null,
+      rival?.url ?? null,
+      ownRank,
+      unknown,
+      JSON.stringify(params),
+    ]
+  }
 }

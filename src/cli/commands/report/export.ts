@@ -277,7 +277,7 @@ async function itemsToExport(
   terminal: Terminal,
 ): Promise<ReadonlySet<number> | null> {
   if (match === undefined) return null
-  const { refuseUnindexed, soughtText, wantedWords } = await import('../../../arrive/find/find.ts')
+  const { refuseUnindexed, soughtText, wantedWords } = await import('./find.ts')
   const wanted = wantedWords(soughtText(match, ['titles', 'snippets', 'links']))
   refuseUnindexed(store, terminal.log)
   return store.itemsWith(wanted)

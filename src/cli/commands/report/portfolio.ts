@@ -97,20 +97,15 @@ export async function portfolio(
   return 0
 }
 
-interface Output {
-  readonly format: Format
-  /** The file to write; stdout where there is none. */
-  readonly out: string | undefined
-  /** The folder that was named for it, which is made where it is missing. */
-  readonly folder: string | null
-}
-
-/** The format, and the file: a folder gets a page with the name that web servers show first. */
-function chosenOutput(flags: ReportOptions): Output {
+/**
+ * The format, and the file to write, or stdout. A folder that is named for it gets a page with the name that web servers show first, and is made
+ * where it is missing.
+ */
+function chosenOutput(flags: ReportOptions) {
   const { out } = flags
   const isPlain = flags.format === undefined && flags.json !== true
   if (out !== undefined && namesFolder(out) && (isPlain || flags.format === 'html'))
-    return { format: 'html', out: join(out, 'index.html'), folder: out }
+    return { format: 'html' as const, out: join(out, 'index.html'), folder: out }
   const format = chosenFormat(flags, formats)
   if (format === 'html' && out === undefined)
     throw new UsageError(
@@ -190,7 +185,7 @@ async function writeRows(
     readonly status: StatusDocument
     readonly now: number
   },
-  { format, out, csv }: Omit<Output, 'folder'> & { readonly csv: CsvStyle },
+  { format, out, csv }: Omit<ReturnType<typeof chosenOutput>, 'folder'> & { readonly csv: CsvStyle },
   terminal: Terminal,
 ): Promise<void> {
   const ofAll = status.problems.filter(({ job }) => job === null)

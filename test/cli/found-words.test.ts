@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matchedPart, places, soughtText, wantedWords } from '../../src/arrive/find/find.ts'
+import { matchedPart, places, soughtText, wantedWords } from '../../src/cli/commands/report/find.ts'
 import { UsageError } from '../../src/model/errors.ts'
 
 const all = (text: string) => soughtText(text, places)
