@@ -39,7 +39,7 @@ function fill<E extends Element>(element: E, given: Attributes | string, childre
   return element
 }
 
-function setAll(element: Element, { on, ...attributes }: Attributes): void {
+export function setAll(element: Element, { on, ...attributes }: Attributes): void {
   for (const name in attributes) {
     const value = attributes[name]
     if (value !== null && value !== undefined && value !== false)

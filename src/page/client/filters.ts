@@ -222,10 +222,11 @@ export interface ReaderPlace {
 
 /** The place that an address names; what does not exist is left out. A section alone, as in `#pages`, is a place, too. */
 export function placeIn(hash: string, data: PageData): ReaderPlace {
-  const given = new URLSearchParams(hash.replace(/^#/, ''))
-  const section = given.get('section') ?? hash.replace(/^#/, '')
+  const named = hash.replace(/^#/, '')
+  const given = new URLSearchParams(named)
+  const section = given.get('section') ?? named
   return {
-    filters: filtersIn(hash, data),
+    filters: filtersIn(named, data),
     keyword: keywordIn(given, data.history.keywords),
     section: sectionIds.find((id) => id === section) ?? null,
   }

@@ -215,13 +215,9 @@ function leadOf(view: View): string {
   const { movement } = filters
   const counted = ofFirstPart(statuses, parts)
   const ofPart = counted.length < statuses.length ? ` (${partLabel(parts[0] as Part, say)})` : ''
+  const group = movement === '' ? '' : `${movementLabel(movement as MovementGroup)}${ofPart}`
   return [
-    movement !== '' &&
-      say.header.onlyGroup(
-        listed.length,
-        counted.length,
-        `${movementLabel(movement as MovementGroup)}${ofPart}`,
-      ),
+    group !== '' && say.header.onlyGroup(listed.length, counted.length, group),
     last !== undefined && say.header.rankOn(say.longDay(last), comparedText(view)),
     removed > 0 && say.header.notShown(removed),
   ]

@@ -1,5 +1,5 @@
 import type { ReportNote } from '../../../model/settings.ts'
-import { ariaHidden, html, isPrinted, linkTo, onWidth, svg } from '../dom.ts'
+import { ariaHidden, html, isPrinted, linkTo, onWidth, setAll, svg } from '../dom.ts'
 import { say } from '../text.ts'
 
 /** A chart over days that is as wide as its place on the page. */
@@ -133,12 +133,10 @@ export function chartFrame({
   let at: number | null = null
   onWidth(box, (width) => {
     const high = isPrinted() ? Math.min(height, mostPaperHeight) : height
-    drawing.setAttribute('width', String(width))
-    drawing.setAttribute('height', String(high))
-    drawing.setAttribute('viewBox', `0 0 ${width} ${high}`)
+    setAll(drawing, { width, height: high, viewBox: `0 0 ${width} ${high}` })
     const drawn = draw(width, high)
     axis = drawn.axis
-    cursor.setAttribute('y2', String(drawn.bottom))
+    setAll(cursor, { y2: drawn.bottom })
     drawing.replaceChildren(...drawn.marks, cursor)
     hide()
   })
@@ -168,8 +166,7 @@ export function chartFrame({
     if (axis === null || day === at) return
     at = day
     const x = axis.x(day)
-    for (const end of ['x1', 'x2']) cursor.setAttribute(end, String(x))
-    cursor.setAttribute('visibility', 'visible')
+    setAll(cursor, { x1: x, x2: x, visibility: 'visible' })
     tipBox.replaceChildren(
       html('p', '', say.longDay(days[day] as string)),
       html('dl', '', ...tip(day).map(tipRow)),
@@ -184,7 +181,7 @@ export function chartFrame({
   function hide(): void {
     at = null
     tipBox.hidden = true
-    cursor.setAttribute('visibility', 'hidden')
+    setAll(cursor, { visibility: 'hidden' })
   }
 }
 
