@@ -101,6 +101,8 @@ function churn(db: Database.Database): string {
 /** Bytes per result of the obvious schema: a row holds all that is known of a result, and an index finds it. */
 function naiveBytes(db: Database.Database, path: string): number {
   db.prepare('ATTACH ? AS naive').run(path)
+  // With pages of another size, dbstat would count them as large as ours.
+  db.pragma(`naive.page_size = ${db.pragma('page_size', { simple: true })}`)
   db.exec(`CREATE TABLE naive.results (id INTEGER PRIMARY KEY, query TEXT, operation TEXT, gl TEXT, hl TEXT, fetched_at TEXT,
     page INTEGER, rank INTEGER, position INTEGER, title TEXT, link TEXT, domain TEXT, source TEXT, snippet TEXT,
     displayed_link TEXT, snippet_matched TEXT)`)
