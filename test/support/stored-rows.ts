@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { bodyReader, type StoredBodyRow } from '../../src/store/sqlite/ledger/bodies.ts'
+import { bodyReader, type StoredBodyRow } from '../../src/store/sqlite/ledger/calls.ts'
 
 /** Rows of a database as another program sees them; none while there is no database. */
 export function query<T>(path: string, sql: string, ...values: readonly unknown[]): readonly T[] {

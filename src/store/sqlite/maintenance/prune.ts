@@ -4,7 +4,7 @@ import { and, type Column, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
-import { bodyBytes } from '../ledger/bodies.ts'
+import { bodyBytes } from '../ledger/calls.ts'
 import { hasTextIndex } from '../rankings/found.ts'
 import {
   answers,

@@ -8,8 +8,7 @@ import type { ReadAnswer } from '../../journal.ts'
 import { namedTargets, type StoreCache, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each, lazy, once } from '../connection/statements.ts'
-import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/bodies.ts'
-import { markUnusable } from '../ledger/calls.ts'
+import { bodyReader, markUnusable, type StoredBodyRow, storedBody } from '../ledger/calls.ts'
 import { forgetCountsOf, recordUnknown, unobserved } from '../rankings/observations.ts'
 import {
   answers,
