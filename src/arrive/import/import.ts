@@ -47,9 +47,9 @@ export async function importFiles(call: ImportCall) {
         continue
       }
       using file = opened
-      const found = format ?? formatFor(file, call)
+      const found = format === null ? formatFor(file, call) : canRead(format, file) ? format : null
       if (found === null) {
-        if (isOne) throw unrecognised(file)
+        if (isOne) throw format === null ? unrecognised(file) : ofOtherFormat(file, format)
         strangers.push(name)
         continue
       }
@@ -77,6 +77,19 @@ function formatFor(file: ForeignFile, { options }: ImportCall): ForeignFormat | 
   return options.columns.size > 0 && file.tables === null
     ? tableFormat
     : (formats.find((format) => format.recognise(file)) ?? null)
+}
+
+/** Those that can read more than they recognise. */
+const lenient = new Set(['serposcope', 'bisibility', 'table'])
+
+function canRead({ name, recognise }: ForeignFormat, file: ForeignFile): boolean {
+  return lenient.has(name) || recognise(file)
+}
+
+function ofOtherFormat({ name }: ForeignFile, { name: format, title }: ForeignFormat): UsageError {
+  return new UsageError(
+    `${name} is not of the format ${format} (${title}). Leave --as out: the file is recognised, or its first line is shown`,
+  )
 }
 
 function unrecognised(file: ForeignFile): UsageError {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { importFiles } from '../../../src/arrive/import/import.ts'
+import { formats, importFiles } from '../../../src/arrive/import/import.ts'
 import { zipOf } from '../../support/zip.ts'
 
 let folder = ''
@@ -26,10 +26,10 @@ function tables(name: string, ...statements: readonly string[]): string {
 }
 
 /** What a file says: what was left out, and each row as `keyword site day state rank`. */
-async function told(path: string, target: string | null = null) {
+async function told(path: string, target: string | null = null, as: string | null = null) {
   const { rows, summary } = await importFiles({
     path,
-    as: null,
+    as,
     options: { target, day: null, order: null, columns: new Map() },
     job: null,
     now: Date.UTC(2026, 10, 26),
@@ -234,6 +234,13 @@ describe('what is no file to read is refused in one sentence', () => {
       exitCode: 2,
       message: expect.stringContaining(wanted),
     })
+  })
+
+  test.each(formats.map(({ name }) => name))('a table of something else as %s', async (format) => {
+    const other = put('other.csv', 'a,b\n1,2\n')
+    const database = tables(`other-${format}.sqlite`, 'CREATE TABLE other (a, b)')
+    for (const path of [other, database])
+      await expect(told(path, 'acme.com', format)).rejects.toMatchObject({ exitCode: 2 })
   })
 
   test.skipIf(process.platform === 'win32')('what has no end', async () => {
