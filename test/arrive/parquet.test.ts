@@ -210,6 +210,19 @@ describe('a file that cannot be read ends in one sentence, and nothing is stored
   })
 
   test.each([
+    ['nothing', [0]],
+    ['a size that is no number', [0x31, 0]],
+    ['a size that is a fraction', [0x37, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f, 0]],
+    ['a size that is a text', [0x38, 4, 9, 9, 9, 9, 0]],
+  ])('with %s in the place of a page', async (_, header) => {
+    const whole = await readFile(await written(table(9_000), 'COMPRESSION uncompressed'))
+    const path = join(folder, 'header.parquet')
+    whole.set(header, 4)
+    await writeFile(path, whole)
+    expect(await refused(path)).toContain('is cut or damaged: it is no whole Parquet file')
+  })
+
+  test.each([
     [
       'a day that is missing',
       { data_date: `CASE WHEN i = 70 THEN NULL ELSE DATE '2026-10-01' END` },

@@ -226,12 +226,14 @@ function wordOf(value: unknown): string {
 }
 
 const mostPageBytes = 1 << 30
+/** What a damaged file says of itself may be anything. */
+const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0
 
 /** Gives a buffer that is used again for each page. */
 function pageRoom() {
   let all = Buffer.alloc(0)
   return (size: number): Buffer => {
-    if (size < 0 || size > mostPageBytes) throw new Error(`a page of ${size} bytes`)
+    if (!(isCount(size) && size <= mostPageBytes)) throw new Error(`a page of ${size} bytes`)
     if (all.length < size) all = Buffer.alloc(size)
     return all.subarray(0, size)
   }
@@ -309,7 +311,7 @@ function columnReader(
   let [first, end] = [0, 0]
 
   const bytesAt = async (from: number, size: number): Promise<Buffer> => {
-    if (from + size > chunkEnd) throw new Error('the column ends within a page')
+    if (!isCount(from) || from + size > chunkEnd) throw new Error('the column ends within a page')
     const bytes = readRoom(size)
     const { bytesRead } = await file.read(bytes, 0, size, from)
     if (bytesRead < size) throw new Error('the file ends within a page')
@@ -400,6 +402,7 @@ function columnReader(
   }
 
   const readDictionary = (bytes: Buffer, count: number): void => {
+    if (!(isCount(count) && count <= bytes.length * 8)) throw new Error('a dictionary without its values')
     const read = plainReader(bytes, count)
     dictionary = Float64Array.from({ length: count }, read)
   }
@@ -446,7 +449,7 @@ function columnReader(
           isOptional ? plain.subarray(4, start) : null,
         )
       }
-      if (left < 0 || end + left > rowsOfGroup) throw new Error('a page with more rows than its group')
+      if (!isCount(left) || end + left > rowsOfGroup) throw new Error('a page with more rows than its group')
     }
   }
 
