@@ -26,7 +26,7 @@ import {
 const growing: readonly string[] = ['calls', 'answers', 'task_ends', 'spending', 'chunks']
 const keyHash = 'key of a long life'
 
-/** As after a long life: twenty runs of fifty chunks, with a hundred calls each, and nothing that is still open. */
+/** As after a long life: twenty runs of fifty chunks, with twenty-five calls each, and nothing that is still open. */
 async function fill({ sql }: TestJournal): Promise<void> {
   for (const table of growing) await sql(`ALTER TABLE rankline.${table} SET (autovacuum_enabled = false)`)
   await sql(
@@ -38,7 +38,7 @@ async function fill({ sql }: TestJournal): Promise<void> {
   await sql(
     `INSERT INTO rankline.chunks (run_id, key_hash, state, added_with, place, priority, tags, encoding, body, queries, most_credits, least_credits)
     SELECT md5('run ' || run)::uuid, $1, 'done', gen_random_uuid(), place, 0, '{}', 'plain', 'body',
-      ARRAY(SELECT decode(md5(run || ' ' || place || ' ' || query), 'hex') FROM generate_series(1, 100) AS query), 100, 1
+      ARRAY(SELECT decode(md5(run || ' ' || place || ' ' || query), 'hex') FROM generate_series(1, 25) AS query), 100, 1
     FROM generate_series(1, 20) AS run, generate_series(1, 50) AS place`,
     keyHash,
   )
@@ -75,7 +75,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** More rows of a table than a statement for a chunk has to do with: a table has a hundred thousand, or some thousand. */
+/** More rows of a table than a statement for a chunk has to do with: a table has twenty-five thousand, or some thousand. */
 const manyRows = 500
 
 /** Rows of each table that grows which this transaction has read. */
