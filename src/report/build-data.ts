@@ -1,4 +1,5 @@
 import { groupedBy } from '../model/maps.ts'
+import { featureBits, type SerpFeature } from '../model/result.ts'
 import { addDays } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type {
@@ -16,7 +17,7 @@ import {
   type PageData,
   type PageSerp,
 } from './data.ts'
-import { featureHistory } from './history/feature-history.ts'
+import { changesOf, type KeywordFeatures, stateOf } from './history/features.ts'
 import { baselineOrder } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import { type RequestedPeriod, reportPeriod } from './history/period.ts'
@@ -362,4 +363,43 @@ export function* serpDaysOf(
   const always = new Set(daysIn(wanted))
   for (const day of [...new Set([...always, ...daysIn(further)])].sort((a, b) => a - b))
     yield { day, isOffered: !always.has(day) }
+}
+
+/** The features of every keyword whose answers tell of some. Of two runs on one day the later one counts. */
+export function featureHistory({
+  days,
+  keywords,
+  queryIds,
+  runs,
+  store,
+  featuresOf,
+}: {
+  readonly days: readonly string[]
+  readonly keywords: readonly Keyword[]
+  /** Numbers of the queries that stand in `keywords`, place by place. */
+  readonly queryIds: readonly number[]
+  readonly runs: readonly { readonly id: number; readonly date: string }[]
+  readonly store: Pick<Store, 'featuresIn'>
+  readonly featuresOf: (operation: string) => readonly SerpFeature[]
+}) {
+  const knownOf = new Map(
+    queryIds.map((id, keyword) => [id, featureBits(featuresOf(keywords[keyword]?.operation ?? ''))]),
+  )
+  const dayOf = new Map(days.map((date, day) => [date, day]))
+  const states = new Map<number, number[]>()
+  for (const { id, date } of runs.toSorted((a, b) => a.id - b.id)) {
+    const day = dayOf.get(date)
+    if (day === undefined) continue
+    for (const [query, found] of store.featuresIn(id)) {
+      const known = knownOf.get(query) ?? 0
+      if (known === 0) continue
+      const own = states.get(query) ?? Array<number>(days.length).fill(0)
+      states.set(query, own)
+      own[day] = stateOf(known, found)
+    }
+  }
+  return queryIds.flatMap((query, keyword): readonly KeywordFeatures[] => {
+    const own = states.get(query)
+    return own === undefined ? [] : [{ keyword, changes: changesOf(own) }]
+  })
 }

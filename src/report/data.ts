@@ -106,10 +106,13 @@ export function keepKeywords(data: PageData, isWanted: (keyword: number) => bool
 
 /** Lists of what belongs to keywords. */
 type KeywordLists = Pick<PageData, 'serps' | 'citations' | 'features'>
-type Cut = { readonly [name in keyof KeywordLists]: (all: KeywordLists[name]) => KeywordLists[name] }
 
 /** The lists are long, and the first screen shows nothing of most of them, so each is cut when it is read. */
-function cutPage({ history, runs }: Pick<PageData, 'history' | 'runs'>, whole: PageData, cut: Cut): PageData {
+function cutPage(
+  { history, runs }: Pick<PageData, 'history' | 'runs'>,
+  whole: PageData,
+  cut: { readonly [name in keyof KeywordLists]: (all: KeywordLists[name]) => KeywordLists[name] },
+): PageData {
   const { period, compare, requestedPeriod, presentation, measure, texts, sites, links } = whole
   const serps = once(() => cut.serps(whole.serps))
   const citations = once(() => cut.citations(whole.citations))

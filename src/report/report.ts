@@ -24,13 +24,9 @@ export interface WholeReport {
   readonly runs: readonly RunQuality[]
 }
 
-/** A report with what AI answers cite. */
-export interface ReportWithCitations extends WholeReport {
+/** A report with what AI answers cite, and the first results of the latest and the compared day. */
+export interface ReportWithSerps extends WholeReport {
   readonly citations: readonly Citation[]
-}
-
-/** A report with the first results of the latest and the compared day. */
-export interface ReportWithSerps extends ReportWithCitations {
   readonly serps: Pick<PageData, 'serps' | 'texts' | 'links' | 'sites'>
 }
 

@@ -2,7 +2,7 @@ import type { Target } from '../../model/job.ts'
 import { pageAddress } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/sqlite/rankings/serps.ts'
-import { missingPages, type PageStatus, pageStatuses } from '../explain/pages.ts'
+import { missingPages, type PageStatus, pageStatuses } from '../explain/explain.ts'
 import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
 import { turnoverDepth, turnoverOfPages } from '../metrics/serps.ts'
 

@@ -23,16 +23,17 @@ export async function presentationSettings(
   return file ?? (await store.latestRun(job))?.settings ?? { report: null, views: null, notes: null }
 }
 
-export interface PresentationRequest {
-  readonly audience?: Audience
-  /** A Markdown file. */
-  readonly comment?: string | undefined
-}
-
 /** How the report of a job looks. Reads the logo and the comment; throws a sentence where one cannot be used. */
 export async function presentationOf(
   { report, views, notes }: PresentationSettings,
-  { audience = 'team', comment }: PresentationRequest = {},
+  {
+    audience = 'team',
+    comment,
+  }: {
+    readonly audience?: Audience
+    /** A Markdown file. */
+    readonly comment?: string | undefined
+  } = {},
 ): Promise<Presentation> {
   const { title = null, client = null, agency = null, footer = null } = report ?? {}
   const { logo = null, accent = null, language = null } = report ?? {}

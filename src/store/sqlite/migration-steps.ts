@@ -88,14 +88,15 @@ function has(db: Database, table: RunTable, run: number, query: number): boolean
   return db.prepare(`SELECT 1 FROM ${table} WHERE run_id = ? AND query_id = ?`).get(run, query) !== undefined
 }
 
-interface Move {
-  readonly table: RunTable
-  readonly run: number
-  readonly from: number
-  readonly to: number
-}
-
-function move(db: Database, { table, run, from, to }: Move): void {
+function move(
+  db: Database,
+  {
+    table,
+    run,
+    from,
+    to,
+  }: { readonly table: RunTable; readonly run: number; readonly from: number; readonly to: number },
+): void {
   db.prepare(`UPDATE ${table} SET query_id = ? WHERE run_id = ? AND query_id = ?`).run(to, run, from)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { importedHistory } from '../../../src/report/history/imported-history.ts'
+import { importedHistory } from '../../../src/report/requests/rank-report.ts'
 
 const keyword = (query: string, params = {}, kind = 'organic') => ({
   query,

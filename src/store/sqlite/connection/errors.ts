@@ -11,15 +11,13 @@ import {
 import Database from 'better-sqlite3'
 import { describeLimit, RanklineError, tryAgainExitCode, UsageError } from '../../../model/errors.ts'
 
-interface Trouble {
+const sqliteErrors: readonly {
   /** How SQLite's name of the error begins. */
   readonly code: string
   readonly message: string
   /** The disk, not a setting, is to blame. */
   readonly passes?: true
-}
-
-const sqliteErrors: readonly Trouble[] = [
+}[] = [
   { code: 'SQLITE_NOTADB', message: 'is not a SQLite database. Name another file with --db' },
   {
     code: 'SQLITE_CORRUPT',

@@ -15,15 +15,6 @@ import {
   importedSeries as series,
 } from './schema.ts'
 
-/** Which rows; an absent field is no condition. */
-interface ImportedFilter {
-  readonly job?: string
-  readonly query?: string
-  /** Days: from (inclusive), until (exclusive). */
-  readonly from?: string
-  readonly until?: string
-}
-
 interface ImportedSearchRow extends Omit<ImportedSearch, 'ids' | 'tags'> {
   readonly ids: string
   readonly tags: string
@@ -120,7 +111,18 @@ export function importReads(db: Database) {
     *importedRows(
       view: 'imported_rankings' | 'imported_answers',
       columns: readonly string[],
-      { job, query, from, until }: ImportedFilter,
+      {
+        job,
+        query,
+        from,
+        until,
+      }: {
+        readonly job?: string
+        readonly query?: string
+        /** Days: from (inclusive), until (exclusive). */
+        readonly from?: string
+        readonly until?: string
+      },
     ): Iterable<readonly Cell[]> {
       const [table, key, order] =
         view === 'imported_rankings'

@@ -3,7 +3,7 @@ import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { sanitize } from '../../../../src/output/terminal.ts'
-import { mdLink, mdTable, mdText } from '../../../../src/report/formats/markdown/text.ts'
+import { mdLink, mdTable, mdText } from '../../../../src/report/formats/markdown/document.ts'
 import { anyText } from '../../../api/any-text.ts'
 import { testTable } from '../../../support/test-table.ts'
 
