@@ -13,10 +13,7 @@ export interface CsvRecord {
 }
 
 /** A record as text. */
-export interface TextRow {
-  readonly cells: readonly string[]
-  readonly line: number
-}
+export type TextRow = ReturnType<typeof textRow>
 
 const [quote, feed, back] = [34, 10, 13]
 const mostCells = 16_384
@@ -30,7 +27,7 @@ export function cellText({ bytes, starts, ends, doubled }: CsvRecord, cell: numb
 }
 
 /** All cells of a record. */
-export function textRow(record: CsvRecord): TextRow {
+export function textRow(record: CsvRecord) {
   return {
     cells: Array.from({ length: record.cells }, (_, cell) => cellText(record, cell)),
     line: record.line,

@@ -69,16 +69,14 @@ export function layoutOf(columns: readonly string[]): ClickLayout | null {
 /** What a table of the UI export is about, by its shape alone: its words are in the language of the account. */
 export interface UiTable {
   readonly about: 'date' | 'page' | 'other'
-  readonly rows: readonly UiRow[]
-}
-
-interface UiRow {
-  readonly label: string
-  readonly clicks: number
-  readonly impressions: number
-  /** Average, from 1 on. */
-  readonly position: number
-  readonly line: number
+  readonly rows: readonly {
+    readonly label: string
+    readonly clicks: number
+    readonly impressions: number
+    /** Average, from 1 on. */
+    readonly position: number
+    readonly line: number
+  }[]
 }
 
 const isDayText = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
@@ -102,7 +100,7 @@ function decimalOf(text: string): number | null {
 export function uiTable(
   rows: readonly TextRow[],
 ): UiTable | null | { readonly line: number; readonly mistake: string } {
-  const read: UiRow[] = []
+  const read: UiTable['rows'][number][] = []
   for (const { cells, line } of rows) {
     const [label = '', clicks = '', impressions = '', rate = '', position = ''] = cells.map((cell) =>
       cell.trim(),

@@ -1,6 +1,5 @@
 import type { Target } from '../../model/job.ts'
 import { isInMarket, marketDistance } from '../../model/query.ts'
-import type { ObservationState } from '../../model/result.ts'
 import { dayMs, latestKnown } from '../../model/time.ts'
 import { pageAddress } from '../../model/url.ts'
 import { groupKeywords } from '../../rank/grouping.ts'
@@ -202,11 +201,7 @@ interface ClusterKeyword
   readonly own: Place | null
 }
 
-export interface Place {
-  readonly state: ObservationState
-  readonly rank: number | null
-  readonly url: string | null
-}
+export type Place = Pick<MarketKeyword['targets'][number], 'state' | 'rank' | 'url'>
 
 export type Clustering = ReturnType<typeof clustersOf>
 

@@ -6,14 +6,7 @@ import type { ForeignFile, ForeignFormat, ImportOptions } from './format.ts'
 import { readDay, readLink, readRank, siteOf, tagReader, volumeIn } from './values.ts'
 
 /** A table with a header, below whatever stands above it. */
-export interface ForeignTable {
-  /** The names of its columns, as they are written. */
-  readonly header: readonly string[]
-  /** The place of the column of one of these names, whatever their case; -1 where there is none. */
-  readonly column: (...names: readonly string[]) => number
-  /** Gives each row below the header to a function. It is one object, of each row in turn. */
-  readonly eachRow: (take: (row: ForeignRow) => void) => Promise<void>
-}
+export type ForeignTable = NonNullable<ReturnType<typeof tableIn>>
 
 /** A row of a table. Cells are trimmed. */
 interface ForeignRow {
@@ -27,20 +20,20 @@ interface ForeignRow {
 }
 
 /** The table of a file whose header is the first row that this says of; null where there is none in its first lines. */
-export function tableIn(
-  file: ForeignFile,
-  isHeader: (names: ReadonlySet<string>) => boolean,
-): ForeignTable | null {
+export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>) => boolean) {
   const header = file.headRows.find(({ cells }) => isHeader(new Set(cells.map(nameOf))))
   if (header === undefined) return null
   const names = header.cells.map(nameOf)
   return {
+    /** The names of its columns, as they are written. */
     header: header.cells,
-    column: (...wanted) => {
+    /** The place of the column of one of these names, whatever their case; -1 where there is none. */
+    column: (...wanted: readonly string[]): number => {
       const found = wanted.map((name) => names.indexOf(name)).filter((index) => index >= 0)
       return found[0] ?? -1
     },
-    eachRow: async (take) => {
+    /** Gives each row below the header to a function. It is one object, of each row in turn. */
+    eachRow: async (take: (row: ForeignRow) => void): Promise<void> => {
       const reader = rowReader(file)
       await readCsv(file, file.separator, (record) => {
         if (record.line <= header.line) return

@@ -1,6 +1,7 @@
 import type { AlertKind, AlertRule } from '../../model/settings.ts'
 import { pageAddress } from '../../model/url.ts'
 import type { StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
+import type { QueryOfRun } from '../../store/sqlite/unattended/observations.ts'
 
 // Alert rules judge plain values, which are read from the store once per run.
 
@@ -16,23 +17,11 @@ export interface AnsweredObservation {
   readonly link: number | null
 }
 
-export interface WatchedQuery {
-  readonly id: number
-  /** Hexadecimal. */
-  readonly key: string
-  readonly text: string
+export type WatchedQuery = QueryOfRun & {
   /** Parameters that tell it apart from another query of the same text; empty where there is none. */
   readonly variant: string
-  readonly tags: readonly string[]
-  readonly operation: string
   /** As in `en-us Austin`; empty where it names none. */
   readonly locale: string
-  readonly params: Readonly<Record<string, string | number>>
-  readonly labels: Readonly<Record<string, string>>
-  /** The page that is meant to rank. */
-  readonly url: string | null
-  /** Searches a month. */
-  readonly volume: number | null
   /** Its answers cite pages, and do not rank them. */
   readonly cites: boolean
 }
