@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logoAddress } from '../../../src/report/presentation/logo.ts'
+import { logoAddress } from '../../../src/report/requests/presentation.ts'
 import { testTable } from '../../support/test-table.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
