@@ -57,13 +57,18 @@ function quickPlace(): string {
 
 /** The long tests that take longest begin first, and the pages, which share a browser within a file: what begins last is quick. */
 const waiting = [
-  'long/faults',
-  'long/machines',
-  'long/kills',
-  'long/refusals',
   'long/scheduled-year',
+  'long/faults',
+  'long/kills',
+  'long/machines',
+  'long/refusals',
+  'long/cron',
+  'long/fortnight',
   'long/scheduler-kills',
   'page',
+  'cli/breaker',
+  'cli/machines',
+  'cli/async-jobs',
 ]
 
 class WaitingFirst extends BaseSequencer {
