@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 import type { Cells, ColumnType, RowOptions } from './formats/format.ts'
+import { textWidth } from './terminal.ts'
 
 /** A sheet; its rows are read one by one. */
 export interface Sheet {
@@ -290,10 +291,7 @@ function rowXml(
   return `${row}</row>`
 }
 
-function isParagraph(
-  cells: SheetCells,
-): cells is readonly [{ readonly value: string; readonly style: 'paragraph' }] {
-  const [first] = cells
+function isParagraph([first]: SheetCells): boolean {
   return typeof first === 'object' && first?.style === 'paragraph'
 }
 
@@ -304,8 +302,8 @@ const lineHeight = 15
 function linesOf(cells: SheetCells, columns: readonly SheetColumn[]): number {
   const whole = columns.reduce((sum, { width }) => sum + width, 0)
   const lines = cells.map((cell, index) => {
-    if (typeof cell === 'string') return cell.length / (columns[index]?.width ?? whole)
-    return typeof cell === 'object' && cell?.style === 'paragraph' ? String(cell.value).length / whole : 1
+    if (typeof cell === 'string') return textWidth(cell) / (columns[index]?.width ?? whole)
+    return typeof cell === 'object' && cell?.style === 'paragraph' ? textWidth(String(cell.value)) / whole : 1
   })
   return Math.ceil(Math.max(1, ...lines))
 }

@@ -53,8 +53,8 @@ type PackedSeries = readonly [
 ]
 
 /**
- * The content of the HTML report as it stands in the file: nothing stands there twice, and names of fields not in every row. Most
- * results stay from day to day.
+ * The content of the HTML report as it stands in the file: series, results and links without names of fields, each result and host
+ * once. The rest is as it is, for the file is compressed. Most results stay from day to day.
  */
 export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs'> {
   readonly history: Omit<RankHistory, 'series' | 'links'> & {
@@ -105,8 +105,8 @@ export function packed(page: PageContent): PackedPage {
   }
 }
 
-export function unpacked({ addresses: _, results, ...packed }: PackedPage): PageData {
-  const { serps, history, links, runs = [], ...page } = packed
+export function unpacked({ addresses: _, results, ...stored }: PackedPage): PageData {
+  const { serps, history, links, runs = [], ...page } = stored
   return {
     ...page,
     history: {

@@ -9,10 +9,11 @@ test('a damaged database is refused before anything is sent', async () => {
   await place.call(['run', job])
   const path = join(place.folder, 'data/rankline.db')
   const before = sandbox.ledger.requests.length
+  const [{ page_size: pageSize } = { page_size: 0 }] = place.sql<{ page_size: number }>('PRAGMA page_size')
   const file = openSync(path, 'r+')
   // Pages in the middle, their headers included.
-  for (let page = 20; page < statSync(path).size / 4096 - 1; page += 7)
-    writeSync(file, Buffer.alloc(4096, 0x5a), 0, 4096, page * 4096)
+  for (let page = 10; page < statSync(path).size / pageSize - 1; page += 4)
+    writeSync(file, Buffer.alloc(pageSize, 0x5a), 0, pageSize, page * pageSize)
   closeSync(file)
 
   const { code, stderr } = await place.call(['run', job])

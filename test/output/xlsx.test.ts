@@ -106,7 +106,8 @@ describe('a sheet', () => {
     expect(sheet).toContain('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>')
     expect(sheet).toContain('<col min="1" max="1" width="30" customWidth="1"/>')
     expect(sheet).toContain('<c r="A1" s="1" t="inlineStr">')
-    expect(sheet).toContain('<autoFilter ref="A1:E2"/><pageSetup orientation="landscape" fitToWidth="1"')
+    const onPaper = '<pageSetup orientation="landscape" fitToWidth="1" fitToHeight="0"/>'
+    expect(sheet).toContain(`<autoFilter ref="A1:E2"/>${onPaper}</worksheet>`)
     expect(sheet).toContain('<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>')
     expect(sheet.match(/<c r="[B-E]2" s="(\d)"/g)?.map((one) => one.at(-2))).toEqual(['2', '3', '4'])
     expect(sheet).not.toContain('<f>')
@@ -121,20 +122,28 @@ describe('a sheet', () => {
       [{ value: 'x'.repeat(61), style: 'paragraph' }],
       ['short', 'y'.repeat(41)],
       ['sum', { value: -1234, style: 'signed' }],
+      // Wide characters take two places each.
+      [null, '机'.repeat(11)],
     ]
     const bytes = await bytesOf([{ name: 'first', isText: true, columns: prose, rows }])
-    const sheet = (await unzipped(bytes))('xl/worksheets/sheet1.xml')
+    const file = await unzipped(bytes)
+    const sheet = file('xl/worksheets/sheet1.xml')
 
+    expect(sheet).toContain('<c r="B3" s="12"><v>-1234</v></c>')
+    expect(file('xl/styles.xml').match(/<xf .*?(?=<xf |<\/cellXfs>)/g)?.[13]).toContain('numFmtId="166"')
+    expect(file('xl/styles.xml')).toContain('numFmtId="166" formatCode="&quot;+&quot;#,##0__;')
     expect(sheet).toContain('<mergeCells count="1"><mergeCell ref="A1:B1"/></mergeCells>')
     expect(sheet.match(/<row [^>]*>/g)).toEqual([
       '<row r="1" ht="45" customHeight="1">',
       '<row r="2" ht="45" customHeight="1">',
       '<row r="3">',
+      '<row r="4" ht="30" customHeight="1">',
     ])
     expect((await read(bytes))[0]?.[1]).toEqual([
       ['x'.repeat(61), null],
       ['short', 'y'.repeat(41)],
       ['sum', -1234],
+      [null, '机'.repeat(11)],
     ])
   })
 

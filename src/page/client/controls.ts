@@ -73,7 +73,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   const reset = button('quiet', clear, {}, words.reset)
   const shown = html('bdi')
   const line = button('shown', toggle, { 'aria-expanded': 'false', 'aria-controls': 'filters' }, shown)
-  const useful = [tags, ...Object.values(selects)].filter(({ length }) => length > 2)
+  const useful = [tags, ...Object.values(selects)].filter(({ options }) => options.length > 2)
   const fields = html(
     'div',
     { class: 'filters', id: 'filters', hidden: true },
@@ -359,7 +359,7 @@ function inputField(name: string, label: string, attributes: Attributes): HTMLIn
   return labelled(label, html('input', { id: `choose-${name}`, ...attributes }))
 }
 
-/** A control in a box, below its name. */
+/** Puts a control in a box of its own, below its name; gives the control back. */
 function labelled<Control extends HTMLElement>(label: string, control: Control): Control {
   html('div', `field ${control.id}`, html('label', { for: control.id }, label), control)
   return control

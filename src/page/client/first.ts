@@ -50,8 +50,8 @@ export function firstBlocks(all: View, view: View, opening: Opening, standIn: El
   const pair = html('div', 'pair')
   const steps = [
     () => sentences.replaceWith(sentenceList(view, told(), opening)),
-    () => pair.append(history.days.length > 1 ? moved(view, told(), opening.open) : ''),
-    () => pair.append(all.target.own ? next(told(), opening.open) : ''),
+    () => history.days.length > 1 && pair.append(moved(view, told(), opening.open)),
+    () => all.target.own && pair.append(next(told(), opening.open)),
   ]
   const cards = html('div', 'cards', ...figures.map((one) => cardOf(one, view)))
   const element = section(head, html('div', 'first', sentences, chart.element), cards)

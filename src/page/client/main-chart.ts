@@ -199,8 +199,8 @@ export function mainChart(view: View, own: readonly DailyFigures[], choice: Figu
     })
     body.replaceChildren(chart)
     const incomplete = own.filter(({ isPartial }) => isPartial).length
-    const left = incomplete === 0 ? '' : html('p', 'key', say.charts.incomplete(incomplete))
-    below.replaceChildren(left, notesList(events) ?? '')
+    const incompleteNote = incomplete === 0 ? '' : html('p', 'key', say.charts.incomplete(incomplete))
+    below.replaceChildren(incompleteNote, notesList(events) ?? '')
   }
 
   /** The targets that have values, and what was imported of the chosen one. */

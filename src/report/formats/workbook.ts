@@ -160,7 +160,7 @@ function firstSheet(
       figure(say.shortDay(date)),
     ]),
   )
-  const widths = [40, 20, 18, 62]
+  const widths = [40, 28, 18, 58]
   return {
     name: say.email.inShort,
     isText: true,

@@ -110,19 +110,19 @@ async function contentOf(file: string, what: string, fix: string): Promise<Buffe
 }
 
 /** A logo stands in every copy of a report. */
-const mostBytes = 500_000
+const mostLogoBytes = 500_000
 
 const pngSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
 /** Elements that run, load or embed something, whatever their prefix is. */
-const active =
+const activeElement =
   /<(?:[\w.-]+:)?(script|foreignObject|iframe|object|embed|audio|video|canvas|a|handler|listener|set|animate\w*)(?=[\s/>])/i
-const handler = /[\s"'/](on[a-z]+)\s*=/i
-const address =
+const handlerAttribute = /[\s"'/](on[a-z]+)\s*=/i
+const addressAttribute =
   /[\s"'/](?:[\w.-]+:)?(?:href|src|srcset|data|action)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi
 const cssAddress = /url\(\s*["']?([^"')]*)/gi
 /** What an address may be: a part of the same file, or a picture in it. */
-const inside = /^\s*(#|data:image\/(png|jpeg|gif|webp);base64,)/i
+const allowedAddress = /^\s*(#|data:image\/(png|jpeg|gif|webp);base64,)/i
 
 /**
  * A PNG or SVG file as a `data:` address.
@@ -131,7 +131,7 @@ const inside = /^\s*(#|data:image\/(png|jpeg|gif|webp);base64,)/i
  * is refused all the same, not mended: what is left of it would not be the logo.
  */
 export function logoAddress(bytes: Uint8Array): ReadResult<string> {
-  if (bytes.length > mostBytes)
+  if (bytes.length > mostLogoBytes)
     return {
       message: `has ${Math.ceil(bytes.length / 1000)} kB`,
       fix: 'make it smaller: 500 kB at most go into every report',
@@ -184,18 +184,20 @@ function svgText(bytes: Uint8Array): string | null {
 
 /** What an SVG has that could run or load something; null if there is nothing. */
 function harmIn(text: string): string | null {
-  const [, element] = active.exec(text) ?? []
+  const [, element] = activeElement.exec(text) ?? []
   if (element !== undefined) return `the element ${element}`
-  const [, attribute] = handler.exec(text) ?? []
+  const [, attribute] = handlerAttribute.exec(text) ?? []
   if (attribute !== undefined) return `the attribute ${attribute}`
   if (/<!(DOCTYPE|ENTITY)/i.test(text)) return 'definitions of entities'
   if (/<\?xml-stylesheet/i.test(text) || /@import/i.test(text)) return 'a style sheet of its own'
   // Names in a style may be written in escapes, which hide addresses.
   if (/\\[0-9a-f]/i.test(text)) return 'escapes in its styles'
   const addresses = [
-    ...[...text.matchAll(address)].map(([, double, single, plain]) => double ?? single ?? plain ?? ''),
+    ...[...text.matchAll(addressAttribute)].map(
+      ([, double, single, plain]) => double ?? single ?? plain ?? '',
+    ),
     ...[...text.matchAll(cssAddress)].map(([, one]) => one ?? ''),
   ]
-  const foreign = addresses.find((one) => !inside.test(one))
+  const foreign = addresses.find((one) => !allowedAddress.test(one))
   return foreign === undefined ? null : `the address '${foreign.trim().slice(0, 60)}'`
 }

@@ -44,18 +44,22 @@ test('nothing is said of a day on which nothing was observed', () => {
 })
 
 test('an absence keeps how far it was seen without a gap, until another speaks for its day', () => {
-  const series = dayColumns({ series: 1, days: 2, linkPlace: (id) => id })
+  // The first of two series has other ranks on the same days.
+  const series = dayColumns({ series: 2, days: 2, linkPlace: (id) => id })
   const absence: ObservedRow = [1, 1, null, 1, 40, 20, 50]
-  series.add(0, 0, absence)
-  series.add(0, 1, absence)
-  series.add(0, 1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
+  for (const day of [0, 1]) {
+    series.add(0, day, [1, 1, 3 + day, 0, 7, `[[${3 + day},7]]`])
+    series.add(1, day, absence)
+  }
+  series.add(1, 1, [1, 1, 35, 0, 9, '[[35,9],[36,8]]'])
   const places = {
     1: [
       [35, 9],
       [36, 8],
     ],
   }
-  expect(series.read(0, { lookedAtOnly: false })).toMatchObject({
+  expect(series.read(0, { lookedAtOnly: false })).toMatchObject({ cells: [3, 4] })
+  expect(series.read(1, { lookedAtOnly: false })).toMatchObject({
     cells: [-41.5, 35],
     seen: { 0: 20 },
     absentDepths: [[0, 50]],
@@ -65,14 +69,15 @@ test('an absence keeps how far it was seen without a gap, until another speaks f
 })
 
 test('absence counts with the depth that was asked for, from the day of a change on, or with what was looked at', () => {
-  const series = dayColumns({ series: 1, days: 5, linkPlace: (id) => id })
+  const series = dayColumns({ series: 2, days: 5, linkPlace: (id) => id })
   const ended = (depth: number, asked: number): ObservedRow => [1, 1, null, 0, depth, -1, asked]
-  series.add(0, 0, ended(3, 30))
-  series.add(0, 1, ended(5, 30))
-  series.add(0, 2, [1, 1, 2, 0, 9, null])
-  series.add(0, 3, ended(4, 50))
-  series.add(0, 4, [1, 1, null, null, 0, 0, 0])
-  const [asked, looked] = [series.read(0, { lookedAtOnly: false }), series.read(0, { lookedAtOnly: true })]
+  for (let day = 0; day < 5; day++) series.add(0, day, ended(9, 10 + day))
+  series.add(1, 0, ended(3, 30))
+  series.add(1, 1, ended(5, 30))
+  series.add(1, 2, [1, 1, 2, 0, 9, null])
+  series.add(1, 3, ended(4, 50))
+  series.add(1, 4, [1, 1, null, null, 0, 0, 0])
+  const [asked, looked] = [series.read(1, { lookedAtOnly: false }), series.read(1, { lookedAtOnly: true })]
   expect(asked.absentDepths).toEqual([
     [0, 30],
     [3, 50],

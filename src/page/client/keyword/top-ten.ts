@@ -106,11 +106,11 @@ function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[]
     const heading = title === null ? words.noTitle : (texts[title] as string)
     const badge = mine ? words.target : owner?.own ? words.own : words.competitor
     const whose = [owner && html('span', 'badge', badge), owner && ' ', html('bdi', '', name)]
-    const summary = html('summary', '', ...whose, srOnly(words.linkOf(rank)))
+    const summary = () => html('summary', '', ...whose, srOnly(words.linkOf(rank)))
     const about =
       href === null
         ? html('span', 'about', ...whose)
-        : html('details', 'about whole-link', summary, linkTo(href, readable(href)))
+        : html('details', 'about whole-link', summary(), linkTo(href, readable(href)))
     return html(
       'li',
       { class: mine ? 'result mine' : 'result', value: rank },
