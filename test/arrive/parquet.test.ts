@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { parquetMetadata } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
@@ -207,6 +208,24 @@ describe('a file that cannot be read ends in one sentence, and nothing is stored
       await writeFile(path, bytes)
       expect(await refused(path)).toContain('is cut or damaged: it is no whole Parquet file')
     }
+  })
+
+  test('of whose rows more have a value than the page has values', async () => {
+    const more = { sum_top_position: 'CASE WHEN i % 50 = 49 THEN NULL ELSE i / 7 END' }
+    const how = 'ROW_GROUP_SIZE 2048, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1'
+    const bytes = await readFile(await written(table(3_000, more), how))
+    const { row_groups } = parquetMetadata(new Uint8Array(bytes).buffer)
+    const positions = row_groups[1]?.columns.find(
+      ({ meta_data }) => meta_data?.path_in_schema[0] === 'sum_top_position',
+    )
+    const page = Number(positions?.meta_data?.data_page_offset)
+    // Behind the header of the page: the length of its bits, and those of the first 256 rows. Five of these have no value.
+    const bits = bytes.indexOf(Buffer.from('8a00000041', 'hex'), page) + 5
+    expect(bits - page).toBeLessThan(40)
+    bytes.fill(0xff, bits, bits + 32)
+    const path = join(folder, 'bits.parquet')
+    await writeFile(path, bytes)
+    expect(await refused(path)).toContain('is cut or damaged: it is no whole Parquet file')
   })
 
   test.each([

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import * as zlib from 'node:zlib'
 import type { ColumnChunk, PageHeader, SchemaElement } from 'hyparquet'
-import { UsageError } from '../../model/errors.ts'
+import { RanklineError, UsageError } from '../../model/errors.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import type { InputFile } from '../input-files.ts'
 import { type ClickField, type ClickLayout, decimal, layoutOf, originOf, type RowReader } from './rows.ts'
@@ -18,7 +18,7 @@ export async function openParquet(file: InputFile): Promise<ParquetFile | null> 
   if (path === null)
     throw new UsageError(`${file.name} is Parquet inside an archive. Unpack the archive, and name the folder`)
   const damaged = (cause: unknown) =>
-    cause instanceof UsageError
+    cause instanceof RanklineError
       ? cause
       : new UsageError(
           `${file.name} is cut or damaged: it is no whole Parquet file. Export it again; nothing was stored`,
@@ -335,6 +335,8 @@ function columnReader(
 
   const unpacked = (bytes: Buffer, size: number): Buffer => {
     if (codec === 'UNCOMPRESSED') return bytes
+    // A page without values may have no bytes, which no codec unpacks.
+    if (size === 0) return bytes.subarray(0, 0)
     const unpack = codecs.get(codec)
     if (unpack == null) {
       const plain = plainRoom(size)
@@ -368,13 +370,16 @@ function columnReader(
       codec,
       parsers: format.parsers,
     } as unknown as Parameters<typeof format.convert>[1]
-    const width = encoding === 'PLAIN' ? (widths[type as string] ?? 0) : 0
+    const fixed = type === 'FIXED_LEN_BYTE_ARRAY' ? element.type_length : widths[type as string]
+    const width = encoding === 'PLAIN' ? (fixed ?? 0) : 0
     let [from, rest, index] = [0, count, 0]
     let values: ArrayLike<unknown> = []
     return (): number => {
       if (index === values.length) {
         const some = width === 0 ? rest : Math.min(rest, sliceRows)
-        const part = width === 0 ? bytes : bytes.subarray(from, from + some * width)
+        // hyparquet reads on behind the bytes that it is given, where their memory goes on: of others it gets a copy.
+        const part = width === 0 ? Uint8Array.from(bytes) : bytes.subarray(from, from + some * width)
+        if (part.length < some * width) throw new Error('a page ends within its values')
         const header = { num_values: some, encoding } as Parameters<typeof format.readDataPage>[1]
         values = format.convert(format.readDataPage(part, header, decoder).dataPage, decoder)
         from += part.length
@@ -422,6 +427,10 @@ function columnReader(
 
   /** Begins the next page with rows. */
   const beginPage = async (): Promise<void> => {
+    const begin = (rows: number): void => {
+      if (!isCount(rows) || end + rows > rowsOfGroup) throw new Error('a page with more rows than its group')
+      left = rows
+    }
     while (left === 0) {
       const header = await nextHeader()
       const size = header.uncompressed_page_size
@@ -432,7 +441,8 @@ function columnReader(
       } else if (header.data_page_header_v2 !== undefined) {
         const { num_values, encoding, definition_levels_byte_length, is_compressed } =
           header.data_page_header_v2
-        left = num_values
+        if (header.data_page_header_v2.repetition_levels_byte_length > 0) throw new Error('a page of lists')
+        begin(num_values)
         const packed = bytes.subarray(definition_levels_byte_length)
         beginValues(
           is_compressed === false ? packed : unpacked(packed, size - definition_levels_byte_length),
@@ -440,7 +450,7 @@ function columnReader(
           isOptional ? bytes.subarray(0, definition_levels_byte_length) : null,
         )
       } else if (header.data_page_header !== undefined) {
-        left = header.data_page_header.num_values
+        begin(header.data_page_header.num_values)
         const plain = unpacked(bytes, size)
         const start = isOptional ? 4 + plain.readUInt32LE(0) : 0
         beginValues(
@@ -449,7 +459,6 @@ function columnReader(
           isOptional ? plain.subarray(4, start) : null,
         )
       }
-      if (!isCount(left) || end + left > rowsOfGroup) throw new Error('a page with more rows than its group')
     }
   }
 
