@@ -273,9 +273,9 @@ function storeOf({
   return describingErrors(store, path, file.loss)
 }
 
-const smallestLogPages = 32
-/** SQLite's own default. */
-const usualLogPages = 1_000
+const smallestLogBytes = 131_072
+/** SQLite's own default, which is 1,000 pages of 4 KB. */
+const usualLogBytes = 4_096_000
 
 /**
  * The write-ahead log of a connection, with our own checkpoints: SQLite would make them inside a commit, and hide that a sync
@@ -285,7 +285,8 @@ function logOf(db: Database.Database, note: (error: unknown) => void): Log & { w
   db.pragma('wal_autocheckpoint = 0')
   const state = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)')
   const writeBack = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
-  let mostPages = usualLogPages
+  const pageSize = Number(db.pragma('page_size', { simple: true }))
+  let mostPages = Math.floor(usualLogBytes / pageSize)
   return {
     shrink: () => {
       try {
@@ -295,8 +296,7 @@ function logOf(db: Database.Database, note: (error: unknown) => void): Log & { w
       }
     },
     limit: (bytes) => {
-      const pages = Math.floor(bytes / Number(db.pragma('page_size', { simple: true })))
-      mostPages = Math.max(smallestLogPages, pages)
+      mostPages = Math.floor(Math.max(smallestLogBytes, bytes) / pageSize)
     },
     writeBack: () => {
       const { log, checkpointed } = state.get() ?? { log: 0, checkpointed: 0 }
