@@ -60,7 +60,7 @@ export interface LimiterState {
   /** The send time of the call that probes after a refusal: before it no send time is asked for. */
   readonly probeAt: number
   readonly isLeasing: boolean
-  /** How long before its send time a call is let through, so that it can be written. */
+  /** How long before its send time a call is let through, so that it can be written; others follow it within `togetherMs`. */
   readonly leadMs: number
   /** Since when the service refuses calls; null while it lets them pass. */
   readonly refusedSince: number | null
