@@ -41,7 +41,7 @@ test('the demo runs a month and names what it wrote', async () => {
   expect(code).toBe(0)
   expect(stdout).toContain('2 days of standing-desks: 480 calls, 480 credits')
   // The story is last, so that it is in sight.
-  expect(stdout).toMatch(/ clicks a month .*^Visibility +\d.*^What moved.*^What to do next\n(- .*\n)+$/ms)
+  expect(stdout).toMatch(/ clicks a month\b.*^Visibility +\d.*^What moved.*^What to do next\n(- .*\n)+$/ms)
   expect((await place.read('data/demo-rankings.csv')).split('\n')).toHaveLength(1 + 240 + 1)
   expect(await place.read('data/demo-serps.csv')).toContain('northdesk.example')
   expect(await place.read('data/demo-report.html')).toContain('North Desk')
