@@ -248,6 +248,7 @@ describe('a file that cannot be read ends in one sentence, and nothing is stored
       'row 71: the row has no date',
     ],
     ['a number below 0', { clicks: 'CASE WHEN i = 70 THEN -3 ELSE 1 END' }, "row 71: '-3' is no clicks"],
+    ['-1', { clicks: 'CASE WHEN i = 70 THEN -1 ELSE 1 END' }, "row 71: '-1' is no clicks"],
     [
       'a number that is missing',
       { impressions: 'CASE WHEN i = 70 THEN NULL ELSE 1 END' },

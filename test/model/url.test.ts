@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseLink } from '../../src/model/url.ts'
 
-/** Parts of links that are written as WHATWG writes them, and some that it changes. */
+/** Parts of links: some are as WHATWG writes them, others it changes or refuses. */
 const scheme = fc.constantFrom('https://', 'http://', 'HTTPS://', 'https:/', 'ftp://')
 const label = fc.oneof(
   fc.stringMatching(/^[a-z\d-]{1,6}$/),
@@ -86,7 +86,7 @@ function asBrowsersDo(link: string): { readonly page: string; readonly host: str
   return { page: url.href, host: url.hostname.replace(/\.$/, '') }
 }
 
-test('a link that is plain is read as one that has to be parsed', () => {
+test('a link is read as WHATWG reads it, without its fragment and its tokens', () => {
   fc.assert(
     fc.property(link, (text) => {
       expect(parseLink(text)).toEqual(asBrowsersDo(text))

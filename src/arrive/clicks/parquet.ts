@@ -182,8 +182,8 @@ function numberCoder(): Coder {
     nothing: -1,
     ofBytes: (bytes, start, end) => ofWord(bytes.toString('utf8', start, end)),
     ofValue: (value) => {
-      if (typeof value === 'number') return value
-      return typeof value === 'bigint' ? Number(value) : ofWord(wordOf(value))
+      const isNumber = typeof value === 'number' || typeof value === 'bigint'
+      return isNumber ? known(Number(value), String(value)) : ofWord(wordOf(value))
     },
     wordOf: (number) => (number === -1 ? (strange?.word ?? '') : String(number)),
     forget: () => {},

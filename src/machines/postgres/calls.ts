@@ -461,7 +461,8 @@ export function groupWriter<Entry, Result>(
   const writeAll = async (): Promise<void> => {
     // What else comes in this turn of the event loop belongs to the same group.
     await new Promise((resolve) => setImmediate(resolve))
-    while (isUrgent) {
+    // What was urgent may have been in the group before.
+    while (isUrgent && waiting.length > 0) {
       let group: typeof waiting = []
       const writeNext = (): Promise<readonly Result[]> => {
         group = waiting.slice(0, most)

@@ -80,6 +80,17 @@ test('What may be written later is written when nothing else comes, and at once 
   expect(groups.at(-1)).toEqual(['awaited'])
 })
 
+test('Nothing more is written where all that is waited for is in the group that is written', async () => {
+  const { write, idle, groups, end } = writer()
+  void write('last')
+  await turn()
+  const isIdle = idle()
+  await end()
+  await end()
+  await isIdle
+  expect(groups).toEqual([['last']])
+})
+
 /** A database that takes so many entries at once, and never one that is called bad. */
 function narrow({ most, fails }: { most: number; fails: () => Error }) {
   const tries: number[] = []

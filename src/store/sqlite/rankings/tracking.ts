@@ -72,26 +72,19 @@ type RankedRow = readonly [
  * `unknown` where `estimated` is null; the unbroken depth is -1 where the results ended. The depth that absence counts with
  * is the planned one, or the checked one where paging ended for another reason than the results.
  */
-type UnrankedRow = readonly [
+type UnrankedRow = readonly [...Unranked, absentDepth: number]
+
+type Unranked = [
   query: number,
   target: number,
   rank: null,
   estimated: 0 | 1 | null,
   depth: number,
   unbrokenDepth: number,
-  absentDepth: number,
 ]
 
 /** The same as it is stored, with the pages that were checked without a gap in the place of the last depth. */
-type StoredAbsence = [
-  query: number,
-  target: number,
-  rank: null,
-  estimated: 0 | 1 | null,
-  depth: number,
-  unbrokenDepth: number,
-  unbrokenPages: number | null,
-]
+type StoredAbsence = [...Unranked, unbrokenPages: number | null]
 
 /** The results of a query in a run. */
 export interface ResultsRequest {
