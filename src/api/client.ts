@@ -14,15 +14,9 @@ import {
   speaksHttps,
   wantsHttps,
 } from './http.ts'
-import {
-  billedAfter,
-  classify,
-  isPassing,
-  type ResponseClass,
-  retryAfterMs,
-  serviceMessage,
-} from './outcomes.ts'
+import { billedAfter, classify, isPassing, type ResponseClass, serviceMessage } from './outcomes.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
+import { retryAfterMs } from './retry.ts'
 
 /** A call that ended, and the body that came. It is in the ledger, but not yet settled there. */
 export interface FinishedCall {

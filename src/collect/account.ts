@@ -1,5 +1,5 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
-import { decideRetry, headerText, httpDate, retryPolicy } from '../api/outcomes.ts'
+import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
 import { asFields, boolean, number, parseJson, text } from '../catalog/answers.ts'
 import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import type { ApiClient, FinishedCall } from '../api/client.ts'
-import { decideRetry, nextStepAfter } from '../api/outcomes.ts'
+import { nextStepAfter } from '../api/outcomes.ts'
+import { decideRetry } from '../api/retry.ts'
 import { asFields, holderOf, listedItems, parseJson, text, wrappedFields } from '../catalog/answers.ts'
 import { billableOperation, jobsPoll } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'

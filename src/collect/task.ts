@@ -1,5 +1,6 @@
 import { type ApiClient, CallHeldBack, type FinishedCall, pageRequest } from '../api/client.ts'
-import { decideRetry, nextStepAfter, retryBudget, retryPolicy } from '../api/outcomes.ts'
+import { nextStepAfter } from '../api/outcomes.ts'
+import { decideRetry, retryBudget, retryPolicy } from '../api/retry.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { CreditBudget } from '../ledger/budget.ts'
 import type { Outcome } from '../model/call.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decideRetry, longestRetryAfterMs, retryAfterMs, retryPolicy } from '../../src/api/outcomes.ts'
+import { decideRetry, longestRetryAfterMs, retryAfterMs, retryPolicy } from '../../src/api/retry.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('by the policy of the program', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { retryPolicy } from '../../src/api/outcomes.ts'
+import { retryPolicy } from '../../src/api/retry.ts'
 import { type ImageJobOptions, imageJobs } from '../../src/collect/async-job.ts'
 import { connectivityMonitor } from '../../src/collect/availability.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
