@@ -255,8 +255,9 @@ async function* sheetXml(
     const next = coming instanceof Promise ? await coming : coming
     if (next.done === true) break
     number += 1
-    if (isParagraph(next.value)) merged.push(`A${number}:${names.at(-1)}${number}`)
-    text += rowXml(number, next.value, columns, names)
+    if (isText && isParagraph(next.value)) merged.push(`A${number}:${names.at(-1)}${number}`)
+    const lines = isText ? linesOf(next.value, columns) : 1
+    text += rowXml(number, next.value, { columns, names, lines })
     if (text.length < chunkLength) continue
     yield text
     text = ''
@@ -281,10 +282,12 @@ function opening(columns: readonly SheetColumn[], isText: boolean): string {
 function rowXml(
   number: number,
   cells: SheetCells,
-  columns: readonly SheetColumn[],
-  names: readonly string[],
+  {
+    columns,
+    names,
+    lines,
+  }: { readonly columns: readonly SheetColumn[]; readonly names: readonly string[]; readonly lines: number },
 ): string {
-  const lines = columns.some(({ kind }) => kind === 'prose') ? linesOf(cells, columns) : 1
   let row = `<row r="${number}"${lines === 1 ? '' : ` ht="${lines * lineHeight}" customHeight="1"`}>`
   for (let index = 0; index < columns.length; index++)
     row += cellXml(`${names[index]}${number}`, cells[index] ?? null, (columns[index] as SheetColumn).kind)
