@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { queryKey } from '../../src/model/query.ts'
-import type { Sandbox } from '../../src/sandbox/server.ts'
+import type { OwnLedger, OwnService } from './own-service.ts'
 import type { Ended, Workspace } from './rankline.ts'
 
 type Problems = readonly string[]
@@ -9,7 +9,7 @@ type Problems = readonly string[]
 export interface KeyOfHistory {
   /** For people. */
   readonly name: string
-  readonly service: Sandbox
+  readonly service: OwnService
   readonly keyHash: string
   readonly perSecond: number
   readonly wanted: number
@@ -58,15 +58,13 @@ function said({ who, end: { code, stderr } }: MemberEnd): string {
  * What stands in the shared ledger for a key, and what its service has charged and refused.
  *
  * @param failedOver whether calls may be gone with a server: their pages were bought again
- * @param stalledMs how long the process with the service was kept from its work at most: calls that come meanwhile arrive together
  */
-export async function keyFaults(
-  queue: Client,
-  key: KeyOfHistory,
-  { failedOver, stalledMs }: { readonly failedOver: boolean; readonly stalledMs: number },
-): Promise<Problems> {
-  const { faults, charged, billed, ambiguous } = await moneyFaults(queue, key)
-  const { faults: missing, again, pages } = callFaults(await boughtTasks(queue, key), key, failedOver)
+export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: boolean): Promise<Problems> {
+  const ledger = await key.service.ledger()
+  const { charged } = ledger
+  const { faults, billed, ambiguous } = await moneyFaults(queue, key)
+  const tasks = await boughtTasks(queue, key)
+  const { faults: missing, again, pages } = callFaults(tasks, ledger, key.wanted, failedOver)
   if (again > (failedOver ? charged - billed : 0))
     faults.push(
       `pages were bought again ${again} times without a call in doubt, ${charged} credits were charged and ${billed} are billed: ${pages.join(' | ')}`,
@@ -75,10 +73,10 @@ export async function keyFaults(
     faults.push(
       `the service charged ${charged}, the calls have ${billed} billed and ${ambiguous} in doubt, pages were bought again ${again} times`,
     )
-  return [...faults, ...missing, ...rateFaults(key, stalledMs)].map((fault) => `${key.name}: ${fault}`)
+  return [...faults, ...missing, ...rateFaults(ledger, key.perSecond)].map((fault) => `${key.name}: ${fault}`)
 }
 
-async function moneyFaults(queue: Client, { keyHash, service }: KeyOfHistory) {
+async function moneyFaults(queue: Client, { keyHash }: KeyOfHistory) {
   const { rows } = await queue.query<{
     billed: number
     ambiguous: number
@@ -98,14 +96,13 @@ async function moneyFaults(queue: Client, { keyHash, service }: KeyOfHistory) {
   const [sums] = rows
   if (sums === undefined) throw new Error('there are no sums')
   const { billed, ambiguous, open, spent, doubt, quarters } = sums
-  const { charged } = service.ledger
   const faults: string[] = []
   if (open > 0) faults.push(`${open} calls never ended`)
   if (spent !== billed || doubt !== ambiguous || quarters !== billed + ambiguous)
     faults.push(
       `the calls have ${billed} billed and ${ambiguous} in doubt, their chunks ${spent} and ${doubt}, their quarters of an hour ${quarters} together`,
     )
-  return { faults, charged, billed, ambiguous }
+  return { faults, billed, ambiguous }
 }
 
 interface BoughtTask {
@@ -137,11 +134,12 @@ async function boughtTasks(
 /** Each page is bought; how often one was bought again although no call of it was in doubt, and the calls of such pages. */
 function callFaults(
   tasks: ReadonlyMap<string, BoughtTask>,
-  { service, wanted }: KeyOfHistory,
+  { requests }: OwnLedger,
+  wanted: number,
   failedOver: boolean,
 ) {
   const bought = new Map<string, number>()
-  for (const { params, page, charged } of service.ledger.requests) {
+  for (const { params, page, charged } of requests) {
     const query = queryKey({ operation: 'alpha.search', text: String(params.query), params: {} })
     const task = `${query.toString('hex')} ${String(page ?? 1)}`
     if (charged > 0) bought.set(task, (bought.get(task) ?? 0) + 1)
@@ -162,11 +160,10 @@ function callFaults(
 }
 
 /** A call that the service refused for its rate came too early. */
-function rateFaults({ service: { ledger }, perSecond }: KeyOfHistory, stalledMs: number): Problems {
-  const worst = ledger.maxInWindow(1_000)
-  if (ledger.refusals === 0 && worst <= perSecond) return []
+function rateFaults({ refusals, maxPerSecond }: OwnLedger, perSecond: number): Problems {
+  if (refusals === 0 && maxPerSecond <= perSecond) return []
   return [
-    `${ledger.refusals} calls were refused for their rate; ${worst} in the worst second, ${perSecond} allowed; the service stood still for ${stalledMs} ms at most`,
+    `${refusals} calls were refused for their rate; ${maxPerSecond} in the worst second, ${perSecond} allowed`,
   ]
 }
 

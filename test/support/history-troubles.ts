@@ -1,7 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
-import type { Sandbox } from '../../src/sandbox/server.ts'
 import type { CutNetwork } from './cut-network.ts'
 import type { Standby, TestPostgres } from './postgres.ts'
 import type { Ended, Started, Workspace } from './rankline.ts'
@@ -25,7 +24,8 @@ export interface Scene {
   readonly members: readonly Member[]
   readonly workers: readonly Member[]
   readonly coordinators: readonly Member[]
-  readonly services: readonly Sandbox[]
+  /** Credits that were charged so far. */
+  readonly charged: () => Promise<number>
   readonly server: TestPostgres
   readonly leaseMs: number
   /** Where the server has one that may take its place, once. */
@@ -217,17 +217,16 @@ async function holdOpen(scene: Scene, where: keyof Scene['urls']): Promise<boole
 
 /** The stream was cut some moments before: what was committed since is gone. */
 async function failOver(scene: Scene): Promise<boolean> {
-  const { standby, services, random, server } = scene
+  const { standby, charged, random, server } = scene
   if (standby === null) return false
   scene.standby = null
-  const charged = (): number => services.reduce((sum, { ledger }) => sum + ledger.charged, 0)
-  const before = charged()
+  const before = await charged()
   standby.cut()
   await pause(50 + 950 * random())
   await standby.promote()
   // New connections are made to the server that is there now.
   for (const { network } of scene.members) network.drop()
-  return charged() > before && server.port === standby.port
+  return (await charged()) > before && server.port === standby.port
 }
 
 function said({ server }: Scene, why: string): number {

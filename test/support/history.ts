@@ -1,8 +1,6 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { keyHash } from '../../src/run/config.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { cutNetwork } from './cut-network.ts'
 import {
@@ -28,6 +26,7 @@ import {
   type Trouble,
   trouble,
 } from './history-troubles.ts'
+import { type OwnService, startOwnService } from './own-service.ts'
 import { testPostgres } from './postgres.ts'
 import { type Started, workspace } from './rankline.ts'
 
@@ -57,14 +56,15 @@ export interface PlayedHistory {
  *
  * @param charged what the services have charged so far: while it grows, there is something to do
  */
-async function endOf({ who, started }: Member, charged: () => number): Promise<MemberEnd> {
+async function endOf({ who, started }: Member, charged: () => Promise<number>): Promise<MemberEnd> {
   const { child, ended } = started as Started
   const over = new AbortController()
   const watch = async (): Promise<void> => {
-    let [before, since] = [charged(), performance.now()]
+    let [before, since] = [await charged(), performance.now()]
     while (!over.signal.aborted) {
       await pause(1_000, undefined, over).catch(() => {})
-      if (charged() > before) [before, since] = [charged(), performance.now()]
+      const now = await charged()
+      if (now > before) [before, since] = [now, performance.now()]
       else if (performance.now() > since + longestEndMs) child.kill('SIGKILL')
     }
   }
@@ -73,6 +73,12 @@ async function endOf({ who, started }: Member, charged: () => number): Promise<M
   over.abort()
   await watched
   return { who, end }
+}
+
+/** Credits that the services of all keys have charged so far. */
+async function chargedBy(keys: readonly KeyOfHistory[]): Promise<number> {
+  const charges = await Promise.all(keys.map(({ service }) => service.charged()))
+  return charges.reduce((sum, charged) => sum + charged, 0)
 }
 
 /** How each process of a member ended. */
@@ -84,8 +90,6 @@ function allEnds({ who, ends }: Member): readonly MemberEnd[] {
 export async function playHistory(seed: number): Promise<PlayedHistory> {
   const salt = hashText(`history ${seed}`)
   const leaseMs = shortestLeaseMs()
-  const stalls = monitorEventLoopDelay({ resolution: 10 })
-  stalls.enable()
   let draws = 0
   const random = (): number => unit(mix(salt, draws++))
   const between = (low: number, high: number): number => Math.floor(low + random() * (high - low + 1))
@@ -106,7 +110,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
   const keys: KeyOfHistory[] = []
   const coordinators: Member[] = []
   const workers: Member[] = []
-  const join = async (who: string, service: Sandbox, args: readonly string[]): Promise<Member> => {
+  const join = async (who: string, service: OwnService, args: readonly string[]): Promise<Member> => {
     const network = await cutNetwork(() => server.port)
     const place = await workspace(service)
     const address = at(queue, network.port).replace(/\/\/[^:]*:[^@]*@/, `//${machineUser}:secret@`)
@@ -127,7 +131,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
   }
   const bringKey = async (name: string, jobs: readonly string[], machines: number): Promise<void> => {
     const perSecond = between(20, 40)
-    const service = await startSandbox({ account: { perSecond }, latencyMs: [20, 120] })
+    const service = await startOwnService(perSecond, [20, 120])
     let wanted = 0
     for (const job of jobs) {
       const one = await join(`the coordinator of ${job} with ${name}`, service, ['run', `${job}.yaml`])
@@ -165,16 +169,19 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     }
     const scene: Scene = {
       ...{ random, members: members(), workers, coordinators, server, standby, urls, busy, beside: [] },
-      services: keys.map(({ service }) => service),
+      charged: () => chargedBy(keys),
       leaseMs,
     }
 
-    const charged = (): number => keys.reduce((sum, { service }) => sum + service.ledger.charged, 0)
+    const charged = (): Promise<number> => chargedBy(keys)
     const wanted = keys.reduce((sum, key) => sum + key.wanted, 0)
-    while (charged() === 0 && !coordinators.every(isOver)) await pause(20)
+    while ((await charged()) === 0 && !coordinators.every(isOver)) await pause(20)
     const until = performance.now() + troubleMs
     const happened: Trouble[] = []
-    while ((performance.now() < until || happened.length < leastTroubles) && charged() < wanted * 0.8) {
+    while (
+      (performance.now() < until || happened.length < leastTroubles) &&
+      (await charged()) < wanted * 0.8
+    ) {
       await pause(random() * longestCalmMs)
       const one = await trouble(scene, first.shift())
       if (one !== null) happened.push(one)
@@ -184,10 +191,10 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     const lastEndOf = async (one: Member): Promise<MemberEnd> => {
       let last = await endOf(one, charged)
       for (let idle = 0; isPassing(last) && idle < mostIdleStarts; ) {
-        const before = charged()
+        const before = await charged()
         start(one)
         last = await endOf(one, charged)
-        idle = charged() > before ? 0 : idle + 1
+        idle = (await charged()) > before ? 0 : idle + 1
       }
       return last
     }
@@ -196,7 +203,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     await Promise.all(scene.beside)
     for (const { started } of workers) started?.child.kill('SIGTERM')
     const workerEnds = await Promise.all(workers.map((one) => endOf(one, charged)))
-    coordinators.push(await join('a reader that came late', keys[0]?.service as Sandbox, []))
+    coordinators.push(await join('a reader that came late', keys[0]?.service as OwnService, []))
     const lastSyncOf = async ({ who, place, env }: Member): Promise<ReaderEnd> => {
       for (let idle = 0; ; idle++) {
         const read = { who: `sync of ${who}`, place, end: await place.run(['sync'], env) }
@@ -208,8 +215,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     const failedOver = standby !== null && scene.standby === null
     const byKey = await asSuperuser(urls.queue(), async (client) => {
       const found: (readonly string[])[] = []
-      for (const key of keys)
-        found.push(await keyFaults(client, key, { failedOver, stalledMs: Math.round(stalls.max / 1e6) }))
+      for (const key of keys) found.push(await keyFaults(client, key, failedOver))
       return found.flat()
     })
     const faults = [
@@ -222,7 +228,6 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     ]
     return { faults, troubles: happened }
   } finally {
-    stalls.disable()
     for (const { started } of members()) started?.child.kill('SIGKILL')
     for (const { place, network } of members()) {
       await place[Symbol.asyncDispose]()
