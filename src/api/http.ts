@@ -95,7 +95,7 @@ export function openHttpClient(options: HttpClientOptions) {
 /** The pool of connections to the service or to its proxy. */
 type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>
 
-export async function openDispatcher(
+async function openDispatcher(
   options: Pick<HttpClientOptions, 'origin' | 'connections' | 'proxy' | 'keepAlive'>,
 ): Promise<Dispatcher> {
   const { origin, connections, proxy, keepAlive = defaultKeepAlive } = options
@@ -131,7 +131,7 @@ let isParserKept = false
  * Else V8 compiles undici's parser once more at the first answer, with its best compiler: 0.1 s of processor, which pay after hundreds. Done
  * before the first call, and not earlier: of files that are loaded later, V8 refuses what the build compiled.
  */
-export function keepParser(): void {
+function keepParser(): void {
   if (isParserKept) return
   setFlagsFromString('--wasm-tiering-budget=100000000')
   isParserKept = true
@@ -288,7 +288,7 @@ export interface ApiRequest {
 }
 
 /** Why an exchange failed, and whether only another setting helps. */
-export interface FailureReason {
+interface FailureReason {
   readonly reason: string
   readonly wrongSetting: boolean
 }
@@ -453,4 +453,109 @@ function readProxy(named: string): HttpProxy | 'unreadable' {
     'base64',
   )
   return { origin: `${protocol}//${host}`, authorization: `Basic ${credentials}` }
+}
+
+type PostResult =
+  /** `start`: the start of the answer's body, in which known reasons are looked for. */
+  | { readonly status: number; readonly retryAfterMs: number | null; readonly start: string }
+  | { readonly error: string }
+
+/**
+ * Sends a message to an address of the user's once: follows no redirect and repeats nothing. It never rejects. The address is a
+ * secret: no result and no error repeats any of it.
+ */
+export type Post = (request: {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeoutMs: number
+}) => Promise<PostResult>
+
+/** Why nothing is sent to an address, as a predicate of the variable that holds it; null where it may be used. */
+export function addressMistake(url: string, { allowHttp }: { readonly allowHttp: boolean }): string | null {
+  const parsed = parseUrl(url)
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'is not a web address: write https://…'
+  if (parsed.protocol === 'http:' && !allowHttp && !isLoopback(parsed.hostname))
+    return 'would be asked in the clear: write https://, or add --allow-http if that is meant'
+  return null
+}
+
+/** How much of an answer is read. */
+const readCharacters = 4_000
+
+export function poster({
+  proxies,
+  userAgent,
+  allowHttp,
+}: {
+  readonly proxies: ProxyVariables
+  readonly userAgent: string
+  readonly allowHttp: boolean
+}): Post {
+  return async (request) => {
+    const mistake = addressMistake(request.url, { allowHttp })
+    if (mistake !== null) return { error: `the address ${mistake}` }
+    const proxy = proxyFor(request.url, proxies)
+    if (proxy === 'unreadable') return { error: 'the proxy in HTTPS_PROXY (or HTTP_PROXY) is not an address' }
+    const through = proxy === 'direct' ? null : proxy
+    const { origin } = new URL(request.url)
+    const pool = await openDispatcher({ origin, connections: 1, proxy: through })
+    try {
+      return await sendOnce(pool, request, userAgent)
+    } catch (error) {
+      return { error: explainFailure(error as Error, through).reason }
+    } finally {
+      await pool.destroy()
+    }
+  }
+}
+
+function sendOnce(
+  pool: Awaited<ReturnType<typeof openDispatcher>>,
+  { url, headers, body, timeoutMs }: Parameters<Post>[0],
+  userAgent: string,
+): Promise<PostResult> {
+  const { origin, pathname, search, username, password } = new URL(url)
+  const login = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString('base64')
+  const authorization = username === '' ? {} : { authorization: `Basic ${login}` }
+  return new Promise((resolve, reject) => {
+    let status = 0
+    let retryAfterMs: number | null = null
+    let start = ''
+    const end = (error: Error): void => {
+      clearTimeout(late)
+      // A status says enough, also where the rest of its answer is missing.
+      if (status === 0) reject(error)
+      else resolve({ status, retryAfterMs, start })
+    }
+    const late = setTimeout(() => end(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+    keepParser()
+    pool.dispatch(
+      {
+        method: 'POST',
+        origin,
+        path: `${pathname}${search}`,
+        body,
+        headers: { 'user-agent': userAgent, ...authorization, ...headers },
+      },
+      {
+        onRequestStart: () => {},
+        onResponseStart: (_, statusCode, fields) => {
+          status = statusCode
+          retryAfterMs = retryAfter(fields['retry-after'])
+        },
+        onResponseData: (controller, chunk) => {
+          start += chunk.toString('utf8')
+          if (start.length > readCharacters) controller.abort(new Error('read enough'))
+        },
+        onResponseEnd: () => end(new Error('no status')),
+        onResponseError: (_, error) => end(error),
+      },
+    )
+  })
+}
+
+function retryAfter(field: string | string[] | undefined): number | null {
+  const seconds = typeof field === 'string' && /^\d{1,6}(\.\d+)?$/.test(field.trim()) ? Number(field) : null
+  return seconds === null ? null : Math.ceil(seconds * 1000)
 }

@@ -1,4 +1,4 @@
-import type { RunDocument } from '../collect/finish.ts'
+import type { RunDocument } from '../collect/stop.ts'
 import { coverageOf, suspicionText } from '../model/run.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { systemClock } from '../model/time.ts'

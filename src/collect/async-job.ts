@@ -12,9 +12,15 @@ import { type Clock, sleep } from '../model/time.ts'
 import type { AcceptedJob } from '../store/journal.ts'
 import type { CollectStore } from '../store/sqlite/open.ts'
 import type { AnswerIngest, TaskEnd } from './answers.ts'
-import type { ConnectivityMonitor, ThrottleWatch } from './availability.ts'
 import type { EngineStatus } from './circuit-breaker.ts'
-import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
+import {
+  type ConnectivityMonitor,
+  StopRequested,
+  type StopSignal,
+  stopCause,
+  type ThrottleWatch,
+  unreachable,
+} from './stop.ts'
 
 export interface ImageJobOptions {
   readonly service: ApiClient

@@ -15,7 +15,6 @@ import type { Clock } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { CollectStore } from '../store/sqlite/open.ts'
 import { answerIngest, type TaskResult } from './answers.ts'
-import { watchThrottling } from './availability.ts'
 import { type Batches, type BatchOptions, type Concurrency, openBatches } from './batches.ts'
 import {
   type CallCounts,
@@ -34,6 +33,7 @@ import {
   StopRequested,
   type StopSignal,
   thrownCause,
+  watchThrottling,
 } from './stop.ts'
 import { taskRunner } from './task.ts'
 

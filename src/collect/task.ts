@@ -11,9 +11,15 @@ import type { OpenJob, Requeue } from '../store/journal.ts'
 import type { CollectStore } from '../store/sqlite/open.ts'
 import type { AnswerIngest, TaskEnd } from './answers.ts'
 import { imageJobs } from './async-job.ts'
-import { connectivityMonitor, type ThrottleWatch } from './availability.ts'
 import type { CircuitBreaker, EngineStatus } from './circuit-breaker.ts'
-import { StopRequested, type StopSignal, stopCause, unreachable } from './stop.ts'
+import {
+  connectivityMonitor,
+  StopRequested,
+  type StopSignal,
+  stopCause,
+  type ThrottleWatch,
+  unreachable,
+} from './stop.ts'
 
 type AsyncPolicy = JobSettings['async']
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type ApiClient, apiClient, type FinishedCall, type ServiceDelays } from '../api/client.ts'
-import { type HttpClient, type HttpProxy, proxyFor } from '../api/http.ts'
-import { addressMistake, type Post, poster } from '../api/post.ts'
+import { addressMistake, type HttpClient, type HttpProxy, type Post, poster, proxyFor } from '../api/http.ts'
 import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
 import { usage } from '../catalog/index.ts'
 import { aheadOf, parseUsage } from '../collect/account.ts'

@@ -1,8 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
-import { type BalanceChange, finishRuns, type RunDocument, runDocument } from '../collect/finish.ts'
-import { databaseLost, defaultThrottlingMs, thrownCause } from '../collect/stop.ts'
+import {
+  type BalanceChange,
+  databaseLost,
+  defaultThrottlingMs,
+  finishRuns,
+  type RunDocument,
+  runDocument,
+  thrownCause,
+} from '../collect/stop.ts'
 import { unexplained } from '../ledger/verify.ts'
 import { settlingMs } from '../model/call.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { RunDocument } from '../collect/finish.ts'
+import type { RunDocument } from '../collect/stop.ts'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import { coverageOf, endOf, type Run, type StopCause } from '../model/run.ts'
 import { type Clock, latestKnown } from '../model/time.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Examined } from '../../src/check/examine.ts'
 import { summaryLines } from '../../src/cli/commands/collect/collect-runs.ts'
-import type { RunDocument } from '../../src/collect/finish.ts'
+import type { RunDocument } from '../../src/collect/stop.ts'
 import { keyHash } from '../../src/run/config.ts'
 import { tryCollectorLock } from '../../src/run/lock.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'

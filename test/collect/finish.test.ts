@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { worstReason } from '../../src/cli/commands/collect/collect-runs.ts'
-import { finishRuns } from '../../src/collect/finish.ts'
+import { finishRuns } from '../../src/collect/stop.ts'
 import type { SpendingLimit } from '../../src/ledger/budget.ts'
 import { exitCodes, type FinishReason, type RunTotals, type StopCause } from '../../src/model/run.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connectivityMonitor } from '../../src/collect/availability.ts'
+import { connectivityMonitor } from '../../src/collect/stop.ts'
 import type { Outcome } from '../../src/model/call.ts'
 import { fakeTime } from '../api/fake-time.ts'
 import { testTable } from '../support/test-table.ts'

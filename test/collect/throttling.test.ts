@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../src/api/client.ts'
-import { watchThrottling } from '../../src/collect/availability.ts'
-import { stopSignal } from '../../src/collect/stop.ts'
+import { stopSignal, watchThrottling } from '../../src/collect/stop.ts'
 import type { Outcome } from '../../src/model/call.ts'
 import { settlement } from '../store/answers.ts'
 import { testTable } from '../support/test-table.ts'

@@ -8,8 +8,7 @@ import {
   parseUsage,
   unreadLines,
 } from '../../../collect/account.ts'
-import { exitCodeOf } from '../../../collect/finish.ts'
-import { UsageUnavailable } from '../../../collect/stop.ts'
+import { exitCodeOf, UsageUnavailable } from '../../../collect/stop.ts'
 import type { Outcome } from '../../../model/call.ts'
 import { RanklineError } from '../../../model/errors.ts'
 import { exitCodes } from '../../../model/run.ts'

@@ -1,6 +1,5 @@
 import type { Progress } from '../../../collect/collect.ts'
-import { exitCodeOf, type RunDocument } from '../../../collect/finish.ts'
-import { defaultThrottlingMs } from '../../../collect/stop.ts'
+import { defaultThrottlingMs, exitCodeOf, type RunDocument } from '../../../collect/stop.ts'
 import { isFolder, jobFileNamed } from '../../../jobfile/files.ts'
 import { yamlJobFiles } from '../../../jobfile/peek.ts'
 import { isWorkspaceFile } from '../../../jobfile/workspace.ts'

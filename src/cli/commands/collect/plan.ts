@@ -1,6 +1,5 @@
 import { billableOperation } from '../../../catalog/index.ts'
-import { exitCodeOf } from '../../../collect/finish.ts'
-import { UsageUnavailable } from '../../../collect/stop.ts'
+import { exitCodeOf, UsageUnavailable } from '../../../collect/stop.ts'
 import {
   amounts,
   type BudgetStanding,

@@ -1,5 +1,5 @@
 import { operations } from '../../../catalog/index.ts'
-import { exitCodeOf } from '../../../collect/finish.ts'
+import { exitCodeOf } from '../../../collect/stop.ts'
 import { exportKinds } from '../../../export/export.ts'
 import { readOneQuery } from '../../../jobfile/open.ts'
 import { formatProblem } from '../../../jobfile/source.ts'

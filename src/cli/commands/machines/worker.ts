@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../../collect/finish.ts'
+import { exitCodeOf } from '../../../collect/stop.ts'
 import { neededQueue } from '../../../machines/queue.ts'
 import { runWorker, type WorkerState } from '../../../machines/worker.ts'
 import { systemClock } from '../../../model/time.ts'

@@ -1,4 +1,4 @@
-import { runDocument } from '../../../collect/finish.ts'
+import { runDocument } from '../../../collect/stop.ts'
 import { UsageError } from '../../../model/errors.ts'
 import type { Run, RunQuality } from '../../../model/run.ts'
 import { grouped } from '../../../model/text.ts'
