@@ -10,14 +10,16 @@ import type {
 } from '../store/sqlite/rankings/tracking.ts'
 import {
   type Citation,
+  changesOf,
+  type KeywordFeatures,
   offeredComparisons,
   offeredPeriods,
   once,
   type PageContent,
   type PageData,
   type PageSerp,
+  stateOf,
 } from './data.ts'
-import { changesOf, type KeywordFeatures, stateOf } from './history/features.ts'
 import { baselineOrder } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import { type RequestedPeriod, reportPeriod } from './history/period.ts'

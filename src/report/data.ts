@@ -1,11 +1,55 @@
+import { hasFeature, type SerpFeature, serpFeatures } from '../model/result.ts'
 import type { RunQuality } from '../model/run.ts'
-import { cutFeatures, type KeywordFeatures } from './history/features.ts'
 import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from './history/filter-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { ReportPeriod, RequestedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { Presentation } from './presentation/presentation.ts'
+
+/** What the result pages of a keyword had beside their results, day by day. */
+export interface KeywordFeatures {
+  readonly keyword: number
+  /** A day and the state from it on, over and over. Only days with a change are listed; before the first one nothing is known. */
+  readonly changes: readonly number[]
+}
+
+/** True and false where an answer said so, null where none did. */
+export type FeatureState = boolean | null
+
+const width = serpFeatures.length
+
+/** The number that stands for what is known and what of it was there. */
+export function stateOf(known: number, found: number): number {
+  return known | ((found & known) << width)
+}
+
+/** Whether a state shows a feature. */
+export function featureIn(state: number, feature: SerpFeature): FeatureState {
+  return hasFeature(state, feature) ? hasFeature(state >> width, feature) : null
+}
+
+/** The state of each day. */
+export function featureStates({ changes }: KeywordFeatures, days: number): readonly number[] {
+  const states: number[] = Array(days).fill(0)
+  for (let place = 0; place < changes.length; place += 2)
+    states.fill(changes[place + 1] as number, changes[place])
+  return states
+}
+
+/** Cuts days off and numbers the others anew. */
+export function cutFeatures(
+  { keyword, changes }: KeywordFeatures,
+  { start, end }: { readonly start: number; readonly end: number },
+): KeywordFeatures {
+  const states = featureStates({ keyword, changes }, end)
+  return { keyword, changes: changesOf(states.slice(start)) }
+}
+
+/** Only the days on which the state is another than on the day before. */
+export function changesOf(states: readonly number[]): readonly number[] {
+  return states.flatMap((state, day) => (state === (states[day - 1] ?? 0) ? [] : [day, state]))
+}
 
 /** Periods and comparisons that the page offers by name, beside those of the report and free days. */
 export const offeredPeriods = ['7d', '28d', '30d', 'month', 'last-month', 'quarter', 'all'] as const

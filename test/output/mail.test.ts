@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mailBytes } from '../../src/output/mail.ts'
+import { mailBytes } from '../../src/report/formats/email/email.ts'
 
 test('a subject from outside is one line of one header, without signs that turn the direction of reading', async () => {
   const subject = 'Acme\r\nBcc: all@evil.example\u2028X: y \u202egnp.exe'

@@ -1,7 +1,6 @@
 import type { RunQuality } from '../../src/model/run.ts'
 import { addDays } from '../../src/model/time.ts'
-import type { Citation, PageData, PageSerp, SerpResult } from '../../src/report/data.ts'
-import type { KeywordFeatures } from '../../src/report/history/features.ts'
+import type { Citation, KeywordFeatures, PageData, PageSerp, SerpResult } from '../../src/report/data.ts'
 import { reportPeriod } from '../../src/report/history/period.ts'
 import {
   absentCell,

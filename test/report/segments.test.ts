@@ -4,7 +4,7 @@ import { headline } from '../../src/report/headline.ts'
 import { keywordStatuses } from '../../src/report/history/keyword-status.ts'
 import type { RankHistory } from '../../src/report/history/rank-history.ts'
 import { headlineMetrics } from '../../src/report/metrics/index.ts'
-import { type Scorecard, scorecards, segments } from '../../src/report/segments.ts'
+import { type Scorecard, scorecards, segments } from '../../src/report/summary.ts'
 import { aHistory, curve, histories } from './metrics/history.ts'
 
 const measure = { curve }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finishRuns } from '../../src/collect/finish.ts'
+import { finishRuns } from '../../src/collect/stop.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import { scoreQuery } from '../../src/rank/paging.ts'
 import { defaultCurve } from '../../src/report/ctr.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { finishRuns } from '../../src/collect/finish.ts'
+import { finishRuns } from '../../src/collect/stop.ts'
 import { aTarget } from '../run/build.ts'
 import { fullScans } from '../support/full-scans.ts'
 import { testTable } from '../support/test-table.ts'

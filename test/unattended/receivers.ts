@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
-import { addressMistake, poster } from '../../src/api/post.ts'
+import { addressMistake, poster } from '../../src/api/http.ts'
 import type { AlertMessage, AlertNews } from '../../src/model/settings.ts'
 import type { ChannelContext, ChannelMessage } from '../../src/unattended/channels/index.ts'
 

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
@@ -11,6 +12,7 @@ import {
   wrap,
 } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
+import { reportPageData } from '../build-data.ts'
 import { between, changeText, daysText, localeText, paramsApart, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
@@ -24,12 +26,20 @@ import { movementNames } from '../metrics/movements.ts'
 import { buckets, top } from '../metrics/positions.ts'
 import { builtHistory, type ReportFormat, type ReportSource, type TextLayout } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
-import { type Segment, segments } from '../segments.ts'
-import { linesOf, type PartOfTarget, type Summary, summarise, uncountedTexts } from '../summary.ts'
+import { type Story, shownMoves, storiesOf } from '../story/story.ts'
+import {
+  linesOf,
+  type PartOfTarget,
+  type Segment,
+  type Summary,
+  segments,
+  summarise,
+  uncountedTexts,
+} from '../summary.ts'
+import type { FigureChange } from '../words/formats.ts'
 import { periodSentence } from '../words/period-text.ts'
 import { wordsOf } from '../words/words.ts'
 import { clickColumns } from './rows.ts'
-import { storyText } from './story-text.ts'
 
 const say = wordsOf('en')
 
@@ -362,4 +372,110 @@ export function tagsText(
   ].join(', ')
   const more = left > 0 ? `And ${count(left, 'more tag')}: --format md or --format xlsx has them all.\n` : ''
   return `\nBy tag${whose === '' ? '' : ` for ${whose}`}:\n${color ? boldHead(table) : table}${more}`
+}
+
+/** The sentences, the figures, what moved and what to do next, without the ranks. */
+export const storyFormat: ReportFormat = {
+  chunks: (source) => asStream(storyText(source)),
+  painted: true,
+  measured: true,
+}
+
+/** What a terminal shows first. */
+function storyText(source: ReportSource): string {
+  return textOfStories(storiesOf(reportPageData(source), { say, mark: sanitize }), source.layout)
+}
+
+/** Stories one after the other; each begins with its name where there are several. */
+export function textOfStories(
+  stories: ReturnType<typeof storiesOf>,
+  layout: TextLayout & { readonly ascii: boolean },
+): string {
+  const text = stories
+    .map((one) => [...(one.label === null ? [] : [`${one.label}:`]), ...blocks(one, layout)].join('\n'))
+    .join('\n\n')
+  return text === '' ? '' : `${layout.ascii ? asciiSigns(text) : text}\n`
+}
+
+const colors = { better: 'green', worse: 'red', same: 'gray' } as const
+
+function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { width, color }: TextLayout) {
+  const paint = (text: string, way: FigureChange['way']): string =>
+    color ? styleText(colors[way], text, { validateStream: false }) : text
+  const changes = cards.map(({ change }) => change?.text ?? '')
+  const figures = painted(
+    formatTable(
+      [
+        { title: '' },
+        { title: '', align: 'right' },
+        { title: '', align: 'right' },
+        { title: '', shrinks: true },
+      ],
+      cards.map(({ label, value, about }, place) => [label, value, changes[place] ?? '', about]),
+      width,
+    ),
+    cards.map(({ change }) => [change?.text ?? '', change?.way ?? 'same']),
+    paint,
+  )
+  const shown = moves.slice(0, shownMoves)
+  const signs = shown.map(({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼'))
+  const moved = painted(
+    formatTable(
+      [
+        { title: '' },
+        { title: '', shrinks: true, least: 24 },
+        { title: '' },
+        { title: '', align: 'right' },
+        { title: '', shrinks: true, dropped: true },
+      ],
+      shown.map(({ name, from, to, clicks, about }, place) => [
+        signs[place] ?? '',
+        name,
+        `${from} → ${to}`,
+        clicks === null ? '' : say.gain(clicks),
+        about,
+      ]),
+      width,
+    ),
+    signs.map((sign) => [sign, sign === '▲' ? 'better' : 'worse']),
+    paint,
+  )
+  const todo = steps.map(({ what, reason, stake, pages }) => {
+    const known = [
+      stake ?? [],
+      pages.map(({ where, page }) => say.story.inMarket(where, sanitize(shortUrl(page)))),
+    ]
+    return `- ${what}: ${reason}${known.flat().length === 0 ? '' : ` (${known.flat().join('; ')})`}`
+  })
+  const head = (text: string): string => (color ? styleText('bold', text, { validateStream: false }) : text)
+  const block = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : ['', head(title), ...lines]
+  return [
+    ...sentences.flatMap(({ text }) => wrap(text, width)),
+    ...(figures.length === 0 ? [] : ['', ...figures]),
+    ...limits.flatMap((line) => wrap(line, width)),
+    ...block(
+      shown.some(({ clicks }) => clicks !== null)
+        ? `${say.story.blocks.moved}, by clicks a month`
+        : say.story.blocks.moved,
+      moved,
+    ),
+    ...block(
+      say.story.blocks.next,
+      steps.length === 0 ? wrap(nothing, width) : todo.flatMap((line) => wrap(line, width)),
+    ),
+  ]
+}
+
+/** The rows of a table without its head, each with a sign or change in its colour; a colour covers the whole of it. */
+function painted(
+  table: string,
+  marks: readonly (readonly [text: string, way: FigureChange['way']])[],
+  paint: (text: string, way: FigureChange['way']) => string,
+): readonly string[] {
+  const [, ...rows] = table.replace(/\n$/, '').split('\n')
+  return rows.map((row, place) => {
+    const [text, way] = marks[place] ?? ['', 'same' as const]
+    return text === '' ? row : row.replace(text, () => paint(text, way))
+  })
 }

@@ -18,12 +18,13 @@ import { serpPairs } from '../metrics/serps.ts'
 import { discoverCompetitors, type SiteShare } from '../metrics/shares.ts'
 import { notesOfPeriod } from '../presentation/presentation.ts'
 import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../report.ts'
-import { type Segment, segments } from '../segments.ts'
 import { shownMoves, storiesOf } from '../story/story.ts'
 import {
   linesOf,
   type PartOfTarget,
+  type Segment,
   type Summary,
+  segments,
   statusesByTarget,
   summarise,
   type TargetSummary,

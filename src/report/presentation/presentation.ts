@@ -1,6 +1,11 @@
 import type { Audience, Language, ReportNote, SavedView } from '../../model/settings.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
-import type { Accent } from './accent.ts'
+
+/** The colour of an agency on light and on dark pages: same hue, as light or dark as it must be for text to be read. */
+export interface Accent {
+  readonly light: string
+  readonly dark: string
+}
 
 /** How a report looks, and what people added to its figures. Plain JSON. */
 export interface Presentation {

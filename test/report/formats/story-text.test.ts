@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { textOfStories } from '../../../src/report/formats/story-text.ts'
+import { textOfStories } from '../../../src/report/formats/table.ts'
 import { storiesOf } from '../../../src/report/story/story.ts'
 import { wordsOf } from '../../../src/report/words/words.ts'
 import { days, jobOf, out, some, turn } from '../story/job.ts'

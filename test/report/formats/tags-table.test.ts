@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { tagsText } from '../../../src/report/formats/table.ts'
-import { segments } from '../../../src/report/segments.ts'
-import { summarise } from '../../../src/report/summary.ts'
+import { segments, summarise } from '../../../src/report/summary.ts'
 import { type ASeries, aHistory, curve } from '../metrics/history.ts'
 
 const look = { width: 100, color: false }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { featuresOf } from '../../../src/catalog/index.ts'
 import { featureBits, type SerpFeature, serpFeatures } from '../../../src/model/result.ts'
 import { featureHistory } from '../../../src/report/build-data.ts'
-import { changesOf, cutFeatures, featureIn, featureStates } from '../../../src/report/history/features.ts'
+import { changesOf, cutFeatures, featureIn, featureStates } from '../../../src/report/data.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aHistory, march } from '../metrics/history.ts'
 

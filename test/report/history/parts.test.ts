@@ -6,8 +6,7 @@ import { summaryText } from '../../../src/report/formats/table.ts'
 import { historyOfParts, partsOf } from '../../../src/report/history/filter-history.ts'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { winnersAndLosers } from '../../../src/report/metrics/movements.ts'
-import { segments } from '../../../src/report/segments.ts'
-import { type SummaryOptions, summarise } from '../../../src/report/summary.ts'
+import { type SummaryOptions, segments, summarise } from '../../../src/report/summary.ts'
 import { type ASeries, aHistory, aPageOf, aSerp, curve } from '../metrics/history.ts'
 
 const web: readonly ASeries[] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { accentOf } from '../../../src/report/presentation/accent.ts'
+import { accentOf } from '../../../src/report/requests/presentation.ts'
 
 test.each([
   ['a green that dark pages take as it is', '#00aa55', '#007239', '#00aa55'],

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { partKey, partOf } from '../../../src/report/history/filter-history.ts'
-import { sourceForClient } from '../../../src/report/presentation/audience.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
 import type { ReportSource } from '../../../src/report/report.ts'
+import { sourceForClient } from '../../../src/report/requests/report-source.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aHistory } from '../metrics/history.ts'
 

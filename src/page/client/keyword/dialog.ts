@@ -1,6 +1,6 @@
 import { type SerpFeature, serpFeatures } from '../../../model/result.ts'
 import { placesOf } from '../../../report/cells.ts'
-import { type FeatureState, featureIn, featureStates } from '../../../report/history/features.ts'
+import { type FeatureState, featureIn, featureStates } from '../../../report/data.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
 import { bestRank, clicksOf } from '../../../report/metrics/positions.ts'
 import { chartFrame, gridLine, round, timeAxis, timeLabels } from '../chart/frame.ts'

@@ -1,7 +1,7 @@
 import { harmless, html, type Markup } from '../../../output/markup.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import { shortLink } from '../../cells.ts'
-import type { Accent } from '../../presentation/accent.ts'
+import type { Accent } from '../../presentation/presentation.ts'
 import type { ReportSource } from '../../report.ts'
 import type { Words } from '../../words/words.ts'
 import { chartColours, chartSize, type EmailContent } from './content.ts'
