@@ -203,16 +203,16 @@ interface RunComparison {
 /** Why a run as a whole is suspect: a count is 0 where it is no reason. */
 export type Suspicion = RunComparison
 
-/** Fewer say nothing about a whole job. */
-const fewest = 10
+/** Fewer ranks or queries say nothing about a whole job. */
+export const fewestSuspect = 10
 
 /**
  * Whether a whole job changed at once: more than half of at least ten ranks are gone, or at least ten different queries share one list of
  * results. A service or a place that answers wrongly is likelier than such a day on the web.
  */
 export function suspicionOf({ ranked, gone, alike }: RunComparison): Suspicion | null {
-  const isGone = ranked >= fewest && gone * 2 > ranked
-  const isAlike = alike >= fewest
+  const isGone = ranked >= fewestSuspect && gone * 2 > ranked
+  const isAlike = alike >= fewestSuspect
   if (!isGone && !isAlike) return null
   return { ranked: isGone ? ranked : 0, gone: isGone ? gone : 0, alike: isAlike ? alike : 0 }
 }

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { and, desc, eq, lte, sql } from 'drizzle-orm'
 import { groupedBy } from '../../../model/maps.ts'
 import { kindCodes } from '../../../model/result.ts'
-import { type Suspicion, suspicionOf } from '../../../model/run.ts'
+import { fewestSuspect, type Suspicion, suspicionOf } from '../../../model/run.ts'
 import { inOrderOfRuns } from '../../../model/time.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import {
@@ -191,17 +191,21 @@ export function runSuspicion(db: Database, run: number): Suspicion | null {
   return suspicionOf({ ranked, gone, alike: mostAlike(db, of) })
 }
 
-/** The most different queries whose first pages are one list. Lists are read only of pages that begin alike. */
+/**
+ * The most different queries whose first pages are one list, or fewer than are suspect. Of each kind on a page only the first result is looked
+ * up, and whole lists are read only where enough pages begin alike: SQLite counts them, for a run may have a million.
+ */
 function mostAlike(db: Database, run: number): number {
-  // Of each kind on a page only the first one is looked up.
-  const firstResults = drizzle(db).all<{ answer: number; text: string; kind: number; page: number }>(
-    sql`SELECT ${answers.id} AS answer, ${queries.text} AS text,
-        CAST(list.key AS INTEGER) AS kind, ${page} AS page
-      FROM ${tasks} CROSS JOIN ${answers} ON ${answers.id} = ${tasks.answerId} CROSS JOIN json_each(${answers.items}) list
-      CROSS JOIN ${items} ON ${items.id} = json_extract(list.value, '$[0]') CROSS JOIN ${links} ON ${links.id} = ${items.linkId}
-      CROSS JOIN ${queries} ON ${queries.id} = ${tasks.queryId}
-      WHERE ${tasks.runId} = ${run} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
-        AND list.key <> '${sql.raw(String(kindCodes.related))}'`,
+  const alikeAtFirst = drizzle(db).all<{ answer: number; text: string; kind: number; page: number }>(
+    sql`WITH first AS MATERIALIZED (
+        SELECT ${answers.id} AS answer, ${tasks.queryId} AS query, CAST(list.key AS INTEGER) AS kind, ${page} AS page
+        FROM ${tasks} CROSS JOIN ${answers} ON ${answers.id} = ${tasks.answerId} CROSS JOIN json_each(${answers.items}) list
+        CROSS JOIN ${items} ON ${items.id} = json_extract(list.value, '$[0]') CROSS JOIN ${links} ON ${links.id} = ${items.linkId}
+        WHERE ${tasks.runId} = ${run} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
+          AND list.key <> '${sql.raw(String(kindCodes.related))}'
+      ), often AS (SELECT kind, page FROM first GROUP BY kind, page HAVING count(*) >= ${fewestSuspect})
+      SELECT answer, ${queries.text} AS text, kind, page
+      FROM first JOIN often USING (kind, page) JOIN ${queries} ON ${queries.id} = query`,
   )
   const pagesOf = once(() =>
     db
@@ -212,7 +216,7 @@ function mostAlike(db: Database, run: number): number {
       )
       .pluck(),
   )
-  const beginnings = groupedBy(firstResults, ({ kind, page }) => `${kind} ${page}`)
+  const beginnings = groupedBy(alikeAtFirst, ({ kind, page }) => `${kind} ${page}`)
   let most = 0
   for (const all of beginnings.values()) {
     if (textsIn(all) <= most) continue
