@@ -5,9 +5,8 @@ import { csvFilesOf } from '../jobfile/peek.ts'
 import { withItems } from '../jobfile/yaml.ts'
 import { groupedBy } from '../model/maps.ts'
 import type { JobQuery } from '../model/query.ts'
-import { count, encodingOf, firstNames, grouped } from '../model/text.ts'
+import { count, encodingOf, firstNames, grouped, textInLowerCase } from '../model/text.ts'
 import { queryText } from '../model/values.ts'
-import { queryKey } from '../store/sqlite/clicks/draft.ts'
 import type { ImportResult } from '../store/sqlite/imports/imports.ts'
 import { cellText, csvParser, separatorOf } from './csv.ts'
 import { siteOf } from './import/values.ts'
@@ -117,14 +116,14 @@ async function askedBy(file: string): Promise<Asked | null> {
   if (job === null) return null
   const queries = new Map<string, JobQuery['params'][]>()
   for await (const { text, params } of job.queries())
-    queries.set(queryKey(text), [...(queries.get(queryKey(text)) ?? []), params])
+    queries.set(textInLowerCase(text), [...(queries.get(textInLowerCase(text)) ?? []), params])
   const isSame = (own: unknown, other = ''): boolean =>
     own === undefined || other === '' || String(own).toLowerCase() === other.toLowerCase()
   return hasMistakes
     ? null
     : {
         asks: ({ query, gl, hl }) =>
-          (queries.get(queryKey(query)) ?? []).some(
+          (queries.get(textInLowerCase(query)) ?? []).some(
             (params) => isSame(params.gl, gl) && isSame(params.hl, hl),
           ),
         targets: new Set(job.settings.targets.map(({ site }) => siteOf(site))),
@@ -245,7 +244,7 @@ export function withRows(
     parts.push(body.subarray(kept, from), Buffer.from(cell))
     kept = to
   }
-  const byText = groupedBy(known, (row) => queryKey(row.query))
+  const byText = groupedBy(known, (row) => textInLowerCase(row.query))
   const parser = csvParser('', separator, (record) => {
     const cells = Array.from({ length: record.cells }, (_, place) => cellText(record, place).trim())
     const isQuoted = (place: number): boolean => body[(record.starts[place] as number) - 1] === 34
@@ -261,7 +260,7 @@ export function withRows(
       put(end, end, missing.map((name) => sign + name).join(''))
       return true
     }
-    const row = byText.get(queryKey(cells[query] ?? ''))?.find((one) => isOfMarket(one, names, cells))
+    const row = byText.get(textInLowerCase(cells[query] ?? ''))?.find((one) => isOfMarket(one, names, cells))
     for (const [place, name] of names.slice(0, record.cells).entries()) {
       const [own = '', more = ''] = [cells[place], row?.[name]]
       const cell = name === 'tags' ? joinedTags(own, more) : own === '' && !isMarket(name) ? more : own

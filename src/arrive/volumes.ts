@@ -1,6 +1,6 @@
 import { UsageError } from '../model/errors.ts'
+import { textInLowerCase } from '../model/text.ts'
 import { quoted, readVolume } from '../model/values.ts'
-import { queryKey } from '../store/sqlite/clicks/draft.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { readDay } from './clicks/rows.ts'
 import { twoLetters } from './countries.ts'
@@ -89,7 +89,7 @@ export async function readVolumes(
     if (record.line <= headerRow.line) return
     const cell = (place: number): string =>
       place === -1 || place >= record.cells ? '' : cellText(record, place).trim()
-    const query = queryKey(cell(places.query))
+    const query = textInLowerCase(cell(places.query))
     const text = cell(places.volume)
     hasMonths ||= months.some((place) => cell(place) !== '')
     if (query === '') return

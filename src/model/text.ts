@@ -207,6 +207,11 @@ export function normalText(text: string): string {
   return withoutMarks(text).replace(/\s+/g, ' ').trim()
 }
 
+/** The one spelling of a search text for tools that make no difference of its case. Search Console writes all in lower case. */
+export function textInLowerCase(text: string): string {
+  return normalText(text).toLowerCase()
+}
+
 /** How the service writes codes. What is not named here is a text. */
 const codes: Readonly<Record<string, (code: string) => string>> = {
   gl: lowerCase,

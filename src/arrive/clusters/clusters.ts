@@ -1,5 +1,7 @@
 import type { Target } from '../../model/job.ts'
+import { groupedBy, memoized } from '../../model/maps.ts'
 import { isInMarket, marketDistance } from '../../model/query.ts'
+import { textInLowerCase } from '../../model/text.ts'
 import { dayMs, latestKnown } from '../../model/time.ts'
 import { pageAddress } from '../../model/url.ts'
 import { groupKeywords } from '../../rank/grouping.ts'
@@ -66,7 +68,7 @@ export function importedKeywords(
   const matchers = targets.map((target) => ({ target, matches: matcherOf(target) }))
   const found = new Map<number, MarketKeyword>()
   for (const job of jobs ?? [null])
-    for (const search of store.importedSearches({ job, text: null })) {
+    for (const search of store.importedSearches(job)) {
       const { ids, text, gl, hl, location, device, engine, volume, tags } = search
       const queryId = ids[0] as number
       const known = found.get(queryId)
@@ -115,11 +117,14 @@ function filledFromImports(
   isWeb: (operation: string) => boolean,
 ): readonly MarketKeyword[] {
   const pages = new Map<number, ImportedPage>()
+  const searchesOf = memoized((job) =>
+    groupedBy(store.importedSearches(job), (search) => textInLowerCase(search.text)),
+  )
   for (const { queryId, jobs, text, params, operation, links } of keywords) {
     if (links.length > 0 || !isWeb(operation)) continue
     const asked = JSON.parse(params)
     const fitting = jobs
-      .flatMap((job) => store.importedSearches({ job, text }))
+      .flatMap((job) => searchesOf(job).get(textInLowerCase(text)) ?? [])
       .filter((one) => isInMarket(one, asked))
     const page = nearestImportedPage(store, fitting)
     if (page !== null) pages.set(queryId, page)

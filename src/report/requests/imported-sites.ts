@@ -2,6 +2,7 @@ import { nearestImportedPage } from '../../arrive/clusters/clusters.ts'
 import { groupedBy } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { isInMarket } from '../../model/query.ts'
+import { textInLowerCase } from '../../model/text.ts'
 import { parseLink } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { Store } from '../../store/sqlite/open.ts'
@@ -15,12 +16,12 @@ export function importedSites(
   store: Pick<Store, 'importedSearches' | 'newestImportedPage' | 'importedLinks'>,
   { job, keywords, targets }: Pick<RankHistory, 'job' | 'keywords' | 'targets'>,
 ) {
-  const searches = groupedBy(store.importedSearches({ job, text: null }), ({ text }) => text)
+  const searches = groupedBy(store.importedSearches(job), ({ text }) => textInLowerCase(text))
   const own = targets.filter((target) => target.own).map(matcherOf)
   const counts = new Map<string, number>()
   let asked = 0
   for (const { query, params, kind } of keywords) {
-    const fitting = (searches.get(query) ?? []).filter((one) => isInMarket(one, params))
+    const fitting = (searches.get(textInLowerCase(query)) ?? []).filter((one) => isInMarket(one, params))
     const page = kind === 'organic' ? nearestImportedPage(store, fitting) : null
     if (page === null) continue
     asked += 1

@@ -3,11 +3,11 @@ import { conditionOf, refuseUnknownNames } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Target } from '../../model/job.ts'
 import { groupedBy } from '../../model/maps.ts'
-import { isInMarket, marketDistance } from '../../model/query.ts'
+import { isInMarket, isOfEngine, marketDistance } from '../../model/query.ts'
 import type { Row } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import { isDay } from '../../model/settings.ts'
-import { closestMatch } from '../../model/text.ts'
+import { closestMatch, textInLowerCase } from '../../model/text.ts'
 import { addDays, daysBetween, inOrderOfRuns } from '../../model/time.ts'
 import { quoted } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
@@ -62,8 +62,7 @@ export async function rankedJob(
   const volumes = store.addedVolumes()
   // Loaded only where there are clicks: it knows public suffixes.
   const clicks = store.hasClicks() ? await import('./measured-clicks.ts') : null
-  const sites =
-    store.importedSearches({ job, text: null }).length > 0 ? await import('./imported-sites.ts') : null
+  const sites = store.importedSearches(job).length > 0 ? await import('./imported-sites.ts') : null
   const withClicks = (one: BuiltHistory): BuiltHistory =>
     clicks === null ? one : { ...one, history: clicks.withCountedClicks(store, one.history, period) }
   const built = filterReport(
@@ -317,24 +316,22 @@ type RankRead = ReturnType<Store['importedRanks']>[number]
 const mostPoints = 300
 
 /**
- * The imported ranks of the keywords and targets of a history, from before its first day. Of several series for one of them the one that
- * is nearest to what is measured: organic ranks first, not on mobile, in its own market. Long spans have a point for some days each.
+ * The imported ranks of the keywords and targets of a history, from before its first day, in one line each, however many files they came
+ * from. Long spans have a point for some days each.
  */
 export function importedHistory(
   { keywords, targets }: Pick<RankHistory, 'keywords' | 'targets'>,
   ranks: readonly RankRead[],
 ): ImportedHistory | null {
-  const byText = groupedBy(ranks, ({ query }) => query)
+  const byText = groupedBy(ranks, ({ query }) => textInLowerCase(query))
   const chosen = keywords.flatMap((keyword, place) => {
     if (keyword.kind !== 'organic') return []
-    const fitting = (byText.get(keyword.query) ?? []).filter((one) => isInMarket(one, keyword.params))
+    const fitting = (byText.get(textInLowerCase(keyword.query)) ?? []).filter(
+      (one) => isInMarket(one, keyword.params) && isOfEngine(one.engine, keyword.operation),
+    )
     return targets.flatMap((target, index) => {
-      const all = groupedBy(
-        fitting.filter((one) => isTargetOf(target, one)),
-        ({ series }) => series,
-      )
-      const [best] = [...all.values()].toSorted((a, b) => distance(a) - distance(b))
-      return best === undefined ? [] : [{ keyword: place, target: index, ranks: best }]
+      const line = lineOf(fitting.filter((one) => isTargetOf(target, one)))
+      return line.length === 0 ? [] : [{ keyword: place, target: index, ranks: line }]
     })
   })
   const all = chosen.flatMap((one) => one.ranks)
@@ -364,6 +361,44 @@ function isTargetOf({ site }: TrackedTarget, { target }: RankRead): boolean {
       .replace(/^(?:https?:\/\/)?(?:www\.)?/, '')
       .replace(/\/$/, '') === target
   )
+}
+
+/**
+ * One line of ranks that were followed in one way or in several: what is nearest to a measured rank (organic ranks first, not on mobile, in
+ * its own market), with the days of all imports that followed it so. Other ways that count alike on the same devices go on with it before its
+ * first day and after its last one.
+ */
+function lineOf(ranks: readonly RankRead[]): readonly RankRead[] {
+  const ways = groupedBy([...groupedBy(ranks, ({ series }) => series).values()], ([one]) =>
+    JSON.stringify([one?.ruler, one?.device, one?.gl, one?.hl, one?.location]),
+  )
+  const [nearest = [], ...others] = [...ways.values()]
+    .map(dayByDay)
+    .toSorted((a, b) => distance(a) - distance(b))
+  let line = nearest
+  for (const other of others) {
+    const [first, last] = [line[0], line.at(-1)]
+    if (first === undefined || last === undefined || !countsAlike(first, other[0] ?? first)) continue
+    line = [
+      ...other.filter(({ day }) => day < first.day),
+      ...line,
+      ...other.filter(({ day }) => day > last.day),
+    ]
+  }
+  return line
+}
+
+/** The ranks of several series in the order of their days; of one day that which was imported first. */
+function dayByDay(all: readonly (readonly RankRead[])[]): readonly RankRead[] {
+  const [first = []] = all
+  if (all.length === 1) return first
+  const days = new Map<number, RankRead>()
+  for (const one of all.flat()) if (!days.has(one.day)) days.set(one.day, one)
+  return [...days.values()].sort((a, b) => a.day - b.day)
+}
+
+function countsAlike(one: RankRead, other: RankRead): boolean {
+  return one.ruler === other.ruler && (one.device === 'mobile') === (other.device === 'mobile')
 }
 
 function distance([one]: readonly RankRead[]): number {

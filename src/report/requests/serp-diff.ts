@@ -1,5 +1,6 @@
 import { UsageError } from '../../model/errors.ts'
 import type { Target } from '../../model/job.ts'
+import { textInLowerCase } from '../../model/text.ts'
 import { addDays, inOrderOfRuns } from '../../model/time.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { ImportedSearch } from '../../store/sqlite/imports/reads.ts'
@@ -45,12 +46,24 @@ export interface ImportedSerpQuery extends SerpQuery {
   readonly search: ImportedSearch
 }
 
+/** What was imported with whole result pages for a job, of all texts or of one, whatever its case. */
+export function importedSearchesOf(
+  store: Pick<Store, 'importedSearches'>,
+  job: string,
+  text: string | undefined,
+): readonly ImportedSearch[] {
+  const all = store.importedSearches(job)
+  return text === undefined
+    ? all
+    : all.filter((search) => textInLowerCase(search.text) === textInLowerCase(text))
+}
+
 /** The queries of which whole result pages were imported for a job, or for any; throws a sentence where none is meant. */
 export function importedQueries(
   store: Store,
   { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
 ): readonly ImportedSerpQuery[] {
-  const all = store.importedSearches({ job, text: text ?? null }).map((search): ImportedSerpQuery => {
+  const all = importedSearchesOf(store, job, text).map((search): ImportedSerpQuery => {
     const { gl, hl, location, device, engine } = search
     const params = Object.entries({ gl, hl, location, device, engine }).flatMap(([name, value]) =>
       value === null ? [] : [[name, value] as const],

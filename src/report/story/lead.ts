@@ -105,7 +105,11 @@ export function limits(facts: StoryFacts): readonly string[] {
   const { imported, days: measured } = facts.history
   if (imported !== undefined && measured[0] !== undefined)
     all.push(
-      say.story.imported(imported.sources.map(facts.named).join(', '), measured[0], imported.countsAll),
+      say.story.imported(imported.sources.map(facts.named).join(', '), measured[0], {
+        keywords: new Set(imported.lines.map(({ keyword }) => keyword)).size,
+        of: facts.history.keywords.filter(({ kind }) => kind === 'organic').length,
+        countsAll: imported.countsAll,
+      }),
     )
   const pages = imported?.pages
   if (pages !== undefined && pages.sites.length > 0)

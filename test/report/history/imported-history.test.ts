@@ -23,6 +23,7 @@ const ranks = (query: string, days: Readonly<Record<number, number>>, more: obje
     hl: null,
     location: null,
     device: null,
+    engine: null,
     series: number,
     target: 'acme.com',
     ruler: 'organic' as const,
@@ -80,4 +81,26 @@ test('a long span has three hundred points at most, each with its last rank; wit
   expect(found?.days.length).toBeLessThanOrEqual(300)
   expect(found?.lines[0]?.cells.slice(0, 2)).toEqual([4, 8])
   expect(importedHistory({ keywords: [keyword('desk')], targets: [target('acme.com')] }, [])).toBeNull()
+})
+
+test('files of several imports are one line, and another way of counting alike goes on with it where it ends', () => {
+  const found = importedHistory(
+    { keywords: [keyword('desk', { gl: 'us' })], targets: [target('acme.com')] },
+    [
+      ...ranks('desk', { 20002: 3, 20003: 4 }, { gl: 'us', device: 'desktop' }),
+      ...ranks('desk', { 20000: 1, 20002: 9 }, { gl: 'us', device: 'desktop' }),
+      ...ranks('desk', { 20001: 9, 20004: 5 }),
+      ...ranks('desk', { 20006: 9 }, { gl: 'us', ruler: 'all' }),
+      ...ranks('desk', { 20006: 9 }, { gl: 'us', device: 'mobile' }),
+    ],
+  )
+  expect(found?.lines).toEqual([{ keyword: 0, target: 0, cells: [1, null, 3, 4, 5] }])
+})
+
+test('a keyword has the ranks of its text in another case, and none of another engine', () => {
+  const found = importedHistory({ keywords: [keyword('büro desk')], targets: [target('acme.com')] }, [
+    ...ranks('BÜRO Desk', { 20000: 9 }, { engine: 'bing' }),
+    ...ranks('Büro desk', { 20000: 2 }, { engine: 'google' }),
+  ])
+  expect(found?.lines).toEqual([{ keyword: 0, target: 0, cells: [2] }])
 })

@@ -19,6 +19,7 @@ import {
   type Fits,
   importedComparer,
   importedQueries,
+  importedSearchesOf,
   type MakeDiff,
   newestImportedDay,
   ordered,
@@ -85,7 +86,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   }
   const compare = comparison === null || run === null ? null : askedDay(comparison, run.date)
   const isBeforeAll = compare !== null && (await newestRun(store, job, compare.day)) === null
-  if ((run === null || isBeforeAll) && store.importedSearches({ job, text: text ?? null }).length > 0)
+  if ((run === null || isBeforeAll) && importedSearchesOf(store, job, text).length > 0)
     note(terminal, 'Imported result pages are compared with each other alone: add --imported')
   if (run === null) {
     terminal.log(notYetRun(job, date))

@@ -16,7 +16,7 @@ import {
 } from '../../../export/export.ts'
 import type { Position } from '../../../machines/postgres/export.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { closestMatch, count, grouped, normalText } from '../../../model/text.ts'
+import { closestMatch, count, grouped, normalText, textInLowerCase } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import {
   numberOption,
@@ -222,15 +222,12 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
 
 /** The filter of clicks: those of a job are those of the sites of its own targets, and days are days of Search Console. */
 async function clicksFilter(store: Store, { job, query, from, until }: RowFilter): Promise<RowFilter> {
-  const [{ siteOfProperty }, { queryKey }] = await Promise.all([
-    import('../../../arrive/clicks/rows.ts'),
-    import('../../../store/sqlite/clicks/draft.ts'),
-  ])
+  const { siteOfProperty } = await import('../../../arrive/clicks/rows.ts')
   const targets = job === undefined ? [] : ((await store.latestRun(job))?.settings.targets ?? [])
   const sites = targets.flatMap(({ own, site }) => (own ? (siteOfProperty(site) ?? []) : []))
   return {
     ...(job === undefined ? {} : { sites: JSON.stringify(sites) }),
-    ...(query === undefined ? {} : { query: queryKey(query) }),
+    ...(query === undefined ? {} : { query: textInLowerCase(query) }),
     ...(from === undefined ? {} : { from: from.slice(0, 'yyyy-mm-dd'.length) }),
     ...(until === undefined ? {} : { until: until.slice(0, 'yyyy-mm-dd'.length) }),
   }

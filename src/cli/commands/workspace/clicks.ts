@@ -7,7 +7,7 @@ import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { withRows } from '../../../arrive/job-file.ts'
 import { csvFilesOf } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
-import { count, encodingOf, grouped } from '../../../model/text.ts'
+import { count, encodingOf, grouped, textInLowerCase } from '../../../model/text.ts'
 import { dayText, systemClock, utcMinute } from '../../../model/time.ts'
 import {
   numberOption,
@@ -25,7 +25,6 @@ import { clickSamples, countedQueries, rankDifferences } from '../../../report/r
 import { rankedJob } from '../../../report/requests/rank-report.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
-import { queryKey } from '../../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { findJob } from '../../arguments.ts'
 import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
@@ -400,7 +399,7 @@ async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<n
     throw new UsageError(
       `No clicks by query were added of ${sites.map(sanitize).join(', ') || 'a target of the job'}. Add them with: rankline clicks add <file>`,
     )
-  const asked = new Set(built.history.keywords.map(({ query }) => queryKey(query)))
+  const asked = new Set(built.history.keywords.map(({ query }) => textInLowerCase(query)))
   const { pages, brand, leftOut } = suggest(queries, { asked, sites, limit })
   const found = pages.flatMap((one) => one.queries)
   const credits = Math.ceil(((runs[0]?.plannedMax ?? 0) / Math.max(1, asked.size)) * found.length)

@@ -110,8 +110,8 @@ export const story: Words['story'] = {
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Keywords geprüft werden.`,
   oldVolumes: (keywords, source, day) =>
     `Die Suchvolumen von ${keywordsOf(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
-  imported: (sources, first, countsAll) =>
-    `Positionen von vor dem ${longDay(first)} wurden importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
+  imported: (sources, first, { keywords, of, countsAll }) =>
+    `Positionen von vor dem ${longDay(first)} wurden ${keywords < of ? `für ${number(keywords)} von ${keywordsOf(of)} ` : ''}importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
   importedSites: (sites, asked) =>
     `Am häufigsten in den ersten zehn der neuesten importierten Ergebnisseiten von ${keywordsOf(asked)}: ${sites.map(({ site, keywords }) => `${site} (${number(keywords)})`).join(', ')}.`,
   otherDay: (asked, day) =>

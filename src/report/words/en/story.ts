@@ -125,8 +125,16 @@ export const story = {
     `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
   oldVolumes: (keywords: number, source: string, day: string) =>
     `The search volumes of ${counts.keywords(keywords)} are old: from ${source}, of ${longDay(day)} and later.`,
-  imported: (sources: string, first: string, countsAll: boolean) =>
-    `Ranks of before ${longDay(first)} were imported (${sources}): no figure counts them, and nothing is compared with them.${countsAll ? ' Some count every element of the page.' : ''}`,
+  imported: (
+    sources: string,
+    first: string,
+    {
+      keywords,
+      of,
+      countsAll,
+    }: { readonly keywords: number; readonly of: number; readonly countsAll: boolean },
+  ) =>
+    `Ranks of before ${longDay(first)} were imported (${sources})${keywords < of ? ` for ${number(keywords)} of ${counts.keywords(of)}` : ''}: no figure counts them, and nothing is compared with them.${countsAll ? ' Some count every element of the page.' : ''}`,
   importedSites: (sites: readonly { readonly site: string; readonly keywords: number }[], asked: number) =>
     `Most often in the first ten of the newest imported result pages of ${counts.keywords(asked)}: ${sites.map(({ site, keywords }) => `${site} (${formats.number(keywords)})`).join(', ')}.`,
   otherDay: (asked: string, day: string) =>

@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { eq, max, min, sum } from 'drizzle-orm'
+import { textInLowerCase } from '../../../model/text.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, raw } from '../connection/statements.ts'
-import { clickDraft, queryKey, textHash } from './draft.ts'
+import { clickDraft, textHash } from './draft.ts'
 import { clickAdditions, clickDays, clickRows, clickTables, clickTexts } from './schema.ts'
 
 /** A day, or a period, that a table of an addition has. */
@@ -140,7 +141,7 @@ function clicksReader(db: Database) {
       FROM ${clickRows} WHERE ${clickRows.tableId} = ? AND ${clickRows.queryId} = ? GROUP BY 2, 3`,
     )
     return queries.map((query) => {
-      const text = queryKey(query)
+      const text = textInLowerCase(query)
       const id = number.get(textHash(text, 'query'), text)
       return id === undefined ? [] : tables.flatMap((table) => rows.all(table, id))
     })

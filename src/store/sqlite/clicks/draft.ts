@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { normalText } from '../../../model/text.ts'
+import { textInLowerCase } from '../../../model/text.ts'
 import { pageAddress } from '../../../model/url.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { inserter, raw } from '../connection/statements.ts'
@@ -24,12 +24,7 @@ const countryOf = (code: number): string =>
 type TextKind = 'query' | 'page'
 const seeds = { query: 0x9e3779b9, page: 0x51ed270b } as const
 
-/** The one spelling of a query in these tables: Search Console writes all in lower case. */
-export function queryKey(text: string): string {
-  return normalText(text).toLowerCase()
-}
-
-const spelled = { query: queryKey, page: pageAddress } as const
+const spelled = { query: textInLowerCase, page: pageAddress } as const
 
 /** 64 bits of some bytes, left in `high` and `low`: a value for each call would take longer than the sum. */
 const hashed = { high: 0, low: 0 }

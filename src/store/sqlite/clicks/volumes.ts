@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { count, eq, max, min, sql } from 'drizzle-orm'
 import { countryOfParams } from '../../../model/query.ts'
+import { textInLowerCase } from '../../../model/text.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
-import { queryKey } from './draft.ts'
 import { volumes } from './schema.ts'
 
 /** A volume that was added from a file, for queries whose job names none. */
@@ -28,7 +28,7 @@ export function volumeFinder(db: Database) {
   type VolumeParams = Readonly<Record<string, string | number>>
   /** The volume that was added from a file; null where none was. */
   const added = (text: string, params: VolumeParams): AddedVolume | null =>
-    isEmpty() ? null : (found().get(queryKey(text), countryOfParams(params)) ?? null)
+    isEmpty() ? null : (found().get(textInLowerCase(text), countryOfParams(params)) ?? null)
   return {
     added,
     /** The volume of a keyword: its own, which its job names, else one that was added. */

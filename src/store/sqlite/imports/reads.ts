@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { desc, eq } from 'drizzle-orm'
 import type { Cell } from '../../../model/result.ts'
+import { textInLowerCase } from '../../../model/text.ts'
 import { dayMs } from '../../../model/time.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import {
@@ -26,6 +27,7 @@ interface ImportedRank {
   readonly hl: string | null
   readonly location: string | null
   readonly device: string | null
+  readonly engine: string | null
   readonly series: number
   readonly target: string
   readonly ruler: RankRuler
@@ -60,11 +62,10 @@ export interface ImportedPage {
   readonly source: string
 }
 
-const searches = (condition: string): string =>
-  raw`SELECT json_group_array(q.${queries.id}) AS ids, q.${queries.text} AS text, q.${queries.gl}, q.${queries.hl}, q.${queries.location},
+const searches = raw`SELECT json_group_array(q.${queries.id}) AS ids, q.${queries.text} AS text, q.${queries.gl}, q.${queries.hl}, q.${queries.location},
     q.${queries.device}, q.${queries.engine}, max(q.${queries.volume}) AS volume, q.${queries.tags}
   FROM ${queries} q JOIN ${imports} i ON i.${imports.id} = q.${queries.importId}
-  WHERE ${condition} AND (@job IS NULL OR coalesce(i.${imports.job}, @job) = @job)
+  WHERE (@job IS NULL OR coalesce(i.${imports.job}, @job) = @job)
     AND EXISTS (SELECT 1 FROM ${answers} a WHERE a.${answers.queryId} = q.${queries.id})
   GROUP BY q.${queries.key} ORDER BY q.${queries.text}, min(q.${queries.id})`
 
@@ -73,9 +74,7 @@ const pagesOfSearch = raw`SELECT a.${answers.queryId} AS query, a.${answers.day}
 
 /** Reads of imports. */
 export function importReads(db: Database) {
-  type Wanted = [{ job: string | null; text: string | null }]
-  const all = once(() => db.prepare<Wanted, ImportedSearchRow>(searches('@text IS NULL')))
-  const ofText = once(() => db.prepare<Wanted, ImportedSearchRow>(searches(raw`q.${queries.text} = @text`)))
+  const all = once(() => db.prepare<[{ job: string | null }], ImportedSearchRow>(searches))
   const pages = once(() =>
     db.prepare<[string], ImportedPage>(raw`${pagesOfSearch} ORDER BY a.${answers.day}`),
   )
@@ -96,9 +95,9 @@ export function importReads(db: Database) {
       db.prepare(raw`SELECT 1 FROM ${imports} WHERE ${imports.job} = ?`).get(job) !== undefined,
 
     /** What has whole result pages that a job, or any, may use, in alphabetical order. */
-    importedSearches: ({ job, text }: { readonly job: string | null; readonly text: string | null }) =>
-      (text === null ? all() : ofText())
-        .all({ job, text })
+    importedSearches: (job: string | null) =>
+      all()
+        .all({ job })
         .map((row): ImportedSearch => ({ ...row, ids: JSON.parse(row.ids), tags: JSON.parse(row.tags) })),
     /** Its result pages, the oldest first. */
     importedPages: ({ ids }: Pick<ImportedSearch, 'ids'>) => pages().all(JSON.stringify(ids)),
@@ -155,26 +154,37 @@ export function importReads(db: Database) {
       }))
     },
 
-    /** Imported ranks, and absences, of queries of these texts that a job may draw, from before a day, each series in the order of its days. */
+    /**
+     * Imported ranks, and absences, of queries of these texts, whatever their case, that a job may draw, from before a day, each series in
+     * the order of its days.
+     */
     importedRanks: (
       job: string,
       { before, texts }: { readonly before: string; readonly texts: readonly string[] },
     ) => {
-      if (db.prepare(raw`SELECT 1 FROM ${imports} LIMIT 1`).get() === undefined) return []
+      const all = db
+        .prepare<[string, string], { readonly id: number; readonly text: string }>(
+          raw`SELECT q.${queries.id}, q.${queries.text} FROM ${queries} q
+            JOIN ${imports} i ON i.${imports.id} = q.${queries.importId} AND coalesce(i.${imports.job}, ?) = ?`,
+        )
+        .all(job, job)
+      if (all.length === 0) return []
+      const wanted = new Set(texts.map(textInLowerCase))
+      const ids = all.flatMap(({ id, text }) => (wanted.has(textInLowerCase(text)) ? [id] : []))
       return db
-        .prepare<[string, string, string], ImportedRank>(
-          raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, s.${series.id} AS series,
-              s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank}, o.${observations.depth}, f.${files.format} AS source
-            FROM (SELECT DISTINCT value FROM json_each(?)) t
-              CROSS JOIN ${queries} q ON q.${queries.text} = t.value
-              JOIN ${imports} i ON i.${imports.id} = q.${queries.importId} AND coalesce(i.${imports.job}, ?) = ?
+        .prepare<[string], ImportedRank>(
+          raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, q.${queries.engine},
+              s.${series.id} AS series, s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank},
+              o.${observations.depth}, f.${files.format} AS source
+            FROM json_each(?) t
+              CROSS JOIN ${queries} q ON q.${queries.id} = t.value
               JOIN ${series} s ON s.${series.queryId} = q.${queries.id}
               JOIN ${observations} o ON o.${observations.seriesId} = s.${series.id}
               JOIN ${files} f ON f.${files.id} = o.${observations.fileId}
             WHERE o.${observations.state} <> ${unknown} AND o.${observations.day} < ${Date.parse(before) / dayMs}
             ORDER BY s.${series.id}, o.${observations.day}`,
         )
-        .all(JSON.stringify(texts), job, job)
+        .all(JSON.stringify(ids))
     },
   }
 }
