@@ -1,9 +1,8 @@
 import { billableOperation, billableOperations, jobsPoll, usage } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Style } from '../catalog/operation.ts'
 import { type NewCall, type Outcome, type Settlement, tooLongStatuses } from '../model/call.ts'
-import { memoized } from '../model/maps.ts'
 import { tooLong } from '../model/run.ts'
-import { count } from '../model/text.ts'
+import { count, memoized } from '../model/text.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import {
   type ApiRequest,

@@ -55,24 +55,3 @@ export function httpDate(text: string): number | null {
   const instant = Date.parse(text)
   return Number.isNaN(instant) ? null : instant
 }
-
-/** Retries of a run with few tasks. */
-const fewestRetries = 10
-const retriesPerTask = 0.5
-
-/** Limits retries: half as many as tasks that were sent for the first time, but at least ten. */
-export function retryBudget() {
-  let tasks = 0
-  let retries = 0
-  return {
-    countTask: (): void => {
-      tasks += 1
-    },
-    /** False if no retry is left. */
-    tryTake: (): boolean => {
-      if (retries >= Math.max(fewestRetries, Math.floor(tasks * retriesPerTask))) return false
-      retries += 1
-      return true
-    },
-  }
-}

@@ -1,4 +1,4 @@
-import { memoized } from '../model/maps.ts'
+import { memoized } from '../model/text.ts'
 
 /** ISO 3166-1: three letters, then the two of the same country. */
 const byThree = new Map(

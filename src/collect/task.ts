@@ -1,6 +1,6 @@
 import { type ApiClient, CallHeldBack, type FinishedCall, pageRequest } from '../api/client.ts'
 import { nextStepAfter } from '../api/outcomes.ts'
-import { decideRetry, retryBudget, retryPolicy } from '../api/retry.ts'
+import { decideRetry, retryPolicy } from '../api/retry.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { CreditBudget } from '../ledger/budget.ts'
 import type { Outcome } from '../model/call.ts'
@@ -354,6 +354,27 @@ export function asyncDecision() {
       const mean = latencies.reduce((sum, one) => sum + one, 0) / latencies.length
       const limitMs = (answered.get(operation) ?? 0) >= manyCalls ? slowForManyMs : slowMs
       return latencies.length === samples && mean > limitMs
+    },
+  }
+}
+
+/** Retries of a run with few tasks. */
+const fewestRetries = 10
+const retriesPerTask = 0.5
+
+/** Limits retries: half as many as tasks that were sent for the first time, but at least ten. */
+export function retryBudget() {
+  let tasks = 0
+  let retries = 0
+  return {
+    countTask: (): void => {
+      tasks += 1
+    },
+    /** False if no retry is left. */
+    tryTake: (): boolean => {
+      if (retries >= Math.max(fewestRetries, Math.floor(tasks * retriesPerTask))) return false
+      retries += 1
+      return true
     },
   }
 }

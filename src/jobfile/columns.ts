@@ -1,8 +1,7 @@
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { Target } from '../model/job.ts'
-import { memoized } from '../model/maps.ts'
-import { closestMatch, editDistance, hasMarks, shellQuoted, withFormula } from '../model/text.ts'
+import { closestMatch, editDistance, hasMarks, memoized, shellQuoted, withFormula } from '../model/text.ts'
 import {
   badCharacters,
   type DecimalMark,

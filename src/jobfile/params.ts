@@ -6,9 +6,8 @@ import {
   type ParamValue,
   type Style,
 } from '../catalog/operation.ts'
-import { remembered } from '../model/maps.ts'
 import type { JobQuery } from '../model/query.ts'
-import { closestMatch, normalParam } from '../model/text.ts'
+import { closestMatch, normalParam, remembered } from '../model/text.ts'
 import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
 import type { FilePosition, Report } from './source.ts'
 

@@ -1,5 +1,4 @@
-import { memoized } from './maps.ts'
-import { count, duration } from './text.ts'
+import { count, duration, memoized } from './text.ts'
 
 /** Time as an argument. */
 export interface Clock {

@@ -1,5 +1,5 @@
-import { groupedBy } from '../model/maps.ts'
 import { featureBits, type SerpFeature } from '../model/result.ts'
+import { groupedBy } from '../model/text.ts'
 import { addDays } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type {

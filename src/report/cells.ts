@@ -1,6 +1,5 @@
-import { groupedBy } from '../model/maps.ts'
 import type { Cell, Row } from '../model/result.ts'
-import { count } from '../model/text.ts'
+import { count, groupedBy } from '../model/text.ts'
 import type { ComparisonDay, MovementGroup } from './history/movement.ts'
 import type { DayCell, DayValue, Keyword } from './history/rank-history.ts'
 import { ranks } from './words/en/metrics.ts'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { memoized } from '../model/maps.ts'
 import type { QueryHistory } from '../model/query.ts'
+import { memoized } from '../model/text.ts'
 import { addDays, countsAsDone, dayMs, hourMs, localDay } from '../model/time.ts'
 import { quoted, type ReadResult } from '../model/values.ts'
 

@@ -1,4 +1,4 @@
-import { groupedBy } from '../../src/model/maps.ts'
+import { groupedBy } from '../../src/model/text.ts'
 import type { LedgerEntry } from '../../src/sandbox/state.ts'
 import type { GoEnd, Story } from './fault-run.ts'
 import { groups } from './groups.ts'

@@ -1,6 +1,6 @@
 import { asFields, holderOf, text as textOf } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
-import { groupedBy } from '../../src/model/maps.ts'
+import { groupedBy } from '../../src/model/text.ts'
 import type { Story } from './fault-run.ts'
 import { groups } from './groups.ts'
 import { isCutShort } from './ledger-check.ts'

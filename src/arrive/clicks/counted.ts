@@ -1,5 +1,5 @@
-import { groupedBy } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
+import { groupedBy } from '../../model/text.ts'
 import type { ClickSpan } from '../../store/sqlite/clicks/clicks.ts'
 
 /** What a day, or a period, is read from: where several tables are named, each has another part of the site. */

@@ -1,6 +1,6 @@
 import { UsageError } from '../../model/errors.ts'
-import { memoized } from '../../model/maps.ts'
 import { siteOf } from '../../model/public-suffix.ts'
+import { memoized } from '../../model/text.ts'
 import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
 import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'

@@ -1,4 +1,4 @@
-import { memoized } from '../../model/maps.ts'
+import { memoized } from '../../model/text.ts'
 import { dayNumber } from '../../model/time.ts'
 import { readVolume } from '../../model/values.ts'
 import { mostRank } from '../../store/sqlite/imports/imports.ts'

@@ -1,5 +1,5 @@
-import { memoized } from '../../model/maps.ts'
 import type { Precision } from '../../model/result.ts'
+import { memoized } from '../../model/text.ts'
 
 /** The words for dates that Intl does not know. */
 type WordField =

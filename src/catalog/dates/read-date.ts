@@ -1,5 +1,5 @@
-import { memoized } from '../../model/maps.ts'
 import type { Precision } from '../../model/result.ts'
+import { memoized } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
 import {
   ageOf,

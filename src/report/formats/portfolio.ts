@@ -1,7 +1,6 @@
-import { groupedBy } from '../../model/maps.ts'
 import type { Cell } from '../../model/result.ts'
 import type { Language } from '../../model/settings.ts'
-import { count, firstNames } from '../../model/text.ts'
+import { count, firstNames, groupedBy } from '../../model/text.ts'
 import { formatTable } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { builtHistory, type ReportSource, type TextLayout } from '../report.ts'

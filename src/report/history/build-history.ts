@@ -1,7 +1,7 @@
 import type { Target } from '../../model/job.ts'
-import { groupedBy } from '../../model/maps.ts'
 import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
+import { groupedBy } from '../../model/text.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { ObservedRow, QueryText, RunContents } from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'

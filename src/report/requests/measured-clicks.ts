@@ -12,9 +12,8 @@ import {
   type RankSample,
 } from '../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../arrive/clicks/rows.ts'
-import { groupedBy } from '../../model/maps.ts'
 import { countryOfParams } from '../../model/query.ts'
-import { grouped } from '../../model/text.ts'
+import { grouped, groupedBy } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import type { ClickSpan, StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
 import type { Store } from '../../store/sqlite/open.ts'

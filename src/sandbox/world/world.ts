@@ -1,5 +1,5 @@
 import type { BillableOperation } from '../../catalog/operation.ts'
-import { remembered } from '../../model/maps.ts'
+import { remembered } from '../../model/text.ts'
 import type { CheckedRequest } from '../http.ts'
 import type { PageShape, Positions } from '../options.ts'
 import {

@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, count, desc, eq, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core/alias'
+import { isUseless, type Outcome, uselessInRow } from '../../model/call.ts'
 import { fieldsOf, jobSettings, removedJob } from '../../model/job.ts'
 import { kindCodes } from '../../model/result.ts'
 import {
@@ -24,7 +26,7 @@ import {
   runSuspicion,
   uncountedRuns,
 } from './rankings/observations.ts'
-import { answers, calls, jobs, queries, runs, runTotals, tasks } from './schema.ts'
+import { answers, calls, jobs, queries, runs, runTotals, tasks, unusableMark } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
 /** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */
@@ -447,4 +449,72 @@ export function runQuality(db: Database, run: number): RunQuality {
   const { planned, done, failed, ...about } = totals as NonNullable<typeof totals>
   const mismatched = mismatchedIn(db, run)
   return { ...about, tasks: { planned, done, failed }, ...(mismatched === 0 ? {} : { mismatched }) }
+}
+
+/** So many of the last calls are looked through. */
+const lastCalls = 1_000
+/** So many answers in a row that cannot be used make an operation distrusted, as `uselessInRow` calls do, answered or not. */
+const unusableInRow = 3
+
+const newestCalls = (db: Database) =>
+  drizzle(db)
+    .select({
+      id: calls.id,
+      operation: calls.operation,
+      outcome: calls.outcome,
+      httpStatus: calls.httpStatus,
+      billed: calls.billed,
+      credits: calls.credits,
+    })
+    .from(calls)
+    .orderBy(desc(calls.id))
+    .limit(lastCalls)
+    .all()
+
+/** An answer that is not parsed yet says nothing of its operation. */
+function newestAnswers(db: Database) {
+  const a = alias(answers, 'a')
+  const isUnread = sql`EXISTS (SELECT 1 FROM ${tasks} WHERE ${tasks.answerId} = ${a.id} AND ${tasks.state} = 'answered')`
+  return drizzle(db)
+    .select({
+      callId: a.callId,
+      unusable: sql<0 | 1>`coalesce(${a.normaliser}, ${unusableMark}) = ${unusableMark} AND NOT ${isUnread}`,
+    })
+    .from(a)
+    .orderBy(desc(a.id))
+    .limit(lastCalls)
+    .all()
+}
+
+/** Operations whose last calls brought nothing that can be used, with how many in a row. */
+export function operationsUnusable(db: Database): ReadonlyMap<string, number> {
+  const unusable = new Map(newestAnswers(db).map((answer) => [answer.callId, answer.unusable === 1]))
+  const last = new Map<
+    string,
+    {
+      /** Whether the last answers cannot be used, the newest first. */
+      readonly unusable: boolean[]
+      /** Calls of no use since the last answer that could be used. */
+      useless: number
+      hasUsable: boolean
+    }
+  >()
+  for (const { id, operation, outcome, httpStatus, billed, credits } of newestCalls(db)) {
+    if (outcome === null || credits === 0) continue
+    const ends = last.get(operation) ?? { unusable: [], useless: 0, hasUsable: false }
+    last.set(operation, ends)
+    // Of an asynchronous job that was lost it is not known whether it was billed.
+    const isLostJob = outcome === 'accepted' && billed === null
+    const isWasted = outcome === 'unreadable' || unusable.get(id) === true
+    if (billed === 1 && ends.unusable.length < unusableInRow) ends.unusable.push(isWasted)
+    if (billed === 1 && !isWasted) ends.hasUsable = true
+    if (!ends.hasUsable && (isWasted || isLostJob || isUseless({ outcome: outcome as Outcome, httpStatus })))
+      ends.useless += 1
+  }
+  const distrusted = [...last].filter(
+    ([, ends]) =>
+      ends.useless >= uselessInRow ||
+      (ends.unusable.length === unusableInRow && ends.unusable.every((end) => end)),
+  )
+  return new Map(distrusted.map(([operation, { useless }]) => [operation, useless]))
 }

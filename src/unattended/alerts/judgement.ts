@@ -1,5 +1,4 @@
 import { conditionOf } from '../../model/condition.ts'
-import { groupedBy } from '../../model/maps.ts'
 import { isComplete, type Suspicion } from '../../model/run.ts'
 import {
   type AlertDetails,
@@ -9,6 +8,7 @@ import {
   type AlertRule,
   ruleIdentity,
 } from '../../model/settings.ts'
+import { groupedBy } from '../../model/text.ts'
 import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 import {
   alertId,

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { groupedBy } from '../../../model/maps.ts'
+import { groupedBy } from '../../../model/text.ts'
 import { isDiskFailure, isDiskFull, isLocked, isWriteFailure } from './errors.ts'
 
 /** Commits changes in groups. */

@@ -18,7 +18,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Charge, LedgerGroup, LedgerSum, UsageCount } from '../../../model/call.ts'
-import { groupedBy } from '../../../model/maps.ts'
+import { groupedBy } from '../../../model/text.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import type { JobSpending, UsageReading } from '../../journal.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, lte, sql } from 'drizzle-orm'
-import { groupedBy } from '../../../model/maps.ts'
 import { kindCodes } from '../../../model/result.ts'
 import { fewestSuspect, type Suspicion, suspicionOf } from '../../../model/run.ts'
+import { groupedBy } from '../../../model/text.ts'
 import { inOrderOfRuns } from '../../../model/time.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Target } from '../../../model/job.ts'
-import { groupedBy } from '../../../model/maps.ts'
 import type { QueryPaging } from '../../../model/query.ts'
+import { groupedBy } from '../../../model/text.ts'
 import type {
   EndKind,
   Page,

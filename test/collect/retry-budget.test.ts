@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { retryBudget } from '../../src/api/retry.ts'
+import { retryBudget } from '../../src/collect/task.ts'
 import { testTable } from '../support/test-table.ts'
 
 /** How many calls may be repeated after so many first ones. */
