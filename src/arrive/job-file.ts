@@ -8,7 +8,7 @@ import { count, encodingOf, firstNames, grouped, groupedBy, textInLowerCase } fr
 import { queryText } from '../model/values.ts'
 import type { ImportResult } from '../store/sqlite/imports/imports.ts'
 import { cellText, csvParser, separatorOf } from './csv.ts'
-import { siteOf } from './import/values.ts'
+import { siteOf } from './import/format.ts'
 
 /** A file of a job as it is to be. */
 interface ProposedFile {

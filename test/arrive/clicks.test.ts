@@ -16,7 +16,7 @@ import {
 } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
-import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/sums.ts'
+import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/draft.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
 import { zipOf } from '../support/zip.ts'
 

@@ -1,7 +1,6 @@
 import type { Target } from '../../model/job.ts'
-import { groupedBy, memoized } from '../../model/maps.ts'
 import { isInMarket, marketDistance } from '../../model/query.ts'
-import { textInLowerCase } from '../../model/text.ts'
+import { groupedBy, memoized, textInLowerCase } from '../../model/text.ts'
 import { dayMs, latestKnown } from '../../model/time.ts'
 import { pageAddress } from '../../model/url.ts'
 import { groupKeywords } from '../../rank/grouping.ts'

@@ -2,8 +2,17 @@ import { UsageError } from '../../model/errors.ts'
 import { closestMatch } from '../../model/text.ts'
 import { countryNamed } from '../countries.ts'
 import { type CsvRecord, cellText, readCsv, textRow } from '../csv.ts'
-import type { ForeignFile, ForeignFormat, ImportOptions } from './format.ts'
-import { readDay, readLink, readRank, siteOf, tagReader, volumeIn } from './values.ts'
+import {
+  type ForeignFile,
+  type ForeignFormat,
+  type ImportOptions,
+  readDay,
+  readLink,
+  readRank,
+  siteOf,
+  tagReader,
+  volumeIn,
+} from './format.ts'
 
 /** A table with a header, below whatever stands above it. */
 export type ForeignTable = NonNullable<ReturnType<typeof tableIn>>

@@ -4,7 +4,7 @@ import { partKey, partLabel, partsOf } from '../../report/history/filter-history
 import { type Days, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'
 import type { Keyword } from '../../report/history/rank-history.ts'
 import { hasTab, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
-import { daysInWords } from '../../report/words/period-text.ts'
+import { daysInWords } from '../../report/words/words.ts'
 import { type Attributes, button, html } from './dom.ts'
 import {
   countSet,

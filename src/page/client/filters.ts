@@ -7,7 +7,7 @@ import { groupOf, type MovementGroup, movementGroups } from '../../report/histor
 import { type Days, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'
 import type { Keyword } from '../../report/history/rank-history.ts'
 import { savedView, targetsOfView } from '../../report/presentation/presentation.ts'
-import { daysInWords } from '../../report/words/period-text.ts'
+import { daysInWords } from '../../report/words/words.ts'
 import { localeOf, movementLabel, say, tagName } from './text.ts'
 
 /** No filters: an empty text selects everything. */

@@ -37,8 +37,7 @@ import {
   uncountedTexts,
 } from '../summary.ts'
 import type { FigureChange } from '../words/formats.ts'
-import { periodSentence } from '../words/period-text.ts'
-import { wordsOf } from '../words/words.ts'
+import { periodSentence, wordsOf } from '../words/words.ts'
 import { clickColumns } from './rows.ts'
 
 const say = wordsOf('en')

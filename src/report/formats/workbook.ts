@@ -30,8 +30,7 @@ import {
   type TargetSummary,
 } from '../summary.ts'
 import { threeDigits } from '../words/formats.ts'
-import { periodSentence } from '../words/period-text.ts'
-import { type Words, wordsOf } from '../words/words.ts'
+import { periodSentence, type Words, wordsOf } from '../words/words.ts'
 import { clickKinds, columnKinds, labelColumn, labelNames, rowsOf, withClicks } from './rows.ts'
 
 /** A report as an XLSX workbook. */

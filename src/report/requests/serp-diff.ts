@@ -15,8 +15,8 @@ import {
   snapshotOf,
 } from '../diff/serp-diff.ts'
 import { byChange, diffSummary } from '../diff/text.ts'
+import { noDataMessage } from '../explain/explain.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import { noDataMessage } from './explain.ts'
 
 export type MakeDiff<Query extends SerpQuery = SerpQuery> = (query: Query) => DiffDocument
 

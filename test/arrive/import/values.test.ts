@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { volumeIn } from '../../../src/arrive/import/values.ts'
+import { volumeIn } from '../../../src/arrive/import/format.ts'
 import { proposedJob } from '../../../src/arrive/job-file.ts'
 import type { ImportResult } from '../../../src/store/sqlite/imports/imports.ts'
 

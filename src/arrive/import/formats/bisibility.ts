@@ -1,8 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
 import { countryNamed } from '../../countries.ts'
 import { utf8Chunks } from '../../input-files.ts'
-import { type ForeignFile, type ForeignFormat, siteGuess } from '../format.ts'
-import { readDay, readLink } from '../values.ts'
+import { type ForeignFile, type ForeignFormat, readDay, readLink, siteGuess } from '../format.ts'
 
 interface BisibilityKeyword {
   readonly keyword?: unknown

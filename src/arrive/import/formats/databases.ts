@@ -1,7 +1,6 @@
 import { dayMs } from '../../../model/time.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
-import { brokenDatabase, type ForeignFile, type ForeignFormat } from '../format.ts'
-import { readDay, readLink, siteOf } from '../values.ts'
+import { brokenDatabase, type ForeignFile, type ForeignFormat, readDay, readLink, siteOf } from '../format.ts'
 
 /** A keyword of SerpBear; columns that came later may be missing. */
 interface SerpbearKeyword {

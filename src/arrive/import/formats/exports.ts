@@ -2,9 +2,17 @@ import { UsageError } from '../../../model/errors.ts'
 import { dayNumber } from '../../../model/time.ts'
 import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
 import { countryNamed } from '../../countries.ts'
-import { type ForeignFormat, siteGuess } from '../format.ts'
+import {
+  type ForeignFormat,
+  readDay,
+  readLink,
+  readRank,
+  siteGuess,
+  siteOf,
+  tagReader,
+  volumeIn,
+} from '../format.ts'
 import { dayIn, type ForeignTable, tableIn } from '../table.ts'
-import { readDay, readLink, readRank, siteOf, tagReader, volumeIn } from '../values.ts'
 
 const ofAhrefs = ['keyword', 'current position', 'current url', 'previous position']
 const ofOldAhrefs = ['keyword', 'position', 'position history', 'last update']

@@ -2,9 +2,8 @@ import { UsageError } from '../../../model/errors.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
 import { countryNamed } from '../../countries.ts'
 import { linesOf, utf8Chunks } from '../../input-files.ts'
-import type { ForeignFile, ForeignFormat } from '../format.ts'
+import { type ForeignFile, type ForeignFormat, readDay, readLink, readRank, siteOf } from '../format.ts'
 import { dayIn, type ForeignTable, tableIn } from '../table.ts'
-import { readDay, readLink, readRank, siteOf } from '../values.ts'
 
 /**
  * The whole database of Serposcope as SQL, packed or not: ranks, and every result page. Tables that hold secrets (users, proxies,

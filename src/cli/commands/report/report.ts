@@ -137,7 +137,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     chunks,
   } = await atOneMoment(store, async () => {
     if (flags.explain !== undefined) {
-      const { explainQuery } = await import('../../../report/requests/explain.ts')
+      const { explainQuery } = await import('../../../report/explain/explain.ts')
       const wanted = { job, text: normalText(flags.explain), date }
       const text = await explainQuery(store, wanted, { json, width: layout.width })
       return { ranked: null, presentation, chunks: asStream(text) }

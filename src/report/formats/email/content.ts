@@ -8,8 +8,7 @@ import { keywordStatuses } from '../../history/keyword-status.ts'
 import type { ReportSource } from '../../report.ts'
 import { shownMoves, story } from '../../story/story.ts'
 import { summarise } from '../../summary.ts'
-import { comparisonInWords, daysInWords } from '../../words/period-text.ts'
-import type { Words } from '../../words/words.ts'
+import { comparisonInWords, daysInWords, type Words } from '../../words/words.ts'
 
 /** What the message says, in words; both of its parts are written from it. */
 export type EmailContent = ReturnType<typeof emailContent>

@@ -17,8 +17,7 @@ import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport 
 import { rankCell, suspectLines } from '../../rows.ts'
 import { type Story, shownMoves, storiesOf } from '../../story/story.ts'
 import { linesOf, type PartOfTarget, type Segment, type Summary, segments, summarise } from '../../summary.ts'
-import { periodSentence } from '../../words/period-text.ts'
-import { type Words, wordsOf } from '../../words/words.ts'
+import { periodSentence, type Words, wordsOf } from '../../words/words.ts'
 import { clickColumns } from '../rows.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { RanklineError, tryAgainExitCode, UsageError } from '../../../model/errors.ts'
+import { busyExitCode, RanklineError, tryAgainExitCode, UsageError } from '../../../model/errors.ts'
 import {
   dropTriggers,
   type Keeping,
@@ -91,7 +91,7 @@ export function refuseFolder(path: string): void {
 }
 
 /** To be set on every open: a reopened WAL file would otherwise be synced less than a new one. */
-export function setPragmas(db: Database.Database): void {
+function setPragmas(db: Database.Database): void {
   // Of a file that is made anew. With SQLite's own 4,096 bytes, twice as many pages are read and written one by one while rankline collects.
   if (!db.memory) db.pragma('page_size = 8192')
   db.pragma('journal_mode = WAL')
@@ -114,7 +114,7 @@ function refuseSecondName(path: string): void {
  * Refuses a backup that was put in the place of a database whose log still lies there: SQLite would write the one into the other. A
  * backup is a single file, and a database that has a log never is.
  */
-export function refuseForeignLog(path: string): void {
+function refuseForeignLog(path: string): void {
   if (path === ':memory:') return
   const log = `${realFile(path)}-wal`
   const sizes = [path, log].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
@@ -126,7 +126,7 @@ export function refuseForeignLog(path: string): void {
 }
 
 /** Bytes 18 and 19 of the head of an SQLite file are 2 where it is written by way of a log. */
-export function hasLogFormat(file: string): boolean {
+function hasLogFormat(file: string): boolean {
   const opened = openSync(file, 'r')
   try {
     const head = Buffer.alloc(20)
@@ -149,7 +149,7 @@ const networks: Readonly<Record<number, string>> = {
 }
 
 /** The name of a file system on which SQLite's locks and its log cannot be trusted; null where they can. */
-export function networkName(type: number): string | null {
+function networkName(type: number): string | null {
   // Kernels give the number with or without a sign.
   return networks[type >>> 0] ?? null
 }
@@ -435,4 +435,39 @@ export function unlessDamaged<T>(look: () => T): T | null {
     if (isDamage(error)) return null
     throw error
   }
+}
+
+/** Opens a database to change what keeps it in order. */
+export async function changing<T>(
+  path: string,
+  change: (db: Database.Database) => T | Promise<T>,
+): Promise<T> {
+  // Refuses a file that is not a database of rankline before anything is written.
+  await inspect(path, () => {})
+  const db = openFile(path)
+  try {
+    setPragmas(db)
+    await migrate(db, path)
+    return await change(db)
+  } catch (error) {
+    throw describeError(unchanged(error, path), path)
+  } finally {
+    db.close()
+  }
+}
+
+function unchanged(error: unknown, path: string): unknown {
+  const code = error instanceof Database.SqliteError ? error.code : ''
+  if (code === 'SQLITE_FULL')
+    return new UsageError(
+      `The disk of ${path} is full. Make room first; --vacuum needs as much as a copy of the database`,
+      { cause: error },
+    )
+  if (code.startsWith('SQLITE_BUSY'))
+    return new RanklineError(
+      `Another process writes into ${path} and does not stop. Let it finish, then run this again`,
+      busyExitCode,
+      { cause: error },
+    )
+  return error
 }

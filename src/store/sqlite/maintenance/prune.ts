@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { and, type Column, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { inspect } from '../connection/database.ts'
+import { changing, inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/calls.ts'
 import { hasTextIndex } from '../rankings/found.ts'
@@ -22,7 +22,6 @@ import {
   tasks,
   texts,
 } from '../schema.ts'
-import { changing } from './changing.ts'
 import { forgetWords, mergeTextIndex } from './text-index.ts'
 
 interface PruneRequest {

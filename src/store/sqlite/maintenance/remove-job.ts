@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { fieldsOf, jobSettings, removedJob } from '../../../model/job.ts'
-import { inspect } from '../connection/database.ts'
+import { changing, inspect } from '../connection/database.ts'
 import { raw } from '../connection/statements.ts'
 import { removeImport } from '../imports/imports.ts'
 import { imports } from '../imports/schema.ts'
@@ -28,7 +28,6 @@ import {
   tasks,
 } from '../schema.ts'
 import { alerts, judgedRuns, mutes, outbox, rechecks, restingQueries, slots } from '../unattended/schema.ts'
-import { changing } from './changing.ts'
 
 /** What goes with a job, or would, and what stays of it. */
 export interface RemovedJob {

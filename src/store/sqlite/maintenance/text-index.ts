@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
+import { changing } from '../connection/database.ts'
 import { raw } from '../connection/statements.ts'
 import {
   hasTextIndex,
@@ -10,7 +11,6 @@ import {
   lastIndexed,
   unindexed,
 } from '../rankings/found.ts'
-import { changing } from './changing.ts'
 
 /** Rows of one change: where no other process writes, and where one may want to. */
 const rowsTogether = { alone: 20_000, beside: 500 } as const
