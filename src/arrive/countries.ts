@@ -28,26 +28,67 @@ export function twoLetters(country: string): string {
   return code.length === 2 ? code : (byThree.get(code) ?? '')
 }
 
-/** The code of a country that a file names by its code or by its English name; null where it is none. */
+/** What tools call a country beside its usual names. */
+const otherNames = new Map(
+  [
+    'united states of america:us, united kingdom of great britain and northern ireland:gb, great britain:gb, the netherlands:nl, holland:nl',
+    'czech republic:cz, turkey:tr, macedonia:mk, ivory coast:ci, hong kong:hk, macau:mo, myanmar:mm, russian federation:ru, viet nam:vn',
+    'korea, republic of:kr, republic of korea:kr, republic of ireland:ie, uae:ae, slovak republic:sk, palestine:ps, swaziland:sz',
+  ].flatMap((line) =>
+    [...line.matchAll(/(.+?):([a-z]{2})(?:, |$)/g)].map(([, name = '', code = '']) => [name, code] as const),
+  ),
+)
+
+/** English first: where a name is another country in another language, the English one counts. */
+const languages = [
+  'en',
+  'de',
+  'fr',
+  'es',
+  'it',
+  'pt',
+  'nl',
+  'pl',
+  'cs',
+  'sv',
+  'da',
+  'nb',
+  'fi',
+  'hu',
+  'ro',
+  'tr',
+  'el',
+  'ru',
+  'uk',
+  'ja',
+  'ko',
+  'zh',
+  'zh-Hant',
+]
+
+/** The code of a country that a file names by its code, of two letters or three, or by its name in a usual language; null where it is none. */
 export const countryNamed = memoized((text): string | null => {
-  const name = text.trim().toLowerCase()
+  const name = text.normalize('NFC').trim().toLowerCase()
   if (/^[a-z]{2}$/.test(name)) return name === 'uk' ? 'gb' : name
-  return countryNames().get(name) ?? null
+  const known = byThree.get(name) ?? otherNames.get(name)
+  if (known !== undefined) return known
+  for (const language of languages) {
+    const code = countryNames(language).get(name)
+    if (code !== undefined) return code
+  }
+  return null
 })
 
-let byName: Map<string, string> | null = null
-
-function countryNames(): ReadonlyMap<string, string> {
-  if (byName !== null) return byName
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  byName = new Map()
+const countryNames = memoized((language): ReadonlyMap<string, string> => {
+  const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
+  const byName = new Map<string, string>()
   const letters = 'abcdefghijklmnopqrstuvwxyz'
   for (const a of letters)
     for (const b of letters) {
       const code = `${a}${b}`.toUpperCase()
       // Codes of before lead to those of today, as DD to DE.
       const name = new Intl.Locale(`und-${code}`).region === code ? names.of(code) : undefined
-      if (name !== undefined) byName.set(name.toLowerCase(), a + b)
+      if (name !== undefined) byName.set(name.normalize('NFC').toLowerCase(), a + b)
     }
   return byName
-}
+})

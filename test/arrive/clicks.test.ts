@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -85,7 +85,12 @@ describe('a UI export of Search Console', () => {
     ])
     expect(queryOf('desk, electric', 'acme.com')).toHaveLength(1)
     expect(warnings).toEqual([expect.stringContaining('a UI export has no query by day')])
-    expect(leftOut).toHaveLength(5)
+    expect(leftOut.map((path) => basename(path))).toEqual([
+      'Countries.csv',
+      'Dates.csv',
+      'Devices.csv',
+      'Search appearance.csv',
+    ])
   })
 
   test('is read in another language: semicolons, decimal commas, thousands apart; its pages say of which site it is', async () => {
@@ -112,6 +117,46 @@ describe('a UI export of Search Console', () => {
     for (const [name, bytes] of files) await writeFile(join(folder, name), bytes)
     await rm(path)
     expect(await add(folder)).toMatchObject({ id, isNew: false })
+  })
+
+  /** An export with such filters, in its files. */
+  const filtered = async (base: string, rows: readonly string[]) => {
+    const queries = 'Top queries,Clicks,Impressions,CTR,Position\noak desk,5,50,10%,3\n'
+    const dates = 'Date,Clicks,Impressions,CTR,Position\n2026-11-01,5,50,10%,3\n'
+    for (const [name, text] of [
+      ['Queries.csv', queries],
+      ['Chart.csv', dates],
+      [base, rows.join('\n')],
+    ] as const)
+      await writeFile(join(folder, name), text)
+    return await add(folder, { property: 'sc-domain:acme.com' })
+  }
+
+  test.each([
+    [['Filter,Value', 'Search type,Web', 'Date,Last 28 days', 'Country,Germany']],
+    [['Filtre,Valeur', 'Type de recherche,Web', 'Date,28 derniers jours', 'Pays,Allemagne']],
+  ])('of one country has the clicks of that country alone: %j', async (rows) => {
+    const { id, warnings } = await filtered('Filters.csv', rows)
+    expect(await sumsOf(id)).toHaveLength(2)
+    expect(queryOf('oak desk', 'acme.com')).toEqual([expect.objectContaining({ country: 'de', clicks: 5 })])
+    expect(warnings).toContainEqual(expect.stringMatching(/in one country alone \((Germany|Allemagne), de\)/))
+  })
+
+  test.each([
+    [
+      ['Filter,Value', 'Search type,Image', 'Date,Last 28 days'],
+      'another search than that of the web (Image)',
+    ],
+    [['Filter,Wert', 'Suchtyp,Bild', 'Datum,Letzte 28 Tage'], 'another search than that of the web (Bild)'],
+    [['Filter,Value', 'Date,Last 28 days', 'Device,Mobile'], 'a part of the property alone (Device: Mobile)'],
+    [['Filter,Wert', 'Suchtyp,Web', 'Datum,Letzte 28 Tage', 'Gerät,Mobil'], 'alone (Gerät: Mobil)'],
+    [
+      ['Filter,Value', 'Search type,Web', 'Date,Last 28 days', 'Country,France', 'Query,+desk'],
+      'alone (Query: +desk)',
+    ],
+  ])('of another search or of a part of the property is refused: %j', async (rows, sentence) => {
+    await expect(filtered('Filter.csv', rows)).rejects.toThrow(sentence)
+    expect(await store.clickAdditions()).toEqual([])
   })
 
   test('of exactly 1,000 rows is said to be cut', async () => {

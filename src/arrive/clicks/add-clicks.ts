@@ -2,8 +2,9 @@ import { basename, dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import { count, grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
-import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
+import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
+import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
   cellText,
@@ -37,10 +38,12 @@ import {
   siteOfProperty,
   tableOfQueries,
   type UiTable,
+  uiFilters,
   uiTable,
 } from './rows.ts'
 
 type UiFile = Extract<RecognisedFile, { readonly kind: 'ui' }>
+type FiltersFile = Extract<RecognisedFile, { readonly kind: 'filters' }>
 type RowsFile = Extract<RecognisedFile, { readonly kind: 'rows' }>
 
 /** As many rows as Search Console puts into a file of its UI export at most. */
@@ -72,6 +75,7 @@ export async function addClicks(
   for (const file of files) found.push(await recognise(file))
   const rowFiles = found.filter((one) => one.kind === 'rows')
   const uiFiles = found.filter((one) => one.kind === 'ui')
+  const filters = found.filter((one) => one.kind === 'filters')
   if (rowFiles.length + uiFiles.length === 0) throw new UsageError(unknownFile(path, files))
   if (rowFiles.length > 0 && uiFiles.length > 0)
     throw new UsageError(
@@ -84,7 +88,12 @@ export async function addClicks(
   using draft = await store.draftClicks()
   const read =
     uiFiles.length > 0
-      ? addUiExport(draft, uiFiles, { ...options, path, isArchive: files[0]?.path === null })
+      ? addUiExport(draft, uiFiles, {
+          ...options,
+          path,
+          isArchive: files[0]?.path === null,
+          country: countryFilter(filters),
+        })
       : await addRows(draft, rowFiles, options)
   const id = await draft.commit({
     addedAt: now,
@@ -93,7 +102,7 @@ export async function addClicks(
     rows: read.rows,
     otherSearches: read.otherSearches,
   })
-  const used = new Set<InputFile>(read.used)
+  const used = new Set<InputFile>([...read.used, ...filters.map(({ file }) => file)])
   return {
     ...read,
     id,
@@ -180,6 +189,31 @@ function noProperty(name: string): string {
   return `${name} does not say of which site it is. Name the property: --site acme.com`
 }
 
+/**
+ * The country that a UI export is of; null for one of all countries. Throws a sentence where it is of another search than of the web, or of
+ * another part of the property: its sums would stand for all of it.
+ */
+function countryFilter(
+  files: readonly FiltersFile[],
+): { readonly name: string; readonly code: string } | null {
+  let country = null as { readonly name: string; readonly code: string } | null
+  for (const { file, search, isOfWeb, parts } of files) {
+    if (!isOfWeb)
+      throw new UsageError(
+        `${file.name} says that the export is of another search than that of the web (${search}). Choose the search type Web in Search Console; nothing was stored`,
+      )
+    for (const { name, value } of parts) {
+      const code = country === null ? countryNamed(value) : null
+      if (code === null)
+        throw new UsageError(
+          `${file.name} says that the export is of a part of the property alone (${name}: ${value}). Take that filter away in Search Console, and export again; nothing was stored`,
+        )
+      country = { name: value, code }
+    }
+  }
+  return country
+}
+
 /** Adds the tables of a UI export: queries and pages are of one period, the days are sums. */
 function addUiExport(
   draft: ClickDraft,
@@ -189,7 +223,12 @@ function addUiExport(
     period: given,
     path,
     isArchive,
-  }: AddOptions & { readonly path: string; readonly isArchive: boolean },
+    country,
+  }: AddOptions & {
+    readonly path: string
+    readonly isArchive: boolean
+    readonly country: ReturnType<typeof countryFilter>
+  },
 ) {
   const days = files.find(({ table }) => table.about === 'date')
   const pages = files.find(({ table }) => table.about === 'page')
@@ -228,7 +267,7 @@ function addUiExport(
       countedBy,
       rowsOf,
       timeSpan: isDaily ? 'day' : 'period',
-      hasCountries: false,
+      hasCountries: country !== null,
       period: isDaily ? null : period,
     })
     for (const { label, clicks, impressions, position } of table.rows)
@@ -236,7 +275,7 @@ function addUiExport(
         table: id,
         query: rowsOf === 'query' ? draft.textOf(label, 'query') : 0,
         page: rowsOf === 'page' ? draft.textOf(label, 'page') : 0,
-        country: 0,
+        country: country === null ? 0 : countryCode(country.code),
         day: isDaily ? readDay(label) : period.from,
         clicks,
         impressions,
@@ -253,6 +292,11 @@ function addUiExport(
     otherSearches: 0,
     used: used.map(({ file }) => file),
     warnings: [
+      ...(country === null
+        ? []
+        : [
+            `The export is of searches in one country alone (${country.name}, ${country.code}): keywords of others have no clicks of it.`,
+          ]),
       ...cut.map(
         (base) =>
           `${base} has exactly 1,000 rows: Search Console cuts its export there, so that rarer ones are missing. Its API and its bulk export have them all.`,
@@ -282,6 +326,7 @@ function propertyOfPages(table: UiTable | undefined): string | null {
 type RecognisedFile =
   | { readonly kind: 'rows'; readonly file: InputFile; readonly layout: ClickLayout; readonly read: ReadRows }
   | { readonly kind: 'ui'; readonly file: InputFile; readonly table: UiTable }
+  | ({ readonly kind: 'filters'; readonly file: InputFile } & NonNullable<ReturnType<typeof uiFilters>>)
   | { readonly kind: 'other'; readonly file: InputFile }
 
 type ReadRows = (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
@@ -307,8 +352,11 @@ async function recognise(file: InputFile): Promise<RecognisedFile> {
 
 async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFile> {
   const separator = separatorOf(head)
-  const [header, first] = firstRows(head)
+  const rows = firstRows(head)
+  const [header, first] = rows
   if (header === undefined) return { kind: 'other', file }
+  const filters = uiFilters(rows, file.base)
+  if (filters !== null) return { kind: 'filters', file, ...filters }
   if (isComparison(header.cells, first?.cells))
     throw new UsageError(
       `${file.name} compares two periods. Export one period alone from Search Console, without Compare`,

@@ -124,6 +124,33 @@ export function uiTable(
   return { about, rows: read }
 }
 
+/** The filters of a UI export, one a row: what is filtered, and by which value. Null where a table of two columns is another one. */
+export function uiFilters(rows: readonly TextRow[], base: string) {
+  const [header, ...others] = rows.map(({ cells }) => cells.map((cell) => cell.trim().normalize('NFC')))
+  const isNamed = [base.normalize('NFC'), header?.[0] ?? ''].some((name) => filtersName.test(name))
+  if (header?.length !== 2 || !isNamed) return null
+  const filters = others.map(([name = '', value = '']) => ({ name, value }))
+  // The first one is the type of the search, then come the days, in any language.
+  const placeOf = (name: RegExp, usual: number): number => {
+    const place = filters.findIndex((one) => name.test(one.name))
+    return place === -1 ? usual : place
+  }
+  const days = placeOf(/^date$/i, 1)
+  const search = placeOf(/^search type$/i, days === 0 ? -1 : 0)
+  const type = filters[search]?.value ?? ''
+  return {
+    search: type,
+    isOfWeb: !otherSearches.test(type),
+    parts: filters.filter((_, place) => place !== search && place !== days),
+  }
+}
+
+const filtersName = /^(filt|suodat|szűr|φίλτρ|фильтр|фільтр|フィルタ|筛选|篩選|필터)/iu
+
+/** Types of searches beside that of the web, in some languages. */
+const otherSearches =
+  /^(im[aá]g|imm?agin|bild|afbeelding|obra|görsel|kuva|kép|изображ|画像|图片|圖片|이미지|v[ií]d[eé]o|film|wideo|видео|動画|视频|影片|동영상|news|nachrichten|actualit|noticia|notizi|notícia|nieuws|wiadomo|zpráv|nyhet|haber|новост|ニュース|新闻|新聞|뉴스|discover)/iu
+
 /** Whether a header is that of two periods beside each other. */
 export function isComparison(cells: readonly string[], first: readonly string[] | undefined): boolean {
   return (

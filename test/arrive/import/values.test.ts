@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countryNamed } from '../../../src/arrive/countries.ts'
 import { volumeIn } from '../../../src/arrive/import/format.ts'
 import { proposedJob } from '../../../src/arrive/job-file.ts'
 import type { ImportResult } from '../../../src/store/sqlite/imports/imports.ts'
@@ -15,6 +16,23 @@ test.each([
   ['', null],
 ])('the volume in %j is %j', (cell, volume) => {
   expect(volumeIn(cell)).toBe(volume)
+})
+
+test.each([
+  ['US', 'us'],
+  ['usa', 'us'],
+  ['UK', 'gb'],
+  ['United States', 'us'],
+  ['Korea, Republic of', 'kr'],
+  ['Czech Republic', 'cz'],
+  ['Deutschland', 'de'],
+  ['États-Unis', 'us'],
+  ['\u0045\u0301tats-Unis', 'us'],
+  ['Austin', null],
+  ['zzz', null],
+  ['', null],
+])('the country %j is %j', (name, code) => {
+  expect(countryNamed(name)).toBe(code)
 })
 
 test('a new job says for how many keywords no country is told', async () => {
