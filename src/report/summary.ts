@@ -2,7 +2,7 @@ import { count } from '../model/text.ts'
 import { localeText } from './cells.ts'
 import { type Headline, headline, isKnownOnBothDays } from './headline.ts'
 import { hasClicks, type Part, partKey, partOf, partsOf } from './history/filter-history.ts'
-import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
+import { alignDepths, type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { Keyword, RankHistory, TrackedTarget } from './history/rank-history.ts'
 import { type Coverage, coverageOf, type MetricOptions } from './metrics/figure.ts'
@@ -246,4 +246,31 @@ export function segments(
       .sort(([a], [b]) => a - b)
       .map(([target, own]) => [target, partSummaries(own, parts, measure)] as const),
   }))
+}
+
+/** How many keywords rank within the top N. */
+export interface TopRankCount {
+  readonly now: number
+  /** Keywords that were observed. */
+  readonly observed: number
+  /** How many more or fewer of the keywords that were observed on both days; null where there are none. */
+  readonly change: number | null
+}
+
+/**
+ * Counts the keywords of a target down to a rank, and of those observed on both days how many more there are.
+ *
+ * @param last the rank: 10 for the first ten
+ */
+export function topRanksOf(statuses: readonly KeywordStatus[], last: number): TopRankCount {
+  const isIn = ({ rank }: KeywordStatus['current']): boolean => rank !== null && rank <= last
+  const pairs = statuses
+    .filter(isKnownOnBothDays)
+    .map(({ current, baseline }) => alignDepths(current, baseline.value))
+  const change = pairs.reduce((sum, [now, before]) => sum + Number(isIn(now)) - Number(isIn(before)), 0)
+  return {
+    now: statuses.filter(({ current }) => isIn(current)).length,
+    observed: statuses.filter(({ current }) => current.state !== 'unknown').length,
+    change: pairs.length === 0 ? null : change,
+  }
 }

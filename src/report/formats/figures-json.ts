@@ -2,7 +2,6 @@ import { asStream } from '../../output/formats/format.ts'
 import { reportPageData } from '../build-data.ts'
 import { type DailyFigures, daily } from '../daily.ts'
 import type { PageData } from '../data.ts'
-import { topRanksOf } from '../digest.ts'
 import type { ComparedFigure } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partKey, partOf, partsOf } from '../history/filter-history.ts'
 import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
@@ -22,6 +21,7 @@ import {
   statusesByTarget,
   summarise,
   type TargetSummary,
+  topRanksOf,
 } from '../summary.ts'
 
 /** The figures alone, for programs. */

@@ -1,12 +1,16 @@
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { isComplete } from '../../model/run.ts'
-import { dayMs } from '../../model/time.ts'
+import type { Audience } from '../../model/settings.ts'
+import { count, grouped } from '../../model/text.ts'
+import { dayMs, daysBetween } from '../../model/time.ts'
 import { sanitizeLine } from '../../output/terminal.ts'
 import { reportPageData } from '../../report/build-data.ts'
-import { type DigestFigures, topRanksOf, weekSection } from '../../report/digest.ts'
+import { capitalised } from '../../report/cells.ts'
 import { emailFormat, reportMail } from '../../report/formats/email/email.ts'
+import { deltaText, valueText } from '../../report/headline.ts'
 import { keywordStatuses } from '../../report/history/keyword-status.ts'
+import { headlineMetrics } from '../../report/metrics/index.ts'
 import type { Presentation } from '../../report/presentation/presentation.ts'
 import type { ReportSource } from '../../report/report.ts'
 import { presentationOf } from '../../report/requests/presentation.ts'
@@ -14,12 +18,24 @@ import { rankedJob } from '../../report/requests/rank-report.ts'
 import { reportSource } from '../../report/requests/report-source.ts'
 import { countedSum } from '../../report/story/facts.ts'
 import { storiesOf } from '../../report/story/story.ts'
-import { summarise } from '../../report/summary.ts'
-import { wordsOf } from '../../report/words/words.ts'
+import {
+  type Summary,
+  summarise,
+  type TargetSummary,
+  type TopRankCount,
+  topRanksOf,
+} from '../../report/summary.ts'
+import type { CountedSum } from '../../report/words/en/story.ts'
+import { type Words, wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
 import { curveOrDefault } from '../../run/job-curve.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { ReportMessage } from '../../store/sqlite/unattended/schema.ts'
+import type {
+  DigestLine,
+  DigestMessage,
+  DigestSection,
+  ReportMessage,
+} from '../../store/sqlite/unattended/schema.ts'
 
 const weekMs = 7 * dayMs
 /** How many days the compared day may lie from a week ago. */
@@ -138,4 +154,132 @@ async function sourceOf(job: JobSettings, presentation: Presentation, store: Sto
 function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   throw error
+}
+
+/** What a digest is made of. The week is the seven days before it is sent. */
+export interface DigestFigures {
+  readonly job: string
+  /** Figures of the last day beside those of a week before; null where the job has no ranks. */
+  readonly summary: Summary | null
+  /** The sentences that reports of the week begin with, by own target. */
+  readonly sentences: ReadonlyMap<string, readonly string[]>
+  /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
+  readonly topTen: ReadonlyMap<string, TopRankCount>
+  /** What Search Console counted of the keywords of each own target; missing where it does not cover the time. */
+  readonly counted: ReadonlyMap<string, CountedSum>
+  /** Runs that began within the week, and how many of them are not complete. */
+  readonly runs: { readonly all: number; readonly incomplete: number }
+  /** Tasks of these runs. */
+  readonly tasks: { readonly planned: number; readonly done: number }
+  /** Credits of the week, and of the one before. */
+  readonly credits: { readonly week: number; readonly weekBefore: number }
+  readonly openAlerts: readonly string[]
+}
+
+/** As many of the open alerts are named. */
+const mostAlerts = 10
+
+/** The digest of a job in words. */
+export function digestMessage(figures: DigestFigures, audience: Audience): DigestMessage {
+  const { job, summary, sentences, topTen, counted } = figures
+  const own = summary?.targets.filter(({ target }) => target.own) ?? []
+  return {
+    job,
+    date: summary?.date ?? null,
+    comparedWith: summary?.compared.at(-1) ?? null,
+    sections: [
+      ...own.map((target) => ({
+        ...targetSection(target, topTen.get(target.target.label) ?? null, counted.get(target.target.label)),
+        sentences: sentences.get(target.target.label) ?? [],
+      })),
+      ...(audience === 'client' ? [] : [weekSection(figures, wordsOf('en'))]),
+    ],
+  }
+}
+
+function targetSection(
+  { target, figures, movements }: Pick<TargetSummary, 'target' | 'figures' | 'movements'>,
+  topTen: TopRankCount | null,
+  counted: CountedSum | undefined,
+): DigestSection {
+  const headlines = headlineMetrics.flatMap((metric): readonly DigestLine[] => {
+    const figure = figures[metric.name]
+    // Without volumes, for instance, a metric says nothing at all.
+    if (figure.value === null) return []
+    const change = deltaText(metric, figure)
+    return [
+      { label: capitalised(metric.label), value: valueText(figure.value, metric), change: change || null },
+    ]
+  })
+  const { improved, declined, entered, left, same } = movements
+  const isCompared = improved + declined + entered + left + same > 0
+  const moved = [
+    `${grouped(improved)} up`,
+    `${grouped(declined)} down`,
+    `${grouped(entered)} entered`,
+    `${grouped(left)} left`,
+  ]
+  return {
+    title: target.label,
+    lines: [
+      ...headlines,
+      ...(counted === undefined ? [] : [countedLine(counted)]),
+      ...(topTen === null ? [] : [topRanksLine(topTen)]),
+      ...(isCompared ? [{ label: 'Keywords', value: moved.join(', '), change: null }] : []),
+    ],
+  }
+}
+
+/** Of as many days as are known, beside what is estimated for a month. */
+function countedLine({ clicks, impressions, days }: CountedSum): DigestLine {
+  const { figure, story } = wordsOf('en')
+  const about = story.countedIn(clicks, daysBetween(days.from, days.until) + 1)
+  return {
+    label: 'Search Console',
+    value: `${about}, ${figure(impressions, 'clicks a month')} impressions`,
+    change: null,
+  }
+}
+
+function topRanksLine({ now, observed, change }: TopRankCount): DigestLine {
+  const sign = change === null ? null : change === 0 ? '=' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change)}`
+  return { label: 'Top 10', value: `${grouped(now)} of ${count(observed, 'keyword')}`, change: sign }
+}
+
+/** What the runs of the week came to. */
+function weekSection({ runs, tasks, credits, openAlerts }: DigestFigures, say: Words): DigestSection {
+  const { week } = say.email
+  const { all, incomplete } = runs
+  const shown = openAlerts.slice(0, mostAlerts)
+  const more = openAlerts.length - shown.length
+  return {
+    title: week.title,
+    lines: [
+      {
+        label: week.runs,
+        value: say.number(all),
+        change: incomplete === 0 ? null : week.incomplete(incomplete),
+      },
+      ...(tasks.planned === 0
+        ? []
+        : [{ label: week.coverage, value: coverageText(tasks, say), change: null }]),
+      {
+        label: week.spent,
+        value: week.credits(credits.week),
+        change: week.weekBefore(credits.weekBefore),
+      },
+      {
+        label: week.openAlerts,
+        value: openAlerts.length === 0 ? week.none : say.number(openAlerts.length),
+        change: null,
+      },
+      ...shown.map((value) => ({ label: week.alert, value, change: null })),
+      ...(more > 0 ? [{ label: week.alert, value: week.moreAlerts(more), change: null }] : []),
+    ],
+  }
+}
+
+/** Rounded down: 100 % is nothing missing. */
+function coverageText({ planned, done }: DigestFigures['tasks'], say: Words): string {
+  return say.email.week.covered(Math.floor((1_000 * done) / planned) / 1_000, done, planned)
 }

@@ -42,8 +42,7 @@ export async function queueDigests(
     const due = await dueDigests(job, store, now)
     if (due.length === 0) continue
     // Most runs have none, and need nothing that reports do.
-    const { figuresOf, reportMessage } = await import('./digest-content.ts')
-    const { digestMessage } = await import('../../report/digest.ts')
+    const { digestMessage, figuresOf, reportMessage } = await import('./digest-content.ts')
     const figures = await figuresOf(job, store, now)
     const digest: MessageContent = {
       kind: 'digest',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type DigestFigures, digestMessage, topRanksOf } from '../../src/report/digest.ts'
 import { keywordStatuses } from '../../src/report/history/keyword-status.ts'
-import { summarise } from '../../src/report/summary.ts'
+import { summarise, topRanksOf } from '../../src/report/summary.ts'
+import { type DigestFigures, digestMessage } from '../../src/unattended/messages/digest-content.ts'
+import { type ASeries, aHistory, curve } from '../report/metrics/history.ts'
 import { testTable } from '../support/test-table.ts'
-import { type ASeries, aHistory, curve } from './metrics/history.ts'
 
 const quiet: DigestFigures = {
   ...{ job: 'acme', summary: null, sentences: new Map(), topTen: new Map(), counted: new Map() },
