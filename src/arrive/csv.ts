@@ -160,15 +160,16 @@ export async function readCsv(
   parser.end()
 }
 
-/** The whole records at the start of a text; none where it is no CSV. */
+/** The whole records at the start of a text, up to one that is none. */
 export function firstRows(head: string): readonly TextRow[] {
   const rows: TextRow[] = []
   try {
     csvParser('', separatorOf(head), (record) => rows.push(textRow(record)) < headLines).push(
       Buffer.from(`${head.replace(/^\ufeff/, '')}\n`),
     )
-  } catch {
-    return []
+  } catch (error) {
+    // Who reads the whole file says where it is broken.
+    if (!(error instanceof UsageError)) throw error
   }
   return rows
 }

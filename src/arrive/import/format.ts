@@ -149,11 +149,25 @@ export function brokenDatabase(name: string, error: unknown): unknown {
 /** In which order a file writes day and month where both are numbers with slashes or dots between them. */
 export type DayBeforeMonth = 'dmy' | 'mdy'
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** How the names of months begin in English, German, French, Spanish, Italian, Portuguese and Dutch, without accents. */
+const months = [
+  /^(jan|ene|gen)/,
+  /^(feb|fev)/,
+  /^(mar|maa|mrt)/,
+  /^(apr|avr|abr)/,
+  /^(may|mai|mag|mei)/,
+  /^(jun|juin|giu)/,
+  /^(jul|juil|lug)/,
+  /^(aug|aou|ago)/,
+  /^(sep|set)/,
+  /^(oct|okt|ott|out)/,
+  /^nov/,
+  /^(dec|dez|dic)/,
+]
 
 /**
- * A local day as other tools write it, as days since 1970: `2026-1-5`, with a time behind it, `20260105`, `5 Jan 2026`,
- * `Jan 5, 2026`; and `05/01/2026` or `05.01.2026` where the order is known. `ambiguous` where it would have to be; null where it is no day.
+ * A local day as other tools write it, as days since 1970: `2026-1-5`, with a time behind it, `20260105`, `5 Jan 2026`, `5. Januar 2026`,
+ * `Mon, Jan 5th, 2026`; and `05/01/2026` or `05.01.26` where the order is known. `ambiguous` where it would have to be; null where it is no day.
  */
 export function readDay(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
   return dayReaders[order ?? 'none'](text)
@@ -170,18 +184,28 @@ function dayOf(text: string, order: DayBeforeMonth | null): number | 'ambiguous'
   if (iso !== null) return plausibleDay(Number(iso[1]), Number(iso[2]), Number(iso[3]))
   const packed = /^(\d{4})(\d\d)(\d\d)$/.exec(text)
   if (packed !== null) return plausibleDay(Number(packed[1]), Number(packed[2]), Number(packed[3]))
-  const two = /^(\d{1,2})([./-])(\d{1,2})[./-](\d{4})(?:[T ,].*)?$/.exec(text)
+  const two = /^(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d\d)(?:[T ,].*)?$/.exec(text)
   if (two !== null) {
-    const [first, second, year] = [two[1], two[3], two[4]].map(Number) as [number, number, number]
+    const [first, second] = [two[1], two[3]].map(Number) as [number, number]
+    const year = yearOf(two[4])
     // Only days come before months with dots between them.
     if (two[2] === '.' || order === 'dmy') return plausibleDay(year, second, first)
     return order === 'mdy' ? plausibleDay(year, first, second) : 'ambiguous'
   }
-  const named = /^(\d{1,2})[ -]([a-z]{3})[a-z]*\.?,?[ -](\d{4})/i.exec(text)
-  if (named !== null) return plausibleDay(Number(named[3]), monthOf(named[2]), Number(named[1]))
-  const american = /^([a-z]{3})[a-z]*\.? (\d{1,2}),? (\d{4})/i.exec(text)
+  const words = text.normalize('NFD').replace(/\p{M}/gu, '')
+  // The name of the day of the week says nothing more.
+  const named =
+    /^(?:[a-z]{2,10}\.?,? )?(\d{1,2})(?:\.|st|nd|rd|th)?[ -](?:de )?([a-z]+)\.?,?[ -](?:de )?(\d{4}|\d\d)\b/i.exec(
+      words,
+    )
+  if (named !== null) return plausibleDay(yearOf(named[3]), monthOf(named[2]), Number(named[1]))
+  const american = /^(?:[a-z]{2,10}\.?,? )?([a-z]+)\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})/i.exec(words)
   if (american !== null) return plausibleDay(Number(american[3]), monthOf(american[1]), Number(american[2]))
   return null
+}
+
+function yearOf(digits = ''): number {
+  return digits.length === 2 ? 2000 + Number(digits) : Number(digits)
 }
 
 /** Tools have written ranks since the nineties: another year is another number. */
@@ -190,7 +214,7 @@ function plausibleDay(year: number, month: number, day: number): number | null {
 }
 
 function monthOf(name = ''): number {
-  return months.indexOf(name.toLowerCase()) + 1
+  return months.findIndex((month) => month.test(name.toLowerCase())) + 1
 }
 
 /** What a cell says of a rank. */
@@ -203,8 +227,10 @@ type RankCell =
 /** A rank as tables write it. What may mean that nothing was found, or that nothing was asked, is unknown. */
 export const readRank = memoized((cell): RankCell => {
   const text = cell.trim()
-  if (/^\d+$/.test(text)) {
-    const rank = Number(text)
+  // A table that was written by a program for numbers has 12.0 for 12.
+  const whole = /^(\d+)(?:[.,]0+)?$/.exec(text)
+  if (whole !== null) {
+    const rank = Number(whole[1])
     if (rank === 0) return { unknown: '0 can mean not found or not checked' }
     return rank <= mostRank ? { rank } : { unknown: 'a number that is no rank' }
   }

@@ -1,6 +1,7 @@
 import { UsageError } from '../../model/errors.ts'
-import { closestMatch } from '../../model/text.ts'
+import { closestMatch, shellWord } from '../../model/text.ts'
 import { type ImportSink, storeImport, tryImport } from '../../store/sqlite/imports/imports.ts'
+import { layoutOf } from '../clicks/rows.ts'
 import { inputFiles } from '../input-files.ts'
 import { type ForeignFile, type ForeignFormat, type ImportOptions, openForeignFile } from './format.ts'
 import { bisibilityFormat } from './formats/bisibility.ts'
@@ -33,6 +34,7 @@ export async function importFiles(call: ImportCall) {
   const format = call.as === null ? null : formatNamed(call.as)
   const read: { path: string; format: string; title: string }[] = []
   const strangers: string[] = []
+  let elsewhere: string | null = null
   const readAll = async (sink: ImportSink): Promise<void> => {
     const inputs = await inputFiles(call.path)
     const isOne = inputs[0]?.name === call.path
@@ -51,6 +53,7 @@ export async function importFiles(call: ImportCall) {
       if (found === null) {
         if (isOne) throw format === null ? unrecognised(file) : ofOtherFormat(file, format)
         strangers.push(name)
+        elsewhere ??= otherCommand(file)
         continue
       }
       call.reading(name)
@@ -59,7 +62,11 @@ export async function importFiles(call: ImportCall) {
       read.push({ path: name, format: found.name, title: found.title })
     }
     if (read.length === 0)
-      throw new UsageError(`${call.path} has no file of a format that is known. Name one with --as`)
+      throw new UsageError(
+        elsewhere === null
+          ? `${call.path} has no file of a format that is known. Name one with --as`
+          : `${call.path} has no ranks of a tracker. It has ${elsewhere} ${shellWord(call.path)}`,
+      )
   }
   const request = { job: call.job, now: call.now }
   const result =
@@ -92,7 +99,18 @@ function ofOtherFormat({ name }: ForeignFile, { name: format, title }: ForeignFo
   )
 }
 
+/** Which command takes a file that is no history of ranks; null where none is known. */
+function otherCommand(file: ForeignFile): string | null {
+  if (/^\ufeff?"?Keyword Stats\b/.test(file.head)) return 'search volumes: rankline volumes add'
+  if (file.headRows.some(({ cells }) => layoutOf(cells) !== null))
+    return 'clicks, and positions that are averages: rankline clicks add'
+  return null
+}
+
 function unrecognised(file: ForeignFile): UsageError {
+  const other = otherCommand(file)
+  if (other !== null)
+    return new UsageError(`${file.name} has no ranks of a tracker. It has ${other} ${shellWord(file.name)}`)
   const has =
     file.tables === null
       ? `its first line has ${(file.headRows[0]?.cells ?? []).slice(0, 12).join(', ')}`

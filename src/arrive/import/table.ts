@@ -1,5 +1,6 @@
 import { UsageError } from '../../model/errors.ts'
 import { closestMatch } from '../../model/text.ts'
+import { layoutOf } from '../clicks/rows.ts'
 import { countryNamed } from '../countries.ts'
 import { type CsvRecord, cellText, readCsv, textRow } from '../csv.ts'
 import {
@@ -41,15 +42,20 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
       const found = wanted.map((name) => names.indexOf(name)).filter((index) => index >= 0)
       return found[0] ?? -1
     },
-    /** Gives each row below the header to a function. It is one object, of each row in turn. */
+    /** Gives each row below the header that says something to a function. It is one object, of each row in turn. */
     eachRow: async (take: (row: ForeignRow) => void): Promise<void> => {
       const reader = rowReader(file)
       await readCsv(file, file.separator, (record) => {
-        if (record.line <= header.line) return
-        take(reader(record))
+        if (record.line > header.line && hasText(record)) take(reader(record))
       })
     },
   }
+}
+
+/** Whether any cell has something: spreadsheets write rows of nothing but separators. */
+function hasText({ starts, ends, cells }: CsvRecord): boolean {
+  for (let cell = 0; cell < cells; cell++) if ((ends[cell] as number) > (starts[cell] as number)) return true
+  return false
 }
 
 function nameOf(cell: string): string {
@@ -141,7 +147,8 @@ export const tableFormat: ForeignFormat = {
   recognise: (file) => {
     const named = (names: ReadonlySet<string>, kind: ColumnKind) =>
       aliases[kind].some((name) => names.has(name))
-    return tableIn(file, (names) => named(names, 'query') && named(names, 'rank')) !== null
+    const table = tableIn(file, (names) => named(names, 'query') && named(names, 'rank'))
+    return table !== null && layoutOf(table.header) === null
   },
   read: async (file, into, options) => {
     const columnNames = (kind: ColumnKind): readonly string[] => {
@@ -174,13 +181,20 @@ export const tableFormat: ForeignFormat = {
     await table.eachRow((row) => {
       const text = row.needed(at.query)
       const rank = readRank(row.needed(at.rank))
-      const day = at.date < 0 ? (options.day as number) : dayIn(row, row.needed(at.date), options)
+      const dated = at.date < 0 ? '' : row.needed(at.date)
+      if (dated === '' && options.day === null) {
+        into.dropped('rows without a day: never checked')
+        return
+      }
+      const day = dated === '' ? (options.day as number) : dayIn(row, dated, options)
       const country = row.cell(at.country)
+      const gl = country === '' ? null : countryNamed(country)
+      const places = [row.cell(at.location), gl === null ? country : ''].filter((place) => place !== '')
       const query = into.query({
         text,
-        gl: country === '' ? null : (countryNamed(country) ?? country.toLowerCase()),
+        gl,
         hl: row.cell(at.language) || null,
-        location: row.cell(at.location) || null,
+        location: places.length === 0 ? null : places.join(', '),
         device: row.cell(at.device).toLowerCase() || null,
         engine: row.cell(at.engine).toLowerCase() || null,
         volume: volumeIn(row.cell(at.volume)),
@@ -210,6 +224,8 @@ export function dayIn({ where }: ForeignRow, cell: string, { order }: Pick<Impor
   throw new UsageError(
     day === 'ambiguous'
       ? `${where()}: '${cell}' can be read as two days. Say which comes first with --days dmy or --days mdy`
-      : `${where()}: '${cell}' is no day. The file is broken, or another column has the days: --column date=NAME`,
+      : order !== null && typeof readDay(cell, order === 'dmy' ? 'mdy' : 'dmy') === 'number'
+        ? `${where()}: '${cell}' is no day where --days says ${order}. Say which comes first in this file`
+        : `${where()}: '${cell}' is no day. The file is broken, or another column has the days: --column date=NAME`,
   )
 }

@@ -72,6 +72,24 @@ describe('no rank is made up', () => {
     ])
   })
 
+  test('of averages of Search Console, whose tables go by other commands', async () => {
+    const clicks = put(
+      'api.csv',
+      'date,query,page,country,device,clicks,impressions,ctr,position\n2026-01-05,a,https://acme.com/,usa,MOBILE,1,9,0.1,3\n',
+    )
+    await expect(told(clicks, 'acme.com')).rejects.toThrow(/averages: rankline clicks add .*api\.csv/)
+    const planner = put(
+      'planner.csv',
+      'Keyword Stats 2026-11-01\n2025\nKeyword,Avg. monthly searches\na,50\n',
+    )
+    await expect(told(planner, 'acme.com')).rejects.toThrow(/search volumes: rankline volumes add/)
+    const ui = put(
+      'ui.zip',
+      zipOf([['Queries.csv', Buffer.from('Top queries,Clicks,Impressions,CTR,Position\na,1,9,11%,3\n')]]),
+    )
+    await expect(told(ui, 'acme.com')).rejects.toThrow(/rankline clicks add .*ui\.zip/)
+  })
+
   test('of one site for another: --target is of rows that name none', async () => {
     const path = put(
       'two.csv',
@@ -256,4 +274,37 @@ describe('what is no file to read is refused in one sentence', () => {
       expect((await told(join(folder, 'links'))).rows).toEqual(['a acme.com 2026-01-05 ranked 3'])
     },
   )
+})
+
+describe('a table as people have it', () => {
+  test('is read where spreadsheets and programs changed it, and says what it leaves out', async () => {
+    const path = put(
+      'sheet.csv',
+      [
+        'Keyword,Date,Rank,Target,Country,Location',
+        'a,2026-01-05,12.0,acme.com,USA,',
+        'a,2026-01-05,13.0,acme.com,USA,',
+        'b,2026-01-05,"7,0",acme.com,Deutschland,Berlin',
+        'c,2026-01-05,4,acme.com,Bavaria,Munich',
+        'never,,,acme.com,USA,',
+        ',,,,,',
+        '',
+      ].join('\r\n'),
+    )
+    const { rows, dropped } = await told(path)
+    expect(rows).toEqual([
+      'a acme.com 2026-01-05 ranked 13',
+      'b acme.com 2026-01-05 ranked 7',
+      'c acme.com 2026-01-05 ranked 4',
+    ])
+    expect(dropped).toEqual({
+      'rows without a day: never checked': 1,
+      'rows of a keyword, site and day of which another row counts': 1,
+    })
+  })
+
+  test('with a broken row says where that is', async () => {
+    const path = put('quote.csv', table('2026-01-05,a,3,acme.com', '2026-01-05,"b" c,3,acme.com'))
+    await expect(told(path)).rejects.toThrow(/quote\.csv:3: text follows a closed quote/)
+  })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countryNamed } from '../../../src/arrive/countries.ts'
-import { volumeIn } from '../../../src/arrive/import/format.ts'
+import { readDay, volumeIn } from '../../../src/arrive/import/format.ts'
 import { proposedJob } from '../../../src/arrive/job-file.ts'
 import type { ImportResult } from '../../../src/store/sqlite/imports/imports.ts'
 
@@ -16,6 +16,49 @@ test.each([
   ['', null],
 ])('the volume in %j is %j', (cell, volume) => {
   expect(volumeIn(cell)).toBe(volume)
+})
+
+test.each([
+  ['2026-1-5', null],
+  ['2026-01-05T23:10:00Z', null],
+  ['20260105', null],
+  ['05.01.2026', null],
+  ['5.1.26', null],
+  ['05-Jan-26', null],
+  ['Monday, 5 January 2026', null],
+  ['January 5th, 2026', null],
+  ['5. Januar 2026', null],
+  ['5 janv. 2026', null],
+  ['5 de enero de 2026', null],
+  ['05/01/2026', 'dmy'],
+  ['01/05/26', 'mdy'],
+] as const)('%j is the fifth of January', (text, order) => {
+  expect(readDay(text, order)).toBe(Date.UTC(2026, 0, 5) / 86_400_000)
+})
+
+test.each([
+  ['5. März 2026', 3],
+  ['5 févr. 2026', 2],
+  ['5 mai 2026', 5],
+  ['5 juin 2026', 6],
+  ['5 juillet 2026', 7],
+  ['5 août 2026', 8],
+  ['5 Okt 2026', 10],
+  ['5 déc. 2026', 12],
+])('%j is of month %i', (text, month) => {
+  expect(readDay(text, null)).toBe(Date.UTC(2026, month - 1, 5) / 86_400_000)
+})
+
+test.each([
+  ['05/01/2026', null, 'ambiguous'],
+  ['05/01/26', null, 'ambiguous'],
+  ['25/04/2026', 'mdy', null],
+  ['2026-02-30', null, null],
+  ['46027', null, null],
+  ['5 Foo 2026', null, null],
+  ['', null, null],
+] as const)('%j is no day, or may be two', (text, order, read) => {
+  expect(readDay(text, order)).toBe(read)
 })
 
 test.each([

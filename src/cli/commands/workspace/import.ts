@@ -260,7 +260,7 @@ function rowsTable(rows: readonly ImportedRow[], width: number): string {
     [
       row.date,
       row.query,
-      [row.gl, row.hl, row.location, row.device].filter((part) => part !== null).join(' ') || '-',
+      [row.gl, row.hl, row.location, row.device, row.engine].filter((part) => part !== null).join(' ') || '-',
       row.target,
       row.state,
       row.rank === null ? (row.depth === null ? '-' : `>${row.depth}`) : String(row.rank),

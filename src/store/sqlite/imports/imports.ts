@@ -212,7 +212,9 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
   let linkId = nextId('imported_links') - 1
   let file: ImportedFile = { format: '', tool: '', path: '', sameDay: 'last' }
   let fileId = 0
-  let known = 0
+  let [knownDays, knownAnswers] = [0, 0]
+  /** Observations, of whatever days. */
+  let observed = 0
   const dropped = new Map<string, number>()
   const reasons = new Map<string, number>()
   const notes = new Map<string, Pick<ReportNote, 'date' | 'text'>>()
@@ -285,7 +287,7 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       const isKnown =
         former !== null &&
         (formerSeries.get(at(row, 0))?.some((one) => former.hasDay(one, at(row, 1))) ?? false)
-      if (isKnown) known += 1
+      if (isKnown) knownDays += 1
       else rows.push(row)
     }
     insertObservations[file.sameDay](rows, batch)
@@ -323,6 +325,7 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     batch[at + 6] = reason
     batch[at + 7] = fileId
     filled += 1
+    observed += 1
   }
   const newQuery = (query: ImportedQuery): number => {
     const text = normalText(query.text).slice(0, longestText)
@@ -414,7 +417,8 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     },
     answer: (query, day, shown) => {
       if (!canBe(query, day)) return
-      if (former !== null && formerQueries.get(query)?.some((one) => former.hasAnswer(one, day))) known += 1
+      if (former !== null && formerQueries.get(query)?.some((one) => former.hasAnswer(one, day)))
+        knownAnswers += 1
       else insertAnswer.run(query, day, fileId, JSON.stringify(shown.map(numberOf)))
     },
     note: (day, text) => void notes.set(`${day} ${text}`, { date: dayText(day), text }),
@@ -425,11 +429,10 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     flush()
     if (newLinks.length > 0) insertLinks(newLinks)
     const reasonTexts = [...reasons.keys()]
-    const summary = {
-      ...summaryOf(db, { firstSeries, firstQuery, reasons: reasonTexts }),
-      dropped: Object.fromEntries(dropped),
-      known,
-    }
+    const stored = summaryOf(db, { firstSeries, firstQuery, reasons: reasonTexts })
+    const others = observed - knownDays - stored.ranked - stored.absent - stored.unknown
+    if (others > 0) dropped.set('rows of a keyword, site and day of which another row counts', others)
+    const summary = { ...stored, dropped: Object.fromEntries(dropped), known: knownDays + knownAnswers }
     drizzle(db).insert(imports).values({ id, job, importedAt: now, reasons: reasonTexts, summary }).run()
     return summary
   }
