@@ -88,7 +88,9 @@ export async function collectOnMachines(
       await sync()
       const isUsed = isTried(await progress())
       const ahead = isUsed ? releasedAhead + states.leased : untriedChunks - states.leased
-      const hasEnough = isUsed && states.released * 2 >= ahead
+      // Where all is released, there is nothing to do before the last of it is taken.
+      const hasEnough =
+        isUsed && (states.released * 2 >= ahead || (states.planned === 0 && states.released > 0))
       pauseMs = hasEnough ? Math.min(pauseMs * 2, longestPollMs) : pollEveryMs
       const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
       if (isDead) stop.request(deadChunks)

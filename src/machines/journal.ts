@@ -140,8 +140,13 @@ export class RekeyRefused extends Error {
 
 /** What keeps the queue going and what people ask of it. */
 export interface QueueOperations {
-  /** Notes that a worker is alive. Answers why it may take no more chunks: the journal is newer than it knows; null where it may. */
-  seen(worker: Omit<WorkerRow, 'seenAt' | 'chunks'>): Promise<string | null>
+  /** Notes that a worker is alive. */
+  seen(worker: Omit<WorkerRow, 'seenAt' | 'chunks'>): Promise<{
+    /** Why it may take no more chunks: the journal is newer than it knows; null where it may. */
+    readonly tooNew: string | null
+    /** How many workers of its keys are up, with itself. */
+    readonly workers: number
+  }>
   gone(worker: string): Promise<void>
   status(): Promise<QueueStatus>
   /** Asks coordinators to stop and takes released chunks back, so that workers finish what they have and then idle; how many. */

@@ -71,8 +71,12 @@ const tasksForCall = 2
 /** How often a worker looks whether it has room, and, where there was no chunk to take, for chunks again. */
 const roomEveryMs = 20
 const pollEveryMs = 200
-/** How often a worker that has no room looks for jobs of which nothing is under way. */
+/**
+ * How often the workers of a key that have no room look for jobs of which nothing is under way. They take turns, by chance; where there are more of them
+ * than take turns, they look more often.
+ */
 const othersEveryMs = 500
+const mostInTurn = 4
 /** How long at most between two looks for chunks of workers that were lost. */
 const longestPauseMs = 5_000
 /** A chunk whose lease ran out this often is left alone: it may be what kills its workers. */
@@ -219,6 +223,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   const held = new Map<string, HeldChunk>()
   /** Chunks of them that have no call yet: how much room they leave is not known. */
   const beginning = new Set<string>()
+  /** How many workers take turns in looking for other jobs. */
+  let inTurn = 1
   let done = 0
   let refusal: StopCause | null = null
   const countsOf = countsByRun()
@@ -312,7 +318,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   /** Says that it is here, and gives out again the chunks of workers that were lost. */
   const lookAround = async (): Promise<void> => {
     const about = { id, name: options.name, version: options.version, keys: [keyHash], startedAt }
-    const tooNew = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
+    const { tooNew, workers } = await journal.operations.seen({ ...about, clockOffsetMs: clock.aheadMs() })
+    inTurn = Math.min(workers, mostInTurn)
     if (tooNew !== null) refusal ??= { reason: 'unavailable', message: tooNew, wrongSetting: true }
     const back = await journal.chunks.takeBack(mostTakeovers)
     if (back.released > 0)
@@ -349,15 +356,16 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
   })()
 
   try {
-    let lookedAt = clock.monotonic()
+    let looksAgainAt = clock.monotonic()
     while (!stop.signal.aborted && refusal === null) {
       const hasRoom = held.size < mostChunks && beginning.size === 0 && limiter.busy() < mostTasks
       const looksForOthers =
         !hasRoom &&
         held.size < mostChunks + mostOfOthers &&
         beginning.size === 0 &&
-        clock.monotonic() - lookedAt >= othersEveryMs
-      if (hasRoom || looksForOthers) lookedAt = clock.monotonic()
+        clock.monotonic() >= looksAgainAt
+      if (hasRoom || looksForOthers)
+        looksAgainAt = clock.monotonic() + othersEveryMs * inTurn * (0.5 + options.random())
       if ((hasRoom && (await take('any'))) || (looksForOthers && (await take('others')))) continue
       if (
         options.once &&

@@ -108,18 +108,21 @@ test.each([
   expect(chunks).toEqual([5])
 })
 
-test('A coordinator looks less often while workers have enough to take, and often again when they have not', async () => {
+test('A coordinator looks less often while workers have enough to take or nothing waits for release, and often again when they have not', async () => {
   const { options, counts } = aCoordinator()
-  // Of each look: chunks that are released, and that are leased.
+  // Of each look: chunks that are planned, that are released, and that are leased.
   const looks = [
-    [0, 1],
-    [10, 4],
-    [10, 4],
-    [10, 4],
-    [5, 4],
-    [6, 4],
-    [0, 4],
-    [0, 0],
+    [9, 0, 1],
+    [9, 10, 4],
+    [9, 10, 4],
+    [9, 10, 4],
+    [9, 5, 4],
+    [9, 6, 4],
+    [9, 0, 4],
+    [0, 5, 4],
+    [0, 1, 4],
+    [0, 0, 4],
+    [0, 0, 0],
   ] as const
   let look = 0
   const waits: number[] = []
@@ -139,12 +142,15 @@ test('A coordinator looks less often while workers have enough to take, and ofte
       plans: {
         ...journal.plans,
         progress: async () => {
-          const [released, leased] = looks[look] ?? [0, 0]
-          return { chunks: { ...noChunks, released, leased } }
+          const [planned, released, leased] = looks[look] ?? [0, 0, 0]
+          return { chunks: { ...noChunks, planned, released, leased } }
         },
       },
-      // Something was bought, and could be used.
-      spending: { sumsOf: async () => new Map([['run', { spent: look, ambiguous: 0 }]]) },
+      spending: {
+        release: async () => {},
+        // Something was bought, and could be used.
+        sumsOf: async () => new Map([['run', { spent: look, ambiguous: 0 }]]),
+      },
     },
     sync: async () => {
       look += 1
@@ -155,7 +161,7 @@ test('A coordinator looks less often while workers have enough to take, and ofte
 
   await collectOnMachines(all, [theRun])
 
-  expect(waits.slice(0, 7)).toEqual([250, 500, 1_000, 1_000, 250, 500, 250])
+  expect(waits.slice(0, 10)).toEqual([250, 500, 1_000, 1_000, 250, 500, 250, 500, 1_000, 250])
 })
 
 /** A clock whose time passes with the waits alone. */

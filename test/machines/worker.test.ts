@@ -102,6 +102,39 @@ test('A small job has its first call within two seconds of send times, however l
 }, 60_000)
 
 test.each([
+  [1, 500],
+  [3, 1_500],
+  [40, 2_000],
+])(
+  'Where %s workers of a key have no room, each looks for other jobs every %s ms',
+  async (workers, everyMs) => {
+    const there = await aJournal()
+    using clock = fastClock(5)
+    const looks: number[] = []
+    const take: SharedJournal['chunks']['take'] = (...given) => {
+      if (given[4]?.which === 'others') looks.push(clock.monotonic())
+      return there.chunks.take(...given)
+    }
+    const seen = async () => ({ tooNew: null, workers })
+    const journal = {
+      ...there,
+      chunks: { ...there.chunks, take },
+      operations: { ...there.operations, seen },
+    }
+    const { options, stop } = await aWorker(there, { clock, journal, sandbox: { latencyMs: 3_000 } })
+    const working = work({ ...options, concurrency: 1, random: () => 0.5 })
+    // It begins to look before it knows of the others.
+    await waitWhile(() => looks.length < 5)
+    stop.request(interrupted)
+    expect(await working).toBeNull()
+    const pauses = [2, 3, 4].map((index) => (looks[index] as number) - (looks[index - 1] as number))
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(everyMs)
+    expect(Math.min(...pauses)).toBeLessThan(everyMs + 450)
+  },
+  60_000,
+)
+
+test.each([
   [
     'wait for those that are to come where the rate limit holds calls back',
     4,

@@ -14,18 +14,22 @@ import { schemaVersion, whyTooNew } from './layout.ts'
 import { lockReleases, rekey } from './plans.ts'
 import { chunksByState, epochMs, isPaused, noteTimeline, reservedOf, unpack } from './rows.ts'
 
+/** A worker that is up was seen so lately: it says that it is here every five seconds. */
+const upForSeconds = 15
+
 /** What keeps the queue going, and what people ask of it, in Postgres. */
 export function queueOperations(postgres: Postgres): QueueOperations {
   return {
     seen: async ({ id, name, version, keys, startedAt, clockOffsetMs }) => {
-      const [now] = await postgres.query<{ version: number }>(
+      const [now] = await postgres.query<{ version: number; others: number }>(
         `INSERT INTO rankline.workers VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6)
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms
-        RETURNING (SELECT version FROM rankline.version) AS version`,
+        RETURNING (SELECT version FROM rankline.version) AS version, (SELECT count(*)::int FROM rankline.workers w
+          WHERE w.id <> $1 AND w.keys && $4 AND w.seen_at > clock_timestamp() - interval '${upForSeconds} seconds') AS others`,
         [id, name, version, keys, startedAt, clockOffsetMs],
       )
       await postgres.query(noteTimeline)
-      return whyTooNew(now?.version ?? null)
+      return { tooNew: whyTooNew(now?.version ?? null), workers: 1 + (now?.others ?? 0) }
     },
     // One that was killed cannot say that it is gone: it is forgotten after a day.
     gone: async (worker) => {

@@ -186,6 +186,24 @@ describe('Taking chunks', () => {
   })
 })
 
+test('A worker that says that it is here hears how many of its keys are up', async () => {
+  const journal = await aJournal()
+  const [key, other] = [aKey(), aKey()]
+  const workers = [[key], [key, other], [other], [key]].map((keys) => ({ id: randomUUID(), keys }))
+  const seen = async (index: number): Promise<number> => {
+    const about = { name: 'w', version: '1', startedAt: 0, clockOffsetMs: 0 }
+    return (await journal.operations.seen({ ...about, ...(workers[index] as (typeof workers)[number]) }))
+      .workers
+  }
+  expect([await seen(0), await seen(1), await seen(2), await seen(3), await seen(0)]).toEqual([1, 2, 2, 3, 3])
+  // One that was killed does not say so.
+  await journal.sql(
+    `UPDATE rankline.workers SET seen_at = seen_at - interval '15 seconds' WHERE id = $1`,
+    workers[3]?.id,
+  )
+  expect(await seen(0)).toBe(2)
+})
+
 describe('Leases', () => {
   testTable<
     [string, (journal: TestJournal, lease: LeasedChunk, worker: string) => Promise<unknown>, boolean]
