@@ -203,7 +203,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     one: async (operations: readonly string[]): Promise<Task | null> =>
       (await lease(operations, 1))[0] ?? null,
     /** Tasks at work that the rate limits need. */
-    concurrency: (): Concurrency => concurrencyFor(account?.limits ?? { perSecond: null, perMinute: null }),
+    concurrency: () => concurrencyFor(account?.limits ?? { perSecond: null, perMinute: null }),
     /** Which limit keeps runs from buying what they still lack. */
     limits: (): ReadonlyMap<number, SpendingLimit> => limits,
     /** Limits of the budget that runs have reached, each by its name. */
@@ -279,24 +279,17 @@ const mostCalls = 256
 /** Seconds that an answer usually takes at most. */
 const usualAnswerSeconds = 5
 
-/** Tasks at work at once. */
-export interface Concurrency {
-  /** As many as the limits need where answers take no longer than usual. */
-  readonly usual: number
-  /** As many as there may be where answers take longer. */
-  readonly most: number
-  /** As many of them as may be in the air: begun and not answered. */
-  readonly inTheAir: number
-}
-
 /** How many tasks at work the rate limits need. How many of them now is seen from the calls on their way. */
-export function concurrencyFor({ perSecond, perMinute }: RateLimits): Concurrency {
+export function concurrencyFor({ perSecond, perMinute }: RateLimits) {
   if (perSecond === null && perMinute === null)
     return { usual: inTheAirWhenUnlimited, most: atWorkWhenUnlimited, inTheAir: inTheAirWhenUnlimited }
   const wanted = perSecond === null ? (perMinute as number) : perSecond * usualAnswerSeconds
   return {
+    /** As many as the limits need where answers take no longer than usual. */
     usual: Math.min(mostCalls, Math.max(fewestCalls, wanted)),
+    /** As many as there may be where answers take longer. */
     most: mostCalls,
+    /** As many of them as may be in the air: begun and not answered. */
     inTheAir: mostCalls,
   }
 }

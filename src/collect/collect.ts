@@ -15,7 +15,7 @@ import type { Clock } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { CollectStore } from '../store/sqlite/open.ts'
 import { answerIngest, type TaskResult } from './answers.ts'
-import { type Batches, type BatchOptions, type Concurrency, openBatches } from './batches.ts'
+import { type Batches, type BatchOptions, openBatches } from './batches.ts'
 import {
   type CallCounts,
   type Change,
@@ -340,7 +340,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
      * @param reserve asked before there are more than usual, whether there is room for so many answers
      */
     adaptConcurrency: (
-      { usual, most, inTheAir }: Concurrency,
+      { usual, most, inTheAir }: ReturnType<Batches['concurrency']>,
       reserve: (tasks: number) => Promise<boolean>,
     ): void => {
       let asked = usual

@@ -197,16 +197,16 @@ export function tableKey(kind: DeliveredKind): {
 }
 
 /** The numbers of exported records in a database. */
-export interface ExportedNumbers {
-  readonly newest: number
-  /** A text that names the record of a number in this database only; null if the record no longer exists. */
-  readonly markOf: (number: number) => string | null
-}
+export type ExportedNumbers = ReturnType<typeof numbersOf>
 
 /** The numbers of what a kind exports. */
-export function numbersOf(snapshot: Snapshot, kind: DeliveredKind): ExportedNumbers {
+export function numbersOf(snapshot: Snapshot, kind: DeliveredKind) {
   const view: DeliveredView = exportKinds[kind].view
-  return { newest: snapshot.newest(view), markOf: (number) => snapshot.markOf(view, number) }
+  return {
+    newest: snapshot.newest(view),
+    /** A text that names the record of a number in this database only; null if the record no longer exists. */
+    markOf: (number: number) => snapshot.markOf(view, number),
+  }
 }
 
 /** The position of an export as an opaque text, for the next export. */

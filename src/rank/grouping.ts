@@ -11,23 +11,13 @@ export interface Clusterable {
   readonly links: readonly number[]
 }
 
-/** To which cluster each keyword belongs, by its place in the list. */
-export interface Grouping {
-  /** The place of the head of its cluster, which is its own where it is the head. */
-  readonly heads: Int32Array
-  /** How many pages it shares with that head. */
-  readonly shared: Uint8Array
-  /** All places, market by market, the most searched first: heads come before those who join them. */
-  readonly order: Int32Array
-}
-
 /**
  * Groups keywords that one page can serve. By descending volume each one joins the largest head of its market with which it shares
  * enough pages, else it becomes a head. It is compared with heads alone, so that no chain connects what shares nothing.
  *
  * Heads are found by the pages that they show, so that pairs that share nothing cost nothing.
  */
-export function groupKeywords(keywords: readonly Clusterable[], least: number): Grouping {
+export function groupKeywords(keywords: readonly Clusterable[], least: number) {
   const order = Int32Array.from(keywords.keys()).sort((a, b) =>
     compared(keywords[a] as Clusterable, keywords[b] as Clusterable),
   )
@@ -56,7 +46,14 @@ export function groupKeywords(keywords: readonly Clusterable[], least: number): 
     for (const head of found) counts[head] = 0
     found.length = 0
   }
-  return { heads, shared, order }
+  return {
+    /** The place of the head of its cluster, which is its own where it is the head. */
+    heads,
+    /** How many pages it shares with that head. */
+    shared,
+    /** All places, market by market, the most searched first: heads come before those who join them. */
+    order,
+  }
 }
 
 function compared(a: Clusterable, b: Clusterable): number {

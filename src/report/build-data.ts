@@ -274,19 +274,16 @@ function linksOn(series: RankSeries, day: number): readonly number[] {
   return link === null ? [] : [link]
 }
 
-interface StringTable {
-  readonly strings: readonly string[]
-  /** Place of a text; adds a new text. Null for null. */
-  readonly indexOf: (text: string | null) => number | null
-}
+type StringTable = ReturnType<typeof stringTable>
 
 /** Distinct texts in a list; they are named by their place. */
-function stringTable(): StringTable {
+function stringTable() {
   const known = new Map<string, number>()
   const strings: string[] = []
   return {
     strings,
-    indexOf: (text) => {
+    /** Place of a text; adds a new text. Null for null. */
+    indexOf: (text: string | null): number | null => {
       if (text === null) return null
       const index = known.get(text)
       if (index !== undefined) return index

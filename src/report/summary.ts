@@ -249,20 +249,14 @@ export function segments(
 }
 
 /** How many keywords rank within the top N. */
-export interface TopRankCount {
-  readonly now: number
-  /** Keywords that were observed. */
-  readonly observed: number
-  /** How many more or fewer of the keywords that were observed on both days; null where there are none. */
-  readonly change: number | null
-}
+export type TopRankCount = ReturnType<typeof topRanksOf>
 
 /**
  * Counts the keywords of a target down to a rank, and of those observed on both days how many more there are.
  *
  * @param last the rank: 10 for the first ten
  */
-export function topRanksOf(statuses: readonly KeywordStatus[], last: number): TopRankCount {
+export function topRanksOf(statuses: readonly KeywordStatus[], last: number) {
   const isIn = ({ rank }: KeywordStatus['current']): boolean => rank !== null && rank <= last
   const pairs = statuses
     .filter(isKnownOnBothDays)
@@ -270,7 +264,9 @@ export function topRanksOf(statuses: readonly KeywordStatus[], last: number): To
   const change = pairs.reduce((sum, [now, before]) => sum + Number(isIn(now)) - Number(isIn(before)), 0)
   return {
     now: statuses.filter(({ current }) => isIn(current)).length,
+    /** Keywords that were observed. */
     observed: statuses.filter(({ current }) => current.state !== 'unknown').length,
+    /** How many more or fewer of the keywords that were observed on both days; null where there are none. */
     change: pairs.length === 0 ? null : change,
   }
 }

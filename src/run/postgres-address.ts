@@ -73,15 +73,10 @@ function hasPassword({ password, searchParams }: URL): boolean {
 }
 
 /** A database as lines of a password file name it. */
-interface PasswordOwner {
-  readonly host: string
-  readonly port: string
-  readonly database: string
-  readonly user: string
-}
+type PasswordOwner = ReturnType<typeof ownerOf>
 
 /** What an address leaves out is as the programs of Postgres complete it. */
-function ownerOf(url: URL, env: Environment): PasswordOwner {
+function ownerOf(url: URL, env: Environment) {
   const { port, pathname, username, searchParams } = url
   const { PGPORT = '5432', PGUSER = userInfo().username } = env
   const host = hostOf(url, env)

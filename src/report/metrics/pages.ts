@@ -20,23 +20,11 @@ export const landingStates = ['right', 'wrong page', 'not ranked', 'none intende
 
 type LandingState = (typeof landingStates)[number]
 
-export interface LandingPage {
-  readonly status: KeywordStatus
-  readonly state: LandingState
-  /** The link that ranks; null if none does. */
-  readonly link: string | null
-  /** The rank of the intended page, as the best page or behind another one; null if it does not rank. */
-  readonly intendedRank: number | null
-}
-
 /**
  * The page that ranks on the last day, compared with the `url` that the job intends. URLs are compared as browsers parse them,
  * without the fragment and without parameters that only track: `HTTPS://Acme.com` is `https://acme.com/`, but `/a` is not `/a/`, and `?x=1` is another page.
  */
-export function landingPages(
-  statuses: readonly KeywordStatus[],
-  { days, links }: RankHistory,
-): readonly LandingPage[] {
+export function landingPages(statuses: readonly KeywordStatus[], { days, links }: RankHistory) {
   const last = days.length - 1
   return statuses.map((status) => {
     const { series, current, keyword } = status
@@ -46,12 +34,21 @@ export function landingPages(
     const shown = series.places[last] ?? (place === null ? [] : [[current.rank ?? 0, place] as const])
     const found =
       intended === null ? undefined : shown.find(([, one]) => pageAddress(links[one] as string) === intended)
-    return { status, state: stateOf(status, link, intended), link, intendedRank: found?.[0] ?? null }
+    return {
+      status,
+      state: stateOf(status, link, intended),
+      /** The link that ranks; null if none does. */
+      link,
+      /** The rank of the intended page, as the best page or behind another one; null if it does not rank. */
+      intendedRank: found?.[0] ?? null,
+    }
   })
 }
 
 /** How many keywords are in each state. The states add up to all keywords. Unit: keywords. */
-export function countLanding(pages: readonly LandingPage[]): Readonly<Record<LandingState, number>> {
+export function countLanding(
+  pages: readonly { readonly state: LandingState }[],
+): Readonly<Record<LandingState, number>> {
   const counts = Object.fromEntries(landingStates.map((state) => [state, 0])) as Record<LandingState, number>
   for (const { state } of pages) counts[state]++
   return counts

@@ -5,7 +5,7 @@ import type { Target, Variant } from '../../model/job.ts'
 import { kindCodes } from '../../model/result.ts'
 import type { RankedItem, WatchedTarget } from '../../rank/paging.ts'
 import { drizzle, once, raw } from './connection/statements.ts'
-import { type Dictionary, dictionary } from './results/dictionary.ts'
+import { dictionary } from './results/dictionary.ts'
 import { answers, items, keys, links, targets, runTargets as watched } from './schema.ts'
 
 /** Answers the number of a target, given where it has none yet. Inside a transaction. */
@@ -46,14 +46,9 @@ export function targetFromRow<Row extends { readonly own: number; readonly also:
 }
 
 /** Targets that all queries of a run are watched for, remembered: every page that is understood asks for them. */
-export interface RunTargets {
-  /** In the order of their numbers. */
-  of(run: number): readonly WatchedTarget[]
-  /** To be called after each change of them. */
-  forget(): void
-}
+export type RunTargets = ReturnType<typeof runTargets>
 
-export function runTargets(db: Database): RunTargets {
+export function runTargets(db: Database) {
   const known = new Map<number, readonly WatchedTarget[]>()
   const targetsOf = (run: number): readonly WatchedTarget[] =>
     drizzle(db)
@@ -71,31 +66,21 @@ export function runTargets(db: Database): RunTargets {
       .orderBy(targets.id)
       .all()
   return {
-    of: (run) => {
+    /** In the order of their numbers. */
+    of: (run: number) => {
       const all = known.get(run) ?? targetsOf(run)
       known.set(run, all)
       return all
     },
+    /** To be called after each change of them. */
     forget: () => known.clear(),
   }
 }
 
 /** What a process remembers of its database, so that it need not read it with every page. */
-export interface StoreCache {
-  /** Words and keys that have a number keep it. */
-  readonly dictionary: Dictionary
-  readonly keys: ApiKeyIds
-  readonly targets: RunTargets
-  readonly items: PageItems
-  /** Forgets what another connection may have changed; to be called in each change before that is used. Others change nothing meanwhile. */
-  refresh(): void
-  /** A change is over: others may change something until the next one. */
-  expire(): void
-  /** Forgets everything, after a rollback. */
-  forget(): void
-}
+export type StoreCache = ReturnType<typeof storeCache>
 
-export function storeCache(db: Database, items = pageItems(db)): StoreCache {
+export function storeCache(db: Database, items = pageItems(db)) {
   const [texts, keyIds, targets] = [dictionary(db), apiKeyIds(db), runTargets(db)]
   // Another number when another connection has committed something.
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
@@ -103,10 +88,12 @@ export function storeCache(db: Database, items = pageItems(db)): StoreCache {
   const changeable = [targets, items]
   let isCurrent = false
   return {
+    /** Words and keys that have a number keep it. */
     dictionary: texts,
     keys: keyIds,
     targets,
     items,
+    /** Forgets what another connection may have changed; to be called in each change before that is used. Others change nothing meanwhile. */
     refresh: () => {
       if (isCurrent && db.inTransaction) return
       isCurrent = db.inTransaction
@@ -116,9 +103,11 @@ export function storeCache(db: Database, items = pageItems(db)): StoreCache {
       texts.refresh()
       seen = now
     },
+    /** A change is over: others may change something until the next one. */
     expire: () => {
       isCurrent = false
     },
+    /** Forgets everything, after a rollback. */
     forget: () => {
       isCurrent = false
       for (const one of [texts, keyIds, ...changeable]) one.forget()
@@ -127,18 +116,14 @@ export function storeCache(db: Database, items = pageItems(db)): StoreCache {
 }
 
 /** Numbers of API keys, which are known by their digests alone. */
-export interface ApiKeyIds {
-  /** The number of a key, given where it has none yet. Inside a transaction. */
-  idOf(hash: string): number
-  /** Forgets what it remembers, after a rollback. */
-  forget(): void
-}
+export type ApiKeyIds = ReturnType<typeof apiKeyIds>
 
-function apiKeyIds(db: Database): ApiKeyIds {
+function apiKeyIds(db: Database) {
   // A process has few keys, and asks for one with every call.
   const known = new Map<string, number>()
   return {
-    idOf: (hash) => {
+    /** The number of a key, given where it has none yet. Inside a transaction. */
+    idOf: (hash: string): number => {
       const before = known.get(hash)
       if (before !== undefined) return before
       const orm = drizzle(db)
@@ -148,6 +133,7 @@ function apiKeyIds(db: Database): ApiKeyIds {
       known.set(hash, id)
       return id
     },
+    /** Forgets what it remembers, after a rollback. */
     forget: () => known.clear(),
   }
 }
@@ -156,15 +142,6 @@ function apiKeyIds(db: Database): ApiKeyIds {
 export interface StoredItem extends RankedItem {
   readonly linkId: number | null
   readonly title: string | null
-}
-
-/** The results of answers that have ranks: those of the pages that came last are remembered. */
-export interface PageItems {
-  /** In the order of the page. */
-  of(answerId: number): readonly StoredItem[]
-  /** Notes what was stored of an answer in place of all that was stored before. */
-  remember(answerId: number, items: readonly StoredItem[]): void
-  forget(): void
 }
 
 /** Answers whose items are remembered: the pages of a query mostly come soon after each other. */
@@ -207,13 +184,17 @@ class StoredBefore implements StoredItem {
   }
 }
 
-function pageItems(db: Database): PageItems {
+/** The results of answers that have ranks: those of the pages that came last are remembered. */
+export type PageItems = ReturnType<typeof pageItems>
+
+function pageItems(db: Database) {
   const known = new QuickLRU<number, readonly StoredItem[]>({ maxSize: remembered })
   const read = once(() => db.prepare<[answer: number], string>(itemsOf).pluck())
   const title = once(() => db.prepare<[item: number], string | null>(titleOf).pluck())
   const storedTitle = (item: number): string | null => title().get(item) ?? null
   return {
-    of: (answerId) => {
+    /** In the order of the page. */
+    of: (answerId: number): readonly StoredItem[] => {
       const before = known.get(answerId)
       if (before !== undefined) return before
       const rows = JSON.parse(read().get(answerId) as string) as ItemRow[]
@@ -221,7 +202,8 @@ function pageItems(db: Database): PageItems {
       known.set(answerId, items)
       return items
     },
-    remember: (answerId, items) => void known.set(answerId, items),
+    /** Notes what was stored of an answer in place of all that was stored before. */
+    remember: (answerId: number, items: readonly StoredItem[]) => void known.set(answerId, items),
     forget: () => known.clear(),
   }
 }

@@ -347,12 +347,7 @@ function stamp(file: string): string {
 }
 
 /** A place for a copy that other users may not read. */
-interface CopyPlace {
-  readonly path: string
-  remove(): void
-}
-
-function newPlace(): CopyPlace {
+function newPlace() {
   const folder = mkdtempSync(join(tmpdir(), 'rankline-copy-'))
   return {
     path: join(folder, 'copy.db'),
@@ -361,7 +356,7 @@ function newPlace(): CopyPlace {
 }
 
 /** Copies a database, as it is at one instant, to a place of its own, where it may be changed. */
-export function copyToChange(path: string): CopyPlace {
+export function copyToChange(path: string) {
   const reading = openToRead(path)
   const place = newPlace()
   try {

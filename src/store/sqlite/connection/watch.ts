@@ -36,16 +36,6 @@ const logOfFree = 0.25
 const chunkBytes = 1_000_000
 const probeBytes = 100_000
 
-/** What the writer does with the reserve. */
-interface LogReserve {
-  /** Notes that the disk was full. */
-  full(): void
-  /** Gives the reserve up for what has to be written now; false where there is none. */
-  giveUp(): boolean
-  /** Whether not even a small file can be written now. */
-  lacksRoom(): boolean
-}
-
 /** The database's log, which repeats pages that every commit changes. */
 export interface Log {
   /** Writes it back and gives its room back to the disk, where it can: that may need room itself. */
@@ -58,7 +48,7 @@ export interface Log {
  * Keeps watch over the room that the database has. While runs are collected, a file beside it holds some in
  * reserve: when the disk is full it makes way for the answers that are paid for already.
  */
-export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
+export function watchDiskSpace(path: string, log: Log) {
   const file = `${path}.reserve`
   let held = 0
   let exhausted = false
@@ -77,7 +67,7 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
   const tooLittle = (): boolean => freeBytes(dirname(path)) < Math.min(leastFreeBytes, held * leastOfReserve)
 
   return {
-    reserve: async (answers) => {
+    reserve: async (answers: number) => {
       if (path === ':memory:') return true
       const before = held
       // What a process that died has left there is no part of what is taken.
@@ -109,15 +99,18 @@ export function watchDiskSpace(path: string, log: Log): DiskSpace & LogReserve {
     lacking: () => lacking,
     isExhausted: () => exhausted,
     whenFull: () => isFull,
+    /** Notes that the disk was full. */
     full: () => {
       exhausted = true
       notify()
     },
+    /** Gives the reserve up for what has to be written now; false where there is none. */
     giveUp: () => {
       const released = remove()
       log.shrink()
       return released
     },
+    /** Whether not even a small file can be written now. */
     lacksRoom: () => {
       const probe = `${path}.probe`
       try {
@@ -163,13 +156,9 @@ function fill(file: string, size: number): boolean {
 }
 
 /** What a file was when it was looked at. */
-interface Seen {
-  readonly device: number
-  readonly inode: number
-  readonly size: number
-}
+type Seen = NonNullable<ReturnType<typeof look>>
 
-function look(path: string): Seen | null {
+function look(path: string) {
   try {
     const { dev, ino, size } = statSync(path)
     return { device: dev, inode: ino, size }

@@ -40,15 +40,6 @@ export interface LedgerMark {
   readonly call: number
 }
 
-/** The end of the ledger of one key. */
-interface RecentLedger {
-  /** The last readings before the mark. */
-  readonly earlier: readonly UsageCount[]
-  /** Those after it. */
-  readonly readings: readonly UsageCount[]
-  readonly charges: () => Iterable<Charge>
-}
-
 /** Groups that say who bought a call. */
 type BuyerGroup = Extract<LedgerGroup, 'run' | 'day' | 'job'>
 
@@ -211,8 +202,7 @@ export function ledgerStore(db: Database, writer: GroupCommit) {
       orm.get(sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
         (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`),
     /** What was read and sent with the key since `mark`, and the last readings before it. */
-    ledgerSince: async (keyHash: string, mark: LedgerMark): Promise<RecentLedger> =>
-      ledgerSince(db, keyHash, mark),
+    ledgerSince: async (keyHash: string, mark: LedgerMark) => ledgerSince(db, keyHash, mark),
     /** Sums by group, in the order of the groups; each call counts where it was bought. */
     sums: async (by: BuyerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]> => sums(db, by, filter),
     /**
@@ -294,12 +284,15 @@ const everything: Numbers = { after: 0, until: Number.MAX_SAFE_INTEGER }
 const earlierReadings = 20
 const earlierCalls = 10_000
 
-function ledgerSince(db: Database, keyHash: string, { reading, call }: LedgerMark): RecentLedger {
+/** The end of the ledger of one key. */
+function ledgerSince(db: Database, keyHash: string, { reading, call }: LedgerMark) {
   const after = call - earlierCalls
   const steps = clockSteps(db, after)
   const read = (numbers: Numbers) => [...readings(db, keyHash, steps, numbers)]
   return {
+    /** The last readings before the mark. */
     earlier: read({ after: reading - earlierReadings, until: reading }),
+    /** Those after it. */
     readings: read({ ...everything, after: reading }),
     charges: () => charges(db, keyHash, steps, after),
   }
@@ -540,18 +533,6 @@ interface Stretch {
   readonly addedMs: number
 }
 
-/** Puts instants into the order in which they were, though the clock was set back in between. */
-interface ClockSteps {
-  /** Whether it never was: then instants are in order as they are. */
-  readonly none: boolean
-  /** The stretch that a call was sent in. */
-  of(call: number): number
-  /** An instant of a stretch, in an order with all others. */
-  at(stretch: number, instant: number): number
-  /** An instant not before that one (itself in order), by the clock of the same stretch or of a later one. */
-  notBefore(stretch: number, earliest: number, instant: number): { at: number; stretch: number }
-}
-
 /** Calls of a queue are not among them: they come in the order in which they ended, and by the one clock of the queue. */
 const stepsBack = (after: number) =>
   sql<{ id: number; back: number }>`SELECT id, before + coalesce(took, 0) - sent AS back
@@ -560,15 +541,20 @@ const stepsBack = (after: number) =>
       WHERE ${calls.id} > ${after} AND NOT EXISTS (SELECT 1 FROM ${sharedCalls} WHERE ${sharedCalls.callId} = ${calls.id}))
     WHERE before - sent >= ${leastStepMs} ORDER BY id`
 
+/** Puts instants into the order in which they were, though the clock was set back in between. */
+type ClockSteps = ReturnType<typeof clockSteps>
+
 /** @param after the call from which on it is asked */
-function clockSteps(db: Database, after = 0): ClockSteps {
+function clockSteps(db: Database, after = 0) {
   const stretches: Stretch[] = [{ firstCall: Number.NEGATIVE_INFINITY, addedMs: 0 }]
   for (const { id, back } of each(db, stepsBack(after)))
     stretches.push({ firstCall: id, addedMs: (stretches.at(-1) as Stretch).addedMs + back + 1 })
   const at = (stretch: number, instant: number): number => instant + (stretches[stretch] as Stretch).addedMs
   return {
+    /** Whether it never was: then instants are in order as they are. */
     none: stretches.length === 1,
-    of: (call) => {
+    /** The stretch that a call was sent in. */
+    of: (call: number) => {
       let [low, high] = [0, stretches.length - 1]
       while (low < high) {
         const middle = Math.ceil((low + high) / 2)
@@ -577,8 +563,10 @@ function clockSteps(db: Database, after = 0): ClockSteps {
       }
       return low
     },
+    /** An instant of a stretch, in an order with all others. */
     at,
-    notBefore: (stretch, earliest, instant) => {
+    /** An instant not before that one (itself in order), by the clock of the same stretch or of a later one. */
+    notBefore: (stretch: number, earliest: number, instant: number) => {
       let found = stretch
       while (found + 1 < stretches.length && at(found, instant) < earliest) found += 1
       return { at: Math.max(earliest, at(found, instant)), stretch: found }

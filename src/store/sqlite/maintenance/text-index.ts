@@ -17,19 +17,10 @@ const rowsTogether = { alone: 20_000, beside: 500 } as const
 const shortestPauseMs = 20
 
 /** How far the index is. */
-export interface TextIndex {
-  readonly exists: boolean
-  /** Bytes that it takes. */
-  readonly bytes: number
-  /** Results, links and AI answers that are in it, and those that came since. */
-  readonly indexed: number
-  readonly missing: number
-  /** Characters of what is missing. */
-  readonly missingText: number
-}
+export type TextIndex = ReturnType<typeof textIndexState>
 
 /** How far the index is; changes nothing. */
-export function textIndexState(db: Database): TextIndex {
+export function textIndexState(db: Database) {
   const exists = hasTextIndex(db)
   const sum = (of: (name: IndexedTable) => number): number =>
     indexedTables.reduce((total, name) => total + of(name), 0)
@@ -42,9 +33,12 @@ export function textIndexState(db: Database): TextIndex {
     )
   return {
     exists,
+    /** Bytes that it takes. */
     bytes: exists ? sum((name) => bytesOf(db, name)) : 0,
+    /** Results, links and AI answers that are in it, and those that came since. */
     indexed: exists ? sum(rows) : 0,
     missing: sum((name) => unindexed(db, name, 'rows')),
+    /** Characters of what is missing. */
     missingText: sum((name) => unindexed(db, name, 'text')),
   }
 }
