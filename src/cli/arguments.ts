@@ -10,7 +10,6 @@ import type { CsvStyle } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
 import { note, type Terminal } from '../output/terminal.ts'
 import type { ReportFormatEntry } from '../report/report.ts'
-import type { Comparison } from '../report/requests/rank-report.ts'
 import { type CommandOptions, databasePath, makeDefaultFolder, ownKeyHash } from '../run/config.ts'
 import { waitForLocks } from '../run/lock.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
@@ -227,7 +226,7 @@ export function daysFlag(flag: string, text: string | undefined): number | undef
 }
 
 /** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
-export function comparisonOf({ compare, tolerance }: OptionsOf<typeof compareFlags>): Comparison | null {
+export function comparisonOf({ compare, tolerance }: OptionsOf<typeof compareFlags>) {
   const days = daysFlag('--tolerance', tolerance) ?? defaultTolerance
   if (compare === undefined) {
     if (tolerance === undefined) return null

@@ -254,7 +254,12 @@ export interface RunDocument {
 export function runDocument(
   run: Run,
   tally: RunTotals,
-  balance: BalanceChange | null,
+  balance: {
+    readonly before: number | null
+    readonly after: number | null
+    /** What the service counted meanwhile and no call explains; null where that is not known. */
+    readonly unexplained: Unexplained | null
+  } | null,
   leftOut?: SkippedQueries,
   reached: ReadonlySet<string> = new Set(),
 ): RunDocument {
@@ -296,14 +301,6 @@ export function runDocument(
 
 function othersDocument({ credits, from, until }: OthersSpending) {
   return { credits, from: new Date(from).toISOString(), until: new Date(until).toISOString() }
-}
-
-/** The balance around a collection. */
-export interface BalanceChange {
-  readonly before: number | null
-  readonly after: number | null
-  /** What the service counted meanwhile and no call explains; null where that is not known. */
-  readonly unexplained: Unexplained | null
 }
 
 const shortestMs = 500

@@ -30,11 +30,6 @@ export interface UsageInterval {
 /** What the service counts late, it has counted after this time. */
 const countedLateMs = hourMs
 
-interface Sums {
-  billed: number
-  ambiguous: number
-}
-
 /**
  * Explains every credit between the readings of one key. A reading that was taken while a call of ours was in flight may
  * have been counted before or after that call, and one that was asked for before the last one came may be the older of
@@ -70,7 +65,7 @@ function explainSpans(
   const spans: { readonly end: UsageCount; readonly span: UsageInterval }[] = []
   let start: UsageCount | null = null
   let before = 0
-  let sums: Sums = { billed: 0, ambiguous: 0 }
+  let sums = { billed: 0, ambiguous: 0 }
   let unsettled: {
     readonly until: number
     readonly credits: number
@@ -123,7 +118,7 @@ function withoutLost(span: UsageInterval, failovers: readonly number[]): UsageIn
 function explain(
   start: UsageCount,
   end: UsageCount,
-  { billed, ambiguous }: Sums,
+  { billed, ambiguous }: { readonly billed: number; readonly ambiguous: number },
   carried: number,
 ): UsageInterval {
   const used = usedBetween(start, end)

@@ -1,4 +1,4 @@
-import { alignDepths, type Baseline, type KeywordStatus, ranksOn } from './history/keyword-status.ts'
+import { alignDepths, type KeywordStatus, ranksOn } from './history/keyword-status.ts'
 import { wasWithinDepth } from './history/movement.ts'
 import type { DayValue } from './history/rank-history.ts'
 import type { Figure, HeadlineMetric, MetricDefinition, MetricOptions, Sample } from './metrics/figure.ts'
@@ -67,7 +67,7 @@ type SamplePair = readonly [now: Sample, before: Sample]
 /** Whether a keyword was observed on the last day and on the compared one. */
 export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' | 'baseline'>>(
   status: Status,
-): status is Status & { readonly baseline: Baseline } {
+): status is Status & { readonly baseline: NonNullable<Status['baseline']> } {
   const { current, baseline } = status
   return baseline !== null && current.state !== 'unknown' && baseline.value.state !== 'unknown'
 }

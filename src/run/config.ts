@@ -243,22 +243,19 @@ function dotEnv(): Readonly<Record<string, string | undefined>> {
 }
 
 /** The place that a command belongs to. */
-interface WorkPlace {
+let place: {
   /** Folders of the job files that were named; the working folder where none was. */
   readonly folders: readonly string[]
   /** Prints a line of information. */
   readonly note: (line: string) => void
-}
-
-const here: WorkPlace = { folders: ['.'], note: () => {} }
-let place = here
+} = { folders: ['.'], note: () => {} }
 /** The database where none is named, as long as the place is the same. */
 let usual: { readonly path: string; readonly note: string | null } | null = null
 
 /** Settings are sought from the folders of these job files, or of these folders, upward; without any, from the working folder. */
-export function workAt(jobFiles: readonly string[], note: WorkPlace['note']): void {
+export function workAt(jobFiles: readonly string[], note: (line: string) => void): void {
   const folders = jobFiles.map((file) => (isFolder(file) ? file : dirname(file)))
-  place = { folders: folders.length === 0 ? here.folders : [...new Set(folders)], note }
+  place = { folders: folders.length === 0 ? ['.'] : [...new Set(folders)], note }
   usual = null
   dotEnvRead = null
 }

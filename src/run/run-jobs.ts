@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
 import {
-  type BalanceChange,
   databaseLost,
   defaultThrottlingMs,
   finishRuns,
@@ -17,7 +16,6 @@ import { type JobSettings, noFile } from '../model/job.ts'
 import { exitCodes, isComplete, type Run, type StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
 import type { App } from './app.ts'
@@ -81,22 +79,11 @@ export const defaultCollectRequest = {
   notice: () => {},
 } as const
 
-/** The result of a collection that the store does not hold. */
-interface CollectSummary extends BalanceChange {
-  readonly leftOut: readonly SkippedQueries[]
-  /** Names of the limits of the budget that runs have reached. */
-  readonly reached: CollectResult['reached']
-}
-
 /**
  * Puts right what a dead process left, collects, and ends each run with its reason. Also polls open image jobs of closed runs, even for
  * jobs that are only shown.
  */
-export async function collectAndFinish(
-  app: App,
-  listed: readonly ListedRun[],
-  collection: CollectRequest,
-): Promise<CollectSummary> {
+export async function collectAndFinish(app: App, listed: readonly ListedRun[], collection: CollectRequest) {
   const { store, keyHash, clock } = app
   const { stop } = collection
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
@@ -162,6 +149,7 @@ export async function collectAndFinish(
   // What other machines have bought, and is not known here yet, is nobody else's.
   const isWhole = (await app.machines?.knowsAllCalls(began.wall - settlingMs)) ?? true
   const { earlier, readings, charges } = await store.ledgerSince(keyHash, mark)
+  // What the store does not hold.
   return {
     before: collected.balanceBefore,
     after: collected.balanceAfter,
@@ -194,7 +182,7 @@ async function finishAnew(database: string, finishIn: (target: Store) => Promise
 export async function documentsOf(
   { store, clock }: Pick<App, 'store' | 'clock'>,
   listed: readonly ListedRun[],
-  end: CollectSummary,
+  end: Awaited<ReturnType<typeof collectAndFinish>>,
   cause: StopCause | null,
 ): Promise<readonly RunDocument[]> {
   const documents = listed.map(async ({ run, show }) => {

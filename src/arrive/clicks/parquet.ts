@@ -6,14 +6,8 @@ import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import type { InputFile } from '../input-files.ts'
 import { type ClickField, type ClickLayout, decimal, layoutOf, originOf, type RowReader } from './rows.ts'
 
-/** A Parquet file whose columns are those of clicks. */
-export interface ParquetFile {
-  readonly layout: ClickLayout
-  readonly read: (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
-}
-
 /** Opens a Parquet file; null where its columns are none of clicks. Throws a sentence for one that cannot be read. */
-export async function openParquet(file: InputFile): Promise<ParquetFile | null> {
+export async function openParquet(file: InputFile) {
   const { path } = file
   if (path === null)
     throw new UsageError(`${file.name} is Parquet inside an archive. Unpack the archive, and name the folder`)
@@ -33,7 +27,7 @@ export async function openParquet(file: InputFile): Promise<ParquetFile | null> 
   if (layout === null) return null
   return {
     layout,
-    async read(draft, take) {
+    async read(draft: ClickDraft, take: (reader: RowReader) => void) {
       await using opened = await open(path)
       const rows = rowReader(file, layout, (place, field) => {
         const element = columns[place] as SchemaElement

@@ -12,7 +12,6 @@ import {
   dayValue,
   type RankHistory,
   type RankSeries,
-  type RemovedKeyword,
   rankedCell,
   unknownCell,
 } from './rank-history.ts'
@@ -199,7 +198,7 @@ function removedKeywords(
   lastDays: ReadonlyMap<number, number>,
   texts: readonly QueryText[],
   days: readonly string[],
-): readonly RemovedKeyword[] {
+) {
   return texts
     .map(({ id, ...text }) => ({ ...text, last: days[lastDays.get(id) as number] as string }))
     .sort((a, b) => compareTexts(a.query, b.query) || compareTexts(a.operation, b.operation))

@@ -1,6 +1,6 @@
 import type { ResultKind } from '../../model/result.ts'
 import { kinds as kindLabels } from '../words/en/figures.ts'
-import type { Keyword, RankHistory, RankSeries, RemovedKeyword } from './rank-history.ts'
+import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
 
 /** The filters of a reader. A missing or empty filter restricts nothing; a list means "any of these". */
 export interface HistoryFilter {
@@ -83,7 +83,7 @@ function tagsOf({ tags }: Keyword): readonly string[] {
   return tags.length === 0 ? [''] : tags
 }
 
-function isRemovedWanted(removed: RemovedKeyword, filter: HistoryFilter): boolean {
+function isRemovedWanted(removed: RankHistory['removed'][number], filter: HistoryFilter): boolean {
   const { tags = [], targets = [] } = filter
   return (
     filter.isWanted === undefined &&

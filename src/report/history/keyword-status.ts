@@ -20,14 +20,12 @@ export interface KeywordStatus {
   readonly keyword: Keyword
   /** `unknown` if nothing was observed on the last day. */
   readonly current: DayValue
-  readonly baseline: Baseline | null
+  readonly baseline: {
+    /** Place of the day in `days`. */
+    readonly day: number
+    readonly value: DayValue
+  } | null
   readonly change: RankMovement
-}
-
-export interface Baseline {
-  /** Place of the day in `days`. */
-  readonly day: number
-  readonly value: DayValue
 }
 
 /** The status of every series of a history, in their order. */
@@ -112,7 +110,7 @@ export function baselineOrder(days: readonly string[], asked: ComparisonDay | nu
   return order
 }
 
-function baselineOf(series: RankSeries, order: readonly number[]): Baseline | null {
+function baselineOf(series: RankSeries, order: readonly number[]): KeywordStatus['baseline'] {
   const known = order.find((day) => series.cells[day] != null && series.cells[day] !== 0)
   const day = known ?? order.find((one) => series.cells[one] === 0)
   const value = day === undefined ? null : valueOn(series, day)

@@ -20,24 +20,28 @@ export interface RankHistory {
   readonly series: readonly RankSeries[]
   readonly links: readonly string[]
   /** Queries that were asked on earlier days and no longer are. */
-  readonly removed: readonly RemovedKeyword[]
+  readonly removed: readonly {
+    readonly query: string
+    readonly operation: string
+    readonly params: Readonly<Record<string, string | number>>
+    /** The last day on which it was asked. */
+    readonly last: string
+  }[]
   /** Only where the newest run is suspect as a whole. */
   readonly suspect?: Suspicion & { readonly day: string; readonly audience: Audience }
   /** The days of which clicks of Search Console were added; missing where they do not cover the period. */
-  readonly countedClicks?: CountedDays
+  readonly countedClicks?: {
+    readonly from: string
+    readonly until: string
+    /** The days that they are compared with. */
+    readonly before: { readonly from: string; readonly until: string } | null
+  }
   /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
   readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
   /** Ranks from before the first day, where another tool had some. Nothing is compared with them. */
   readonly imported?: ImportedHistory
   /** Keywords that one page can serve by the first results that they share, by their places, the head first; only those of several. */
   readonly clusters?: readonly (readonly number[])[]
-}
-
-/** The days of counted clicks, and those before that they are compared with. */
-export interface CountedDays {
-  readonly from: string
-  readonly until: string
-  readonly before: { readonly from: string; readonly until: string } | null
 }
 
 /** Ranks that were imported: shown, and never taken for measured. */
@@ -116,14 +120,6 @@ export interface RankSeries {
   readonly links: readonly (readonly [day: number, link: number | null])[]
   /** All results of the target on days with more than one: rank and link of each, the best first. */
   readonly places: Readonly<Record<number, readonly (readonly [rank: number, link: number])[]>>
-}
-
-export interface RemovedKeyword {
-  readonly query: string
-  readonly operation: string
-  readonly params: Readonly<Record<string, string | number>>
-  /** The last day on which it was asked. */
-  readonly last: string
 }
 
 /**

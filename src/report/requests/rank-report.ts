@@ -223,8 +223,15 @@ export function reportedTargets(
   return date === undefined && file !== undefined && file.length > 0 ? file : settings.targets
 }
 
-/** The day that is to be compared with, as a day. */
-export function askedDay({ day, tolerance }: Comparison, latest: string): ComparisonDay {
+/**
+ * The day that is to be compared with, as a day.
+ *
+ * @param compared what the options say: a day, or a number of days before the report's own
+ */
+export function askedDay(
+  { day, tolerance }: { readonly day: string | number; readonly tolerance: number },
+  latest: string,
+): ComparisonDay {
   if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
   if (daysBetween(day, latest) > 0) return { day, tolerance }
   throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)
@@ -301,12 +308,6 @@ function refuseUnknown(
         ? `Leave ${option} out`
         : `Write one of ${names}${known.length > listed ? ', …' : ''}`
   throw new UsageError(`${nothing} '${sanitize(unknown)}'. ${hint}`)
-}
-
-/** What the options say is compared: a day, or a number of days before the report's own. */
-export interface Comparison {
-  readonly day: string | number
-  readonly tolerance: number
 }
 
 type RankRead = ReturnType<Store['importedRanks']>[number]

@@ -9,7 +9,7 @@ import {
 import { type AlertKind, type AlertNews, type AlertRule, ruleIdentity } from '../../model/settings.ts'
 import { count, firstNames, grouped } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
-import type { CauseAlert, CauseChanges } from '../../store/sqlite/unattended/alerts.ts'
+import type { CauseAlert } from '../../store/sqlite/unattended/alerts.ts'
 import type { NewMessage } from '../../store/sqlite/unattended/outbox.ts'
 import type { StoppedJob } from '../../store/sqlite/unattended/schema.ts'
 import type { OpenAlert, RuleVerdict } from './query-rules.ts'
@@ -402,7 +402,7 @@ export function changeCauses(
     readonly muted: ReadonlyMap<string, number>
     readonly now: number
   },
-): CauseChanges {
+) {
   const joined = new Map(stopped.map((one) => [causeIdentity(one.cause), one]))
   const alerts: CauseAlert[] = []
   const messages: NewMessage[] = []

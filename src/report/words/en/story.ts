@@ -1,4 +1,4 @@
-import type { CountedDays } from '../../history/rank-history.ts'
+import type { RankHistory } from '../../history/rank-history.ts'
 import { type ComparedSpan, isMonth } from '../formats.ts'
 import { counted, counts, formats } from './figures.ts'
 
@@ -65,7 +65,7 @@ export interface CountedSum {
   readonly impressions: number
   /** Clicks in as many days before; null where they are not known. */
   readonly before: number | null
-  readonly days: CountedDays
+  readonly days: NonNullable<RankHistory['countedClicks']>
 }
 
 export const story = {

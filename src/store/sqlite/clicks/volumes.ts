@@ -6,14 +6,6 @@ import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import { volumes } from './schema.ts'
 
-/** A volume that was added from a file, for queries whose job names none. */
-export interface AddedVolume {
-  readonly volume: number
-  readonly source: string
-  /** The day that the file is of, as a number of days since 1970-01-01. */
-  readonly day: number
-}
-
 /** The newest volume of the country, else one of all countries; of one day that which was added last. Ranges are none. */
 const newest = raw`SELECT ${volumes.volume} AS volume, ${volumes.source} AS source, ${volumes.day} AS day FROM ${volumes}
   WHERE ${volumes.query} = ? AND ${volumes.country} IN (?, '') AND ${volumes.volume} IS NOT NULL
@@ -21,6 +13,12 @@ const newest = raw`SELECT ${volumes.volume} AS volume, ${volumes.source} AS sour
 
 /** Says the volumes of keywords. */
 export function volumeFinder(db: Database) {
+  interface AddedVolume {
+    readonly volume: number
+    readonly source: string
+    /** The day that the file is of, as a number of days since 1970-01-01. */
+    readonly day: number
+  }
   const found = once(() => db.prepare<[string, string], AddedVolume>(newest))
   const isEmpty = once(
     () => drizzle(db).select({ query: volumes.query }).from(volumes).limit(1).get() === undefined,

@@ -16,11 +16,6 @@ import {
   importedSeries as series,
 } from './schema.ts'
 
-interface ImportedSearchRow extends Omit<ImportedSearch, 'ids' | 'tags'> {
-  readonly ids: string
-  readonly tags: string
-}
-
 interface ImportedRank {
   readonly query: string
   readonly gl: string | null
@@ -74,7 +69,8 @@ const pagesOfSearch = raw`SELECT a.${answers.queryId} AS query, a.${answers.day}
 
 /** Reads of imports. */
 export function importReads(db: Database) {
-  const all = once(() => db.prepare<[{ job: string | null }], ImportedSearchRow>(searches))
+  type SearchRow = Omit<ImportedSearch, 'ids' | 'tags'> & Record<'ids' | 'tags', string>
+  const all = once(() => db.prepare<[{ job: string | null }], SearchRow>(searches))
   const pages = once(() =>
     db.prepare<[string], ImportedPage>(raw`${pagesOfSearch} ORDER BY a.${answers.day}`),
   )

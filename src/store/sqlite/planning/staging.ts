@@ -23,11 +23,6 @@ import { queries, unusableMark } from '../schema.ts'
 /** The cause of a task that was left out; the next plan of its run restores it. */
 export const skippedForBalance = 'left out, for the balance does not cover it'
 
-interface Candidate extends FitQuery {
-  readonly run: number
-  readonly queryId: number
-}
-
 /** Queries in one statement. */
 const queriesAtOnce = 1_000
 
@@ -83,7 +78,7 @@ function needs(run: string, fresh: string, isOpen: string): string {
 }
 
 /** Only queries of several runs are named, so that they are paid once. */
-function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
+function candidates(db: Database, runs: Funds['runs']) {
   const shared = runs.length > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY query) > 1 THEN query END' : 'NULL'
   const ofRuns = runs.map((_, number) => candidatesOf(number)).join(' UNION ALL ')
   const values = runs.flatMap(({ runId, fresh }, number) => [
@@ -91,7 +86,7 @@ function candidates(db: Database, runs: Funds['runs']): Iterable<Candidate> {
     ...Object.entries(freshValues(fresh)).map(([name, value]) => [`${name}${number}`, value]),
   ])
   return db
-    .prepare<unknown[], Candidate>(
+    .prepare<unknown[], FitQuery & { readonly run: number; readonly queryId: number }>(
       `SELECT run, query AS queryId, ${shared} AS query, calls, calls * price AS credits FROM (${ofRuns})
       ORDER BY priority DESC, stale, number, first`,
     )
@@ -421,10 +416,6 @@ export function assignQueryIds(db: Database, { table, index }: Staged): void {
   for (let page = 1; page <= pages; page++) orm.insert(numbers).values({ page }).run()
 }
 
-interface WantedRow extends FitQuery {
-  readonly run: string
-}
-
 /** Conditions on a task of the continued run: the next plan restores it; it waits; its page is settled. */
 const leftOut = `(t.state = 'skipped' AND t.cause = '${skippedForBalance}')`
 const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${leftOut})`
@@ -456,10 +447,10 @@ export function unaffordable(
 }
 
 /** The most valuable first. Only queries of several jobs are named, so that they are paid once. */
-function wanted(db: Database, jobs: number): Iterable<WantedRow> {
+function wanted(db: Database, jobs: number) {
   const shared = jobs > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY key) > 1 THEN hex(key) END' : 'NULL'
   return db
-    .prepare<[], WantedRow>(
+    .prepare<[], FitQuery & { readonly run: string }>(
       `SELECT run, ${shared} AS query, calls, credits FROM draft.wanted
       ORDER BY priority DESC, stale, job, first IS NULL, first, id`,
     )

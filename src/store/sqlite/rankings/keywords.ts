@@ -37,15 +37,13 @@ export interface KeywordPages {
 
 export interface KeywordSerp extends KeywordPages {
   /** What the newest run says of each target. */
-  readonly targets: readonly TargetSeen[]
-}
-
-interface TargetSeen {
-  readonly label: string
-  readonly own: 0 | 1
-  readonly state: ObservationState
-  readonly rank: number | null
-  readonly url: string | null
+  readonly targets: readonly {
+    readonly label: string
+    readonly own: 0 | 1
+    readonly state: ObservationState
+    readonly rank: number | null
+    readonly url: string | null
+  }[]
 }
 
 interface KeywordRow
@@ -91,7 +89,7 @@ export function keywordReader(db: Database) {
   const keywords = once(() => db.prepare<[{ run: number; latest: number }], KeywordRow>(keywordsOfRun))
   const linksOf = once(() => db.prepare<[number], number>(linksOfAnswer).pluck())
   const further = once(() => db.prepare<[number, number, number], number>(furtherAnswer).pluck())
-  const seen = once(() => db.prepare<[number, number], TargetSeen>(targetsSeen))
+  const seen = once(() => db.prepare<[number, number], KeywordSerp['targets'][number]>(targetsSeen))
   /** Short pages are filled up from those after them. */
   const firstLinks = ({ queryId, answerId, answerRun }: KeywordRow): readonly number[] => {
     const found = new Set<number>()

@@ -44,14 +44,15 @@ export interface CauseAlert extends StoredAlert {
   readonly stopped: readonly StoppedJob[]
 }
 
-/** Alerts that are new or have changed, and what is told of them. A message that waits untried is replaced by one of its identity. */
-export interface CauseChanges {
+/** Decides what changes, with the alerts that are open and those that are muted (identity and until when). */
+type ChangeCauses = (
+  open: readonly CauseAlert[],
+  muted: ReadonlyMap<string, number>,
+) => {
   readonly alerts: readonly CauseAlert[]
+  /** A message that waits untried is replaced by one of its identity. */
   readonly messages: readonly NewMessage[]
 }
-
-/** Decides what changes, with the alerts that are open and those that are muted (identity and until when). */
-type ChangeCauses = (open: readonly CauseAlert[], muted: ReadonlyMap<string, number>) => CauseChanges
 
 /** A run whose end no alert rule has judged yet. */
 export interface RunToJudge {
