@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { tmpdir } from 'node:os'
+import { endianness, tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import v8 from 'node:v8'
@@ -120,6 +120,7 @@ async function buildProgram() {
       parserAlone(),
       sumsByNode(),
       withoutHttp2(),
+      withoutHttpOfNode(),
       schemasMade(await sourceModule('src/jobfile/json-schema.ts')),
       ...Object.entries(loadedLater).map(([name, user]) => besideProgram(name, user)),
     ],
@@ -144,7 +145,7 @@ async function buildProgram() {
   await build({
     ...forNode,
     entryPoints: Object.keys(loadedLater),
-    plugins: [binaryInPlace()],
+    plugins: [binaryInPlace(), suffixesPacked()],
     outdir: 'dist',
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
@@ -218,6 +219,62 @@ async function sourceModule(file) {
   return await import(
     `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
   )
+}
+
+/**
+ * Of what Node calls services with, undici asks how large headers may be, and whether a body came from there, which none does: to load it
+ * takes longer than a call.
+ */
+function withoutHttpOfNode() {
+  return {
+    name: 'without-http-of-node',
+    setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /^node:http$/ }, ({ importer }) =>
+        /[\\/]undici[\\/]/.test(importer) ? { path: 'node:http', namespace: 'without-http-of-node' } : null,
+      )
+      onLoad({ filter: /.*/, namespace: 'without-http-of-node' }, () => ({
+        contents: 'module.exports = { maxHeaderSize: 16_384 }',
+      }))
+    },
+  }
+}
+
+/**
+ * The list of public suffixes, and what its package derives of it at each start, are read from bytes: V8 would make the tens of thousands
+ * of numbers one by one.
+ */
+function suffixesPacked() {
+  const tables = /const nodeFlags = .+?\nfor \(let node = 0.+?\n}\n/s
+  const names = [
+    'nodeFlags, edgeStart, edgeLength, edgeChild, labelText, rulesRoot, exceptionsRoot',
+    'edgeOffset, edgeHash, wildcardEdge',
+  ]
+  return {
+    name: 'suffixes-packed',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[\\/]tldts[\\/]dist[\\/]cjs[\\/]index\.js$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        const made = new Function(`${text.match(tables)[0]}; return { ${names} }`)()
+        return { contents: text.replace(tables, () => packed(made)) }
+      })
+    },
+  }
+}
+
+/** The script that declares these values, arrays of numbers as their bytes. */
+function packed(values) {
+  const lines = Object.entries(values).map(([name, value]) => {
+    if (!ArrayBuffer.isView(value)) return `const ${name} = ${JSON.stringify(value)}`
+    const text = Buffer.from(value.buffer).toString('base64')
+    return `const ${name} = numbers(${value.constructor.name}, '${text}')`
+  })
+  return `function numbers(type, text) {
+      const bytes = Buffer.from(text, 'base64')
+      const size = type.BYTES_PER_ELEMENT
+      if (size > 1 && require('node:os').endianness() !== '${endianness()}') bytes['swap' + 8 * size]()
+      return new type(new Uint8Array(bytes).buffer)
+    }
+    ${lines.join('\n')}\n`
 }
 
 /** Functions that make JSON Schemas answer what they made of this version's. */

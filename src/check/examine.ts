@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { accountStop, keyExpiry } from '../collect/account.ts'
 import { UsageUnavailable } from '../collect/stop.ts'
@@ -26,6 +26,7 @@ import {
   serviceSettings,
   settingsOfShell,
   version,
+  zoneSetting,
 } from '../run/config.ts'
 import { openWorkspace, stageJobs } from '../run/job-files.ts'
 import { ownerOf } from '../run/lock.ts'
@@ -82,15 +83,31 @@ async function gather(options: CommandOptions): Promise<InstallationFacts> {
 
 function programFacts(): InstallationFacts['program'] {
   const { versions, platform, arch } = process
-  const hour = (timeZone: string): string =>
-    new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', hourCycle: 'h23' }).format(0)
+  const zones = Intl.supportedValuesOf('timeZone')
   return {
     version,
     node: versions.node,
     platform: `${platform} ${arch}`,
     zoneData: versions.tz ?? null,
-    knowsZones: hour('Asia/Tokyo') === '09' && hour('UTC') === '00',
-    zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    knowsZones: zones.includes('Asia/Tokyo'),
+    zone: zoneHere(zones),
+  }
+}
+
+/** The zone of this machine. A formatter knows it, too, but the first one takes longer to make than most checks. */
+function zoneHere(known: readonly string[]): string {
+  const name = zoneSetting() ?? linkedZone() ?? ''
+  if (name === 'UTC' || name === 'Etc/UTC') return 'UTC'
+  // Other names of a zone, and other ways to say it, are told by the formatter.
+  return known.includes(name) ? name : new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** The zone that the system's clock is set to, where it is a link to the file of one. */
+function linkedZone(): string | undefined {
+  try {
+    return realpathSync('/etc/localtime').split('/zoneinfo/')[1]
+  } catch {
+    return undefined
   }
 }
 
@@ -216,10 +233,11 @@ async function serviceFacts(
       stored: isSound(database) ? 'up-to-date' : 'left-alone',
     })
     const service = await askService(app)
-    const sharing = await sharingFacts(app)
+    const spans = await spansOf(app)
     const isUsed = 'account' in service && service.account.totalUsed !== 0
-    const perMinute = isAlone && isUsed ? await paceNow(app) : null
-    return { service, sharing: { ...sharing, perMinute } }
+    const perMinute = isAlone && isUsed ? await paceNow(app, spans) : null
+    const lately = spentByOthersLately(spans, app.clock.wall())
+    return { service, sharing: { isKnown: spans.length > 0, lately, perMinute } }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
     return { service: { about: 'service', mistake: error.message }, sharing: nothingKnown }
@@ -248,17 +266,12 @@ async function spansOf({ store, keyHash }: App): Promise<readonly UsageInterval[
   return corrected(verifyLedger(store.readings(keyHash), store.charges(keyHash), failovers).spans)
 }
 
-async function sharingFacts(app: App): Promise<Pick<InstallationFacts['sharing'], 'isKnown' | 'lately'>> {
-  const spans = await spansOf(app)
-  return { isKnown: spans.length > 0, lately: spentByOthersLately(spans, app.clock.wall()) }
-}
-
 /** Between two readings of which the second is taken for it. */
 const secondLookMs = 1_500
 
 /** What others spend a minute now; the account is read a second time where the readings that are there do not tell. */
-async function paceNow(app: App): Promise<number | null> {
-  const known = paceOfOthers(await spansOf(app), app.clock.wall())
+async function paceNow(app: App, spans: readonly UsageInterval[]): Promise<number | null> {
+  const known = paceOfOthers(spans, app.clock.wall())
   if (known !== null) return known
   await sleep(app.clock, secondLookMs)
   await accountOf(app)

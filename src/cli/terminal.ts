@@ -56,7 +56,8 @@ function asker<T>(
   clear: () => void,
   ask: (question: string) => Promise<T>,
 ): ((question: string) => Promise<T>) | null {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return null
+  // To look at stdin opens it, which takes longer than to read the words.
+  if (!process.stderr.isTTY || !process.stdin.isTTY) return null
   return (question) => {
     clear()
     return ask(question)

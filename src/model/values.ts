@@ -112,19 +112,28 @@ export function timeSpan(text: string): ReadResult<number> {
 
 /** Reads the name of an IANA time zone. */
 export function timezone(text: string): ReadResult<string> {
-  if (text === 'UTC' || (/^[a-z]/i.test(text) && knownZone(text))) return { value: text }
-  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  if (/^[a-z]/i.test(text) && knownZone(text)) return { value: text }
+  const zones = [...zoneNames()]
   const city = `/${text.trim().replaceAll(' ', '_').toLowerCase()}`
   const near = zones.find((zone) => zone.toLowerCase().endsWith(city)) ?? closestMatch(text, zones)
   return { message: `cannot be ${quoted(text)}`, fix: `write ${near ?? 'a zone such as America/New_York'}` }
 }
 
 function knownZone(name: string): boolean {
+  if (zoneNames().has(name)) return true
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
   } catch {
     return false
   }
+}
+
+let listed: ReadonlySet<string> | null = null
+
+/** One name of each zone: a formatter knows the others, too, but the first one takes ten times longer to make than this list. */
+function zoneNames(): ReadonlySet<string> {
+  listed ??= new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])
+  return listed
 }
 
 /** Reads the absolute address of a page. */

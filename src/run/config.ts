@@ -342,6 +342,11 @@ export function settingsOfShell(): readonly string[] {
   )
 }
 
+/** The time zone that the environment gives this process; undefined where it has that of the system. */
+export function zoneSetting(): string | undefined {
+  return process.env.TZ
+}
+
 function settingsPlaces(): string {
   const path = shownPath(join(envFolder(), envFile))
   if (envFolders().length > 1 && !existsSync(path))

@@ -7,6 +7,7 @@ import { tryCollectorLock } from '../../src/run/lock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { testTable } from '../support/test-table.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {
@@ -41,6 +42,26 @@ test('the table says each finding with what to do, and --quiet says only what is
   expect(stdout).toMatch(/^ok {7}service {5}answers$/m)
   expect(stdout).toMatch(/\n\nAll is well\.\n$/)
   expect((await place.call(['doctor', '--quiet'])).stdout).toBe('')
+})
+
+// Names that a system may give, and the one that the machine's own list has for the same zone.
+testTable([
+  ['UTC', 'UTC'],
+  ['Etc/UTC', 'UTC'],
+  ['Zulu', 'UTC'],
+  ['Europe/Berlin', 'Europe/Berlin'],
+  [':Europe/Berlin', 'Europe/Berlin'],
+  ['Asia/Kolkata', 'Asia/Calcutta'],
+  ['EST5EDT', 'America/New_York'],
+])('the time zone %s of the machine is told as %s', async (TZ, zone) => {
+  await using place = await workspace()
+  const before = process.env.TZ
+  // Calls have an environment of their own: clocks follow that of the process.
+  process.env.TZ = TZ
+  const { text } = await examined(place, { TZ })
+  if (before === undefined) delete process.env.TZ
+  else process.env.TZ = before
+  expect(text('time zones')).toMatch(new RegExp(`; this machine is in ${zone}$`))
 })
 
 test('without settings, a service that is down, and a refused key are errors that say what to do', async () => {
