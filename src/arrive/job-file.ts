@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { openJob } from '../jobfile/open.ts'
 import { csvFilesOf } from '../jobfile/peek.ts'
+import { site } from '../jobfile/targets.ts'
 import { withItems } from '../jobfile/yaml.ts'
 import type { JobQuery } from '../model/query.ts'
 import { count, encodingOf, firstNames, grouped, groupedBy, textInLowerCase } from '../model/text.ts'
@@ -155,16 +156,18 @@ function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
     if (one.engine !== null && one.engine !== 'google') engines.add(one.engine)
     const gl = one.gl !== null && /^[a-z]{2}$/.test(one.gl) ? one.gl : null
     const hl = one.hl !== null && /^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(one.hl) ? one.hl : null
-    const key = JSON.stringify([read.value, gl, hl])
+    const key = JSON.stringify([textInLowerCase(read.value), gl, hl])
     const row = rows.get(key) ?? { query: read.value, gl, hl, volume: null, url: null, tags: new Set() }
     rows.set(key, row)
     row.volume ??= one.volume
     row.url ??= one.url
     for (const tag of JSON.parse(one.tags) as string[]) row.tags.add(tag.replace(/;/g, ','))
   }
+  const sites = [...targets].filter((target) => 'value' in site(target))
+  const nameless = [...targets].filter((target) => !sites.includes(target))
   return {
-    rows: [...rows.values()].map(listRow),
-    targets: [...targets],
+    rows: withoutWider([...rows.values()]).map(listRow),
+    targets: sites,
     notAvailable: [
       ...(devices.size === 0
         ? []
@@ -177,9 +180,37 @@ function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
       ...(engines.size === 0
         ? []
         : [`Other engines and parameters are not asked for: ${firstNames([...engines].sort())}`]),
+      ...(nameless.length === 0
+        ? []
+        : [
+            `No address of a site, and left out of the targets: ${firstNames(nameless.map((one) => `'${one}'`))}. Write the site there, and import with --target where the file allows it`,
+          ]),
       ...(refused === 0 ? [] : [`Keywords that are no text to search for, left out: ${grouped(refused)}`]),
     ],
   }
+}
+
+/**
+ * Without the rows that name no country, or no language, where another row of the same text names one: tools tell more or less of one market,
+ * and nothing is to be bought twice. The other row has their volumes, pages and tags.
+ */
+function withoutWider(rows: readonly ProposedRow[]): readonly ProposedRow[] {
+  const byText = groupedBy(rows, ({ query }) => textInLowerCase(query))
+  return rows.filter((row) => {
+    const others = byText.get(textInLowerCase(row.query)) ?? []
+    const narrower = others.filter((other) => other !== row && isWithin(other, row))
+    for (const other of narrower) {
+      other.volume ??= row.volume
+      other.url ??= row.url
+      for (const tag of row.tags) other.tags.add(tag)
+    }
+    return narrower.length === 0
+  })
+}
+
+/** Whether a market is told more exactly by one than by the other. */
+function isWithin(one: ProposedRow, other: ProposedRow): boolean {
+  return (other.gl ?? one.gl) === one.gl && (other.hl ?? one.hl) === one.hl
 }
 
 interface ProposedRow {

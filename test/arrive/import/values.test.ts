@@ -98,3 +98,34 @@ test('a new job says for how many keywords no country is told', async () => {
   ])
   expect(await named(tracked.slice(0, 1))).toEqual([])
 })
+
+test('a new job asks each keyword of a market once, and has no target that is no site', async () => {
+  const followed = (query: string, gl: string | null, more: object = {}) => ({
+    query,
+    gl,
+    hl: null,
+    location: null,
+    device: null,
+    engine: null,
+    target: 'acme.com',
+    volume: null,
+    tags: '[]',
+    url: null,
+    ...more,
+  })
+  const tracked = [
+    followed('oak desk', null, { volume: 90, tags: '["a"]' }),
+    followed('Oak Desk', 'us', { target: 'our shop' }),
+    followed('oak desk', 'us', { hl: 'en', tags: '["b"]' }),
+    followed('oak  desk', 'de', { device: 'mobile' }),
+    followed('lamp', null),
+  ] as unknown as ImportResult['tracked']
+  const proposed = await proposedJob('no-such-job', { tracked, notes: [] })
+  expect(proposed?.files.map(({ text }) => text)).toEqual([
+    'name: "no-such-job"\noperation: alpha.search\ntargets:\n  - "acme.com"\nqueries:\n  - file: "no-such-job.csv"\n',
+    'query,gl,hl,volume,tags\noak desk,us,en,90,"b;a"\noak desk,de,,90,a\nlamp,,,,\n',
+  ])
+  expect(proposed?.notAvailable).toContainEqual(
+    expect.stringContaining("left out of the targets: 'our shop'"),
+  )
+})

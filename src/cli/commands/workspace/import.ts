@@ -314,7 +314,7 @@ async function list(flags: ImportFlags, terminal: Terminal): Promise<number> {
 const listColumns = [
   { title: 'import', align: 'right' },
   { title: 'imported (UTC)', dropped: true },
-  { title: 'format' },
+  { title: 'format', shrinks: true },
   { title: 'keywords', align: 'right' },
   { title: 'days', align: 'right' },
   { title: 'ranked', align: 'right' },
