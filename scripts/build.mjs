@@ -380,7 +380,8 @@ function ofPage(language) {
       })
       onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]documents\.ts$/ }, () => {
         return {
-          contents: 'export const email = {}, markdown = {}, portfolio = {}, unscripted = {}, workbook = {}',
+          contents:
+            'export const documents = { email: {}, markdown: {}, portfolio: {}, unscripted: {}, workbook: {} }',
           loader: 'ts',
         }
       })

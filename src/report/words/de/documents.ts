@@ -3,7 +3,7 @@ import { counted, counts, formats } from './figures.ts'
 
 const { longDay, mediumDay, number, percent } = formats
 
-export const email: Words['email'] = {
+const email: Words['email'] = {
   heading: (client) => `Ranking-Bericht für ${client}`,
   subject: (client, sentence) => (sentence === '' ? client : `${client}: ${sentence}`),
   inShort: 'Auf einen Blick',
@@ -37,7 +37,7 @@ export const email: Words['email'] = {
   partsOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
 }
 
-export const portfolio: Words['portfolio'] = {
+const portfolio: Words['portfolio'] = {
   title: 'Portfolio',
   clients: (value) => counted(value, 'Kunde', 'Kunden'),
   withErrors: (value) => `${number(value)} mit Fehlern`,
@@ -85,7 +85,7 @@ export const portfolio: Words['portfolio'] = {
     'Veränderungen gelten für den Zeitraum jedes Kunden. Klicks sind aus Suchvolumen und Position geschätzt. Ein Name öffnet den Bericht des Kunden.',
 }
 
-export const markdown: Words['markdown'] = {
+const markdown: Words['markdown'] = {
   title: (job) => `Rankings von ${job}`,
   nothing: 'Es gibt keine Rankings zu berichten.',
   asked: (keywords, targets, added, removed) =>
@@ -164,7 +164,7 @@ export const markdown: Words['markdown'] = {
   },
 }
 
-export const workbook: Words['workbook'] = {
+const workbook: Words['workbook'] = {
   sheets: {
     Summary: 'Überblick',
     'What to do next': 'Nächste Schritte',
@@ -256,7 +256,7 @@ export const workbook: Words['workbook'] = {
   },
 }
 
-export const unscripted: Words['unscripted'] = {
+const unscripted: Words['unscripted'] = {
   title: (name) => `${name} · Ranking-Bericht`,
   needsScript:
     'Dieser Bericht braucht JavaScript. Bitte erlauben Sie das Skript; es lädt nichts aus dem Netz.',
@@ -265,4 +265,13 @@ export const unscripted: Words['unscripted'] = {
   askedOtherwiseFrom: (changed) =>
     `Ab hier ${changed === 1 ? 'wird' : 'werden'} ${counted(changed, 'Keyword', 'Keywords')} anders abgefragt: kein Vergleich mit davor`,
   engineOfKind: (kind, letter) => `${kind}, Suchmaschine ${letter}`,
+}
+
+/** The words of documents: messages, Markdown, workbooks, the portfolio. No page has them. */
+export const documents = {
+  email,
+  markdown,
+  portfolio,
+  unscripted,
+  workbook,
 }

@@ -3,7 +3,7 @@ import { counted, counts, formats } from './figures.ts'
 
 const searchTerms = (value: number): string => counted(value, 'Keyword', 'Keywords')
 
-export const header: Words['header'] = {
+const header: Words['header'] = {
   overview: 'Überblick',
   skipToFigures: 'Zu den Zahlen springen',
   skipToKeywords: 'Zu den Keywords springen',
@@ -25,7 +25,7 @@ export const header: Words['header'] = {
     `Nicht gezeigt: ${searchTerms(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
 }
 
-export const period: Words['period'] = {
+const period: Words['period'] = {
   range: (from, until) => `${from} bis ${until}`,
   compared: (days) => `verglichen mit dem ${days}`,
   notCompared: 'kein Vergleichstag',
@@ -33,7 +33,7 @@ export const period: Words['period'] = {
   askedFor: (day, tolerance) => `gewünscht: ${day}, ±${tolerance}`,
 }
 
-export const filters: Words['filters'] = {
+const filters: Words['filters'] = {
   label: 'Filter',
   reset: 'Zurücksetzen',
   all: 'Alle',
@@ -68,7 +68,7 @@ export const filters: Words['filters'] = {
 
 const { number } = formats
 
-export const charts: Words['charts'] = {
+const charts: Words['charts'] = {
   chart: 'Diagramm',
   arrowKeys: 'Mit den Pfeiltasten geht es von Tag zu Tag.',
   byCurve: (curve) => `Klickkurve: ${curve}.`,
@@ -102,7 +102,7 @@ export const charts: Words['charts'] = {
     'Eine Lücke ist ein Tag ohne Position. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Leerer Kreis: geschätzt.',
 }
 
-export const tables: Words['tables'] = {
+const tables: Words['tables'] = {
   more: (next, all) => `${formats.number(next)} weitere von ${formats.number(all)} zeigen`,
   printed: (first, all) => `Die ersten ${formats.number(first)} von ${counted(all, 'Zeile', 'Zeilen')}.`,
   mostChanged: (shown, all, { moved, hasVolume }) => {
@@ -118,7 +118,7 @@ export const tables: Words['tables'] = {
   },
 }
 
-export const keywords: Words['keywords'] = {
+const keywords: Words['keywords'] = {
   label: 'Keywords',
   show: 'Keywords einzeln oder in Gruppen',
   signs: 'Was die Zeichen bedeuten',
@@ -136,7 +136,7 @@ export const keywords: Words['keywords'] = {
   noPage: 'keine Seite platziert',
 }
 
-export const scorecards: Words['scorecards'] = {
+const scorecards: Words['scorecards'] = {
   by: { tag: 'Nach Gruppe', locale: 'Nach Land und Sprache', engine: 'Nach Suchmaschine' },
   group: { tag: 'Gruppe', locale: 'Land und Sprache', engine: 'Suchmaschine' },
   noTag: 'ohne Gruppe',
@@ -150,7 +150,7 @@ export const scorecards: Words['scorecards'] = {
   unchecked: (unchecked) => `${counts.keywords(unchecked)} nicht geprüft`,
 }
 
-export const keyword: Words['keyword'] = {
+const keyword: Words['keyword'] = {
   history: 'Position im Zeitverlauf',
   pages: 'Platzierte Seiten',
   change: 'Änderung',
@@ -186,7 +186,7 @@ export const keyword: Words['keyword'] = {
 
 const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
 
-export const competitors: Words['competitors'] = {
+const competitors: Words['competitors'] = {
   now: 'Jetzt',
   before: 'Vorher',
   trend: 'Verlauf',
@@ -202,7 +202,7 @@ export const competitors: Words['competitors'] = {
   inTopTen: 'In den Top 10',
 }
 
-export const serps: Words['serps'] = {
+const serps: Words['serps'] = {
   firstTen: 'Die ersten zehn Ergebnisse',
   compareWith: 'Vergleichen mit',
   noEarlier: 'Es gibt keinen früheren Tag zum Vergleich.',
@@ -230,7 +230,7 @@ export const serps: Words['serps'] = {
   },
 }
 
-export const blocks: Words['blocks'] = {
+const blocks: Words['blocks'] = {
   moves: {
     all: 'Alle',
     winners: 'Gestiegen',
@@ -244,9 +244,25 @@ export const blocks: Words['blocks'] = {
     `Klicks sind Schätzungen nach der Klickkurve ${curve}${isOld ? ', gemessen vor der Zeit der KI-Antworten' : ''}.`,
 }
 
-export const brand: Words['brand'] = {
+const brand: Words['brand'] = {
   kind: 'Ranking-Bericht',
   for: (client) => `für ${client}`,
   by: (agency) => `von ${agency}`,
   comment: 'Kommentar',
+}
+
+/** The words of the page. */
+export const page = {
+  blocks,
+  brand,
+  charts,
+  competitors,
+  filters,
+  header,
+  keyword,
+  keywords,
+  period,
+  scorecards,
+  serps,
+  tables,
 }

@@ -3,7 +3,7 @@ import { counted, formats } from './figures.ts'
 const { longDay, mediumDay, number, percent } = formats
 
 /** The report as a message. */
-export const email = {
+const email = {
   heading: (client: string) => `Search rankings of ${client}`,
   subject: (client: string, sentence: string) => (sentence === '' ? client : `${client}: ${sentence}`),
   inShort: 'In short',
@@ -39,7 +39,7 @@ export const email = {
 }
 
 /** The page of all clients. */
-export const portfolio = {
+const portfolio = {
   title: 'Portfolio',
   clients: (value: number) => counted(value, 'client'),
   withErrors: (value: number) => `${number(value)} with errors`,
@@ -90,7 +90,7 @@ export const portfolio = {
 }
 
 /** The report as Markdown. */
-export const markdown = {
+const markdown = {
   title: (job: string) => `Ranks of ${job}`,
   nothing: 'There are no ranks to report.',
   asked: (keywords: number, targets: number, added: number, removed: number) =>
@@ -168,13 +168,13 @@ export const markdown = {
 }
 
 /** Names of sheets and heads of columns of a workbook, where these are not those of programs. English has the names as they are. */
-export const workbook = {
+const workbook = {
   sheets: {} as Readonly<Record<string, string>>,
   heads: {} as Readonly<Record<string, string>>,
 }
 
 /** What the script of the page never says: other forms of a report do, or the report itself, whose script it is. */
-export const unscripted = {
+const unscripted = {
   /** Title of the window and of the file. */
   title: (name: string) => `${name} · Rank report`,
   needsScript: 'This report needs JavaScript. Allow its script to run; it loads nothing from the network.',
@@ -186,4 +186,13 @@ export const unscripted = {
     `From here on ${counted(changed, 'keyword')} ${changed === 1 ? 'is' : 'are'} asked otherwise: not compared with before`,
   /** What clients read in place of the name of a service's engine. */
   engineOfKind: (kind: string, letter: string) => `${kind}, engine ${letter}`,
+}
+
+/** The words of documents: messages, Markdown, workbooks, the portfolio. No page has them. */
+export const documents = {
+  email,
+  markdown,
+  portfolio,
+  unscripted,
+  workbook,
 }

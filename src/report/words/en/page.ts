@@ -1,7 +1,7 @@
 import { counted, counts, formats } from './figures.ts'
 
 /** The head of a page, the names of its parts, and what it says of all of them. */
-export const header = {
+const header = {
   overview: 'Overview',
   skipToFigures: 'Skip to figures',
   skipToKeywords: 'Skip to keywords',
@@ -24,7 +24,7 @@ export const header = {
 }
 
 /** The days of a report, and those that they are compared with. */
-export const period = {
+const period = {
   /** Two days in words, such as `24 Oct` and `20 Nov 2026`. */
   range: (from: string, until: string) => `${from} to ${until}`,
   compared: (days: string) => `compared with ${days}`,
@@ -36,7 +36,7 @@ export const period = {
 }
 
 /** The fields that choose what a page shows. */
-export const filters = {
+const filters = {
   label: 'Filters',
   reset: 'Reset',
   all: 'All',
@@ -72,7 +72,7 @@ export const filters = {
 const { number } = formats
 
 /** Charts, and what stands beside them. */
-export const charts = {
+const charts = {
   chart: 'chart',
   arrowKeys: 'The arrow keys go from day to day.',
   /** In the meaning of a figure that is made by a click-through curve. */
@@ -112,7 +112,7 @@ export const charts = {
 }
 
 /** Tables, and what can be done with each. */
-export const tables = {
+const tables = {
   more: (next: number, all: number) => `Show ${formats.number(next)} more of ${formats.number(all)}`,
   printed: (first: number, all: number) => `The first ${formats.number(first)} of ${counted(all, 'row')}.`,
   /** Which keywords are printed: those that moved, and others if these are few. */
@@ -133,7 +133,7 @@ export const tables = {
 }
 
 /** The table of all keywords. */
-export const keywords = {
+const keywords = {
   label: 'Keywords',
   show: 'Keywords one by one, or in groups',
   signs: 'What the signs mean',
@@ -152,7 +152,7 @@ export const keywords = {
 }
 
 /** The figures of groups of keywords. */
-export const scorecards = {
+const scorecards = {
   by: { tag: 'By tag', locale: 'By country and language', engine: 'By search engine' },
   group: { tag: 'Tag', locale: 'Country and language', engine: 'Search engine' },
   noTag: 'no tag',
@@ -167,7 +167,7 @@ export const scorecards = {
 }
 
 /** The dialog of one keyword. */
-export const keyword = {
+const keyword = {
   history: 'Rank over time',
   pages: 'Pages that ranked',
   change: 'Change',
@@ -204,7 +204,7 @@ export const keyword = {
 const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`
 
 /** The section on competitors. */
-export const competitors = {
+const competitors = {
   now: 'Now',
   before: 'Before',
   trend: 'Trend',
@@ -221,7 +221,7 @@ export const competitors = {
 }
 
 /** The first ten results, and what stands beside them on the result page. */
-export const serps = {
+const serps = {
   firstTen: 'First ten results',
   compareWith: 'Compare with',
   noEarlier: 'There is no earlier day to compare with.',
@@ -250,7 +250,7 @@ export const serps = {
 }
 
 /** What moved, and what stands at the foot of the page. */
-export const blocks = {
+const blocks = {
   moves: { all: 'All', winners: 'Up', losers: 'Down', entered: 'New', left: 'Out', passed: 'Passed' },
   nothingMoved: 'No keyword moved.',
   /** @param isOld whether the curve was measured before search engines answered themselves */
@@ -259,9 +259,25 @@ export const blocks = {
 }
 
 /** The head and the foot of a report. */
-export const brand = {
+const brand = {
   kind: 'Rank report',
   for: (client: string) => `for ${client}`,
   by: (agency: string) => `by ${agency}`,
   comment: 'Comment',
+}
+
+/** The words of the page. */
+export const page = {
+  blocks,
+  brand,
+  charts,
+  competitors,
+  filters,
+  header,
+  keyword,
+  keywords,
+  period,
+  scorecards,
+  serps,
+  tables,
 }
