@@ -1,4 +1,4 @@
-import type { AnswerFacts, NewsDetails, ParsedAnswer, Result, ResultKind } from '../model/result.ts'
+import type { AnswerFacts, ParsedAnswer, Result, ResultKind } from '../model/result.ts'
 import { plain, textLocaleOf } from './dates/languages.ts'
 import { readDate } from './dates/read-date.ts'
 import type { BillableOperation, ReadingContext, ResponseShape } from './operation.ts'
@@ -272,7 +272,7 @@ function organic(item: AnswerFields): Result {
   }
 }
 
-function dated(item: AnswerFields, context: ReadingContext): NewsDetails {
+function dated(item: AnswerFields, context: ReadingContext) {
   const date = text(item.date)
   const read = date === null ? null : readDate(date, context)
   return {

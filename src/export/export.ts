@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { UsageError } from '../model/errors.ts'
 import type { Cells, Column, ColumnType } from '../output/formats/format.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { DeliveredView, ExportFilter, RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
+import type { ExportFilter, RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
 
 /** A column of an export, with what it says in one line. */
 export interface ExportColumn extends Column {
@@ -201,7 +201,7 @@ export type ExportedNumbers = ReturnType<typeof numbersOf>
 
 /** The numbers of what a kind exports. */
 export function numbersOf(snapshot: Snapshot, kind: DeliveredKind) {
-  const view: DeliveredView = exportKinds[kind].view
+  const view = exportKinds[kind].view
   return {
     newest: snapshot.newest(view),
     /** A text that names the record of a number in this database only; null if the record no longer exists. */

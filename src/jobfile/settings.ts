@@ -30,7 +30,7 @@ import {
 } from './params.ts'
 import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
-import { inFile, type MatchHints, readTargets } from './targets.ts'
+import { inFile, readTargets } from './targets.ts'
 import {
   type JobDefaults,
   mistakeEverywhere,
@@ -246,7 +246,7 @@ function targetList(raw: RawSettings, key: 'targets' | 'competitors', own: boole
   }
 }
 
-const byOption: MatchHints = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
+const byOption = { beyond: 'add --match prefix or --match url', page: 'add --match url' }
 
 function reportDepthAndPages({ file, options, at, isDefault }: RawSettings, report: Report): void {
   // Those of the folder were checked there.

@@ -6,7 +6,7 @@ import { billableOperations } from '../catalog/index.ts'
 import type { ParamValue } from '../catalog/operation.ts'
 import type { Problem, SettingsData } from '../model/job.ts'
 import * as settings from '../model/job.ts'
-import type { Channel, PeriodBudget, Workspace } from '../model/settings.ts'
+import type { Channel, Workspace } from '../model/settings.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
 import { fileMistake, workspaceFile, workspaceFolder, yamlText } from './files.ts'
@@ -226,7 +226,7 @@ function channelFrom(written: WrittenChannel): Channel {
 function budgetFrom({
   per_day,
   per_month,
-}: { readonly [Key in keyof ReturnType<typeof periodBudget>]?: number | undefined }): PeriodBudget {
+}: { readonly [Key in keyof ReturnType<typeof periodBudget>]?: number | undefined }) {
   return { perDay: per_day ?? null, perMonth: per_month ?? null }
 }
 

@@ -11,7 +11,6 @@ import type {
 import {
   type Citation,
   changesOf,
-  type KeywordFeatures,
   offeredComparisons,
   offeredPeriods,
   once,
@@ -397,7 +396,7 @@ export function featureHistory({
       own[day] = stateOf(known, found)
     }
   }
-  return queryIds.flatMap((query, keyword): readonly KeywordFeatures[] => {
+  return queryIds.flatMap((query, keyword) => {
     const own = states.get(query)
     return own === undefined ? [] : [{ keyword, changes: changesOf(own) }]
   })

@@ -7,12 +7,7 @@ import { count } from '../model/text.ts'
 import { scoreQuery } from '../rank/paging.ts'
 import type { ReadAnswer } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type {
-  BackfillResult,
-  DeriveFilter,
-  QueryToDerive,
-  RejectedAnswer,
-} from '../store/sqlite/results/derive.ts'
+import type { DeriveFilter, QueryToDerive, RejectedAnswer } from '../store/sqlite/results/derive.ts'
 
 /** After this long, other processes may write: one may be collecting. */
 const longestStretchMs = 300
@@ -60,9 +55,7 @@ export async function backfillTargets(
   let looked = 0
   for (const run of store.runsToBackfill(name, targets, newest))
     for (let after: number | null = 0; after !== null; ) {
-      const step: BackfillResult = await store.backfill({ run, targets, newest, after }, (query) =>
-        scoreQuery(query),
-      )
+      const step = await store.backfill({ run, targets, newest, after }, (query) => scoreQuery(query))
       looked += step.looked
       after = step.next
       await between()

@@ -6,7 +6,6 @@ import type { BillableOperation } from '../catalog/operation.ts'
 import { type JobText, unreadable, workspaceFile, workspaceFolder } from '../jobfile/files.ts'
 import type { JobFile } from '../jobfile/open.ts'
 import { firstMistake, mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
-import type { WorkspaceFile } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobOptions, type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
 import {
@@ -357,7 +356,7 @@ function folderOf(jobFile: string): string {
   return jobFile === noFile ? '.' : dirname(jobFile)
 }
 
-async function readWorkspace(folder: string, report: Report): Promise<WorkspaceFile | null> {
+async function readWorkspace(folder: string, report: Report) {
   const { readWorkspace: read } = await import('../jobfile/workspace.ts')
   return await read(folder, report)
 }

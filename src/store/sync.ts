@@ -83,14 +83,6 @@ export interface TaskEnded {
   readonly paging: PagingDecision | null
 }
 
-/** A shared run as it stands here. */
-export interface LocalRun {
-  readonly runId: number
-  readonly planVersion: number
-  /** The name of its job here. */
-  readonly job: string
-}
-
 /** What was read of the journal, in its order. */
 export interface ImportBatch {
   readonly calls: readonly SharedCall[]

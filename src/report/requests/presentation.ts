@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type ConditionQuery, conditionOf } from '../../model/condition.ts'
+import { conditionOf } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Audience } from '../../model/settings.ts'
@@ -65,7 +65,7 @@ export function withKeywordsOfViews(
 }
 
 /** A keyword as conditions read it. */
-export function asQuery({ query, ...keyword }: Keyword): ConditionQuery {
+export function asQuery({ query, ...keyword }: Keyword) {
   return { ...keyword, text: query }
 }
 

@@ -17,7 +17,7 @@ import type { UsageReading } from '../journal.ts'
 import { isDiskFull, isLocked } from './connection/errors.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, each } from './connection/statements.ts'
-import { type LedgerMark, lastUsageOfAll, markAt } from './ledger/sums.ts'
+import { lastUsageOfAll, markAt } from './ledger/sums.ts'
 import {
   countRun,
   forgetCountsOf,
@@ -439,7 +439,7 @@ export function statusReads(db: Database) {
     /** The newest reading of the service's usage record, with whatever key. */
     newestUsage: async (): Promise<UsageReading | null> => lastUsageOfAll(db),
     /** The end of the ledger as it was at an instant: what came later is after it. */
-    markAt: async (instant: number): Promise<LedgerMark> => markAt(db, instant),
+    markAt: async (instant: number) => markAt(db, instant),
   }
 }
 

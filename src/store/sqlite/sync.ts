@@ -7,7 +7,6 @@ import { shortKey } from '../../model/text.ts'
 import type {
   ImportBatch,
   JournalPosition,
-  LocalRun,
   SharedCall,
   SharedJob,
   SharedRun,
@@ -97,7 +96,7 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
     sharedRunId: async (run: number): Promise<string | null> =>
       orm.select({ id: sharedRuns.id }).from(sharedRuns).where(eq(sharedRuns.runId, run)).get()?.id ?? null,
     /** The number that a shared run has here, and the version of its plan, 0 for none; null where it is not known yet. */
-    localRun: async (id: string): Promise<LocalRun | null> => localRun(id) ?? null,
+    localRun: async (id: string) => localRun(id) ?? null,
     /** Notes that a run of this database is that shared one, and which plan of it stands here. */
     linkRun: (
       runId: number,
@@ -133,7 +132,7 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
      *
      * @param ownKey the key of this host; null where it has none
      */
-    importRun: (run: SharedRun, ownKey: string | null): Promise<LocalRun> =>
+    importRun: (run: SharedRun, ownKey: string | null) =>
       writer.write(() => {
         const known = localRun(run.id)
         if (known !== undefined) return { ...known, job: followJob(db, run, known.job, ownKey) }

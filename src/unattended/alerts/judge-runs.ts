@@ -24,7 +24,7 @@ import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
 import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses, type RunHealth } from './causes.ts'
 import { type AlertChange, type AlertFacts, type Described, judge, watchedBy } from './judgement.ts'
-import type { AnsweredObservation, SiteList, WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
+import type { WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
 
 /**
  * Judges every run whose end no rule has judged yet: those that were collected now, and those of jobs whose process died before it judged
@@ -278,7 +278,7 @@ function observationFrom([rank, depth, pages, link]: readonly [
   number,
   number | null,
   number | null,
-]): AnsweredObservation {
+]) {
   return { rank, depth, pages, link }
 }
 
@@ -335,7 +335,7 @@ function* watchedSerps(
     if (kind === null || query.cites || !isAsked(query)) continue
     const runs = store.runsWithResults(run, query.id, listsBefore).filter((id) => !leftOut.has(id))
     if (runs[0] !== run.id) continue
-    const listOf = (id: number): SiteList =>
+    const listOf = (id: number) =>
       siteList(store.resultList({ run: id, query: query.id, kind: kindCodes[kind], top }), isOwn)
     const now = listOf(run.id)
     const [last, ...earlier] = runs.slice(1)
@@ -346,7 +346,7 @@ function* watchedSerps(
   }
 }
 
-function siteList({ results, depth }: ResultList, isOwn: (site: string, link: string) => boolean): SiteList {
+function siteList({ results, depth }: ResultList, isOwn: (site: string, link: string) => boolean) {
   const ranks = new Map<string, number>()
   for (const { rank, site, link } of results)
     if (!ranks.has(site) && !isOwn(site, link)) ranks.set(site, rank)

@@ -9,7 +9,7 @@ import {
   ruleIdentity,
 } from '../../model/settings.ts'
 import { groupedBy } from '../../model/text.ts'
-import type { Judgement, Mute, NewAlert, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
+import type { Judgement, Mute, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
 import {
   alertId,
   judgeHealth,
@@ -126,7 +126,7 @@ function isMutedBy({ job, tag, when }: Mute, { rule, query }: AlertChange, ofJob
   )
 }
 
-function openedBy(change: AlertChange, muted: JudgementContext['muted']): NewAlert {
+function openedBy(change: AlertChange, muted: JudgementContext['muted']) {
   const { id, identity, rule, query, target, before, now, text } = change
   const mutedUntil = muted.get(identity) ?? null
   return {

@@ -30,12 +30,7 @@ import { type Words, wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
 import { curveOrDefault } from '../../run/job-curve.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type {
-  DigestLine,
-  DigestMessage,
-  DigestSection,
-  ReportMessage,
-} from '../../store/sqlite/unattended/schema.ts'
+import type { DigestMessage, DigestSection, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 
 const weekMs = 7 * dayMs
 /** How many days the compared day may lie from a week ago. */
@@ -202,7 +197,7 @@ function targetSection(
   topTen: TopRankCount | null,
   counted: CountedSum | undefined,
 ): DigestSection {
-  const headlines = headlineMetrics.flatMap((metric): readonly DigestLine[] => {
+  const headlines = headlineMetrics.flatMap((metric) => {
     const figure = figures[metric.name]
     // Without volumes, for instance, a metric says nothing at all.
     if (figure.value === null) return []
@@ -231,7 +226,7 @@ function targetSection(
 }
 
 /** Of as many days as are known, beside what is estimated for a month. */
-function countedLine({ clicks, impressions, days }: CountedSum): DigestLine {
+function countedLine({ clicks, impressions, days }: CountedSum) {
   const { figure, story } = wordsOf('en')
   const about = story.countedIn(clicks, daysBetween(days.from, days.until) + 1)
   return {
@@ -241,7 +236,7 @@ function countedLine({ clicks, impressions, days }: CountedSum): DigestLine {
   }
 }
 
-function topRanksLine({ now, observed, change }: TopRankCount): DigestLine {
+function topRanksLine({ now, observed, change }: TopRankCount) {
   const sign = change === null ? null : change === 0 ? '=' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change)}`
   return { label: 'Top 10', value: `${grouped(now)} of ${count(observed, 'keyword')}`, change: sign }
 }

@@ -53,7 +53,6 @@ import {
 import {
   commentedValue,
   healthDocument,
-  type ServicePlan,
   serveHealth,
   serviceFiles,
   serviceManager,
@@ -198,7 +197,7 @@ async function printServiceFile(flags: ScheduleFlags, system: string, terminal: 
 }
 
 /** What the system is to start: this program, in this folder, with these jobs and flags. */
-function servicePlan(flags: ScheduleFlags): ServicePlan {
+function servicePlan(flags: ScheduleFlags) {
   const folder = process.cwd()
   const files = [databaseSetting(flags).path, metricsFile(flags.metricsFile)?.path ?? []].flat()
   const isOutside = (path: string): boolean => relative(folder, path).startsWith('..')

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { billableOperation } from '../../../catalog/index.ts'
 import {
-  type ClusterOf,
   cursorText,
   type DeliveredKind,
   type ExportKind,
@@ -280,7 +279,7 @@ async function itemsToExport(
   return store.itemsWith(wanted)
 }
 
-async function clustersToExport(store: Store, job: string | undefined): Promise<ClusterOf> {
+async function clustersToExport(store: Store, job: string | undefined) {
   const [{ clusterNames }, { usualShare }] = await Promise.all([
     import('../../../arrive/clusters/clusters.ts'),
     import('../../../rank/grouping.ts'),

@@ -6,7 +6,7 @@ import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
-import type { FoundText, WantedWords } from '../../../store/sqlite/rankings/found.ts'
+import type { FoundText } from '../../../store/sqlite/rankings/found.ts'
 import { isJsonAsked, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, outFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, writeOutput } from '../../output.ts'
@@ -126,7 +126,7 @@ export function soughtText(text: string, within: readonly FindPlace[]): Sought {
 }
 
 /** The same as FTS5 reads it. Every phrase has to be there, in any order. */
-export function wantedWords({ phrases, in: within }: Sought): WantedWords {
+export function wantedWords({ phrases, in: within }: Sought) {
   const all = phrases.map((phrase) => `"${phrase.replaceAll('\0', ' ')}"`).join(' AND ')
   const columns = [
     ...(within.includes('titles') ? ['title'] : []),

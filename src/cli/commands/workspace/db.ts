@@ -29,7 +29,6 @@ import { openStore } from '../../../store/sqlite/open.ts'
 import {
   applyRetention,
   countRetention,
-  type Keep,
   type Retained,
   timeOfAges,
 } from '../../../unattended/scheduler/retention.ts'
@@ -250,7 +249,7 @@ async function timeOfPruning(database: string, flags: PruneFlags, { log }: Termi
 }
 
 /** How long to keep what: as flags say, else as rankline.yaml of the working folder does. */
-async function keepOf({ answers, results, vacuum }: PruneFlags): Promise<Keep> {
+async function keepOf({ answers, results, vacuum }: PruneFlags) {
   if (answers !== undefined || results !== undefined)
     return { answersMs: readAge('--answers', answers), resultsMs: readAge('--results', results) }
   const { keep } = await openWorkspace('.')
