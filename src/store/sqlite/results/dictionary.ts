@@ -16,8 +16,8 @@ export interface Dictionary {
   links(links: readonly (string | null)[]): readonly (Link | null)[]
   /** What these results say, in their order. */
   items(results: readonly Result[]): readonly Item[]
-  /** Looks all of these up together, so that each is at hand when it is asked for. What was before is at hand no more. */
-  prepare(texts: readonly (string | null)[], results: readonly Result[]): void
+  /** Looks all of these up together, so that each is at hand when it is asked for while this work lasts. */
+  together<T>(texts: readonly (string | null)[], results: readonly Result[], work: () => T): T
   /** Another connection may have stored more. */
   refresh(): void
   /** Clears its memory, after a rollback. */
@@ -182,32 +182,38 @@ export function dictionary(db: Database, newest?: number): Dictionary {
     }
   }
 
-  const textsAtHand = new Map<string | null, number>()
-  const itemsAtHand = new Map<Result, Item>()
-  const textsOf = lookup<number>(knownTexts, textsAtHand, (wanted) => {
-    const short: number[] = []
-    for (const one of wanted.values())
-      if (one.text.length <= longestRead) short.push(one.hash)
-      else one.entry = findText.get(one.hash, one.text)
-    if (short.length > 0)
-      for (const [id, text] of textsByHash().all(JSON.stringify(short))) {
-        const one = wanted.get(text)
-        if (one !== undefined) one.entry = id
+  // Made anew for each work: the tables of a map that is cleared hold on to one another, and to all that they ever held, until V8 cleans up
+  // everything.
+  let textsAtHand: ReadonlyMap<string | null, number> = new Map()
+  let itemsAtHand: ReadonlyMap<Result, Item> = new Map()
+  const textsOf = lookup<number>(
+    knownTexts,
+    (text) => textsAtHand.get(text),
+    (wanted) => {
+      const short: number[] = []
+      for (const one of wanted.values())
+        if (one.text.length <= longestRead) short.push(one.hash)
+        else one.entry = findText.get(one.hash, one.text)
+      if (short.length > 0)
+        for (const [id, text] of textsByHash().all(JSON.stringify(short))) {
+          const one = wanted.get(text)
+          if (one !== undefined) one.entry = id
+        }
+    },
+    (wanted) => {
+      const fresh: WantedText<number>[] = []
+      const values: Value[] = []
+      for (const one of wanted.values()) {
+        if (one.entry !== undefined) continue
+        fresh.push(one)
+        values.push(one.hash, one.text)
       }
-    const fresh: WantedText<number>[] = []
-    const values: Value[] = []
-    for (const one of wanted.values()) {
-      if (one.entry !== undefined) continue
-      fresh.push(one)
-      values.push(one.hash, one.text)
-    }
-    let id = addTexts(values)
-    for (const one of fresh) one.entry = id++
-  })
-  const linksOf = lookup<Link>(knownLinks, null, (wanted) => {
-    findLinks(wanted)
-    addMissing(wanted)
-  })
+      if (fresh.length === 0) return
+      let id = addTexts(values)
+      for (const one of fresh) one.entry = id++
+    },
+  )
+  const linksOf = lookup<Link>(knownLinks, () => undefined, findLinks, addMissing)
 
   /** Gives the links that were found lately their pages; whether one of them had another. */
   const mendPages = (): boolean => {
@@ -249,21 +255,29 @@ export function dictionary(db: Database, newest?: number): Dictionary {
       }
       return atHand
     },
-    prepare: (texts, results) => {
-      textsAtHand.clear()
-      itemsAtHand.clear()
+    together: (texts, results, work) => {
+      const foundTexts = new Map<string | null, number>()
       for (const [index, id] of textsOf(texts).entries()) {
         const text = texts[index]
-        if (text != null && id !== null) textsAtHand.set(text, id)
+        if (text != null && id !== null) foundTexts.set(text, id)
       }
-      for (const [index, item] of itemsOf(results).entries()) itemsAtHand.set(results[index] as Result, item)
+      const foundItems = new Map<Result, Item>()
+      for (const [index, item] of itemsOf(results).entries()) foundItems.set(results[index] as Result, item)
+      textsAtHand = foundTexts
+      itemsAtHand = foundItems
+      try {
+        return work()
+      } finally {
+        textsAtHand = new Map()
+        itemsAtHand = new Map()
+      }
     },
     refresh: () => {
       linkIndex.refresh()
       saidItems.refresh()
     },
     forget: () => {
-      for (const one of [knownTexts, knownLinks, hosts, textsAtHand, itemsAtHand]) one.clear()
+      for (const one of [knownTexts, knownLinks, hosts]) one.clear()
       unchecked.length = 0
       linkIndex.forget()
       saidItems.forget()
@@ -440,14 +454,15 @@ function hashesOf(wanted: WantedTexts<unknown>): readonly number[] {
   return hashes
 }
 
-/** Makes a lookup of entries: from memory; all others are found or added together. */
+/** Makes a lookup of entries: from memory; all others are found or added together. What is added is remembered once it returns, as most never does. */
 function lookup<Entry extends number | Link>(
   known: QuickLRU<string, Entry>,
-  atHand: ReadonlyMap<string | null, Entry> | null,
-  findOrAdd: (wanted: WantedTexts<Entry>) => void,
+  atHand: (text: string) => Entry | undefined,
+  find: (wanted: WantedTexts<Entry>) => void,
+  add: (wanted: WantedTexts<Entry>) => void,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
   const recall = (text: string): Entry | undefined =>
-    atHand?.get(text) ?? (text.length <= longestRemembered ? known.get(text) : undefined)
+    atHand(text) ?? (text.length <= longestRemembered ? known.get(text) : undefined)
   return (texts) => {
     const wanted = new Map<string, WantedText<Entry>>()
     const entries: (Entry | WantedText<Entry> | null)[] = []
@@ -461,9 +476,10 @@ function lookup<Entry extends number | Link>(
       entries[entries.length - 1] = missing
     }
     if (wanted.size === 0) return entries as (Entry | null)[]
-    findOrAdd(wanted)
+    find(wanted)
     for (const { text, entry } of wanted.values())
-      if (text.length <= longestRemembered) known.set(text, entry as Entry)
+      if (entry !== undefined && text.length <= longestRemembered) known.set(text, entry)
+    add(wanted)
     return entries.map(entryOf<Entry>)
   }
 }

@@ -356,11 +356,7 @@ function answerRecorder(
     return follow(updates)
   }
 
-  return (changes) => {
-    const reads: ReadAnswer[] = []
-    for (const { outcome } of changes)
-      if (outcome !== 'as-stored' && 'done' in outcome) reads.push(outcome.done)
-    if (reads.length > 0) results.prepare(reads)
+  const recordAll = (changes: readonly AnswerRecord[]): readonly TaskCountChange[] => {
     const effects = new Map<AnswerRecord, TaskCountChange>()
     // What follows for a query is decided page by page.
     for (const [runId, ofRun] of groupedBy(changes, runOf))
@@ -379,6 +375,13 @@ function answerRecorder(
     const all: TaskCountChange[] = []
     for (const change of changes) all.push(effects.get(change) as TaskCountChange)
     return all
+  }
+
+  return (changes) => {
+    const reads: ReadAnswer[] = []
+    for (const { outcome } of changes)
+      if (outcome !== 'as-stored' && 'done' in outcome) reads.push(outcome.done)
+    return reads.length === 0 ? recordAll(changes) : results.together(reads, () => recordAll(changes))
   }
 }
 

@@ -16,8 +16,8 @@ interface Placed {
 
 /** Writes what answers say, inside a transaction. */
 export interface ResultWriter {
-  /** Looks up together what several answers say, before each of them is kept. */
-  prepare(reads: readonly ReadAnswer[]): void
+  /** Looks up together what several answers say; each of them is kept in this work. */
+  together<T>(reads: readonly ReadAnswer[], work: () => T): T
   keep(read: ReadAnswer): void
 }
 
@@ -35,8 +35,8 @@ export function resultWriter(
     .pluck()
   const write = answerWriter(db)
   const writeDetails = detailWriter(db, dictionary)
-  /** Texts of the answers that were prepared: JSON among them is not made twice. */
-  const factsAtHand = new Map<AnswerFacts, readonly (string | null)[]>()
+  /** Texts of the answers that are looked up together: JSON among them is not made twice. */
+  let factsAtHand: ReadonlyMap<AnswerFacts, readonly (string | null)[]> = new Map()
 
   const keep = (read: ReadAnswer, anew?: 'anew'): void => {
     refresh()
@@ -56,18 +56,23 @@ export function resultWriter(
   }
 
   return {
-    prepare: (reads) => {
+    together: (reads, work) => {
       refresh()
       const texts: (string | null)[] = []
       const results: Result[] = []
-      factsAtHand.clear()
+      const made = new Map<AnswerFacts, readonly (string | null)[]>()
       for (const { says } of reads) {
         const ofFacts = textsOfFacts(says.facts)
-        factsAtHand.set(says.facts, ofFacts)
+        made.set(says.facts, ofFacts)
         texts.push(...ofFacts)
         results.push(...says.results)
       }
-      dictionary.prepare(texts, results)
+      factsAtHand = made
+      try {
+        return dictionary.together(texts, results, work)
+      } finally {
+        factsAtHand = new Map()
+      }
     },
     keep,
   }
@@ -341,5 +346,5 @@ export function passingResultWriter(db: Database, { items: known }: Pick<StoreCa
     }))
     known.remember(answerId, items)
   }
-  return { prepare: () => {}, keep }
+  return { together: (_, work) => work(), keep }
 }
