@@ -22,12 +22,6 @@ ven:ve vnm:vn vgb:vg vir:vi wlf:wf esh:eh yem:ye zmb:zm zwe:zw xkk:xk
     .map((pair) => pair.split(':') as [string, string]),
 )
 
-/** The two letters of a country that a file names by two or three letters; empty for what is no country, such as `zzz`. */
-export function twoLetters(country: string): string {
-  const code = country.toLowerCase()
-  return code.length === 2 ? code : (byThree.get(code) ?? '')
-}
-
 /** What tools call a country beside its usual names. */
 const otherNames = new Map(
   [

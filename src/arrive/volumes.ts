@@ -3,7 +3,7 @@ import { textInLowerCase } from '../model/text.ts'
 import { quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { readDay } from './clicks/rows.ts'
-import { twoLetters } from './countries.ts'
+import { countryNamed } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
 import { inputFiles, startOf, textOfStart } from './input-files.ts'
 
@@ -169,11 +169,11 @@ function countryOf(record: CsvRecord, written: string, path: string, { country }
       `${path}:${record.line}: the row has no country. Name it: --country us; nothing was stored`,
     )
   }
-  const code = twoLetters(written)
-  if (/^[a-z]{2}$/.test(code)) return code
+  const code = countryNamed(written)
+  if (code !== null) return code
   if (country !== null) return country
   throw new UsageError(
-    `${path}:${record.line}: ${quoted(written)} is no code of a country. Write two letters such as us, or name it: --country us; nothing was stored`,
+    `${path}:${record.line}: ${quoted(written)} is no country. Write two letters such as us, or name it: --country us; nothing was stored`,
   )
 }
 

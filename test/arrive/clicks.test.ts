@@ -220,6 +220,20 @@ describe('rows of the API', () => {
     },
   )
 
+  test('name countries by their codes or, as connectors do, by their names', async () => {
+    const path = join(folder, 'rows.csv')
+    const rows = ['usa', 'United States', 'Deutschland', '(not set)'].map(
+      (country, place) => `2026-10-01,desk,${country},${place + 1},10,2`,
+    )
+    await writeFile(path, ['date,query,country,clicks,impressions,position', ...rows, ''].join('\n'))
+    await add(path, { property: 'sc-domain:acme.com' })
+    expect(
+      queryOf('desk', 'acme.com')
+        ?.map(({ country, clicks }) => `${country} ${clicks}`)
+        .sort(),
+    ).toEqual([' 4', 'de 3', 'us 3'])
+  })
+
   test('of another language have one query for its spellings', async () => {
     const path = join(folder, 'rows.csv')
     await writeFile(

@@ -82,10 +82,14 @@ test('Ahrefs: the volume of the country and never the global one; each row has i
 })
 
 test('any CSV by the names of its columns; the day is that of today where nothing says another one', async () => {
-  const found = await read('Phrase;Searches;Market\ndesk;720;usa\n', {
+  const found = await read('Phrase;Searches;Market\ndesk;720;usa\nlampe;90;Deutschland\n', {
     columns: { query: 'Phrase', volume: 'Searches', country: 'Market' },
   })
-  expect([found.source, ...shown(found)]).toEqual(['file.csv', 'desk us 720 2026-11-26'])
+  expect([found.source, ...shown(found)]).toEqual([
+    'file.csv',
+    'desk us 720 2026-11-26',
+    'lampe de 90 2026-11-26',
+  ])
 })
 
 test.each([
@@ -95,7 +99,7 @@ test.each([
     'a wrong country',
     'keyword,volume,country\ndesk,1,Atlantis\n',
     {},
-    "file.csv:2: 'Atlantis' is no code of a country",
+    "file.csv:2: 'Atlantis' is no country",
   ],
   ['a wrong number', 'keyword,volume\ndesk,10\nlamp,many\n', { country: 'us' }, 'file.csv:3: the volume'],
   ['no rows', 'keyword,volume\n', { country: 'us' }, 'has no volume below its header'],

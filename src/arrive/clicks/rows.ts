@@ -4,7 +4,7 @@ import { memoized } from '../../model/text.ts'
 import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
 import { type ClickDraft, countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
-import { twoLetters } from '../countries.ts'
+import { countryNamed } from '../countries.ts'
 import type { TextRow } from '../csv.ts'
 
 /** What a column of rows by name says. */
@@ -240,7 +240,7 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
   const row = emptyRow()
   const dayOf = memoized(readDay)
   const isWeb = memoized((word) => word.toLowerCase() === 'web')
-  const codeOf = memoized((word) => countryCode(twoLetters(word)))
+  const codeOf = memoized((word) => countryCode(countryNamed(word) ?? ''))
   const isTrue = memoized((word) => /^(true|1|t)$/i.test(word))
   const tableOf = memoized((property) => {
     const site = siteOfProperty(property)

@@ -1,5 +1,5 @@
 import { readDay } from '../../../arrive/clicks/rows.ts'
-import { twoLetters } from '../../../arrive/countries.ts'
+import { countryNamed } from '../../../arrive/countries.ts'
 import { readVolumes } from '../../../arrive/volumes.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, grouped } from '../../../model/text.ts'
@@ -184,8 +184,8 @@ async function undo(flags: VolumesFlags, terminal: Terminal): Promise<number> {
 function countryOption(country: string | undefined): string | null {
   if (country === undefined) return null
   if (country === 'all') return ''
-  const code = twoLetters(country)
-  if (/^[a-z]{2}$/.test(code)) return code
+  const code = countryNamed(country)
+  if (code !== null) return code
   throw new UsageError(`--country cannot be '${country}'; write two letters such as us, or all`)
 }
 
