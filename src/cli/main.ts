@@ -6,7 +6,7 @@ import { type OptionSpecs, propertyOf } from '../model/values.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { logFormat, version, workAt } from '../run/config.ts'
 import { showsPassword } from '../run/postgres-address.ts'
-import { commandOf, commands } from './commands/index.ts'
+import { commands } from './commands/index.ts'
 import {
   type Command,
   commandName,
@@ -470,4 +470,9 @@ function sentenceEnd(text: string): { readonly at: number; readonly length: numb
     if (quotes % 2 === 0) return { at: index, length: found.length }
   }
   return null
+}
+
+/** The command that was typed; undefined where none was. */
+function commandOf(args: readonly string[]): Registered | undefined {
+  return args.flatMap((arg) => commands.find((command) => commandName(command) === arg) ?? [])[0]
 }

@@ -185,15 +185,6 @@ export function isInMarket(
   )
 }
 
-/** Engines that rank trackers name beside the usual one. */
-const otherEngines =
-  /^(?:bing|yahoo|yandex|baidu|duckduckgo|naver|seznam|ecosia|brave|ask|aol|youtube|amazon|apple|app store)/i
-
-/** Whether what was imported can be of the engine of an operation: `alpha` is the usual one. A file that names none is of any. */
-export function isOfEngine(engine: string | null, operation: string): boolean {
-  return engine === null || otherEngines.test(engine) !== operation.startsWith('alpha.')
-}
-
 /** How far what was imported is from a query of its market: not on mobile first, and where its country is said. */
 export function marketDistance({ device, gl }: Pick<ImportedMarket, 'device' | 'gl'>): number {
   return (device === 'mobile' ? 2 : 0) + (gl === null ? 1 : 0)

@@ -1,6 +1,6 @@
 import type { Cell, Row } from '../model/result.ts'
-import { count, groupedBy } from '../model/text.ts'
-import type { ComparisonDay, MovementGroup } from './history/movement.ts'
+import { groupedBy } from '../model/text.ts'
+import type { MovementGroup } from './history/movement.ts'
 import type { DayCell, DayValue, Keyword } from './history/rank-history.ts'
 import { ranks } from './words/en/metrics.ts'
 
@@ -40,19 +40,9 @@ export function changeText(
   return words.group(movement as MovementGroup, null)
 }
 
-/** A day, or the first and the last of several; empty where there are none. */
-export function daysText(days: readonly string[]): string {
-  return days.length < 2 ? (days[0] ?? '') : `${days[0]} to ${days.at(-1)}`
-}
-
 /** One day or several, to follow a verb. */
 export function between(days: readonly string[]): string {
   return days.length === 1 ? `on ${days[0]}` : `between ${days[0]} and ${days.at(-1)}`
-}
-
-/** The day that the user asked to compare with, to follow a sentence; empty where none was asked for. */
-export function askedText(compare: ComparisonDay | null): string {
-  return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
 }
 
 /** The params of a query, each as `gl=us`. */

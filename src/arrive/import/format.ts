@@ -1,16 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import { memoized } from '../../model/text.ts'
 import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
 import { readVolume } from '../../model/values.ts'
-import { openForeign } from '../../store/sqlite/connection/database.ts'
+import type { openForeign } from '../../store/sqlite/connection/database.ts'
 import { type ImportSink, mostRank } from '../../store/sqlite/imports/imports.ts'
-import { firstRows, separatorOf, type TextRow } from '../csv.ts'
-import { type InputFile, startOf, textOfStart } from '../input-files.ts'
+import type { TextRow } from '../csv.ts'
+import type { InputFile } from '../input-files.ts'
 
 /** How one tool writes what it knows: it stands in a file of `formats`, and in the list of that file. */
 export interface ForeignFormat {
@@ -68,66 +64,6 @@ export interface ForeignFile extends InputFile, Disposable {
   /** The first rows of its text, and what parts their cells. */
   readonly headRows: readonly TextRow[]
   readonly separator: number
-}
-
-const headBytes = 128 * 1024
-
-/** Opens a file to read it. Throws one sentence where it cannot be read, or is neither text nor an SQLite database. */
-export async function openForeignFile(file: InputFile): Promise<ForeignFile> {
-  const start = await startOf(file, headBytes)
-  if (start.length === 0) throw new UsageError(`${file.name} is empty. Export it again`)
-  if (start.toString('latin1', 0, 15) === 'SQLite format 3') return await openTables(file)
-  const head = textOfStart(start)
-  if (head.includes('\u0000')) throw new UsageError(`${file.name} is neither a text nor an SQLite database`)
-  return {
-    ...file,
-    tables: null,
-    db: () => {
-      throw new Error(`${file.name} is no database`)
-    },
-    head,
-    headRows: firstRows(head),
-    separator: separatorOf(head),
-    [Symbol.dispose]: () => {},
-  }
-}
-
-async function openTables(file: InputFile): Promise<ForeignFile> {
-  const folder = file.path === null ? mkdtempSync(join(tmpdir(), 'rankline-unpacked-')) : null
-  const forget = () => folder !== null && rmSync(folder, { recursive: true })
-  let close = () => {}
-  try {
-    const opened = openForeign(file.path ?? (await unpackInto(join(folder as string, file.base), file)))
-    close = opened.close
-    const { db } = opened
-    const names = db
-      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-      .pluck()
-      .all()
-    const columnsOf = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck()
-    return {
-      ...file,
-      tables: new Map(names.map((table) => [table, columnsOf.all(table)])),
-      db: () => db,
-      head: '',
-      headRows: [],
-      separator: 0,
-      [Symbol.dispose]: () => {
-        close()
-        forget()
-      },
-    }
-  } catch (error) {
-    close()
-    forget()
-    throw brokenDatabase(file.name, error)
-  }
-}
-
-async function unpackInto(path: string, { chunks }: InputFile): Promise<string> {
-  await using copy = await open(path, 'wx', 0o600)
-  for await (const chunk of chunks()) await copy.writeFile(chunk)
-  return path
 }
 
 /** What SQLite says of a file that is damaged or cut off, as one sentence; other errors as they are. */

@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import { closestMatch, shellWord } from '../../model/text.ts'
+import { openForeign } from '../../store/sqlite/connection/database.ts'
 import { type ImportSink, storeImport, tryImport } from '../../store/sqlite/imports/imports.ts'
 import { layoutOf } from '../clicks/rows.ts'
-import { inputFiles } from '../input-files.ts'
-import { type ForeignFile, type ForeignFormat, type ImportOptions, openForeignFile } from './format.ts'
+import { firstRows, separatorOf } from '../csv.ts'
+import { type InputFile, inputFiles, startOf, textOfStart } from '../input-files.ts'
+import { brokenDatabase, type ForeignFile, type ForeignFormat, type ImportOptions } from './format.ts'
 import { bisibilityFormat } from './formats/bisibility.ts'
 import { databaseFormats } from './formats/databases.ts'
 import { exportFormats } from './formats/exports.ts'
@@ -141,4 +147,64 @@ function formatNamed(name: string): ForeignFormat {
   throw new UsageError(
     `There is no format '${name}'. ${near === null ? `Write one of ${names.join(', ')}` : `Did you mean ${near}?`}`,
   )
+}
+
+const headBytes = 128 * 1024
+
+/** Opens a file to read it. Throws one sentence where it cannot be read, or is neither text nor an SQLite database. */
+async function openForeignFile(file: InputFile): Promise<ForeignFile> {
+  const start = await startOf(file, headBytes)
+  if (start.length === 0) throw new UsageError(`${file.name} is empty. Export it again`)
+  if (start.toString('latin1', 0, 15) === 'SQLite format 3') return await openTables(file)
+  const head = textOfStart(start)
+  if (head.includes('\u0000')) throw new UsageError(`${file.name} is neither a text nor an SQLite database`)
+  return {
+    ...file,
+    tables: null,
+    db: () => {
+      throw new Error(`${file.name} is no database`)
+    },
+    head,
+    headRows: firstRows(head),
+    separator: separatorOf(head),
+    [Symbol.dispose]: () => {},
+  }
+}
+
+async function openTables(file: InputFile): Promise<ForeignFile> {
+  const folder = file.path === null ? mkdtempSync(join(tmpdir(), 'rankline-unpacked-')) : null
+  const forget = () => folder !== null && rmSync(folder, { recursive: true })
+  let close = () => {}
+  try {
+    const opened = openForeign(file.path ?? (await unpackInto(join(folder as string, file.base), file)))
+    close = opened.close
+    const { db } = opened
+    const names = db
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .pluck()
+      .all()
+    const columnsOf = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck()
+    return {
+      ...file,
+      tables: new Map(names.map((table) => [table, columnsOf.all(table)])),
+      db: () => db,
+      head: '',
+      headRows: [],
+      separator: 0,
+      [Symbol.dispose]: () => {
+        close()
+        forget()
+      },
+    }
+  } catch (error) {
+    close()
+    forget()
+    throw brokenDatabase(file.name, error)
+  }
+}
+
+async function unpackInto(path: string, { chunks }: InputFile): Promise<string> {
+  await using copy = await open(path, 'wx', 0o600)
+  for await (const chunk of chunks()) await copy.writeFile(chunk)
+  return path
 }

@@ -1,9 +1,4 @@
-import { commandName, type Registered } from '../flags.ts'
-
-/** The command that was typed; undefined where none was. */
-export function commandOf(args: readonly string[]): Registered | undefined {
-  return args.flatMap((arg) => commands.find((command) => commandName(command) === arg) ?? [])[0]
-}
+import type { Registered } from '../flags.ts'
 
 /** Every command. */
 export const commands: readonly Registered[] = [

@@ -1,7 +1,7 @@
 import { count } from '../../model/text.ts'
 import { colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
 import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
-import { askedText, between, paramTexts, requestLine } from '../cells.ts'
+import { between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/explain.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { TextLayout } from '../report.ts'
@@ -276,4 +276,9 @@ function footer(
     ...(unseen > 0 ? [`${queries(unseen, 'has', 'have')} no results yet.`] : []),
     ...(gaps > 0 ? [`${queries(gaps, 'lacks', 'lack')} pages on one of the days; --query says which.`] : []),
   ]
+}
+
+/** The day that the user asked to compare with, to follow a sentence; empty where none was asked for. */
+function askedText(compare: ComparisonDay | null): string {
+  return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
 }

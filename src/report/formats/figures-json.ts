@@ -1,9 +1,8 @@
 import { asStream } from '../../output/formats/format.ts'
 import { reportPageData } from '../build-data.ts'
-import { type DailyFigures, daily } from '../daily.ts'
 import type { PageData } from '../data.ts'
 import type { ComparedFigure } from '../headline.ts'
-import { hasClicks, historyOfParts, type Part, partKey, partOf, partsOf } from '../history/filter-history.ts'
+import { hasClicks, historyOfParts, type Part, partKey, partOf } from '../history/filter-history.ts'
 import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { definitionOf, type MetricName, metrics } from '../metrics/definitions.ts'
@@ -14,14 +13,13 @@ import { countLanding, landingPages, pagesOf, urlSwaps } from '../metrics/pages.
 import { bestRank, top } from '../metrics/positions.ts'
 import { citationShare, ownership, serpPairs, volatility } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
-import { builtHistory, type ReportFormat, type ReportSource } from '../report.ts'
+import type { ReportFormat } from '../report.ts'
 import {
   type PartSummary,
   type Summary,
   statusesByTarget,
   summarise,
   type TargetSummary,
-  topRanksOf,
 } from '../summary.ts'
 
 /** The figures alone, for programs. */
@@ -305,45 +303,4 @@ function firstTenDocument(part: Part, source: FiguresSource) {
         })),
     },
   }
-}
-
-export interface TrendDay {
-  readonly day: string
-  /** From 0 to 1; null for a day that is not complete. */
-  readonly value: number | null
-}
-
-/** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where nothing is ranked. */
-export function ownFigures(source: ReportSource) {
-  const { measure, ranked } = source
-  const built = builtHistory(source).history
-  // Counts of several engines beside a figure of one would say another thing than it.
-  const history = historyOfParts(built, partsOf(built, measure.kind).slice(0, 1))
-  const summary = summarise(history, { ...measure, compare: ranked.compare, movers: 0 })
-  const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
-  if (own === undefined || summary.date === null) return null
-  const statuses = keywordStatuses(history, ranked.compare).filter(
-    ({ series }) => history.targets[series.target] === own.target,
-  )
-  const from = ranked.period?.from ?? summary.date
-  /** The last of the days that keywords are compared with; null where there is none. */
-  const compared = summary.compared.at(-1) ?? null
-  const drawn = compared === null || compared > from ? from : compared
-  return {
-    summary,
-    own,
-    topTen: topRanksOf(statuses, 10),
-    /** First and last day, YYYY-MM-DD. */
-    from,
-    until: summary.date,
-    compared,
-    /** Visibility of each day from the compared day on, or of the period where nothing is compared. */
-    trend: daily(history, history.targets.indexOf(own.target), measure)
-      .filter(({ day }) => day >= drawn)
-      .map((day): TrendDay => ({ day: day.day, value: visibilityOf(day) })),
-  }
-}
-
-function visibilityOf({ figures, isPartial }: DailyFigures): number | null {
-  return isPartial ? null : figures.visibility.value
 }

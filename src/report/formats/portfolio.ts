@@ -1,12 +1,14 @@
-import type { Cell } from '../../model/result.ts'
 import type { Language } from '../../model/settings.ts'
 import { count, firstNames, groupedBy } from '../../model/text.ts'
 import { formatTable } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
+import { type DailyFigures, daily } from '../daily.ts'
+import { historyOfParts, partsOf } from '../history/filter-history.ts'
+import { keywordStatuses } from '../history/keyword-status.ts'
 import { builtHistory, type ReportSource, type TextLayout } from '../report.ts'
 import { story } from '../story/story.ts'
+import { summarise, topRanksOf } from '../summary.ts'
 import { type Words, wordsOf } from '../words/words.ts'
-import { ownFigures, type TrendDay } from './figures-json.ts'
 
 /** One job of a portfolio: how its first own target ranks, and how the job itself is doing. Plain JSON, and small. */
 export interface PortfolioRow {
@@ -165,78 +167,10 @@ export function problemLines(rows: readonly PortfolioRow[]) {
   })
 }
 
-/** The language of the page: that of the reports, where they have only one. */
-export function commonLanguage(rows: readonly Pick<PortfolioRow, 'language'>[]): Language {
-  const [first, ...others] = new Set(rows.flatMap(({ language }) => language ?? []))
-  return first === undefined || others.length > 0 ? 'en' : first
-}
-
 /** By code units: the same order on every machine. */
 function compareKeys(a: readonly string[], b: readonly string[]): number {
   const place = a.findIndex((text, index) => text !== b[index])
   return place === -1 ? 0 : (a[place] as string) < (b[place] as string) ? -1 : 1
-}
-
-export const portfolioColumns = [
-  'job',
-  'client',
-  'level',
-  'problems',
-  'site',
-  'keywords',
-  'checked',
-  'from',
-  'date',
-  'compared_date',
-  'visibility',
-  'visibility_change',
-  'average_position',
-  'average_position_change',
-  'top_10',
-  'top_10_change',
-  'clicks',
-  'clicks_change',
-  'last_good_run',
-  'spent_this_month',
-  'open_alerts',
-  'clicks_at_stake',
-] as const
-
-/**
- * A row for programs. Shares are from 0 to 1, changes are now minus before; null is not known.
- *
- * @param json whether problems are a list, as JSON text
- */
-export function portfolioCells(
-  row: PortfolioRow,
-  json: boolean,
-): Readonly<Record<(typeof portfolioColumns)[number], Cell>> {
-  const { ranks } = row
-  const problems = row.problems.map(({ text }) => text)
-  return {
-    job: row.job,
-    client: row.name,
-    level: row.level,
-    problems: json ? JSON.stringify(problems) : problems.join('; ') || null,
-    site: ranks?.site ?? null,
-    keywords: ranks?.keywords ?? null,
-    checked: ranks?.checked ?? null,
-    from: ranks?.from ?? null,
-    date: ranks?.until ?? null,
-    compared_date: ranks?.compared ?? null,
-    visibility: ranks?.visibility.value ?? null,
-    visibility_change: ranks?.visibility.change ?? null,
-    average_position: ranks?.averagePosition.value ?? null,
-    average_position_change: ranks?.averagePosition.change ?? null,
-    top_10: ranks?.topTen.value ?? null,
-    top_10_change: ranks?.topTen.change ?? null,
-    clicks: ranks?.clicks.value ?? null,
-    clicks_change: ranks?.clicks.change ?? null,
-    last_good_run: row.lastGood === null ? null : new Date(row.lastGood).toISOString(),
-    spent_this_month: row.spentThisMonth,
-    open_alerts: row.openAlerts,
-    clicks_at_stake: ranks?.stake ?? null,
-  }
 }
 
 const heights = '▁▂▃▄▅▆▇█'
@@ -357,42 +291,43 @@ export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
   }
 }
 
-/** Names that Windows keeps for devices, whatever follows the dot. */
-const reserved = /^(con|prn|aux|nul|com\d|lpt\d)$/i
-const longest = 80
-
-/**
- * Names of files for the reports of jobs, which may have any name: letters, digits, `.`, `-` and `_` only, none twice, also where
- * upper and lower case are one.
- *
- * @param taken names that others have already
- */
-export function fileNames(
-  jobs: readonly string[],
-  taken: readonly string[] = [],
-): ReadonlyMap<string, string> {
-  const used = new Set(taken.map((name) => name.toLowerCase()))
-  const names = new Map<string, string>()
-  for (const job of jobs) {
-    const stem = safeStem(job)
-    let name = `${stem}.html`
-    for (let more = 2; used.has(name.toLowerCase()); more++) name = `${stem}-${more}.html`
-    used.add(name.toLowerCase())
-    names.set(job, name)
-  }
-  return names
+interface TrendDay {
+  readonly day: string
+  /** From 0 to 1; null for a day that is not complete. */
+  readonly value: number | null
 }
 
-function safeStem(job: string): string {
-  const stem = job
-    .normalize('NFC')
-    .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
-    .replace(/^[.-]+|[.-]+$/g, '')
-  const short = Array.from(stem)
-    .slice(0, longest)
-    .join('')
-    .replace(/[.-]+$/, '')
-  return short === '' || reserved.test(short.split('.')[0] as string)
-    ? `job-${short}`.replace(/-$/, '')
-    : short
+/** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where nothing is ranked. */
+function ownFigures(source: ReportSource) {
+  const { measure, ranked } = source
+  const built = builtHistory(source).history
+  // Counts of several engines beside a figure of one would say another thing than it.
+  const history = historyOfParts(built, partsOf(built, measure.kind).slice(0, 1))
+  const summary = summarise(history, { ...measure, compare: ranked.compare, movers: 0 })
+  const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
+  if (own === undefined || summary.date === null) return null
+  const statuses = keywordStatuses(history, ranked.compare).filter(
+    ({ series }) => history.targets[series.target] === own.target,
+  )
+  const from = ranked.period?.from ?? summary.date
+  /** The last of the days that keywords are compared with; null where there is none. */
+  const compared = summary.compared.at(-1) ?? null
+  const drawn = compared === null || compared > from ? from : compared
+  return {
+    summary,
+    own,
+    topTen: topRanksOf(statuses, 10),
+    /** First and last day, YYYY-MM-DD. */
+    from,
+    until: summary.date,
+    compared,
+    /** Visibility of each day from the compared day on, or of the period where nothing is compared. */
+    trend: daily(history, history.targets.indexOf(own.target), measure)
+      .filter(({ day }) => day >= drawn)
+      .map((day): TrendDay => ({ day: day.day, value: visibilityOf(day) })),
+  }
+}
+
+function visibilityOf({ figures, isPartial }: DailyFigures): number | null {
+  return isPartial ? null : figures.visibility.value
 }

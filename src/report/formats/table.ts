@@ -13,7 +13,7 @@ import {
 } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
-import { between, changeText, daysText, localeText, paramsApart, shortUrl, trend } from '../cells.ts'
+import { between, changeText, localeText, paramsApart, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
@@ -477,4 +477,9 @@ function painted(
     const [text, way] = marks[place] ?? ['', 'same' as const]
     return text === '' ? row : row.replace(text, () => paint(text, way))
   })
+}
+
+/** A day, or the first and the last of several; empty where there are none. */
+function daysText(days: readonly string[]): string {
+  return days.length < 2 ? (days[0] ?? '') : `${days[0]} to ${days.at(-1)}`
 }

@@ -71,16 +71,6 @@ export function isAskedOtherwise(
   return since !== undefined && day !== undefined && (days[day] as string) < since
 }
 
-/** Place of the first day on which the keyword of a series was asked as it is now. */
-export function askedSince(
-  { days, keywords }: Pick<RankHistory, 'days' | 'keywords'>,
-  { keyword }: Pick<RankSeries, 'keyword'>,
-): number {
-  const since = keywords[keyword]?.since
-  const day = since === undefined ? 0 : days.findIndex((one) => one >= since)
-  return day === -1 ? days.length : day
-}
-
 /** The value of a day; null if nothing was observed. */
 export function valueOn(series: RankSeries, day: number): DayValue | null {
   const { cells, seen, absentDepths } = series

@@ -1,5 +1,5 @@
 import { pageAddress } from '../../model/url.ts'
-import { askedSince, type KeywordStatus } from '../history/keyword-status.ts'
+import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory, RankSeries } from '../history/rank-history.ts'
 import type { MetricDefinition } from './figure.ts'
 
@@ -197,4 +197,14 @@ export function rankingLinks({ cells, links }: RankSeries): readonly (number | n
       link = change[1]
     return (cell ?? 0) > 0 ? link : null
   })
+}
+
+/** Place of the first day on which the keyword of a series was asked as it is now. */
+function askedSince(
+  { days, keywords }: Pick<RankHistory, 'days' | 'keywords'>,
+  { keyword }: Pick<RankSeries, 'keyword'>,
+): number {
+  const since = keywords[keyword]?.since
+  const day = since === undefined ? 0 : days.findIndex((one) => one >= since)
+  return day === -1 ? days.length : day
 }

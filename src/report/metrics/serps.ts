@@ -172,17 +172,6 @@ export function keywordsOf(history: RankHistory): ReadonlyMap<number, Keyword> {
 /** Several figures of a report ask for the keywords of the same history. */
 const asking = new WeakMap<RankHistory, ReadonlyMap<number, Keyword>>()
 
-/** The weight of keywords: the volume, or 1 if no keyword has a volume. */
-export function weightsOf(history: RankHistory) {
-  const keywords = keywordsOf(history)
-  const some = [...keywords.values()].some(({ volume }) => volume !== null)
-  return {
-    by: some ? ('volume' as const) : ('none' as const),
-    /** Null if others have a volume and this one has none: it is not counted. */
-    of: (keyword: number): number | null => (some ? (keywords.get(keyword)?.volume ?? null) : 1),
-  }
-}
-
 export const turnoverMetric: MetricDefinition = {
   label: 'turnover of the first ten',
   unit: 'share',

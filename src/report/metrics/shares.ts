@@ -11,7 +11,7 @@ import {
   type MetricDefinition,
   rateOf,
 } from './figure.ts'
-import { firstResults, keywordsOf, type SerpPair, weightsOf } from './serps.ts'
+import { firstResults, keywordsOf, type SerpPair } from './serps.ts'
 
 export const serpShareOfVoiceMetric: MetricDefinition = {
   label: 'share of voice among the first ten results',
@@ -275,4 +275,15 @@ export function outcome(one: DayValue, other: DayValue): HeadToHeadResult {
   if (one.rank !== null) return wasWithinDepth(one.rank, other) ? 'won' : 'undecided'
   if (other.rank !== null) return wasWithinDepth(other.rank, one) ? 'lost' : 'undecided'
   return 'neither'
+}
+
+/** The weight of keywords: the volume, or 1 if no keyword has a volume. */
+function weightsOf(history: RankHistory) {
+  const keywords = keywordsOf(history)
+  const some = [...keywords.values()].some(({ volume }) => volume !== null)
+  return {
+    by: some ? ('volume' as const) : ('none' as const),
+    /** Null if others have a volume and this one has none: it is not counted. */
+    of: (keyword: number): number | null => (some ? (keywords.get(keyword)?.volume ?? null) : 1),
+  }
 }

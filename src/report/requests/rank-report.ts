@@ -2,7 +2,7 @@ import { billableOperation } from '../../catalog/index.ts'
 import { conditionOf, refuseUnknownNames } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Target } from '../../model/job.ts'
-import { isInMarket, isOfEngine, marketDistance } from '../../model/query.ts'
+import { isInMarket, marketDistance } from '../../model/query.ts'
 import type { Row } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import { isDay } from '../../model/settings.ts'
@@ -13,7 +13,6 @@ import { sanitize } from '../../output/terminal.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
 import { filterHistory, type HistoryFilter } from '../history/filter-history.ts'
-import type { ComparisonDay } from '../history/movement.ts'
 import { type ReportPeriod, type RequestedPeriod, reportPeriod } from '../history/period.ts'
 import type { DayCell, ImportedHistory, RankHistory, TrackedTarget } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
@@ -223,20 +222,6 @@ export function reportedTargets(
   return date === undefined && file !== undefined && file.length > 0 ? file : settings.targets
 }
 
-/**
- * The day that is to be compared with, as a day.
- *
- * @param compared what the options say: a day, or a number of days before the report's own
- */
-export function askedDay(
-  { day, tolerance }: { readonly day: string | number; readonly tolerance: number },
-  latest: string,
-): ComparisonDay {
-  if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
-  if (daysBetween(day, latest) > 0) return { day, tolerance }
-  throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)
-}
-
 /** Of which keywords and targets a report is to be; each list is "any of these". */
 export interface ReportFilter {
   readonly tags?: readonly string[] | undefined
@@ -404,4 +389,13 @@ function countsAlike(one: RankRead, other: RankRead): boolean {
 function distance([one]: readonly RankRead[]): number {
   if (one === undefined) return Number.POSITIVE_INFINITY
   return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
+}
+
+/** Engines that rank trackers name beside the usual one. */
+const otherEngines =
+  /^(?:bing|yahoo|yandex|baidu|duckduckgo|naver|seznam|ecosia|brave|ask|aol|youtube|amazon|apple|app store)/i
+
+/** Whether what was imported can be of the engine of an operation: `alpha` is the usual one. A file that names none is of any. */
+function isOfEngine(engine: string | null, operation: string): boolean {
+  return engine === null || otherEngines.test(engine) !== operation.startsWith('alpha.')
 }

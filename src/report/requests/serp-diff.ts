@@ -14,7 +14,6 @@ import {
   importedSnapshot,
   snapshotOf,
 } from '../diff/serp-diff.ts'
-import { byChange, diffSummary } from '../diff/text.ts'
 import { noDataMessage } from '../explain/explain.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 
@@ -122,13 +121,6 @@ function inOrder(dates: readonly SerpDate[]): readonly SerpDate[] {
   return inOrderOfRuns(newestFirst).toSorted((a, b) =>
     a.date === b.date ? a.run - b.run : a.date < b.date ? -1 : 1,
   )
-}
-
-/** What changed most first. */
-export function ordered<Query extends SerpQuery>(queries: readonly Query[], makeDiff: MakeDiff<Query>) {
-  return queries
-    .map((query) => ({ query, summary: diffSummary(makeDiff(query)) }))
-    .sort((a, b) => byChange(a.summary, b.summary))
 }
 
 export type Fits = (query: SerpQuery) => boolean

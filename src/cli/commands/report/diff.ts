@@ -1,5 +1,6 @@
 import { UsageError } from '../../../model/errors.ts'
 import { normalText } from '../../../model/text.ts'
+import { addDays, daysBetween } from '../../../model/time.ts'
 import {
   listOption,
   numberOption,
@@ -10,9 +11,9 @@ import {
 import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
-import { diffTable, diffText } from '../../../report/diff/text.ts'
+import { byChange, diffSummary, diffTable, diffText } from '../../../report/diff/text.ts'
 import type { ComparisonDay } from '../../../report/history/movement.ts'
-import { askedDay, newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
+import { newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
 import {
   askedQueries,
   comparer,
@@ -22,7 +23,6 @@ import {
   importedSearchesOf,
   type MakeDiff,
   newestImportedDay,
-  ordered,
 } from '../../../report/requests/serp-diff.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
@@ -163,4 +163,25 @@ export function chosenQueries(flags: DiffFlags): Fits {
   return (query) =>
     (operation === undefined || query.operation === operation) &&
     params.every(({ name, value }) => Object.hasOwn(query.params, name) && `${query.params[name]}` === value)
+}
+
+/** What changed most first. */
+function ordered<Query extends SerpQuery>(queries: readonly Query[], makeDiff: MakeDiff<Query>) {
+  return queries
+    .map((query) => ({ query, summary: diffSummary(makeDiff(query)) }))
+    .sort((a, b) => byChange(a.summary, b.summary))
+}
+
+/**
+ * The day that is to be compared with, as a day.
+ *
+ * @param compared what the options say: a day, or a number of days before the report's own
+ */
+function askedDay(
+  { day, tolerance }: { readonly day: string | number; readonly tolerance: number },
+  latest: string,
+): ComparisonDay {
+  if (typeof day === 'number') return { day: addDays(latest, -day), tolerance }
+  if (daysBetween(day, latest) > 0) return { day, tolerance }
+  throw new UsageError(`--compare cannot be '${day}'; write a day before ${latest}, the day that is reported`)
 }

@@ -4,8 +4,9 @@ import { gatherStatus, type StatusDocument, statusDocument } from '../../../chec
 import { isFolder } from '../../../jobfile/files.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import type { JobSettings } from '../../../model/job.ts'
+import type { Cell } from '../../../model/result.ts'
 import { endOf } from '../../../model/run.ts'
-import { type Audience, comparison, period } from '../../../model/settings.ts'
+import { type Audience, comparison, type Language, period } from '../../../model/settings.ts'
 import { count } from '../../../model/text.ts'
 import { latestKnown, systemClock } from '../../../model/time.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
@@ -16,13 +17,9 @@ import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { pageFormat, portfolioAssets } from '../../../page/html.ts'
 import { portfolioPage } from '../../../page/portfolio/page.ts'
 import {
-  commonLanguage,
-  fileNames,
   inOrder,
   type PortfolioProblem,
   type PortfolioRow,
-  portfolioCells,
-  portfolioColumns,
   portfolioRanks,
   portfolioTable,
   problemLines,
@@ -306,4 +303,113 @@ async function standingOf(
 function withProblem(row: PortfolioRow, problem: PortfolioProblem): PortfolioRow {
   const level = row.level === 'error' ? 'error' : 'warning'
   return { ...row, level, problems: [...row.problems, problem] }
+}
+
+/** Names that Windows keeps for devices, whatever follows the dot. */
+const reserved = /^(con|prn|aux|nul|com\d|lpt\d)$/i
+
+const longest = 80
+
+/**
+ * Names of files for the reports of jobs, which may have any name: letters, digits, `.`, `-` and `_` only, none twice, also where
+ * upper and lower case are one.
+ *
+ * @param taken names that others have already
+ */
+export function fileNames(
+  jobs: readonly string[],
+  taken: readonly string[] = [],
+): ReadonlyMap<string, string> {
+  const used = new Set(taken.map((name) => name.toLowerCase()))
+  const names = new Map<string, string>()
+  for (const job of jobs) {
+    const stem = safeStem(job)
+    let name = `${stem}.html`
+    for (let more = 2; used.has(name.toLowerCase()); more++) name = `${stem}-${more}.html`
+    used.add(name.toLowerCase())
+    names.set(job, name)
+  }
+  return names
+}
+
+function safeStem(job: string): string {
+  const stem = job
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+    .replace(/^[.-]+|[.-]+$/g, '')
+  const short = Array.from(stem)
+    .slice(0, longest)
+    .join('')
+    .replace(/[.-]+$/, '')
+  return short === '' || reserved.test(short.split('.')[0] as string)
+    ? `job-${short}`.replace(/-$/, '')
+    : short
+}
+
+/** The language of the page: that of the reports, where they have only one. */
+export function commonLanguage(rows: readonly Pick<PortfolioRow, 'language'>[]): Language {
+  const [first, ...others] = new Set(rows.flatMap(({ language }) => language ?? []))
+  return first === undefined || others.length > 0 ? 'en' : first
+}
+
+const portfolioColumns = [
+  'job',
+  'client',
+  'level',
+  'problems',
+  'site',
+  'keywords',
+  'checked',
+  'from',
+  'date',
+  'compared_date',
+  'visibility',
+  'visibility_change',
+  'average_position',
+  'average_position_change',
+  'top_10',
+  'top_10_change',
+  'clicks',
+  'clicks_change',
+  'last_good_run',
+  'spent_this_month',
+  'open_alerts',
+  'clicks_at_stake',
+] as const
+
+/**
+ * A row for programs. Shares are from 0 to 1, changes are now minus before; null is not known.
+ *
+ * @param json whether problems are a list, as JSON text
+ */
+function portfolioCells(
+  row: PortfolioRow,
+  json: boolean,
+): Readonly<Record<(typeof portfolioColumns)[number], Cell>> {
+  const { ranks } = row
+  const problems = row.problems.map(({ text }) => text)
+  return {
+    job: row.job,
+    client: row.name,
+    level: row.level,
+    problems: json ? JSON.stringify(problems) : problems.join('; ') || null,
+    site: ranks?.site ?? null,
+    keywords: ranks?.keywords ?? null,
+    checked: ranks?.checked ?? null,
+    from: ranks?.from ?? null,
+    date: ranks?.until ?? null,
+    compared_date: ranks?.compared ?? null,
+    visibility: ranks?.visibility.value ?? null,
+    visibility_change: ranks?.visibility.change ?? null,
+    average_position: ranks?.averagePosition.value ?? null,
+    average_position_change: ranks?.averagePosition.change ?? null,
+    top_10: ranks?.topTen.value ?? null,
+    top_10_change: ranks?.topTen.change ?? null,
+    clicks: ranks?.clicks.value ?? null,
+    clicks_change: ranks?.clicks.change ?? null,
+    last_good_run: row.lastGood === null ? null : new Date(row.lastGood).toISOString(),
+    spent_this_month: row.spentThisMonth,
+    open_alerts: row.openAlerts,
+    clicks_at_stake: ranks?.stake ?? null,
+  }
 }

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, getTableName, gt, lt, or, sql } from 'drizzle-orm'
-import type { JobSettings } from '../../../model/job.ts'
-import { continuedQuery, type JobQuery, type PlannedQuery, queryKey } from '../../../model/query.ts'
+import type { JobQuery, PlannedQuery } from '../../../model/query.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import { queries, runQueries, runs, runTargets, targets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
@@ -152,13 +151,6 @@ const targetsOf = (db: Database) =>
  * which queries these are, and which of them go on with the history of the query that was asked before.
  */
 
-/** Makes the tables of a draft in which new queries stand, and those that are no longer asked. */
-export function createEdited(db: Database): void {
-  for (const name of ['fresh', 'gone'])
-    db.exec(`CREATE TABLE draft.${name} (operation TEXT NOT NULL, text TEXT NOT NULL, params TEXT NOT NULL)`)
-  db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
-}
-
 /** The newest run of a job, but for second looks of earlier versions, which ask a part of it. */
 const newestRun = `(SELECT max(r.id) FROM runs_ r WHERE r.job = @job AND r.id NOT IN (SELECT run_id FROM rechecks)
   AND EXISTS (SELECT 1 FROM run_queries q WHERE q.run_id = r.id))`
@@ -251,45 +243,4 @@ function pairs(db: Database): EditedQueries['pairs'] {
       now: { operation, text: nowText, params },
     }
   })
-}
-
-/**
- * Links queries of a run to those that they go on with: one that the job asked before it first asked the query, and did not ask
- * beside it. Inside a transaction.
- */
-export function continueQueries(db: Database, run: number, { name, continues }: JobSettings): void {
-  if (continues == null) return
-  // Queries of a run that go on with no other query yet.
-  const unlinked = db
-    .prepare<[run: number, job: string], { id: number; operation: string; text: string; params: string }>(
-      `SELECT q.id, q.operation, q.text, q.params
-      FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number JOIN queries q ON q.id = rq.query_id
-      WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM continuations known JOIN runs_ past ON past.id = known.run_id
-        WHERE past.job = ? AND known.query_id = q.id)`,
-    )
-    .all(run, name)
-  const idOfKey = db
-    .prepare<[key: Buffer], number>('SELECT coalesce(same_as, id) FROM queries WHERE key = ?')
-    .pluck()
-  const asking = 'runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number'
-  const firstAsked = db
-    .prepare<[job: string, query: number], number | null>(
-      `SELECT min(r.id) FROM ${asking} WHERE r.job = ? AND rq.query_id = ?`,
-    )
-    .pluck()
-  const asks = db.prepare<[run: number, query: number]>(
-    `SELECT 1 FROM ${asking} WHERE r.id = ? AND rq.query_id = ?`,
-  )
-  const link = db.prepare<[run: number, query: number, former: number]>(
-    'INSERT OR IGNORE INTO continuations (run_id, query_id, former_id) VALUES (?, ?, ?)',
-  )
-  for (const { id, operation, text, params } of unlinked) {
-    const former = continuedQuery({ operation, text, params: JSON.parse(params) }, continues)
-    const formerId = former === null ? undefined : idOfKey.get(queryKey(former))
-    if (formerId === undefined) continue
-    const first = firstAsked.get(name, id) ?? run
-    const formerFirst = firstAsked.get(name, formerId) ?? null
-    if (formerFirst === null || formerFirst >= first) continue
-    if (asks.get(first, formerId) === undefined) link.run(first, id, formerId)
-  }
 }

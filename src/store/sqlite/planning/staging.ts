@@ -17,7 +17,7 @@ import type { TimeSpan } from '../../../model/time.ts'
 import { type EndKind, isFinal } from '../../../rank/paging.ts'
 import { damagedMark } from '../../compression.ts'
 import type { Funds, SkippedQueries } from '../../journal.ts'
-import { drizzle, withSortMemory } from '../connection/statements.ts'
+import { drizzle } from '../connection/statements.ts'
 import { queries, unusableMark } from '../schema.ts'
 
 /** The cause of a task that was left out; the next plan of its run restores it. */
@@ -539,4 +539,18 @@ function usedShare(db: Database, { settings }: PlannedJob): number | null {
     )
     .get({ job: settings.name, paging: settings.paging })
   return past?.share ?? null
+}
+
+/** Kilobytes that a large sort may take; the rest goes through a temporary file. */
+const sortSize = 8_000
+
+/** Does what sorts very many rows. SQLite sorts in as much memory as its cache may have, beside the cache. */
+function withSortMemory<T>(db: Database, work: () => T): T {
+  const cacheSize = Number(db.pragma('cache_size', { simple: true }))
+  db.pragma(`cache_size = -${sortSize}`)
+  try {
+    return work()
+  } finally {
+    db.pragma(`cache_size = ${cacheSize}`)
+  }
 }

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { commonLanguage, fileNames } from '../../../../src/cli/commands/report/portfolio.ts'
 import { reportPageData } from '../../../../src/report/build-data.ts'
 import {
-  commonLanguage,
   figureTexts,
-  fileNames,
   inOrder,
   type PortfolioRow,
   portfolioRanks,
