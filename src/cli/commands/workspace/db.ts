@@ -20,12 +20,8 @@ import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/backup.ts'
 import { checkDatabase, type Damage } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
-import {
-  buildTextIndex,
-  dropTextIndex,
-  textIndexState,
-} from '../../../store/sqlite/maintenance/text-index.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
+import { buildTextIndex, dropTextIndex, textIndexState } from '../../../store/sqlite/rankings/text-index.ts'
 import {
   applyRetention,
   countRetention,

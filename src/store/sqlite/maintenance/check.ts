@@ -7,11 +7,10 @@ import { inspect, isDamage, unlessDamaged } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/calls.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
-import { hasTextIndex } from '../rankings/found.ts'
+import { hasTextIndex, strayWords } from '../rankings/text-index.ts'
 import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
 import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '../schema.ts'
 import { type Invariant, invariants } from './invariants.ts'
-import { strayWords } from './text-index.ts'
 
 /** A kind of damage. */
 export interface Damage {

@@ -5,7 +5,7 @@ import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { changing, inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/calls.ts'
-import { hasTextIndex } from '../rankings/found.ts'
+import { forgetWords, hasTextIndex, mergeTextIndex } from '../rankings/text-index.ts'
 import {
   answers,
   datedDetails,
@@ -22,7 +22,6 @@ import {
   tasks,
   texts,
 } from '../schema.ts'
-import { forgetWords, mergeTextIndex } from './text-index.ts'
 
 interface PruneRequest {
   /** Bodies of answers fetched before this instant are dropped. */

@@ -6,8 +6,8 @@ import { namedTargets } from '../cache.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
 import { askedByRun } from '../views.ts'
-import { placesIn } from './found.ts'
 import { serpReader } from './serps.ts'
+import { placesIn } from './text-index.ts'
 
 export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
 /** Views whose records are numbered as they are stored or changed. */

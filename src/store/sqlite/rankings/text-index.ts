@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { kindCodes, type ResultKind } from '../../../model/result.ts'
+import { changing } from '../connection/database.ts'
 import { once, raw } from '../connection/statements.ts'
 import { answers, items, links, queries, runQueries, runs, tasks, texts } from '../schema.ts'
 
@@ -10,7 +12,7 @@ import { answers, items, links, queries, runQueries, runs, tasks, texts } from '
  */
 
 /** What is indexed, with the columns of its words and the rows that it takes. */
-export const indexes = {
+const indexes = {
   items: { table: items, columns: [items.title.name, items.snippet.name], which: '1' },
   links: { table: links, columns: [links.link.name], which: '1' },
   // Of all texts those of AI answers.
@@ -21,11 +23,11 @@ export const indexes = {
   },
 } as const
 
-export type IndexedTable = keyof typeof indexes
+type IndexedTable = keyof typeof indexes
 
-export const indexedTables = Object.keys(indexes) as IndexedTable[]
+const indexedTables = Object.keys(indexes) as IndexedTable[]
 
-export function indexOf(name: IndexedTable): string {
+function indexOf(name: IndexedTable): string {
   return `words_of_${name}`
 }
 
@@ -33,11 +35,11 @@ export function hasTextIndex(db: Database): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(indexOf('items')) !== undefined
 }
 
-export const lastIndexed = (name: IndexedTable): string =>
+const lastIndexed = (name: IndexedTable): string =>
   `(SELECT coalesce(max(id), 0) FROM ${indexOf(name)}_docsize)`
 
 /** How many rows of a table are not indexed, or how long their texts are. */
-export function unindexed(db: Database, name: IndexedTable, what: 'rows' | 'text'): number {
+function unindexed(db: Database, name: IndexedTable, what: 'rows' | 'text'): number {
   const { table, columns, which } = indexes[name]
   const after = hasTextIndex(db)
     ? db
@@ -58,7 +60,7 @@ function textIndexLag(db: Database): { readonly exists: boolean; readonly missin
 }
 
 /** What is looked for, as FTS5 reads it: an expression for each table of the index, null where that is not looked through. */
-export type WantedWords = Readonly<Record<IndexedTable, string | null>>
+type WantedWords = Readonly<Record<IndexedTable, string | null>>
 
 /** The newest time that a query showed a result, or an AI answer, with the words. */
 export interface FoundText {
@@ -183,4 +185,132 @@ export function* placesIn(lists: string | null, wanted: ReadonlySet<number>) {
   for (const [code, list] of Object.entries(JSON.parse(lists) as Record<string, readonly number[]>))
     for (const [place, item] of list.entries())
       if (wanted.has(item)) yield { item, place, kind: kindNames.get(code) as ResultKind }
+}
+
+/** Rows of one change: where no other process writes, and where one may want to. */
+const rowsTogether = { alone: 20_000, beside: 500 } as const
+const shortestPauseMs = 20
+
+/** How far the index is. */
+type TextIndex = ReturnType<typeof textIndexState>
+
+/** How far the index is; changes nothing. */
+export function textIndexState(db: Database) {
+  const exists = hasTextIndex(db)
+  const sum = (of: (name: IndexedTable) => number): number =>
+    indexedTables.reduce((total, name) => total + of(name), 0)
+  const rows = (name: IndexedTable): number =>
+    Number(
+      db
+        .prepare(`SELECT count(*) FROM ${indexOf(name)}_docsize`)
+        .pluck()
+        .get(),
+    )
+  return {
+    exists,
+    /** Bytes that it takes. */
+    bytes: exists ? sum((name) => bytesOf(db, name)) : 0,
+    /** Results, links and AI answers that are in it, and those that came since. */
+    indexed: exists ? sum(rows) : 0,
+    missing: sum((name) => unindexed(db, name, 'rows')),
+    /** Characters of what is missing. */
+    missingText: sum((name) => unindexed(db, name, 'text')),
+  }
+}
+
+/** The tables in which FTS5 keeps an index. */
+const ofIndex = ['data', 'idx', 'docsize', 'config']
+
+function bytesOf(db: Database, name: IndexedTable): number {
+  const size = db
+    .prepare<[string], number>('SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = ? AND aggregate = 1')
+    .pluck()
+  return ofIndex.reduce((total, part) => total + (size.get(`${indexOf(name)}_${part}`) as number), 0)
+}
+
+/**
+ * Makes the index, or brings it up to date, in short changes; an interruption undoes nothing.
+ *
+ * @param alone whether no other process wants to write meanwhile
+ * @param progress how many rows were taken
+ */
+export async function buildTextIndex(
+  path: string,
+  { alone, progress }: { readonly alone: boolean; readonly progress: (rows: number) => void },
+): Promise<TextIndex> {
+  return await changing(path, async (db) => {
+    if (!hasTextIndex(db)) db.transaction(() => make(db)).immediate()
+    const limit = alone ? rowsTogether.alone : rowsTogether.beside
+    let taken = 0
+    for (const name of indexedTables) {
+      const step = db.prepare(catchUp(name))
+      const after = db.prepare(`SELECT ${lastIndexed(name)}`).pluck()
+      const doSome = db.transaction(() => step.run({ after: after.get(), limit }).changes)
+      for (;;) {
+        const began = performance.now()
+        const rows = doSome.immediate()
+        taken += rows
+        if (rows < limit) break
+        progress(taken)
+        if (!alone) await sleep(Math.max(shortestPauseMs, performance.now() - began))
+      }
+    }
+    return textIndexState(db)
+  })
+}
+
+function make(db: Database): void {
+  for (const name of indexedTables) {
+    const { columns } = indexes[name]
+    db.exec(
+      `CREATE VIRTUAL TABLE ${indexOf(name)} USING fts5(${columns.join(', ')}, content='${name}', content_rowid='id',
+        tokenize='unicode61 remove_diacritics 2')`,
+    )
+  }
+}
+
+function catchUp(name: IndexedTable): string {
+  const { table, columns, which } = indexes[name]
+  const list = columns.join(', ')
+  return raw`INSERT INTO ${indexOf(name)} (rowid, ${list})
+    SELECT id, ${list} FROM ${table} WHERE id > @after AND ${which} ORDER BY id LIMIT @limit`
+}
+
+/** Drops the index; answers the bytes that it took. */
+export async function dropTextIndex(path: string): Promise<number> {
+  return await changing(path, (db) => {
+    const { bytes } = textIndexState(db)
+    db.transaction(() => {
+      for (const name of indexedTables) db.exec(`DROP TABLE IF EXISTS ${indexOf(name)}`)
+    }).immediate()
+    return bytes
+  })
+}
+
+/** Writes the index anew, without the words of what has left it. Takes long, and holds other writers up. */
+export function mergeTextIndex(db: Database): void {
+  if (!hasTextIndex(db)) return
+  for (const name of indexedTables)
+    db.exec(`INSERT INTO ${indexOf(name)} (${indexOf(name)}) VALUES ('optimize')`)
+}
+
+/** A statement that takes the row @id out of the index before it is dropped: its number may be given again. */
+export function forgetWords(name: IndexedTable): string {
+  const { table, columns } = indexes[name]
+  const list = columns.join(', ')
+  return raw`INSERT INTO ${indexOf(name)} (${indexOf(name)}, rowid, ${list})
+    SELECT 'delete', id, ${list} FROM ${table} WHERE id = @id AND id IN (SELECT id FROM ${indexOf(name)}_docsize)`
+}
+
+/** Rows of the index whose text is not stored any more: how many, and the first of them. */
+export function strayWords(db: Database): { readonly count: number; readonly first: number | null } {
+  const stray = indexedTables.map(
+    (name) => `SELECT id FROM ${indexOf(name)}_docsize WHERE id NOT IN (SELECT id FROM ${name})`,
+  )
+  return db
+    .prepare(`SELECT count(*) AS count, min(id) AS first FROM (${stray.join(' UNION ALL ')})`)
+    .get() as {
+    readonly count: number
+    readonly first: number | null
+  }
 }
