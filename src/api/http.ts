@@ -44,17 +44,17 @@ export interface HttpClientOptions {
  * How long an idle connection is used again. If the service closed it while a request is on its way, it would not be known
  * whether the call was billed; so we close it before the service does.
  */
-export interface KeepAlive {
-  /** If the service does not say how long it waits. */
-  readonly withoutHintMs: number
-  /** If it does (`Keep-Alive: timeout=5`): this much less. At zero or below the connection is not used again. */
-  readonly beforeHintMs: number
-  /** Even if the service would wait longer. */
-  readonly longestMs: number
-}
+export type KeepAlive = Readonly<typeof defaultKeepAlive>
 
 /** See docs/connections.md for the measurements. */
-export const defaultKeepAlive: KeepAlive = { withoutHintMs: 300, beforeHintMs: 2_000, longestMs: 25_000 }
+export const defaultKeepAlive = {
+  /** If the service does not say how long it waits. */
+  withoutHintMs: 300,
+  /** If it does (`Keep-Alive: timeout=5`): this much less. At zero or below the connection is not used again. */
+  beforeHintMs: 2_000,
+  /** Even if the service would wait longer. */
+  longestMs: 25_000,
+}
 
 /** Answers larger than this are not read. */
 const largestBody = 20_000_000

@@ -38,16 +38,10 @@ export async function main(words: readonly string[], given: Terminal): Promise<n
 }
 
 /** What was typed, with the commands and flags that it may mean. */
-interface MeantWords {
-  readonly typed: readonly string[]
-  /** As the parser takes it. */
-  readonly args: readonly string[]
-  readonly loaded: ReadonlyMap<Registered, Command>
-  readonly flags: OptionSpecs
-}
+type MeantWords = Awaited<ReturnType<typeof meantCommand>>
 
 /** Loads only what may be meant: a name can also stand for a job or a text. */
-export async function meantCommand(words: readonly string[]): Promise<MeantWords> {
+export async function meantCommand(words: readonly string[]) {
   const typed = helpAsFlag(words)
   const named = commands.filter((command) => typed.includes(commandName(command)))
   const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))

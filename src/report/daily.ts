@@ -159,19 +159,14 @@ interface DayKind {
 }
 
 /** How many keywords have a day of this kind, by day. */
-interface DayTally {
-  readonly kind: DayKind
-  readonly withVolume: Float64Array
-  readonly withoutVolume: Float64Array
-  /** The sum of their volumes. */
-  readonly searches: Float64Array
-}
+type DayTally = ReturnType<typeof emptyTally>
 
-function emptyTally(kind: DayKind, days: number): DayTally {
+function emptyTally(kind: DayKind, days: number) {
   return {
     kind,
     withVolume: new Float64Array(days),
     withoutVolume: new Float64Array(days),
+    /** The sum of their volumes. */
     searches: new Float64Array(days),
   }
 }
@@ -274,13 +269,9 @@ function keyOf({ cells, seen, places }: RankSeries, day: number): number | strin
 }
 
 /** The sums over all keywords of a day. */
-interface Sum {
-  readonly counts: Record<Bucket, number>
-  readonly coverage: { ranked: number; observed: number; expected: number }
-  readonly terms: number[]
-}
+type Sum = ReturnType<typeof emptySum>
 
-function emptySum(): Sum {
+function emptySum() {
   return {
     counts: { ...distribution([]) },
     coverage: { ranked: 0, observed: 0, expected: 0 },

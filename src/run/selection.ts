@@ -21,18 +21,10 @@ export interface SelectionOptions {
 }
 
 /** A part of jobs. */
-interface Selection {
-  readonly includes: (query: JobQuery) => boolean
-  /** Queries of each job at most; infinite where there is no limit. */
-  readonly limit: number
-  /** The options, for sentences. */
-  readonly text: string
-  /** Throws a sentence where a condition names what none of the queries has that were looked at. */
-  readonly refuseUnknown: () => void
-}
+type Selection = NonNullable<ReturnType<typeof selectionOf>>
 
 /** The part of jobs that options ask for; null for all of them. Throws one sentence where an option is wrong. */
-export function selectionOf(options: SelectionOptions): Selection | null {
+export function selectionOf(options: SelectionOptions) {
   const { tag = [], query = [], engine = [], where = [] } = options
   const limit = numberOption('--limit', options.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
   const given = [...optionText('tag', tag), ...optionText('query', query), ...optionText('engine', engine)]
@@ -48,9 +40,11 @@ export function selectionOf(options: SelectionOptions): Selection | null {
   const texts = query.map(foldedText)
   const conditions = where.map((one) => conditionOf('--where', one, 'file'))
   return {
+    /** Queries of each job at most; infinite where there is no limit. */
     limit,
+    /** The options, for sentences. */
     text: text.join(' '),
-    includes: (one) => {
+    includes: (one: JobQuery): boolean => {
       // Each condition looks at each query, to know which names there are.
       const met = conditions.map((condition) => condition.isMet(one))
       return (
@@ -60,6 +54,7 @@ export function selectionOf(options: SelectionOptions): Selection | null {
         met.every((is) => is)
       )
     },
+    /** Throws a sentence where a condition names what none of the queries has that were looked at. */
     refuseUnknown: () => refuseUnknownNames('--where', conditions),
   }
 }

@@ -80,15 +80,10 @@ export function percent(share: number | null): string {
 }
 
 /** A result with its rank on both days. */
-interface TableRow {
-  readonly result: DiffResult
-  readonly before: string
-  readonly after: string
-  readonly change: string
-}
+type TableRow = ReturnType<typeof tableRows>[number]
 
 /** Results that entered, then those that left, then those that moved. */
-function tableRows({ from, to, entered, left, moved }: DiffDocument): readonly TableRow[] {
+function tableRows({ from, to, entered, left, moved }: DiffDocument) {
   const before = (rank: number): string => `${isEstimated(rank, from) ? '~' : ''}${rank}`
   const after = (rank: number): string => `${isEstimated(rank, to) ? '~' : ''}${rank}`
   return [

@@ -58,7 +58,11 @@ export interface PortfolioRanks {
   readonly averagePosition: PortfolioFigure
   readonly clicks: PortfolioFigure
   readonly topTen: PortfolioFigure
-  readonly trend: readonly TrendDay[]
+  readonly trend: readonly {
+    readonly day: string
+    /** From 0 to 1; null for a day that is not complete. */
+    readonly value: number | null
+  }[]
 }
 
 /** Null where it is not known. */
@@ -291,12 +295,6 @@ export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
   }
 }
 
-interface TrendDay {
-  readonly day: string
-  /** From 0 to 1; null for a day that is not complete. */
-  readonly value: number | null
-}
-
 /** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where nothing is ranked. */
 function ownFigures(source: ReportSource) {
   const { measure, ranked } = source
@@ -324,7 +322,7 @@ function ownFigures(source: ReportSource) {
     /** Visibility of each day from the compared day on, or of the period where nothing is compared. */
     trend: daily(history, history.targets.indexOf(own.target), measure)
       .filter(({ day }) => day >= drawn)
-      .map((day): TrendDay => ({ day: day.day, value: visibilityOf(day) })),
+      .map((day) => ({ day: day.day, value: visibilityOf(day) })),
   }
 }
 

@@ -10,10 +10,7 @@ import { drizzle } from '../connection/statements.ts'
 import { runs } from '../schema.ts'
 import { checkDatabase } from './check.ts'
 
-interface Backup {
-  readonly bytes: number
-  readonly runs: number
-}
+type Backup = Awaited<ReturnType<typeof backUp>>
 
 /**
  * Copies a database as it is at one instant into a new file, also while another process collects into it.
@@ -22,7 +19,7 @@ interface Backup {
  * whenever another process has written: beside a run it would never finish. The copy needs no write-ahead log either, so that it
  * can be read from a read-only place.
  */
-export async function backUp(path: string, to: string): Promise<Backup> {
+export async function backUp(path: string, to: string) {
   refusePlace(to)
   const partial = `${to}.${process.pid}.partial`
   try {
