@@ -52,7 +52,7 @@ export interface ChunkRunOptions
   ) => ApiClient
   /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
   readonly isHeld: () => boolean
-  /** Whether calls in hand wait for their send times. */
+  /** Whether calls in hand wait for their send times, or for a place among those in flight. */
   readonly isPaced: () => boolean
   readonly clock: Clock
   /** What the calls for chunks of its run came to: the next one begins with what is known. */

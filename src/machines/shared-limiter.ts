@@ -522,8 +522,8 @@ export function sharedLimiter(options: SharedLimiterOptions) {
     throttledFor: () => (state.refusedSince === null ? null : clock.monotonic() - state.refusedSince),
     /** Calls that wait or are in flight; free lookups do not count. */
     busy: () => places.busy(),
-    /** Whether calls in hand wait for send times: nothing is lost where another one ends a little later. */
-    isPaced: () => state.waiting.length > 0,
+    /** Whether calls in hand wait for send times or for a place: nothing is lost where another one ends a little later. */
+    isPaced: () => state.waiting.length > 0 || places.areAwaited(),
   } satisfies RateLimiter & { busy(): number; isPaced(): boolean; ofJob(job: string): RateLimiter['acquire'] }
 }
 
@@ -557,6 +557,7 @@ function placesInFlight(most: number) {
       else next.enterNow()
     },
     busy: (): number => inFlight + outside.length,
+    areAwaited: (): boolean => outside.length > 0,
   }
 }
 

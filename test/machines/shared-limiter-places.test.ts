@@ -64,6 +64,21 @@ describe('A call', () => {
 })
 
 describe('Calls in flight', () => {
+  test('are followed by others as long as some wait for a place, also without a limit', async () => {
+    const { time, limiter, call } = aLimiter({ concurrency: 2, spacingMs: null })
+    const first = call('first')
+    void call('second')
+    await time.pass(0)
+    expect(limiter.isPaced()).toBe(false)
+    void call('third')
+    await time.pass(0)
+    expect(limiter.isPaced()).toBe(true)
+    const permit = await first
+    permit.finish(false)
+    await time.pass(0)
+    expect(limiter.isPaced()).toBe(false)
+  })
+
   test('are never more than may be, come in their order, and each one that ends lets the next one in', async () => {
     const call = fc.record({ flightMs: fc.nat(2_000), urgent: fc.boolean(), isCancelled: fc.boolean() })
     await fc.assert(
