@@ -1,9 +1,10 @@
+import type { Target } from '../model/job.ts'
 import type { ObservationState, Row } from '../model/result.ts'
 import { count } from '../model/text.ts'
 import { valueRank } from './cells.ts'
 import { type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import { type ComparedObservation, type ComparisonDay, replacesForDay } from './history/movement.ts'
-import type { Keyword, RankHistory, TrackedTarget } from './history/rank-history.ts'
+import type { Keyword, RankHistory } from './history/rank-history.ts'
 import { bestRank } from './metrics/positions.ts'
 
 /** The rows of a report, and the status of each in the history, in the same order. */
@@ -44,7 +45,7 @@ export function rankRows(
   for (const day of observed) for (const [key, row] of ofDay(day)) if (!latest.has(key)) latest.set(key, row)
   const statuses = new Map(
     keywordStatuses(history, compare).map((one) => [
-      keyOf(one.keyword, history.targets[one.series.target] as TrackedTarget),
+      keyOf(one.keyword, history.targets[one.series.target] as Target),
       one,
     ]),
   )
@@ -97,7 +98,7 @@ function keyOfRow({ query, operation, params, target_site, target_match, target_
   return JSON.stringify([query, operation, params, target_site, target_match, target_also])
 }
 
-function keyOf({ query, operation, params }: Keyword, { site, match, also }: TrackedTarget): string {
+function keyOf({ query, operation, params }: Keyword, { site, match, also }: Target): string {
   return JSON.stringify([query, operation, JSON.stringify(params), site, match, JSON.stringify(also)])
 }
 

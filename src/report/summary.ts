@@ -1,10 +1,11 @@
+import type { Target } from '../model/job.ts'
 import { count } from '../model/text.ts'
 import { localeText } from './cells.ts'
 import { type Headline, headline, isKnownOnBothDays } from './headline.ts'
 import { hasClicks, type Part, partKey, partOf, partsOf } from './history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
-import type { Keyword, RankHistory, TrackedTarget } from './history/rank-history.ts'
+import type { Keyword, RankHistory } from './history/rank-history.ts'
 import { type Coverage, coverageOf, type MetricOptions } from './metrics/figure.ts'
 import { headlineMetrics } from './metrics/index.ts'
 import { countMovements, winnersAndLosers } from './metrics/movements.ts'
@@ -35,7 +36,7 @@ export function summarise(history: RankHistory, { compare = null, movers = 10, .
   const kind = parts[0]?.kind
   const inHeadline = ({ keyword }: KeywordStatus): boolean => keyword.kind === kind
   const byTarget = [...statusesByTarget(statuses)].sort(([a], [b]) => a - b)
-  const targetAt = (place: number): TrackedTarget => history.targets[place] as TrackedTarget
+  const targetAt = (place: number): Target => history.targets[place] as Target
   return {
     job: history.job,
     /** The last day; null for a history without days. */
@@ -94,7 +95,7 @@ export function statusesByTarget(statuses: readonly KeywordStatus[]): ByTarget {
 
 /** A target with its figures of one part. */
 export interface PartOfTarget extends PartSummary {
-  readonly target: TrackedTarget
+  readonly target: Target
 }
 
 /** A line for every target and each of these parts that it is tracked in. */
@@ -102,7 +103,7 @@ export function linesOf(
   {
     targets,
   }: {
-    readonly targets: readonly { readonly target: TrackedTarget; readonly parts: readonly PartSummary[] }[]
+    readonly targets: readonly { readonly target: Target; readonly parts: readonly PartSummary[] }[]
   },
   parts: readonly Part[],
 ): readonly PartOfTarget[] {

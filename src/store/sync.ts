@@ -103,11 +103,7 @@ export type ReadChange =
   | ({ readonly kind: 'answer'; readonly call: string; readonly fetchedAt: number } & HexTask)
   | { readonly kind: 'reading'; readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }
 
-interface HexTask {
-  readonly run: string
-  readonly query: string
-  readonly page: number
-}
+type HexTask = Pick<TaskStep, 'run' | 'query' | 'page'>
 
 /** A task that ended, with its query's key in hexadecimal digits. */
 export interface TaskStep {

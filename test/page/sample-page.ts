@@ -1,3 +1,4 @@
+import type { Target } from '../../src/model/job.ts'
 import type { RunQuality } from '../../src/model/run.ts'
 import { addDays } from '../../src/model/time.ts'
 import type { Citation, KeywordFeatures, PageData, PageSerp, SerpResult } from '../../src/report/data.ts'
@@ -8,7 +9,6 @@ import {
   type RankHistory,
   type RankSeries,
   rankedCell,
-  type TrackedTarget,
 } from '../../src/report/history/rank-history.ts'
 import { plainPresentation } from '../../src/report/presentation/presentation.ts'
 import { pool, sampleKeywords } from './sample-words.ts'
@@ -25,7 +25,7 @@ const lastDay = '2026-11-20'
 /** Results looked at on a day. */
 const depth = 30
 
-const allTargets: readonly TrackedTarget[] = [
+const allTargets: readonly Target[] = [
   { label: 'northdesk.example', site: 'northdesk.example', match: 'domain', also: [], own: true },
   { label: 'North Desk Shop', site: 'northdesk.example/shop', match: 'prefix', also: ['amp'], own: true },
   { label: 'risewell.example', site: 'risewell.example', match: 'domain', also: [], own: false },
@@ -45,7 +45,7 @@ const allTargets: readonly TrackedTarget[] = [
 /** How well each of the targets does, the lower the better. */
 const strengths = [9, 15, 8, 16, 12, 18, 7, 14]
 
-function targetAt(place: number): TrackedTarget {
+function targetAt(place: number): Target {
   const known = allTargets[place]
   if (known !== undefined) return known
   const site = `rival-number-${place + 1}.example`
@@ -174,7 +174,7 @@ function ranksOf(length: number, tracked: number, random: () => number): number[
 }
 
 function seriesOf(
-  [keyword, target]: readonly [Keyword, TrackedTarget],
+  [keyword, target]: readonly [Keyword, Target],
   at: readonly [keyword: number, target: number],
   ranks: readonly number[],
   { failed, added, links, random }: History,

@@ -1,10 +1,11 @@
+import type { Target } from '../../model/job.ts'
 import { type DailyFigures, daily } from '../../report/daily.ts'
 import { filterPage, keepKeywords, once, type PageData } from '../../report/data.ts'
 import { type Part, partKey, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../report/history/keyword-status.ts'
 import type { ComparisonDay } from '../../report/history/movement.ts'
 import type { ReportPeriod } from '../../report/history/period.ts'
-import type { Keyword, RankHistory, TrackedTarget } from '../../report/history/rank-history.ts'
+import type { Keyword, RankHistory } from '../../report/history/rank-history.ts'
 import { isInView, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
 import { alikeOf, spanOf } from '../../report/story/facts.ts'
 import type { ComparedSpan } from '../../report/words/formats.ts'
@@ -20,7 +21,7 @@ export interface View {
   readonly data: PageData
   readonly filters: Filters
   readonly history: RankHistory
-  readonly target: TrackedTarget
+  readonly target: Target
   /** Null for a page without days. */
   readonly period: ReportPeriod | null
   /** Places of the days of the period, which charts show: from `start` on, up to but without `end`, which is that of all days. */
@@ -62,7 +63,7 @@ export function viewOf(data: PageData, filters: Filters): View {
     // What the part of other keywords is, no field and no print may say.
     filters: chosen === undefined ? { ...filters, part: '' } : filters,
     history,
-    target: data.history.targets[filters.target] as TrackedTarget,
+    target: data.history.targets[filters.target] as Target,
     period,
     shown: { start: Math.max(0, start), end: days.length },
     compare,

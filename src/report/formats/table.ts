@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import type { Target } from '../../model/job.ts'
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
@@ -18,7 +19,7 @@ import { columnMetrics, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
-import type { Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { definitionOf } from '../metrics/definitions.ts'
 import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
@@ -335,7 +336,7 @@ export function tagsText(
   if (own === -1 || segments.every(({ tag }) => tag === null)) return ''
   const lines = segments.flatMap(({ tag, targets: all }) => {
     const figures = all.find(([place]) => place === own)?.[1] ?? []
-    const target = targets[own] as TrackedTarget
+    const target = targets[own] as Target
     // The figures of the headline: other engines and kinds have theirs in the other formats.
     const [line] = linesOf({ targets: [{ target, parts: figures }] }, parts.slice(0, 1))
     return line === undefined ? [] : [{ tag, ...line }]
@@ -364,9 +365,7 @@ export function tagsText(
   const table = formatTable(columns, rows, width)
   const left = lines.length - shown.length
   const whose = [
-    ...(targets.filter((target) => target.own).length > 1
-      ? [sanitize((targets[own] as TrackedTarget).label)]
-      : []),
+    ...(targets.filter((target) => target.own).length > 1 ? [sanitize((targets[own] as Target).label)] : []),
     ...(parts.length > 1 ? [parts[0]?.engine ?? ''] : []),
   ].join(', ')
   const more = left > 0 ? `And ${count(left, 'more tag')}: --format md or --format xlsx has them all.\n` : ''

@@ -1,3 +1,4 @@
+import type { Target } from '../../model/job.ts'
 import type { Row } from '../../model/result.ts'
 import type { RunQuality } from '../../model/run.ts'
 import { type CellKind, type Sheet, type SheetCell, type SheetColumn, workbook } from '../../output/xlsx.ts'
@@ -7,7 +8,7 @@ import type { PageSerp, SerpResult } from '../data.ts'
 import { hasClicks, historyOfParts, kindLabels, type Part, partsOf } from '../history/filter-history.ts'
 import { keywordStatuses, valueOn } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
-import type { DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import type { DayValue, Keyword, RankHistory } from '../history/rank-history.ts'
 import { definitionOf, type MetricName, metrics } from '../metrics/definitions.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import { headlineMetrics } from '../metrics/index.ts'
@@ -255,7 +256,7 @@ function movementSheet({ history, compare, measure }: WholeReport): Sheet {
 interface ObservationLine {
   readonly date: string
   readonly keyword: Keyword
-  readonly target: TrackedTarget
+  readonly target: Target
   readonly value: DayValue
   readonly url: string | null
 }
@@ -284,7 +285,7 @@ function* observations({ days, keywords, targets, series, links }: RankHistory):
   for (const one of series) {
     const ranking = rankingLinks(one)
     const keyword = keywords[one.keyword] as Keyword
-    const target = targets[one.target] as TrackedTarget
+    const target = targets[one.target] as Target
     for (const day of one.cells.keys()) {
       const value = valueOn(one, day)
       if (value === null) continue
@@ -417,7 +418,7 @@ function summarySheet(summary: Summary, period: ReportPeriod | null): Sheet {
 function tagsSheet(segments: readonly Segment[], { targets }: RankHistory): Sheet {
   const lines = segments.flatMap(({ tag, targets: all }) =>
     all.flatMap(([place, parts]) =>
-      parts.map((part) => ({ ...part, tag, target: targets[place] as TrackedTarget })),
+      parts.map((part) => ({ ...part, tag, target: targets[place] as Target })),
     ),
   )
   type SummaryLine = (typeof lines)[number]

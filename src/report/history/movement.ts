@@ -1,13 +1,8 @@
-import type { ObservationState } from '../../model/result.ts'
+import type { Observation, ObservationState } from '../../model/result.ts'
 import { daysBetween } from '../../model/time.ts'
 
 /** One observation, with the fields that comparisons need. */
-export interface ComparedObservation {
-  readonly state: ObservationState
-  readonly rank: number | null
-  /** Distinct results that were checked without a gap from the first page on; infinite if the results ended there. */
-  readonly unbrokenDepth: number
-}
+export type ComparedObservation = Pick<Observation, 'state' | 'rank' | 'unbrokenDepth'>
 
 export type Movement = 'improved' | 'declined' | 'same' | 'entered' | 'left' | 'new' | 'unknown'
 

@@ -1,4 +1,4 @@
-import type { Match, Variant } from '../../model/job.ts'
+import type { Target } from '../../model/job.ts'
 import type { Exactness, ResultKind } from '../../model/result.ts'
 import type { Suspicion } from '../../model/run.ts'
 import type { Audience } from '../../model/settings.ts'
@@ -15,7 +15,7 @@ export interface RankHistory {
   /** The queries of the newest run, ordered by query, operation and params. */
   readonly keywords: readonly Keyword[]
   /** Own targets first, then competitors, each in the order of the job file. */
-  readonly targets: readonly TrackedTarget[]
+  readonly targets: readonly Target[]
   /** One for each keyword and target that is asked for, ordered by keyword, then target. */
   readonly series: readonly RankSeries[]
   readonly links: readonly string[]
@@ -94,16 +94,6 @@ export interface CountedClicks {
   readonly position: number
   /** Clicks in the days before; null where they are not known. */
   readonly clicksBefore: number | null
-}
-
-export interface TrackedTarget {
-  /** Name in reports. */
-  readonly label: string
-  readonly site: string
-  readonly match: Match
-  readonly also: readonly Variant[]
-  /** False for a competitor. */
-  readonly own: boolean
 }
 
 /** The observations of one target for one keyword. */

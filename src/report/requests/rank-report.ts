@@ -14,7 +14,7 @@ import type { Store } from '../../store/sqlite/open.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
 import { filterHistory, type HistoryFilter } from '../history/filter-history.ts'
 import { type ReportPeriod, type RequestedPeriod, reportPeriod } from '../history/period.ts'
-import type { DayCell, ImportedHistory, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import type { DayCell, ImportedHistory, RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { RankedJob } from '../report.ts'
 import { rankRows } from '../rows.ts'
@@ -339,7 +339,7 @@ export function importedHistory(
   }
 }
 
-function isTargetOf({ site }: TrackedTarget, { target }: RankRead): boolean {
+function isTargetOf({ site }: Target, { target }: RankRead): boolean {
   return (
     site
       .toLowerCase()

@@ -1,3 +1,4 @@
+import type { Target } from '../../model/job.ts'
 import { daysBetween } from '../../model/time.ts'
 import { placesOf } from '../cells.ts'
 import { type AlikeDays, type DailyFigures, daily } from '../daily.ts'
@@ -6,7 +7,7 @@ import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headl
 import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import type { CountedClicks, DayValue, Keyword, RankHistory, TrackedTarget } from '../history/rank-history.ts'
+import type { CountedClicks, DayValue, Keyword, RankHistory } from '../history/rank-history.ts'
 import { rateOf } from '../metrics/figure.ts'
 import type { HeadlineName } from '../metrics/index.ts'
 import { serpPairs } from '../metrics/serps.ts'
@@ -336,7 +337,7 @@ export function checkedOf(statuses: readonly KeywordStatus[]) {
 /** Competitors; seen from a competitor, all other targets. */
 export function rivalsOf({ statuses, history, place, target }: StoryFacts) {
   return [...statuses].flatMap(([other, those]) => {
-    const rival = history.targets[other] as TrackedTarget
+    const rival = history.targets[other] as Target
     return other === place || (target?.own === true && rival.own)
       ? []
       : [{ place: other, label: rival.label, statuses: those }]

@@ -1,13 +1,8 @@
 import fc from 'fast-check'
+import type { Target } from '../../../src/model/job.ts'
 import { addDays } from '../../../src/model/time.ts'
 import type { PageData, PageSerp } from '../../../src/report/data.ts'
-import type {
-  DayValue,
-  Keyword,
-  RankHistory,
-  RankSeries,
-  TrackedTarget,
-} from '../../../src/report/history/rank-history.ts'
+import type { DayValue, Keyword, RankHistory, RankSeries } from '../../../src/report/history/rank-history.ts'
 import type { CtrCurve } from '../../../src/report/metrics/figure.ts'
 import { averagePosition } from '../../../src/report/metrics/positions.ts'
 import { plainPresentation } from '../../../src/report/presentation/presentation.ts'
@@ -26,7 +21,7 @@ export type ASeries = Partial<Keyword> &
 /** A history from the 1st of March on, of which only what matters is named. */
 export function aHistory(all: readonly ASeries[], more: Partial<RankHistory> = {}): RankHistory {
   const keywords: Keyword[] = []
-  const targets: TrackedTarget[] = []
+  const targets: Target[] = []
   const series = all.map((one): RankSeries => {
     const {
       cells = [],
@@ -65,7 +60,7 @@ const aKeyword: Keyword = {
   labels: {},
 }
 
-function aTarget(label: string): TrackedTarget {
+function aTarget(label: string): Target {
   return { label, site: label, match: 'domain', also: [], own: label === 'acme.com' }
 }
 

@@ -1,3 +1,4 @@
+import type { Target } from '../../../model/job.ts'
 import type { Row } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
 import { parseUrl } from '../../../model/url.ts'
@@ -8,7 +9,7 @@ import { changeText, localeText, paramsApart, shortUrl, trend } from '../../cell
 import { columnMetrics, figureText, type Headline } from '../../headline.ts'
 import { type Part, partLabel } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
-import type { Keyword, RankHistory, TrackedTarget } from '../../history/rank-history.ts'
+import type { Keyword, RankHistory } from '../../history/rank-history.ts'
 import { type CtrCurve, curveName } from '../../metrics/figure.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { top } from '../../metrics/positions.ts'
@@ -157,7 +158,7 @@ function pageLink(link: string | null): string {
 }
 
 /** The name of a target; own targets are bold. */
-function targetName({ label, own }: Pick<TrackedTarget, 'label' | 'own'>): string {
+function targetName({ label, own }: Pick<Target, 'label' | 'own'>): string {
   return own ? `**${mdText(label)}**` : mdText(label)
 }
 
@@ -224,7 +225,7 @@ function tagSection(
   if (all.every(({ tag }) => tag === null)) return []
   const lines = all.flatMap(({ tag, keywords, targets: some }) =>
     some.flatMap(([place, partOfTarget]) => {
-      const target = targets[place] as TrackedTarget
+      const target = targets[place] as Target
       if (!target.own) return []
       return linesOf({ targets: [{ target, parts: partOfTarget }] }, parts).map((line) => ({
         ...line,
@@ -278,7 +279,7 @@ function keywordsSection({ report, history, measure }: WholeReport, say: Words):
     ...keywordColumns(history, say),
     {
       title: columns.site,
-      cell: ({ status }) => targetName(history.targets[status.series.target] as TrackedTarget),
+      cell: ({ status }) => targetName(history.targets[status.series.target] as Target),
     },
     toTheRight(columns.rank, ({ row, status }) => rankCell(row, status)),
     toTheRight(columns.change, ({ row }) => changeText(row, say.ranks)),

@@ -4,6 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { Target } from '../../../model/job.ts'
 import { type Exactness, kindCodes, type ObservationState, type ResultKind } from '../../../model/result.ts'
+import type { Task } from '../../../model/run.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import {
   answers,
@@ -27,12 +28,7 @@ interface SerpFilter {
   readonly until?: string
 }
 
-export interface SerpQuery {
-  readonly queryId: number
-  readonly operation: string
-  readonly text: string
-  readonly params: Readonly<Record<string, string | number>>
-}
+export type SerpQuery = Pick<Task, 'queryId' | 'operation' | 'text' | 'params'>
 
 /** A run that has results of a query. */
 export interface SerpDate {

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Target } from '../../../model/job.ts'
+import type { JobQuery } from '../../../model/query.ts'
 import { featureBits, kindCodes, type ResultKind, type SerpFeature } from '../../../model/result.ts'
 import type { RunQuality, Suspicion } from '../../../model/run.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
@@ -42,14 +43,7 @@ export interface QueryText {
   readonly params: Readonly<Record<string, string | number>>
 }
 
-interface RunKeyword extends QueryText {
-  readonly tags: readonly string[]
-  /** Searches a month. */
-  readonly volume: number | null
-  /** The landing page that should rank. */
-  readonly url: string | null
-  readonly labels: Readonly<Record<string, string>>
-}
+type RunKeyword = QueryText & Pick<JobQuery, 'tags' | 'volume' | 'url' | 'labels'>
 
 export interface ReportedTarget extends Target {
   readonly id: number
