@@ -9,6 +9,7 @@ import { count } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, switchOption } from '../../../model/values.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
+import type { App } from '../../../run/app.ts'
 import { outgoing } from '../../../run/app.ts'
 import { type CommandOptions, databasePath, databaseSetting } from '../../../run/config.ts'
 import { type DueOptions, endSlots, findDue, planDue } from '../../../run/due-work.ts'
@@ -106,6 +107,7 @@ async function runNamed(
   if (planned === null) return 2
   noteBegun(starts, planned.listed)
   const code = await collectRuns(app, planned.listed, flags, terminal)
+  await noteStopped(starts, app, planned.listed)
   return planned.isLeftOut && (code === 0 || code === 3) ? 2 : code
 }
 
@@ -184,6 +186,7 @@ export async function runDueJobs(
   for (const [file, reason] of refused) starts.refused.set(resolve(file), reason)
   const code =
     listed.length === 0 ? 0 : await collectAgain(app, listed, stoppedBefore, flags, terminal, scheduler)
+  await noteStopped(starts, app, listed)
   await endSlots(app.store, slots)
   if (listed.length === 0) await sendWaitingMessages(flags, terminal)
   if (listed.length === 0 && refused.size === 0) noteOnScreen(terminal, 'Nothing is due.')
@@ -246,6 +249,8 @@ interface JobStarts {
   readonly printed: readonly string[]
   /** The runs of these files began, or need not. */
   readonly begun: Set<string>
+  /** Whether an open alert says that one of those was stopped before; null where that is not known. */
+  isStoppedBefore: boolean | null
   /** The price of these was not agreed to; the sentence that was printed. */
   readonly refused: Map<string, string>
   /** These have mistakes, or `rankline.yaml` beside them. */
@@ -265,6 +270,7 @@ export function startsOf(jobFiles: readonly string[], terminal: Terminal): JobSt
     },
     printed,
     begun: new Set(),
+    isStoppedBefore: null,
     refused: new Map(),
     mistaken: new Map(),
   }
@@ -276,6 +282,11 @@ function onMistakesIn({ mistaken }: JobStarts) {
 
 function noteBegun({ begun }: JobStarts, listed: readonly ListedRun[]): void {
   for (const { run } of listed) begun.add(resolve(run.settings.file))
+}
+
+/** Asked while the database is open: to open it again takes longer. */
+async function noteStopped(starts: JobStarts, { store }: App, listed: readonly ListedRun[]): Promise<void> {
+  starts.isStoppedBefore = await store.isAnyStopped(listed.map(({ run }) => run.job))
 }
 
 /** Why a file was not run: what its ping says, and what alerts name. */
@@ -342,6 +353,7 @@ async function sendNotStarted(
     if (!alerts) return
     // What stands on a screen was read.
     const skipped = isScreen(terminal) ? [] : notRun
+    if (skipped.length === 0 && starts.isStoppedBefore === false) return
     await alertSkippedJobs(
       {
         skipped: new Map(skipped.map(({ file, hindrance }) => [file, hindrance])),

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gt, gte, isNotNull, isNull, max, or, type SQL, sql 
 import type { Run } from '../../../model/run.ts'
 import type { AlertKind } from '../../../model/settings.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
-import { drizzle } from '../connection/statements.ts'
+import { drizzle, once, raw } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { queries, runQueries as rq, runs, runTargets, targets } from '../schema.ts'
 import { observationReads } from './observations.ts'
@@ -148,22 +148,20 @@ function mutedIdentities(db: Database, job: string | null, now: number): Readonl
 const lateRuns = 20
 
 /** Runs that ended or were closed since they were judged, the oldest first; `hasEnded` is 1 where one ended. */
-function runsToJudge(db: Database, job: string): readonly { id: number; hasEnded: number }[] {
-  return drizzle(db).all(sql`WITH lately AS MATERIALIZED (
-      SELECT ${runs.id} AS id, ${judgedRuns.runId} IS NOT NULL AS judged,
-      ${judgedRuns.finishedAt} IS NOT ${runs.finishedAt} AS ended,
-      ${judgedRuns.closedAt} IS NOT ${runs.closedAt} AS closed, ${rechecks.runId} IS NOT NULL AS recheck
-      FROM ${runs} LEFT JOIN ${judgedRuns} ON ${judgedRuns.runId} = ${runs.id}
-      LEFT JOIN ${rechecks} ON ${rechecks.runId} = ${runs.id}
-      WHERE ${runs.job} = ${job} AND ${runs.finishedAt} IS NOT NULL
-      ORDER BY ${runs.id} DESC LIMIT ${lateRuns})
-    SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded FROM lately JOIN ${runs} ON ${runs.id} = lately.id
-    WHERE (NOT judged OR ended OR closed)
-      AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
-      AND (json_array_length(${runs.settings}, '$.alerts') > 0
-      OR EXISTS (SELECT 1 FROM ${alerts} WHERE ${alerts.job} = ${job} AND ${alerts.state} = 'open'))
-    ORDER BY lately.id`)
-}
+const runsToJudge = raw`WITH lately AS MATERIALIZED (
+    SELECT r.${runs.id} AS id, j.${judgedRuns.runId} IS NOT NULL AS judged,
+    j.${judgedRuns.finishedAt} IS NOT r.${runs.finishedAt} AS ended,
+    j.${judgedRuns.closedAt} IS NOT r.${runs.closedAt} AS closed, c.${rechecks.runId} IS NOT NULL AS recheck
+    FROM ${runs} r LEFT JOIN ${judgedRuns} j ON j.${judgedRuns.runId} = r.${runs.id}
+    LEFT JOIN ${rechecks} c ON c.${rechecks.runId} = r.${runs.id}
+    WHERE r.${runs.job} = :job AND r.${runs.finishedAt} IS NOT NULL
+    ORDER BY r.${runs.id} DESC LIMIT ${lateRuns})
+  SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded FROM lately JOIN ${runs} r ON r.${runs.id} = lately.id
+  WHERE (NOT judged OR ended OR closed)
+    AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
+    AND (json_array_length(r.${runs.settings}, '$.alerts') > 0
+    OR EXISTS (SELECT 1 FROM ${alerts} a WHERE a.${alerts.job} = :job AND a.${alerts.state} = 'open'))
+  ORDER BY lately.id`
 
 /** `match:site`, as identities name the targets of a job; other sites stand there alone. */
 const watchedTarget = sql`json_extract(${alerts.identity}, '$[3]')`
@@ -276,6 +274,8 @@ function muteScope(db: Database, { job, tag, when }: MuteScope, until: number): 
 
 export function alertStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
+  // Asked for each job after every run.
+  const toJudge = once(() => db.prepare<[{ job: string }], { id: number; hasEnded: number }>(runsToJudge))
   return {
     alert: async (id: string): Promise<StoredAlert | null> => loadAlerts(db, eq(alerts.id, id))[0] ?? null,
     /** Those of a job, and those of causes that have stopped it. */
@@ -302,10 +302,12 @@ export function alertStore(db: Database, writer: GroupCommit) {
      * one that was judged.
      */
     runsToJudge: async (job: string): Promise<readonly RunToJudge[]> =>
-      runsToJudge(db, job).flatMap(({ id, hasEnded }) => {
-        const run = loadRun(db, id)
-        return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
-      }),
+      toJudge()
+        .all({ job })
+        .flatMap(({ id, hasEnded }) => {
+          const run = loadRun(db, id)
+          return run === null ? [] : [{ run, hasEnded: hasEnded === 1 }]
+        }),
     /** Ids of open alerts of a job about queries that neither the run asks nor rest in it, or about targets that it no longer has. */
     goneAlerts: async ({ id, job }: Run): Promise<readonly string[]> =>
       goneAlerts(db, id, job).map((one) => one.id),
