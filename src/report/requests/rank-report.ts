@@ -10,6 +10,7 @@ import { closestMatch, groupedBy, textInLowerCase } from '../../model/text.ts'
 import { addDays, daysBetween, inOrderOfRuns } from '../../model/time.ts'
 import { quoted } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
+import type { ImportedSeries } from '../../store/sqlite/imports/reads.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
 import { filterHistory, type HistoryFilter } from '../history/filter-history.ts'
@@ -30,6 +31,7 @@ export async function rankedJob(
     targets,
     filter = {},
     absent = 'depth',
+    imported = false,
   }: {
     readonly date?: string | undefined
     /** The period; null for the last day against the nearest day before. */
@@ -39,6 +41,8 @@ export async function rankedJob(
     readonly filter?: ReportFilter
     /** What absent counts as, in ranks as in averages. */
     readonly absent?: MetricOptions['absent']
+    /** Whether what was imported is shown: reading it takes its time. */
+    readonly imported?: boolean
   },
 ): Promise<RankedJob> {
   const started = await runsUntil(store, job, date)
@@ -63,19 +67,11 @@ export async function rankedJob(
   const sites = store.importedSearches(job).length > 0 ? await import('./imported-sites.ts') : null
   const withClicks = (one: BuiltHistory): BuiltHistory =>
     clicks === null ? one : { ...one, history: clicks.withCountedClicks(store, one.history, period) }
-  const built = filterReport(
-    withClicks(
-      withImported(
-        withAddedVolumes(
-          buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
-          volumes,
-        ),
-        store,
-        sites,
-      ),
-    ),
-    filter,
+  const measured = withAddedVolumes(
+    buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
+    volumes,
   )
+  const built = filterReport(withClicks(imported ? withImported(measured, store, sites) : measured), filter)
   const { removedTargets } = built
   const suspicion = store.suspicionOf(newest.id)
   const history: RankHistory =
@@ -132,7 +128,11 @@ function withImported(
   const [first] = history.days
   if (first === undefined) return built
   const texts = history.keywords.map(({ query }) => query)
-  const imported = importedHistory(history, store.importedRanks(history.job, { before: first, texts }))
+  const imported = importedHistory(
+    history,
+    store.importedSeries(history.job, { before: first, texts }),
+    store.importedPoints,
+  )
   if (imported === null) return built
   const pages = sites === null ? {} : { pages: sites.importedSites(store, history) }
   return { ...built, history: { ...history, imported: { ...imported, ...pages } } }
@@ -295,10 +295,15 @@ function refuseUnknown(
   throw new UsageError(`${nothing} '${sanitize(unknown)}'. ${hint}`)
 }
 
-type RankRead = ReturnType<Store['importedRanks']>[number]
-
 /** Points of a line at most. */
 const mostPoints = 300
+
+/** A series, and the days of it that are drawn. */
+interface DrawnSeries {
+  readonly series: ImportedSeries
+  readonly from: number
+  readonly until: number
+}
 
 /**
  * The imported ranks of the keywords and targets of a history, from before its first day, in one line each, however many files they came
@@ -306,40 +311,82 @@ const mostPoints = 300
  */
 export function importedHistory(
   { keywords, targets }: Pick<RankHistory, 'keywords' | 'targets'>,
-  ranks: readonly RankRead[],
+  all: readonly ImportedSeries[],
+  pointsOf: Store['importedPoints'],
 ): ImportedHistory | null {
-  const byText = groupedBy(ranks, ({ query }) => textInLowerCase(query))
+  const byText = groupedBy(all, ({ query }) => textInLowerCase(query))
   const chosen = keywords.flatMap((keyword, place) => {
     if (keyword.kind !== 'organic') return []
     const fitting = (byText.get(textInLowerCase(keyword.query)) ?? []).filter(
       (one) => isInMarket(one, keyword.params) && isOfEngine(one.engine, keyword.operation),
     )
     return targets.flatMap((target, index) => {
-      const line = lineOf(fitting.filter((one) => isTargetOf(target, one)))
-      return line.length === 0 ? [] : [{ keyword: place, target: index, ranks: line }]
+      const drawn = drawnOf(fitting.filter((one) => isTargetOf(target, one)))
+      return drawn.length === 0 ? [] : [{ keyword: place, target: index, drawn }]
     })
   })
-  const all = chosen.flatMap((one) => one.ranks)
-  if (all.length === 0) return null
-  const first = all.reduce((least, { day }) => Math.min(least, day), Number.POSITIVE_INFINITY)
-  const last = all.reduce((most, { day }) => Math.max(most, day), 0)
-  const step = Math.ceil((last - first + 1) / mostPoints)
-  const points = Math.floor((last - first) / step) + 1
+  const drawn = chosen.flatMap((one) => one.drawn)
+  if (drawn.length === 0) return null
+  const start = drawn.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
+  const last = drawn.reduce((most, { until }) => Math.max(most, until), 0)
+  const step = Math.ceil((last - start + 1) / mostPoints)
+  const points = Math.floor((last - start) / step) + 1
   return {
-    sources: [...new Set(all.map(({ source }) => source))].sort(),
-    countsAll: all.some(({ ruler }) => ruler === 'all'),
-    days: Array.from({ length: points }, (_, point) => addDays('1970-01-01', first + point * step)),
-    lines: chosen.map(({ keyword, target, ranks: own }) => {
+    sources: [...new Set(drawn.map(({ series }) => series.source))].sort(),
+    countsAll: drawn.some(({ series }) => series.ruler === 'all'),
+    days: Array.from({ length: points }, (_, point) => addDays('1970-01-01', start + point * step)),
+    lines: chosen.map(({ keyword, target, drawn: own }) => {
       const cells: DayCell[] = Array(points).fill(null)
-      // In the order of their days: the last one of a point stays.
-      for (const { day, rank, depth } of own)
-        cells[Math.floor((day - first) / step)] = rank ?? -1 - (depth ?? 0)
+      const days = new Int32Array(points)
+      // The last day of a point stays; of one day that which was imported first.
+      for (const { series, from, until } of own)
+        for (const { point, day, rank, depth } of pointsOf(series.id, { from, until, start, step }))
+          if (day > (days[point] as number)) {
+            days[point] = day
+            cells[point] = rank ?? -1 - (depth ?? 0)
+          }
       return { keyword, target, cells }
     }),
   }
 }
 
-function isTargetOf({ site }: Target, { target }: RankRead): boolean {
+/**
+ * What is drawn of series that were followed in one way or in several: what is nearest to a measured rank (organic ranks first, not on mobile,
+ * in its own market), with the days of all imports that followed it so. Other ways that count alike on the same devices go on with it before its
+ * first day and after its last one.
+ */
+function drawnOf(all: readonly ImportedSeries[]): readonly DrawnSeries[] {
+  const ways = groupedBy(all, ({ ruler, device, gl, hl, location }) =>
+    JSON.stringify([ruler, device, gl, hl, location]),
+  )
+  const [nearest = [], ...others] = [...ways.values()].toSorted((a, b) => distance(a) - distance(b))
+  const drawn = nearest.map((series): DrawnSeries => ({ series, from: series.first, until: series.last }))
+  let [first, last] = spanOf(nearest)
+  for (const other of others) {
+    if (!countsAlike(nearest[0], other[0])) continue
+    const [from, until] = spanOf(other)
+    for (const series of other) {
+      if (series.first < first)
+        drawn.push({ series, from: series.first, until: Math.min(series.last, first - 1) })
+      if (series.last > last)
+        drawn.push({ series, from: Math.max(series.first, last + 1), until: series.last })
+    }
+    first = Math.min(first, from)
+    last = Math.max(last, until)
+  }
+  return drawn
+}
+
+/** The first and the last day of several series. */
+function spanOf(all: readonly ImportedSeries[]): [number, number] {
+  return [Math.min(...all.map(({ first }) => first)), Math.max(...all.map(({ last }) => last))]
+}
+
+function countsAlike(one: ImportedSeries | undefined, other: ImportedSeries | undefined): boolean {
+  return one?.ruler === other?.ruler && (one?.device === 'mobile') === (other?.device === 'mobile')
+}
+
+function isTargetOf({ site }: Target, { target }: ImportedSeries): boolean {
   return (
     site
       .toLowerCase()
@@ -348,45 +395,7 @@ function isTargetOf({ site }: Target, { target }: RankRead): boolean {
   )
 }
 
-/**
- * One line of ranks that were followed in one way or in several: what is nearest to a measured rank (organic ranks first, not on mobile, in
- * its own market), with the days of all imports that followed it so. Other ways that count alike on the same devices go on with it before its
- * first day and after its last one.
- */
-function lineOf(ranks: readonly RankRead[]): readonly RankRead[] {
-  const ways = groupedBy([...groupedBy(ranks, ({ series }) => series).values()], ([one]) =>
-    JSON.stringify([one?.ruler, one?.device, one?.gl, one?.hl, one?.location]),
-  )
-  const [nearest = [], ...others] = [...ways.values()]
-    .map(dayByDay)
-    .toSorted((a, b) => distance(a) - distance(b))
-  let line = nearest
-  for (const other of others) {
-    const [first, last] = [line[0], line.at(-1)]
-    if (first === undefined || last === undefined || !countsAlike(first, other[0] ?? first)) continue
-    line = [
-      ...other.filter(({ day }) => day < first.day),
-      ...line,
-      ...other.filter(({ day }) => day > last.day),
-    ]
-  }
-  return line
-}
-
-/** The ranks of several series in the order of their days; of one day that which was imported first. */
-function dayByDay(all: readonly (readonly RankRead[])[]): readonly RankRead[] {
-  const [first = []] = all
-  if (all.length === 1) return first
-  const days = new Map<number, RankRead>()
-  for (const one of all.flat()) if (!days.has(one.day)) days.set(one.day, one)
-  return [...days.values()].sort((a, b) => a.day - b.day)
-}
-
-function countsAlike(one: RankRead, other: RankRead): boolean {
-  return one.ruler === other.ruler && (one.device === 'mobile') === (other.device === 'mobile')
-}
-
-function distance([one]: readonly RankRead[]): number {
+function distance([one]: readonly ImportedSeries[]): number {
   if (one === undefined) return Number.POSITIVE_INFINITY
   return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
 }

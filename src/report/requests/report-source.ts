@@ -55,16 +55,19 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     period: period ?? ofJob?.period ?? null,
     compare: compare ?? ofJob?.compare ?? null,
   }
-  const isDayBefore = format.dayBefore === true && period === null && compare === null
+  // What programs read is rows alone: no next steps, and nothing that was imported.
+  const isForPrograms = format.dayBefore === true
+  const isDayBefore = isForPrograms && period === null && compare === null
   const ranked = await rankedJob(store, job, {
     date,
     filter,
     targets: settings?.targets,
     periodRequest: isDayBefore ? null : { ...requestedPeriod, tolerance },
     absent: measure.absent ?? 'depth',
+    imported: !isForPrograms,
   })
-  // Results are those of the newest run, and what programs read has no next steps.
-  const hasSteps = format.dayBefore !== true && date === undefined
+  // Results are those of the newest run.
+  const hasSteps = !isForPrograms && date === undefined
   const told = hasSteps ? withClusters(store, ranked) : ranked
   const sorted = order === undefined ? told : { ...told, report: () => sortRows(told.report(), order) }
   const source: ReportSource = {

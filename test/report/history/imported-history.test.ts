@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { importedHistory } from '../../../src/report/requests/rank-report.ts'
+import { groupedBy } from '../../../src/model/text.ts'
+import { importedHistory as drawn } from '../../../src/report/requests/rank-report.ts'
 
 const keyword = (query: string, params = {}, kind = 'organic') => ({
   query,
@@ -33,6 +34,27 @@ const ranks = (query: string, days: Readonly<Record<number, number>>, more: obje
     rank,
     depth: null,
   }))
+}
+
+type Observation = ReturnType<typeof ranks>[number]
+
+/** What is drawn where the store has these observations. */
+function importedHistory(
+  history: Parameters<typeof drawn>[0],
+  all: readonly (Omit<Observation, 'rank' | 'depth'> & { rank: number | null; depth: number | null })[],
+) {
+  const bySeries = groupedBy(all, ({ series }) => series)
+  const series = [...bySeries].map(([id, [one, ...others]]) => ({
+    ...(one as Observation),
+    id,
+    first: (one as Observation).day,
+    last: (others.at(-1) ?? (one as Observation)).day,
+  }))
+  return drawn(history, series, (id, { from, until, start, step }) =>
+    (bySeries.get(id) ?? [])
+      .filter(({ day }) => day >= from && day <= until)
+      .map((one) => ({ ...one, point: Math.floor((one.day - start) / step) })),
+  )
 }
 
 test('each keyword and target has the ranks of its own market, and of what is nearest to a measured rank', () => {

@@ -16,21 +16,32 @@ import {
   importedSeries as series,
 } from './schema.ts'
 
-interface ImportedRank {
+/** A target of a query as a tool followed it, over the days on which it said something. */
+export interface ImportedSeries {
+  readonly id: number
   readonly query: string
   readonly gl: string | null
   readonly hl: string | null
   readonly location: string | null
   readonly device: string | null
   readonly engine: string | null
-  readonly series: number
   readonly target: string
   readonly ruler: RankRuler
+  /** Days since 1970-01-01 of its first and its last observation that is not unknown. */
+  readonly first: number
+  readonly last: number
+  /** The format of the file of the last one. */
+  readonly source: string
+}
+
+/** The last observation of a span of days. */
+interface ImportedPoint {
+  /** Which span, from 0 on. */
+  readonly point: number
   readonly day: number
   /** Null where it was looked for and not found. */
   readonly rank: number | null
   readonly depth: number | null
-  readonly source: string
 }
 
 const unknown = importedStates.indexOf('unknown')
@@ -84,6 +95,14 @@ export function importReads(db: Database) {
           WHERE a.${answers.queryId} = ? AND a.${answers.day} = ? ORDER BY n.key`,
       )
       .pluck(),
+  )
+  const points = once(() =>
+    db.prepare<[Readonly<Record<'id' | 'from' | 'until' | 'start' | 'step', number>>], ImportedPoint>(
+      // SQLite takes the other columns from the row that has the largest day.
+      raw`SELECT CAST((${observations.day} - @start) / @step AS INTEGER) AS point, max(${observations.day}) AS day, ${observations.rank}, ${observations.depth}
+        FROM ${observations} WHERE ${observations.seriesId} = @id AND ${observations.state} <> ${unknown}
+          AND ${observations.day} BETWEEN @from AND @until GROUP BY 1`,
+    ),
   )
   return {
     /** Whether an import is of this job. */
@@ -150,11 +169,8 @@ export function importReads(db: Database) {
       }))
     },
 
-    /**
-     * Imported ranks, and absences, of queries of these texts, whatever their case, that a job may draw, from before a day, each series in
-     * the order of its days.
-     */
-    importedRanks: (
+    /** The series of queries of these texts, whatever their case, that a job may draw, as far as they are known before a day. */
+    importedSeries: (
       job: string,
       { before, texts }: { readonly before: string; readonly texts: readonly string[] },
     ) => {
@@ -167,20 +183,32 @@ export function importReads(db: Database) {
       if (all.length === 0) return []
       const wanted = new Set(texts.map(textInLowerCase))
       const ids = all.flatMap(({ id, text }) => (wanted.has(textInLowerCase(text)) ? [id] : []))
+      const known = raw`FROM ${observations} o WHERE o.${observations.seriesId} = s.${series.id} AND o.${observations.state} <> ${unknown}
+        AND o.${observations.day} < ${Date.parse(before) / dayMs}`
       return db
-        .prepare<[string], ImportedRank>(
-          raw`SELECT q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, q.${queries.engine},
-              s.${series.id} AS series, s.${series.target}, s.${series.rankKind} AS ruler, o.${observations.day}, o.${observations.rank},
-              o.${observations.depth}, f.${files.format} AS source
+        .prepare<[string], ImportedSeries>(
+          raw`SELECT s.${series.id}, q.${queries.text} AS query, q.${queries.gl}, q.${queries.hl}, q.${queries.location}, q.${queries.device}, q.${queries.engine},
+              s.${series.target}, s.${series.rankKind} AS ruler, a.${observations.day} AS first, z.${observations.day} AS last, f.${files.format} AS source
             FROM json_each(?) t
               CROSS JOIN ${queries} q ON q.${queries.id} = t.value
               JOIN ${series} s ON s.${series.queryId} = q.${queries.id}
-              JOIN ${observations} o ON o.${observations.seriesId} = s.${series.id}
-              JOIN ${files} f ON f.${files.id} = o.${observations.fileId}
-            WHERE o.${observations.state} <> ${unknown} AND o.${observations.day} < ${Date.parse(before) / dayMs}
-            ORDER BY s.${series.id}, o.${observations.day}`,
+              JOIN ${observations} a ON a.${observations.seriesId} = s.${series.id} AND a.${observations.day} = (SELECT min(o.${observations.day}) ${known})
+              JOIN ${observations} z ON z.${observations.seriesId} = s.${series.id} AND z.${observations.day} = (SELECT max(o.${observations.day}) ${known})
+              JOIN ${files} f ON f.${files.id} = z.${observations.fileId}
+            ORDER BY s.${series.id}`,
         )
         .all(JSON.stringify(ids))
     },
+
+    /** The observations of a series between two days that are not unknown: of each span of so many days, counted from a day, the last one. */
+    importedPoints: (
+      id: number,
+      {
+        from,
+        until,
+        start,
+        step,
+      }: { readonly from: number; readonly until: number; readonly start: number; readonly step: number },
+    ): Iterable<ImportedPoint> => points().iterate({ id, from, until, start, step }),
   }
 }
