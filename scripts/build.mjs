@@ -358,7 +358,7 @@ function withoutHttp2() {
 }
 
 /**
- * The page of a report is in one language: it carries neither the words of the others, nor those of messages and portfolios. Nor does it
+ * The page of a report is in one language: it carries neither the words of the others, nor those of messages, portfolios and stories, which the report has told. Nor does it
  * carry what a module sets up that is asked for nothing, the rules by which links lead to one page, which the report has applied, or the
  * parts of definitions that only other reports show.
  */
@@ -384,6 +384,9 @@ function ofPage(language) {
             'export const documents = { email: {}, markdown: {}, portfolio: {}, unscripted: {}, workbook: {} }',
           loader: 'ts',
         }
+      })
+      onLoad({ filter: /[\\/]words[\\/][a-z]{2}[\\/]story\.ts$/ }, () => {
+        return { contents: 'export const story = {}', loader: 'ts' }
       })
       onLoad({ filter: /[\\/]report[\\/].*metrics(?:[\\/]\w+)?\.ts$/ }, async ({ path }) => {
         const text = await readFile(path, 'utf8')

@@ -6,10 +6,12 @@ import type { Language } from '../model/settings.ts'
 import { groupedBy } from '../model/text.ts'
 import { escaped } from '../output/markup.ts'
 import { reportPageContent } from '../report/build-data.ts'
-import type { PageContent, PageData } from '../report/data.ts'
+import type { PageContent, PageSerp } from '../report/data.ts'
 import { baselineOrder } from '../report/history/keyword-status.ts'
+import type { ComparisonDay } from '../report/history/movement.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
 import type { ReportFormat } from '../report/report.ts'
+import { toldStories } from '../report/story/told.ts'
 import { wordsOf } from '../report/words/words.ts'
 import { type PackedPage, packed, pageScriptId, unpackedSerp } from './packed.ts'
 
@@ -48,9 +50,7 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
   const content = packed(data)
-  // Loaded here: no other form of a report draws anything.
-  const { firstScreen } = await import('./page-window.ts')
-  const screen = await firstScreen(forFirstScreen(data, content), script)
+  const { told, screen } = await opening(data, content, script)
   yield `${documentStart({ language: presentation.language, title: titleOf(data), scripts: [head, script], style })}
 <script>${head}</script>
 </head>
@@ -58,7 +58,7 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
 <noscript><p>${say.unscripted.needsScript}</p></noscript>
 <div id="report">${screen}</div>
 <script id="page-data" type="text/plain">`
-  yield* deflated(jsonPieces(content))
+  yield* deflated(jsonPieces({ ...content, told }))
   yield `</script>
 <script id="${pageScriptId}" type="text/plain">`
   yield* deflated([script])
@@ -68,16 +68,30 @@ export async function* reportPage(data: PageContent, assets: ReportAssets): Asyn
 `
 }
 
-/** The first screen shows results of the last day and of the compared one alone. */
-function forFirstScreen(data: PageContent, { serps, results }: PackedPage): PageData {
-  const { days } = data.history
-  const order = baselineOrder(days, data.compare)
+/** What is told of the page, and what it shows first. */
+async function opening(data: PageContent, content: Omit<PackedPage, 'told'>, script: string) {
+  const serpsOf = (days: readonly string[], compare: ComparisonDay | null) =>
+    comparedSerps(content, days, compare)
+  const shown = { ...data, serps: serpsOf(data.history.days, data.compare) }
+  const told = toldStories(shown, serpsOf)
+  // Loaded here: no other form of a report draws anything.
+  const { firstScreen } = await import('./page-window.ts')
+  return { told, screen: await firstScreen({ ...shown, told, addresses: content.addresses }, script) }
+}
+
+/** The results that a comparison looks at: those of each keyword on the last day, and on the compared one. */
+function comparedSerps(
+  { serps, results }: Pick<PackedPage, 'serps' | 'results'>,
+  days: readonly string[],
+  compare: ComparisonDay | null,
+): readonly PageSerp[] {
+  const order = baselineOrder(days, compare)
   const kept = [...groupedBy(serps, ([keyword]) => keyword).values()].flatMap((own) => {
     const known = own.filter(([, , depth]) => depth !== 0)
     const before = order.find((one) => known.some(([, day]) => day === one))
     return known.filter(([, day]) => day === days.length - 1 || day === before)
   })
-  return { ...data, serps: kept.map((serp) => unpackedSerp(serp, results)) }
+  return kept.map((serp) => unpackedSerp(serp, results))
 }
 
 /** The title of the file: that of the report, and for whom it is. */

@@ -1,6 +1,7 @@
 import { pageAddress } from '../model/url.ts'
 import type { PageContent, PageData, PageSerp, SerpResult } from '../report/data.ts'
 import type { DayCell, RankHistory, RankSeries } from '../report/history/rank-history.ts'
+import type { Told } from '../report/story/told.ts'
 
 /** Class of the root element, while what stands in the file is not what its address asks for. */
 export const undrawn = 'undrawn'
@@ -11,8 +12,13 @@ export const pageScriptId = 'page-script'
 /** The element that holds the data; where no browser draws the page, with the data as they are. */
 export interface DataElement {
   readonly textContent: string
-  readonly drawn?: PageData
-  readonly addresses?: Addresses
+  readonly drawn?: WholePage
+}
+
+/** A report with what is told of it, and the addresses of its links. */
+export interface WholePage extends PageData {
+  readonly told: Told
+  readonly addresses: Addresses
 }
 
 /** Links that are written in another way than the address of their page, each with that. */
@@ -56,13 +62,12 @@ type PackedSeries = readonly [
  * The content of the HTML report as it stands in the file: series, results and links without names of fields, each result and host
  * once. The rest is as it is, for the file is compressed. Most results stay from day to day.
  */
-export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history' | 'runs'> {
+export interface PackedPage extends Omit<WholePage, 'serps' | 'links' | 'history' | 'runs'> {
   readonly history: Omit<RankHistory, 'series' | 'links'> & {
     readonly series: readonly PackedSeries[]
     readonly links: PackedLinks
   }
   readonly links: PackedLinks
-  readonly addresses: Addresses
   /** Left out where there are none: the file of a client does not mention them. */
   readonly runs?: PageData['runs']
   readonly results: readonly PackedResult[]
@@ -73,7 +78,8 @@ export interface PackedPage extends Omit<PageData, 'serps' | 'links' | 'history'
   readonly serps: readonly (readonly number[])[]
 }
 
-export function packed(page: PageContent): PackedPage {
+/** All but what is told, which is found by what is packed. */
+export function packed(page: PageContent): Omit<PackedPage, 'told'> {
   const { history, period, compare, requestedPeriod, presentation, measure, citations, runs } = page
   const packedHistory = {
     ...history,
@@ -105,7 +111,7 @@ export function packed(page: PageContent): PackedPage {
   }
 }
 
-export function unpacked({ addresses: _, results, ...stored }: PackedPage): PageData {
+export function unpacked({ results, ...stored }: PackedPage): WholePage {
   const { serps, history, links, runs = [], ...page } = stored
   return {
     ...page,

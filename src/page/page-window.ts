@@ -1,8 +1,7 @@
 import vm from 'node:vm'
 import { parseHTML } from 'linkedom'
 import { escaped } from '../output/markup.ts'
-import type { PageData } from '../report/data.ts'
-import { addressesOf, type DataElement } from './packed.ts'
+import type { DataElement, WholePage } from './packed.ts'
 
 /** A page that its own script has drawn, in a window without a screen. */
 export interface DrawnPage {
@@ -12,7 +11,7 @@ export interface DrawnPage {
 }
 
 /** Runs the page's own script in a world of its own. The data are never part of the script. */
-export async function drawnPage(data: PageData, script: string): Promise<DrawnPage> {
+export async function drawnPage(data: WholePage, script: string): Promise<DrawnPage> {
   const { globals, ...page } = pageWindow(data)
   await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
   return page
@@ -22,7 +21,7 @@ export async function drawnPage(data: PageData, script: string): Promise<DrawnPa
  * The HTML of what the page shows first, as its own script draws it: a browser can show it before that script runs, which then puts
  * the same in its place. Charts are not part of it, because they are as wide as the window.
  */
-export async function firstScreen(data: PageData, script: string): Promise<string> {
+export async function firstScreen(data: WholePage, script: string): Promise<string> {
   const { root } = await drawnPage(data, script)
   for (const unseen of root.querySelectorAll(notSeenFirst)) unseen.remove()
   return Array.from(root.querySelectorAll('#report > *'), (part) => serialised(part, screen)).join('')
@@ -36,12 +35,12 @@ interface PageWindow extends DrawnPage {
 }
 
 /** A window without a screen: elements have no size, nothing scrolls, and events come from `print` only. */
-function pageWindow(drawn: PageData): PageWindow {
+function pageWindow(drawn: WholePage): PageWindow {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
   Object.assign(HTMLElement.prototype, ofScreens)
   const elementById = document.getElementById.bind(document)
-  const element: DataElement = { textContent: '', drawn, addresses: addressesOf(drawn) }
+  const element: DataElement = { textContent: '', drawn }
   Object.defineProperty(document, 'getElementById', {
     value: (id: string) => (id === 'page-data' ? element : elementById(id)),
   })

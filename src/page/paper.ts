@@ -12,7 +12,9 @@ import { sanitizeLine } from '../output/terminal.ts'
 import { reportPageContent } from '../report/build-data.ts'
 import type { PageContent } from '../report/data.ts'
 import type { BrowserPlaces, Paper, PrintSettings, ReportFormat } from '../report/report.ts'
+import { toldOfWhole } from '../report/story/told.ts'
 import { type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
+import { addressesOf } from './packed.ts'
 import { drawnPage, paper as paperMedium, serialised } from './page-window.ts'
 
 /** The page on paper, printed by an installed browser. */
@@ -38,7 +40,11 @@ async function* printed(data: PageContent, { browsers, paper }: PrintSettings): 
  * nothing can be loaded.
  */
 export async function paperPage(data: PageContent, assets: PageAssets, paper: Paper): Promise<string> {
-  const { root, print } = await drawnPage({ ...data, serps: [...data.serps] }, assets.script)
+  const whole = { ...data, serps: [...data.serps] }
+  const { root, print } = await drawnPage(
+    { ...whole, told: { '': toldOfWhole(whole) }, addresses: addressesOf(whole) },
+    assets.script,
+  )
   print()
   // The style of the root holds what depends on data: the accent of the agency, the running head.
   return `<!doctype html>

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addressOf, noFilters, placeIn, type ReaderPlace } from '../../src/page/client/filters.ts'
+import { addressOf, placeIn, type ReaderPlace } from '../../src/page/client/filters.ts'
+import { noFilters } from '../../src/report/choice.ts'
 import { testTable } from '../support/test-table.ts'
 import {
   chooseTag,

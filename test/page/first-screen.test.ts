@@ -8,7 +8,7 @@ import { samplePage } from './sample-page.ts'
 let browser: BrowserContext
 
 const usual = samplePage({ keywords: 70, days: 40 })
-/** So many series that sentences are found after the figures. */
+/** So many series that what moved is found after the figures. */
 const large = samplePage({ keywords: 800, days: 12 })
 const first =
   '.page-header h1, .days, .controls, .shown, .outcome, .sentences, .main-chart:not([hidden]), .card'

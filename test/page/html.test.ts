@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { jsonPieces, reportPage } from '../../src/page/html.ts'
-import { inflated, unpacked } from '../../src/page/packed.ts'
+import { addressesOf, inflated, unpacked } from '../../src/page/packed.ts'
 import type { PageData, PageSerp } from '../../src/report/data.ts'
 import { serpPairs } from '../../src/report/metrics/serps.ts'
 import { firstDayPage, hostilePage } from './odd-pages.ts'
@@ -30,7 +30,10 @@ describe('the report as a page', () => {
     ['a first day', firstDayPage()],
   ])('%s carries its data whole', async (_, data) => {
     const json = await textIn(await html(data), 'page-data')
-    expect(unpacked(JSON.parse(json))).toEqual(JSON.parse(JSON.stringify(data)))
+    const { told, addresses, ...content } = unpacked(JSON.parse(json))
+    expect(content).toEqual(JSON.parse(JSON.stringify(data)))
+    expect(told['']?.sentences.length).toBeGreaterThan(0)
+    expect(addresses).toEqual(addressesOf(data))
   })
 
   test('has no element but its own, whatever titles and names say', async () => {

@@ -206,6 +206,11 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text(page, '.found')).toBe(`${fitting.length} of 70 keywords`)
     expect(await text(page, '.shown')).toContain('walnut')
     expect(await text(page, '.scope')).toContain('walnut')
+    expect(await texts(page, '.sentences li')).toEqual([
+      `${fitting.length} of 70 keywords`,
+      expect.stringContaining('told of the report as it opens, with 70 keywords.'),
+    ])
+    expect(await page.$$('#next')).toEqual([])
     expect(await text(page, '.card:nth-child(3) .value')).toContain(
       ` of ${fitting.filter(({ kind }) => kind === 'organic').length}`,
     )
@@ -231,6 +236,28 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text(page, '#keywords .lead')).toMatch(
       RegExp(`^Only ${counted} of \\d+: improved \\(web results, alpha\\)\\.`),
     )
+  })
+
+  test('a tag has sentences and steps of its own, which the file tells, and other choices lead back to the whole report', async () => {
+    const page = await usualPage()
+    const said = (): Promise<readonly (string | null)[]> => texts(page, '.sentences li, #next .step .name')
+    const whole = await said()
+    await chooseTag(page, 'desks')
+    const ofTag = await said()
+    expect(ofTag.length).toBeGreaterThan(3)
+    expect(ofTag).not.toEqual(whole)
+    await page.$eval('#next .step', (one) => (one as HTMLElement).click())
+    await page.waitForSelector('dialog[open]')
+    expect(await text(page, '#next .step .name')).toContain(await text(page, 'dialog h2 bdi'))
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(() => location.hash === '#tag=desks')
+    await page.evaluate(() => {
+      location.hash = '#tag=accessories&tag=desks'
+    })
+    await page.waitForFunction(() => document.querySelector('#next') === null)
+    await page.click('.sentences .next a')
+    expect(await page.evaluate(() => location.hash)).toBe('')
+    expect(await said()).toEqual(whole)
   })
 
   test('a movement redraws the table of keywords alone, and keeps its order', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addDays } from '../../src/model/time.ts'
-import { knownComparison, knownPeriod, periodOf, periodsIn, rangeOf } from '../../src/page/client/filters.ts'
+import { knownComparison, knownPeriod, periodOf, periodsIn, rangeOf } from '../../src/report/choice.ts'
 import { reportPeriod } from '../../src/report/history/period.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -1,25 +1,26 @@
 import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings.ts'
-import { offeredComparisons, type PageData } from '../../report/data.ts'
+import {
+  comparisonsIn,
+  countSet,
+  type FilterKey,
+  type Filters,
+  lastBefore,
+  localeOf,
+  noFilters,
+  periodOf,
+  periodsIn,
+  rangeOf,
+  rangeText,
+} from '../../report/choice.ts'
+import type { PageData } from '../../report/data.ts'
 import { partKey, partLabel, partsOf } from '../../report/history/filter-history.ts'
 import { type Days, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'
 import type { Keyword } from '../../report/history/rank-history.ts'
 import { hasTab, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
 import { daysInWords } from '../../report/words/words.ts'
 import { type Attributes, button, html } from './dom.ts'
-import {
-  countSet,
-  type FilterKey,
-  type Filters,
-  isComparable,
-  lastBefore,
-  noFilters,
-  periodOf,
-  periodsIn,
-  rangeOf,
-  rangeText,
-  setLabels,
-} from './filters.ts'
-import { localeOf, say, tagName } from './text.ts'
+import { setLabels } from './filters.ts'
+import { say, tagName } from './text.ts'
 import type { View } from './view.ts'
 
 /** Milliseconds; long enough that typing does not wait for drawing. */
@@ -219,7 +220,7 @@ function periodFields(data: PageData, choose: (change: Partial<Filters>) => void
       const before = lastBefore(days, shown)
       day.max = before
       setDay(day, isFreeDay ? filters.compare : (shown.compare?.day ?? before))
-      compare.replaceChildren(...optionsOf(comparisonsOf(data, filters)))
+      compare.replaceChildren(...optionsOf(comparisonOptions(data, filters)))
       setField(compare, filters.compare, isFreeDay ? free : filters.compare)
       reveal()
     },
@@ -241,21 +242,11 @@ function periodFields(data: PageData, choose: (change: Partial<Filters>) => void
   }
 }
 
-/** The comparisons that are offered for a period: those that have something to compare with, each day once. */
-function comparisonsOf(data: PageData, filters: Filters): readonly Option[] {
-  const { days } = data.history
-  const options: Option[] = [['', comparisonName(data.requestedPeriod.compare)]]
-  const known = new Set([periodOf(data, { ...filters, compare: '' })?.compare?.day])
-  for (const compare of new Set([...offeredComparisons, filters.compare])) {
-    if (compare === '' || isDay(compare)) continue
-    const found = periodOf(data, { ...filters, compare })
-    const isChosen = compare === filters.compare
-    if (found === null || (!isChosen && (known.has(found.compare?.day) || !isComparable(days, found))))
-      continue
-    known.add(found.compare?.day)
-    options.push([compare, comparisonName(compare)])
-  }
-  return [...options, [free, say.filters.freeDay]]
+/** A comparison with a day of the reader's own choice is the last one. */
+function comparisonOptions(data: PageData, filters: Filters): readonly Option[] {
+  const own = comparisonName(data.requestedPeriod.compare)
+  const offered = comparisonsIn(data, filters).map((one): Option => [one, comparisonName(one)])
+  return [['', own], ...offered, [free, say.filters.freeDay]]
 }
 
 function comparisonName(compare: string | null): string {

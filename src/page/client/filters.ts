@@ -1,50 +1,20 @@
-import { isComparison, isDay, isPeriod, rangeIn } from '../../model/settings.ts'
-import { addDays } from '../../model/time.ts'
-import { offeredPeriods, type PageData } from '../../report/data.ts'
+import { isDay } from '../../model/settings.ts'
+import {
+  type Filters,
+  hashOf,
+  knownComparison,
+  knownPeriod,
+  localeOf,
+  noFilters,
+  periodOf,
+} from '../../report/choice.ts'
+import type { PageData } from '../../report/data.ts'
 import { partKey, partLabel, partOf, partsOf } from '../../report/history/filter-history.ts'
-import { baselineOrder, type KeywordStatus } from '../../report/history/keyword-status.ts'
-import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
-import { type Days, type ReportPeriod, reportPeriod } from '../../report/history/period.ts'
+import { type MovementGroup, movementGroups } from '../../report/history/movement.ts'
 import type { Keyword } from '../../report/history/rank-history.ts'
 import { savedView, targetsOfView } from '../../report/presentation/presentation.ts'
 import { daysInWords } from '../../report/words/words.ts'
-import { localeOf, movementLabel, say, tagName } from './text.ts'
-
-/** No filters: an empty text selects everything. */
-export const noFilters = {
-  /** Place in the list of targets. */
-  target: 0,
-  /** Name of a saved view. */
-  view: '',
-  text: '',
-  /** Keywords with one of these tags; an empty tag stands for keywords without any. */
-  tags: [] as readonly string[],
-  operation: '',
-  locale: '',
-  /** Kind of results and engine that the figures are of; those of the headline by default. */
-  part: '',
-  movement: '',
-  /** A period such as `7d`, `month` or `2026-10-01..2026-10-31`; that of the report by default. */
-  period: '',
-  /** What is compared with, such as `1d`, `year` or a day; what the report is compared with by default. */
-  compare: '',
-}
-
-/** What the reader selected. */
-export type Filters = Readonly<typeof noFilters>
-
-/** Filters that are one text. */
-export type FilterKey = Exclude<keyof Filters, 'target' | 'tags'>
-
-export const filterKeys = Object.keys(noFilters).filter(
-  (key) => key !== 'target' && key !== 'tags',
-) as readonly FilterKey[]
-
-/** How many filters are set, apart from the target and the saved view. */
-export function countSet(filters: Filters): number {
-  const set = filterKeys.filter((key) => key !== 'view' && filters[key] !== '')
-  return set.length + (filters.tags.length > 0 ? 1 : 0)
-}
+import { movementLabel, say, tagName } from './text.ts'
 
 /** The filters in the part of an address behind `#`; values that do not exist are ignored. */
 export function filtersIn(hash: string, data: PageData): Filters {
@@ -82,16 +52,6 @@ export function withUsedDay(data: PageData, filters: Filters): Filters {
   return isUsed ? filters : { ...filters, compare: '' }
 }
 
-/** The filters as the part of an address behind `#`. */
-export function hashOf(filters: Filters, data: PageData): string {
-  const hash = new URLSearchParams()
-  const [first = 0] = targetsOfView(data.history, savedView(data, filters.view))
-  if (filters.target !== first) hash.set('target', data.history.targets[filters.target]?.label ?? '')
-  for (const key of filterKeys) if (filters[key] !== '') hash.set(key, filters[key])
-  for (const tag of filters.tags) hash.append('tag', tag)
-  return hash.toString()
-}
-
 /** Names and values of the filters, for prints, which show no fields. */
 export function filterLabels(
   filters: Filters,
@@ -116,85 +76,6 @@ export function filterLabels(
     [words.comparedWith, compare === '' || asked === null ? '' : say.longDay(asked.day)],
   ] as const
   return all.filter(([, value]) => value !== '')
-}
-
-/** What a page needs of a report to find its periods. */
-export type PeriodData = Pick<PageData, 'requestedPeriod' | 'period'> & {
-  readonly history: Pick<PageData['history'], 'days'>
-}
-
-/** The period that is chosen, over all days of the page; null for a page without days. */
-export function periodOf(
-  { history: { days }, requestedPeriod, period: own }: PeriodData,
-  { period, compare }: Pick<Filters, 'period' | 'compare'>,
-): ReportPeriod | null {
-  if (own === null || (period === '' && compare === '')) return own
-  // The days end with the report, so the month before their last one is not the one that was asked for.
-  const usual = requestedPeriod.period === 'last-month' ? rangeText(own) : requestedPeriod.period
-  const wanted = { period: period || usual, compare: compare || requestedPeriod.compare }
-  const found = reportPeriod(days, wanted)
-  return found?.compare === null ? reportPeriod(days, { ...wanted, compare: null }) : found
-}
-
-export function rangeText({ from, until }: Days): string {
-  return `${from}..${until}`
-}
-
-/** The days from one to another as a period: the earlier one first, within the history, with at least one day of it. */
-export function rangeOf(days: readonly string[], from: string, until: string): Days | null {
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return null
-  const [start, end] = from <= until ? [from, until] : [until, from]
-  const lastIn = days.findLast((day) => day <= end)
-  if (lastIn === undefined) return null
-  const earliest = start < lastIn ? start : lastIn
-  return { from: earliest < first ? first : earliest, until: end > last ? last : end }
-}
-
-/** A period of the address; an empty text for one that cannot be shown. */
-export function knownPeriod(text: string, days: readonly string[]): string {
-  if (!isPeriod(text)) return ''
-  const range = rangeIn(text)
-  if (range !== null) {
-    const found = rangeOf(days, range.from, range.until)
-    return found === null ? '' : rangeText(found)
-  }
-  const found = reportPeriod(days, { period: text, compare: null })
-  return found !== null && days.some((day) => day >= found.from && day <= found.until) ? text : ''
-}
-
-/** A comparison of the address; an empty text for a day that is not among the days of the page, and for what is none. */
-export function knownComparison(text: string, days: readonly string[]): string {
-  if (!isComparison(text)) return ''
-  return !isDay(text) || (text >= (days[0] ?? '') && text < (days.at(-1) ?? '')) ? text : ''
-}
-
-/** The periods that the history is long enough for, with a day before them to compare with. */
-export function periodsIn(days: readonly string[]): readonly string[] {
-  return offeredPeriods.filter((period) => {
-    const found = reportPeriod(days, { period, compare: null })
-    if (found === null || knownPeriod(period, days) === '') return false
-    return period === 'all' || (days[0] as string) < found.from
-  })
-}
-
-/** Whether something was checked on a day that is compared with, or near it. */
-export function isComparable(days: readonly string[], { until, compare }: ReportPeriod): boolean {
-  return (
-    baselineOrder(
-      days.filter((day) => day <= until),
-      compare,
-    ).length > 0
-  )
-}
-
-/** The last day that a period can be compared with: that before the last one of it on which something was checked. */
-export function lastBefore(days: readonly string[], { until }: Days): string {
-  return addDays(days.findLast((day) => day <= until) ?? until, -1)
-}
-
-export function isListed(name: string, status: KeywordStatus): boolean {
-  return groupOf(status.change) === name
 }
 
 /** What is chosen, in the words of a sentence: the target if it is not the usual one, and the values of filters, without the period. */

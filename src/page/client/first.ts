@@ -1,16 +1,18 @@
 import { placesOf } from '../../report/cells.ts'
-import { once } from '../../report/data.ts'
+import { type Filters, noFilters } from '../../report/choice.ts'
 import { partKey, partLabel, partOf } from '../../report/history/filter-history.ts'
+import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { StoryCard } from '../../report/story/cards.ts'
 import type { StoryMove } from '../../report/story/moves.ts'
-import { type Story, shownMoves, story } from '../../report/story/story.ts'
+import { figuresOf, shownMoves } from '../../report/story/story.ts'
+import { isolated, type ToldStory } from '../../report/story/told.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { ariaHidden, button, empty, html, note, rowList, section, srOnly } from './dom.ts'
-import { type Filters, type SectionId, setLabels } from './filters.ts'
+import { type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
 import { type FigureChoice, firstDrawn, mainChart, switchOf } from './main-chart.ts'
-import { changeMark, isolated, metricTooltip, rankMark, say, shortStatusChange, withTooltip } from './text.ts'
+import { changeMark, metricTooltip, rankMark, say, shortStatusChange, withTooltip } from './text.ts'
 import { dailyOf, hasCompared, type View } from './view.ts'
 
 /** What a sentence or a row can open. */
@@ -20,72 +22,79 @@ interface Opening {
   readonly choose: (change: Partial<Filters>, section?: SectionId) => void
   readonly goToSection: (section: SectionId) => void
   readonly chart: FigureChoice
+  readonly keywords: { readonly selected: number; readonly all: number }
 }
 
-/** With more series, of all targets, sentences and lists are found after the page is on the screen. */
+/** With more series, of all targets, what moved is found after the page is on the screen. */
 const manySeries = 2_000
-
-/** What is shown of many keywords until the sentences are found: what the file has of them, if that is of the same keywords. */
-export function standInIn(root: Element | null): Element {
-  return root?.querySelector('.sentences') ?? html('div')
-}
 
 /**
  * The first screen: what happened in three sentences beside the main chart, four figures, what moved, and what to do next.
  *
  * @param all the view with the keywords of every kind
  * @param view those that are counted
- * @param standIn null to find the sentences at once
+ * @param told the sentences and steps that the file has of what is selected; undefined for a choice that it has none of
  */
-export function firstBlocks(all: View, view: View, opening: Opening, standIn: Element | null) {
+export function firstBlocks(all: View, view: View, told: ToldStory | undefined, opening: Opening) {
   const head = { id: 'overview', title: say.header.overview }
   if (view.statuses.length === 0) return { elements: [section(head, empty(say.ranks.noMatch))], steps: [] }
   const { history, filters } = view
   const chart = mainChart(view, dailyOf(view, filters.target, firstDrawn(view)), opening.chart)
-  const told = once(() => storyOf(all, view))
-  const isLater = standIn !== null && history.series.length > manySeries
-  // Of one target alone, which takes less time.
-  const figures = (isLater ? storyOf(all, view, true) : told()).cards
-  const sentences = isLater ? standIn : html('div')
+  // Of the first part, or of the part that the reader chose.
+  const seen = filters.part === '' ? all : view
+  // Figures are of one target alone, which takes less time.
+  const cards = figuresIn(seen, seen.statuses).cards()
   const pair = html('div', 'pair')
-  const steps = [
-    () => sentences.replaceWith(sentenceList(view, told(), opening)),
-    () => history.days.length > 1 && pair.append(moved(view, told(), opening.open)),
-    () => all.target.own && pair.append(next(told(), opening.open)),
-  ]
-  const cards = html('div', 'cards', ...figures.map((one) => cardOf(one, view)))
-  const element = section(head, html('div', 'first', sentences, chart.element), cards)
+  const addMoved = (): void =>
+    pair.prepend(moved(view, figuresIn(seen, seen.allTargets()).moves(), opening.open))
+  if (told !== undefined && all.target.own) pair.append(next(told, view, opening.open))
+  const steps = history.days.length > 1 ? [addMoved] : []
+  const isLater = history.series.length > manySeries
   if (!isLater) for (const step of steps) step()
+  const element = section(
+    head,
+    html('div', 'first', sentenceList(view, told, opening), chart.element),
+    html('div', 'cards', ...cards.map((one) => cardOf(one, view))),
+  )
   return { elements: [element, pair], steps: [...(isLater ? steps : []), ...chart.steps] }
 }
 
-/** The story of the first part, or of the part that the reader chose. */
-function storyOf(all: View, counted: View, isOfTarget = false): Story {
-  const view = counted.filters.part === '' ? all : counted
-  const statuses = isOfTarget ? view.statuses : view.allTargets()
-  return story(view.data, { target: view.filters.target, say, mark: isolated, statuses })
+function figuresIn({ data, filters }: View, statuses: readonly KeywordStatus[]) {
+  return figuresOf(data, { target: filters.target, say, mark: isolated, statuses })
 }
 
 /** What happened; each sentence opens what it speaks of. What is filtered is named before the first one. */
 function sentenceList(
   view: View,
-  { sentences, limits, steps: [first] }: Story,
-  { open, choose, goToSection }: Opening,
+  told: ToldStory | undefined,
+  { open, choose, goToSection, keywords: { selected, all } }: Opening,
 ): HTMLElement {
   const scope = [...setLabels(view.filters, view.data), ...partOfView(view)]
+  const named = scope.length > 0 && html('p', 'scope', html('bdi', '', scope.join(' · ')))
+  if (told === undefined) {
+    const back = sectionLink('overview', say.overview.toWhole, () => choose(noFilters))
+    const lines = [say.header.selected(selected, all), say.overview.untold(all)]
+    const items = lines.map((one) => html('li', '', html('span', '', one)))
+    return html('div', 'sentences', named, html('ul', '', ...items), html('p', 'next', back))
+  }
+  const {
+    sentences,
+    limits,
+    steps: [first],
+  } = told
   const toNext = (what: string): HTMLElement =>
-    sectionLink('next', `${say.story.blocks.next}: ${what}`, () => goToSection('next'))
+    sectionLink('next', `${say.overview.blocks.next}: ${what}`, () => goToSection('next'))
   const items = sentences.map((one) => html('li', '', opener(one)))
   return html(
     'div',
     'sentences',
-    scope.length > 0 && html('p', 'scope', html('bdi', '', scope.join(' · '))),
+    named,
     html('ul', { 'aria-label': say.overview.inShort }, ...items),
     view.target.own && first && html('p', 'next', toNext(first.what)),
     limits.length > 0 && note(limits.join(' ')),
   )
 
-  function opener({ text, opens }: Story['sentences'][number]): HTMLElement {
+  function opener({ text, opens }: ToldStory['sentences'][number]): HTMLElement {
     if (opens.to === 'tag') return button('', () => choose({ tags: [opens.tag] }), {}, text)
     const status =
       opens.to === 'keyword' && view.statuses.find(({ series }) => series.keyword === opens.keyword)
@@ -134,7 +143,7 @@ function cardOf({ metric, label, value, change, about, trend }: StoryCard, { dat
 /**
  * What moved, the most clicks first: one list with a switch that says how many keywords moved in each way.
  */
-function moved(view: View, { moves }: Story, open: OpenKeyword): HTMLElement {
+function moved(view: View, moves: readonly StoryMove[], open: OpenKeyword): HTMLElement {
   const words = say.blocks
   const { history } = view
   const lists = {
@@ -154,7 +163,7 @@ function moved(view: View, { moves }: Story, open: OpenKeyword): HTMLElement {
     .filter(([, list]) => list.length > 0)
     .map(([name, list]) => [name, `${words.moves[name as Way]} ${say.number(list.length)}`] as const)
   const counts = options.slice(1).map(([, text]) => text)
-  const title = say.story.blocks.moved
+  const title = say.overview.blocks.moved
   return section(
     { id: 'moved', title },
     switchOf(title, 'moves', options, 'all', (name) => show(lists[name as Way])),
@@ -197,17 +206,18 @@ function clicksMark(clicks: number | null): HTMLElement {
 }
 
 /** What to do next, the most clicks at stake first. A whole row opens the keyword that it is about. */
-function next({ steps, nothing }: Story, open: OpenKeyword): HTMLElement {
+function next({ steps, nothing }: ToldStory, { statuses }: View, open: OpenKeyword): HTMLElement {
   return section(
-    { id: 'next', title: say.story.blocks.next },
+    { id: 'next', title: say.overview.blocks.next },
     steps.length === 0 ? empty(nothing) : rowList('rows', steps.map(row)),
   )
 
-  function row({ statuses, what, reason, stake }: Story['steps'][number]): HTMLButtonElement {
-    const [first] = statuses
+  function row({ keywords, what, reason, stake }: ToldStory['steps'][number]): HTMLButtonElement {
+    const about = keywords.flatMap((place) => statuses.find(({ series }) => series.keyword === place) ?? [])
+    const [first] = about
     return button(
       'step',
-      () => first !== undefined && open(first, statuses),
+      () => first !== undefined && open(first, about),
       { 'aria-haspopup': 'dialog' },
       html('span', 'name', what),
       stake && html('span', 'stake', stake),

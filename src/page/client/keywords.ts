@@ -1,4 +1,5 @@
 import { paramsApart, pathOf } from '../../report/cells.ts'
+import { type Filters, localeOf } from '../../report/choice.ts'
 import type { PageData } from '../../report/data.ts'
 import { type KeywordStatus, valueOn } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, movementGroups } from '../../report/history/movement.ts'
@@ -12,19 +13,9 @@ import { isSwing } from '../../report/story/facts.ts'
 import { type Scorecard, type SegmentBy, scorecards } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { type Child, html, noValue, twoLines } from './dom.ts'
-import type { Filters } from './filters.ts'
 import { firstDrawn, firstKnown, switchOf } from './main-chart.ts'
 import { type GridColumn, grid, type PaperChoice, type SortOrder } from './table/grid.ts'
-import {
-  deltaMark,
-  localeOf,
-  metricText,
-  movementLabel,
-  rankMark,
-  say,
-  shortStatusChange,
-  tagName,
-} from './text.ts'
+import { deltaMark, metricText, movementLabel, rankMark, say, shortStatusChange, tagName } from './text.ts'
 import { countedView, dailyOf, hasCompared, ofFirstPart, type View } from './view.ts'
 
 export type OpenKeyword = (status: KeywordStatus, all: readonly KeywordStatus[]) => void

@@ -1,14 +1,16 @@
+import { type Filters, hashOf } from '../../report/choice.ts'
 import type { PageData } from '../../report/data.ts'
 import { type Part, partLabel } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { MovementGroup } from '../../report/history/movement.ts'
 import { curveName } from '../../report/metrics/figure.ts'
-import { type DataElement, inflated, type PackedPage, undrawn, unpacked } from '../packed.ts'
+import type { Told } from '../../report/story/told.ts'
+import { type DataElement, inflated, type PackedPage, undrawn, unpacked, type WholePage } from '../packed.ts'
 import { knowAddresses } from './addresses.ts'
 import { controls } from './controls.ts'
 import { drawInSteps, empty, html, section } from './dom.ts'
-import { type Filters, hashOf, navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
-import { firstBlocks, standInIn } from './first.ts'
+import { navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
+import { firstBlocks } from './first.ts'
 import { comment, comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { keywordTable } from './keywords.ts'
@@ -21,14 +23,15 @@ const root = document.getElementById('report')
 if (root !== null) await begin(root)
 
 async function begin(root: HTMLElement): Promise<void> {
-  const data = await pageData()
+  const { told, addresses, ...data } = await pageData()
+  knowAddresses(addresses)
   speak(data.presentation.language)
   document.documentElement.classList.remove(undrawn)
-  draw(data, root)
+  draw(data, told, root)
 }
 
 /** Draws the page, and draws it again whenever a filter changes. */
-function draw(data: PageData, root: HTMLElement): void {
+function draw(data: PageData, told: Told, root: HTMLElement): void {
   const { go, place } = navigation(data, restore)
   let { filters } = place()
   let view = viewOf(data, filters)
@@ -42,8 +45,6 @@ function draw(data: PageData, root: HTMLElement): void {
   const { presentation } = data
   const later = drawInSteps()
   const main = html('main', { id: 'content' })
-  const isWritten = root.childElementCount > 0
-  let standIn = isWritten ? standInIn(hashOf(filters, data) === '' ? root : null) : null
   root.replaceChildren(
     sectionLink('overview', say.header.skipToFigures, () => goTo('overview'), 'skip'),
     data.history.targets.length === 0
@@ -146,14 +147,15 @@ function draw(data: PageData, root: HTMLElement): void {
       order = next
     }
     const table = keywordTable(seen, { open, choose, order, onOrder })
-    const opening = { open, choose, goToSection, chart: { figure, onFigure } }
-    const first = firstBlocks(seen, counted, opening, standIn)
-    standIn = standInIn(null)
+    const keywords = { selected: seen.statuses.length, all: tracked[seen.filters.target] ?? 0 }
+    const opening = { open, choose, goToSection, chart: { figure, onFigure }, keywords }
+    const story = told[hashOf({ ...seen.filters, movement: '' }, data)]
+    const first = firstBlocks(seen, counted, story, opening)
     const room = html('div')
     const sites = rivals(counted, room, () => figure)
     const listing = new Text()
     const lead = html('span', '', listing, ' ', withTooltip(say.keywords.signs, signs()))
-    const head = { id: 'keywords', title: say.story.blocks.keywords, lead }
+    const head = { id: 'keywords', title: say.overview.blocks.keywords, lead }
     main.replaceChildren(...first.elements, room, section(head, table.element), foot)
     showMovement = () => {
       listing.data = leadOf(view)
@@ -226,13 +228,7 @@ function leadOf(view: View): string {
 }
 
 /** Reads the data in the page: JSON that is deflated and written in base64. */
-async function pageData(): Promise<PageData> {
-  const { textContent, drawn, addresses = [] } = document.getElementById('page-data') as DataElement
-  if (drawn !== undefined) {
-    knowAddresses(addresses)
-    return drawn
-  }
-  const packed = JSON.parse(await inflated(textContent)) as PackedPage
-  knowAddresses(packed.addresses)
-  return unpacked(packed)
+async function pageData(): Promise<WholePage> {
+  const { textContent, drawn } = document.getElementById('page-data') as DataElement
+  return drawn ?? unpacked(JSON.parse(await inflated(textContent)) as PackedPage)
 }

@@ -60,7 +60,7 @@ export function rivals(view: View, place: HTMLElement, figure: () => string) {
               const others = gaining(view)
               // The figures of a site alone are those of the cards.
               if (sites.length < 2 && others === null) return
-              const head = { id: 'competitors', title: say.story.blocks.rivals }
+              const head = { id: 'competitors', title: say.overview.blocks.rivals }
               place.replaceWith(section(head, html('div', 'pair', body, others)))
             },
           ],

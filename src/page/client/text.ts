@@ -1,5 +1,6 @@
 import type { Audience, Language } from '../../model/settings.ts'
-import { capitalised, localeText, paramTexts, valueRank } from '../../report/cells.ts'
+import { capitalised, paramTexts, valueRank } from '../../report/cells.ts'
+import { localeOf } from '../../report/choice.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'
 import type { DayValue, Keyword } from '../../report/history/rank-history.ts'
@@ -141,15 +142,6 @@ export function rankMark(value: DayValue): HTMLElement {
 /** The name of a tag; an empty tag stands for having none. */
 export function tagName(tag: string): string {
   return tag === '' ? say.scorecards.noTag : tag
-}
-
-/** Keeps the direction of a name from turning the sentence around it. */
-export function isolated(name: string): string {
-  return `\u2068${name}\u2069`
-}
-
-export function localeOf({ params }: Keyword): string {
-  return localeText(params, ' · ')
 }
 
 /** The operation and the params of a query. A client knows the country and the language, but not the names of the params. */

@@ -1,16 +1,14 @@
 import type { Target } from '../../model/job.ts'
+import { type Filters, isListed, selectedOf } from '../../report/choice.ts'
 import { type DailyFigures, daily } from '../../report/daily.ts'
-import { filterPage, keepKeywords, once, type PageData } from '../../report/data.ts'
+import { keepKeywords, once, type PageData } from '../../report/data.ts'
 import { type Part, partKey, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../report/history/keyword-status.ts'
 import type { ComparisonDay } from '../../report/history/movement.ts'
 import type { ReportPeriod } from '../../report/history/period.ts'
-import type { Keyword, RankHistory } from '../../report/history/rank-history.ts'
-import { isInView, savedView, targetsOfView } from '../../report/presentation/presentation.ts'
+import type { RankHistory } from '../../report/history/rank-history.ts'
 import { alikeOf, spanOf } from '../../report/story/facts.ts'
 import type { ComparedSpan } from '../../report/words/formats.ts'
-import { type Filters, isListed, periodOf } from './filters.ts'
-import { localeOf } from './text.ts'
 
 /** The part of the data that the filters select. */
 export interface View {
@@ -41,16 +39,8 @@ export interface View {
 }
 
 export function viewOf(data: PageData, filters: Filters): View {
-  const { text, tags, operation, movement } = filters
-  const period = periodOf(data, filters)
-  const places = targetsOfView(data.history, savedView(data, filters.view))
-  const targets = places.map((place) => data.history.targets[place]?.label ?? '')
-  const operations = operation === '' ? [] : [operation]
-  const filtered = filterPage(data, { text, tags, operations, until: period?.until ?? '', targets })
-  const compare = period === null ? data.compare : period.compare
-  const isFit = data.history.keywords.map(fits(data, filters))
-  const selected = keepKeywords(filtered, (keyword) => isFit[keyword] === true)
-  const { history } = selected
+  const selected = selectedOf(data, filters)
+  const { history, period, compare } = selected
   const { days } = history
   const start = period === null ? 0 : days.findIndex((day) => day >= period.from)
   const own = { ...history, series: history.series.filter(({ target }) => target === filters.target) }
@@ -69,17 +59,10 @@ export function viewOf(data: PageData, filters: Filters): View {
     compare,
     span: spanOf(statuses, days),
     statuses,
-    listed: listedOf(statuses, movement, inOrder),
+    listed: listedOf(statuses, filters.movement, inOrder),
     allTargets: once(() => keywordStatuses(history, compare)),
     parts: inOrder,
   }
-}
-
-/** Whether a keyword is of the chosen locale, and of the saved view. */
-function fits(data: PageData, { view, locale }: Filters): (keyword: Keyword, place: number) => boolean {
-  const chosen = savedView(data, view)
-  return (keyword, place) =>
-    (locale === '' || localeOf(keyword) === locale) && isInView(keyword, place, chosen)
 }
 
 /** The view with another chosen movement; nothing else in it depends on the movement. */

@@ -291,7 +291,8 @@ export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
     stake: say.figure(ranks.stake, 'clicks a month'),
     clicks: figure(ranks.clicks, 'clicks a month'),
     visibility: figure(ranks.visibility, 'share'),
-    topTen: checked === 0 ? none : figure(topTen, 'keywords', (value) => say.story.ofChecked(value, checked)),
+    topTen:
+      checked === 0 ? none : figure(topTen, 'keywords', (value) => say.overview.ofChecked(value, checked)),
   }
 }
 

@@ -454,12 +454,12 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
     ...limits.flatMap((line) => wrap(line, width)),
     ...block(
       shown.some(({ clicks }) => clicks !== null)
-        ? `${say.story.blocks.moved}, by clicks a month`
-        : say.story.blocks.moved,
+        ? `${say.overview.blocks.moved}, by clicks a month`
+        : say.overview.blocks.moved,
       moved,
     ),
     ...block(
-      say.story.blocks.next,
+      say.overview.blocks.next,
       steps.length === 0 ? wrap(nothing, width) : todo.flatMap((line) => wrap(line, width)),
     ),
   ]

@@ -97,7 +97,7 @@ function firstSheet(
   say: Words,
 ): Sheet {
   const { title, client } = presentation
-  const { blocks } = say.story
+  const { blocks } = say.overview
   const { columns } = say.markdown
   const heading = (value: string): SheetCell => ({ value, style: 'heading' })
   const headings = (...values: readonly string[]): readonly SheetCell[] =>

@@ -38,7 +38,7 @@ export function cards(
   const counted = facts.of === null ? countedSum(facts.own, facts.history.countedClicks) : null
   if (first === undefined || counted === null) return first === undefined ? [] : [first, ...others]
   const { clicks, days } = counted
-  const told = facts.say.story.countedIn(clicks, daysBetween(days.from, days.until) + 1)
+  const told = facts.say.overview.countedIn(clicks, daysBetween(days.from, days.until) + 1)
   return [{ ...first, about: [told, first.about].filter((one) => one !== '').join(', ') }, ...others]
 }
 
@@ -71,13 +71,13 @@ function card(facts: StoryFacts, metric: StoryMetric): StoryCard {
   const text =
     metric === 'clicks' || isShare || value === null
       ? say.figure(value, isShare ? 'share' : 'clicks a month')
-      : say.story.ofChecked(value, observed)
+      : say.overview.ofChecked(value, observed)
   const withVolume = own.filter(({ keyword }) => keyword.volume !== null).length
   const isByVolume = metric === 'clicks' || metric === 'share_of_voice'
   const trend = trendOfMetric(facts, metric, own)
   return {
     metric,
-    label: say.story.labels[metric],
+    label: say.overview.labels[metric],
     value: text,
     change:
       delta === null || span === null
@@ -126,5 +126,5 @@ function citedCard(facts: StoryFacts, citations: readonly Citation[]): StoryCard
     .slice(0, mostCited)
     .map(([target, answers]) => ({ name: facts.named(facts.history.targets[target]?.label ?? ''), answers }))
   const { about, ...figure } = card(facts, 'cited')
-  return { ...figure, about: others.length === 0 ? about : facts.say.story.alsoCited(others) }
+  return { ...figure, about: others.length === 0 ? about : facts.say.overview.alsoCited(others) }
 }

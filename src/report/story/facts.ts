@@ -99,6 +99,8 @@ export function factsOf(
     of: subject === undefined || subject.own ? null : named(subject.label),
     sites: data.sites,
     told,
+    /** The competitors of each keyword. */
+    rivals: once(() => rivalsByKeyword(rivalsOf({ statuses, history, place: target, target: subject }))),
     /** The first results of keywords on the last day, with those of the compared one. */
     pages: once(
       () => new Map(serpPairs(history, data.serps, compare).map((pair) => [pair.keyword, pair] as const)),
@@ -109,7 +111,7 @@ export function factsOf(
       hasClicks(keyword.kind) ? weightOf(keyword) * rateOf(measure.curve, rank) : 0,
     nameOf: (keyword: Keyword): string => {
       const where = whereOf(keyword)
-      return `${say.story.quoted(named(keyword.query))}${where === '' ? '' : ` (${where})`}`
+      return `${say.overview.quoted(named(keyword.query))}${where === '' ? '' : ` (${where})`}`
     },
     /** What tells it from others with the same query, such as its country; empty where nothing has to. */
     whereOf,
@@ -117,13 +119,13 @@ export function factsOf(
     rankText: ({ state, rank, absentDepth }: DayValue): string =>
       kind === 'reference' && state !== 'unknown'
         ? rank === null
-          ? say.story.notCitedYet
-          : say.story.cited
+          ? say.overview.notCitedYet
+          : say.overview.cited
         : rank !== null
           ? say.number(rank)
           : state === 'unknown'
             ? say.ranks.notKnown
-            : say.story.notFound(absentDepth || null),
+            : say.overview.notFound(absentDepth || null),
   }
 }
 
@@ -334,12 +336,31 @@ export function checkedOf(statuses: readonly KeywordStatus[]) {
   return { observed: observed.length, ranked: observed.filter(({ current }) => current.rank !== null).length }
 }
 
+/** One target among the others. */
+interface TargetAmongOthers {
+  readonly statuses: ReadonlyMap<number, readonly KeywordStatus[]>
+  readonly history: RankHistory
+  readonly place: number
+  readonly target: Target | undefined
+}
+
 /** Competitors; seen from a competitor, all other targets. */
-export function rivalsOf({ statuses, history, place, target }: StoryFacts) {
+export function rivalsOf({ statuses, history, place, target }: TargetAmongOthers) {
   return [...statuses].flatMap(([other, those]) => {
     const rival = history.targets[other] as Target
     return other === place || (target?.own === true && rival.own)
       ? []
       : [{ place: other, label: rival.label, statuses: those }]
   })
+}
+
+function rivalsByKeyword(rivals: ReturnType<typeof rivalsOf>) {
+  const byKeyword = new Map<number, { readonly label: string; readonly status: KeywordStatus }[]>()
+  for (const { label, statuses } of rivals)
+    for (const status of statuses) {
+      const those = byKeyword.get(status.series.keyword) ?? []
+      byKeyword.set(status.series.keyword, those)
+      those.push({ label, status })
+    }
+  return byKeyword
 }

@@ -4,14 +4,7 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import { rateOf } from '../metrics/figure.ts'
 import { firstResults } from '../metrics/serps.ts'
 import { outcome } from '../metrics/shares.ts'
-import {
-  leastKeywords,
-  measure,
-  rivalsOf,
-  type StoryFacts,
-  type StorySentence,
-  trendOfMetric,
-} from './facts.ts'
+import { leastKeywords, measure, type StoryFacts, type StorySentence, trendOfMetric } from './facts.ts'
 import { leadMetricOf } from './lead.ts'
 
 /** Of the clicks of the job; less is no news and no work. */
@@ -58,7 +51,9 @@ export function moves(facts: StoryFacts) {
 /** The compared day of a keyword that was not checked on the one of most; null for others. */
 function sinceText({ span, history, say }: StoryFacts, { baseline }: KeywordStatus): string | null {
   const day = baseline === null ? undefined : history.days[baseline.day]
-  return span === null || day === undefined || day === span.day ? null : say.story.sinceDay(day, span.until)
+  return span === null || day === undefined || day === span.day
+    ? null
+    : say.overview.sinceDay(day, span.until)
 }
 
 /** A worth in clicks a month; null without a volume, and where nothing says what is clicked. */
@@ -75,21 +70,9 @@ function byRanks(a: KeywordStatus, b: KeywordStatus): number {
   return best(a) - best(b) || way(b) - way(a) || a.series.keyword - b.series.keyword
 }
 
-/** The competitors of each keyword. */
-export function byKeywordOf(facts: StoryFacts) {
-  const byKeyword = new Map<number, { readonly label: string; readonly status: KeywordStatus }[]>()
-  for (const { label, statuses } of rivalsOf(facts))
-    for (const status of statuses) {
-      const those = byKeyword.get(status.series.keyword) ?? []
-      byKeyword.set(status.series.keyword, those)
-      those.push({ label, status })
-    }
-  return byKeyword
-}
-
 /** Competitors that changed sides with the target for a keyword, the best one of them. */
 function passed(facts: StoryFacts) {
-  const byKeyword = byKeywordOf(facts)
+  const byKeyword = facts.rivals()
   return (mine: KeywordStatus): string | null => {
     const { say, named } = facts
     const best = (byKeyword.get(mine.series.keyword) ?? [])
@@ -98,7 +81,7 @@ function passed(facts: StoryFacts) {
         return side === null ? [] : [{ label, side, rank: status.current.rank ?? 1e9 }]
       })
       .toSorted((a, b) => a.rank - b.rank)[0]
-    return best === undefined ? null : say.story.passed[best.side](named(best.label))
+    return best === undefined ? null : say.overview.passed[best.side](named(best.label))
   }
 }
 
@@ -117,7 +100,7 @@ export function sideOf(mine: KeywordStatus, theirs: KeywordStatus): 'ahead' | 'b
  */
 export function overtaker(facts: StoryFacts) {
   const { sites, measure: options, pages, rankText, say, named } = facts
-  const rivals = byKeywordOf(facts)
+  const rivals = facts.rivals()
   const rateAt = (rank: number | null): number => rateOf(options.curve, rank)
   return (mine: KeywordStatus) => {
     if (!isKnownOnBothDays(mine)) return null
@@ -218,7 +201,7 @@ function movedText(facts: StoryFacts, markets: readonly StoryMove[]): string | n
   }))
   const clicks = markets.map((one) => one.clicks)
   return say.story.moved(
-    say.story.quoted(named(first.status.keyword.query)),
+    say.overview.quoted(named(first.status.keyword.query)),
     shown,
     markets.length - shown.length,
     clicks.includes(null) ? null : clicks.reduce((sum: number, one) => sum + (one ?? 0), 0),

@@ -5,7 +5,7 @@ import { filterHistory, hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { landingPages, rankingLink, urlSwaps } from '../metrics/pages.ts'
 import { checkedOf, type StoryFacts } from './facts.ts'
-import { byKeywordOf, clicksOf, joinedMoves, leastWorth, overtaker, sideOf } from './moves.ts'
+import { clicksOf, joinedMoves, leastWorth, overtaker, sideOf } from './moves.ts'
 
 /** As many rows have something to do. */
 const most = 5
@@ -147,7 +147,7 @@ function nameOfRow({ nameOf, say, named }: StoryFacts, all: readonly StepDraft[]
   const [first, ...others] = all
   if (first === undefined) return ''
   const { keyword } = first.status
-  return others.length === 0 ? nameOf(keyword) : say.story.quoted(named(keyword.query))
+  return others.length === 0 ? nameOf(keyword) : say.overview.quoted(named(keyword.query))
 }
 
 /** Fell: from, to, and who passed. All markets of a keyword count together, as they do in the greatest loss. */
@@ -253,7 +253,7 @@ function competing(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRu
 
 /** A competitor comes near to a good rank. */
 function closing(facts: StoryFacts): StepRule {
-  const byKeyword = byKeywordOf(facts)
+  const byKeyword = facts.rivals()
   return (mine) => {
     const { rank } = mine.current
     if (rank === null || rank > defended.to) return null

@@ -9,6 +9,7 @@ import {
   leastKeywords,
   partsOfData,
   type StoryData,
+  type StoryFacts,
   type StorySentence,
 } from './facts.ts'
 import {
@@ -60,34 +61,12 @@ const most = 3
 export const shownMoves = 10
 
 /** What happened to a target, why, against whom, and what to do next. */
-export function story(
-  data: StoryData,
-  { target = firstOwn(data), say, mark = (name) => name, statuses, told }: StoryOptions,
-): Story {
-  const parts = partsOfData(data)
-  const [part] = parts
-  const answers = parts.find(({ kind }) => kind === 'reference')
-  const of = (one: typeof part) => {
-    const own = one === undefined ? undefined : keywordsIn(data, one)
-    return factsOf(data, {
-      target,
-      say,
-      mark,
-      part: one,
-      told,
-      statuses: statuses?.filter(({ series }) => own?.has(series.keyword)),
-    })
-  }
-  const facts = once(() => of(part))
-  const beside = once(() => ({
-    answers: answers === undefined || answers === part ? undefined : of(answers),
-  }))
-  const all = once(() => moves(facts()))
-  const sentences = once(() => afterCounted(facts(), sentencesOf(facts(), all)))
+export function story(data: StoryData, options: StoryOptions): Story {
+  const { facts, answers, cards, moves } = figuresOf(data, options)
+  const sentences = once(() => afterCounted(facts(), sentencesOf(facts(), moves)))
   const found = {
     limits: once(() => limits(facts())),
-    cards: once(() => cards(facts(), beside().answers, data.citations)),
-    steps: once(() => steps(facts(), beside().answers, data.citations)),
+    steps: once(() => steps(facts(), answers(), data.citations)),
   }
   return {
     get headline() {
@@ -100,10 +79,10 @@ export function story(
       return found.limits()
     },
     get cards() {
-      return found.cards()
+      return cards()
     },
     get moves() {
-      return all()
+      return moves()
     },
     get steps() {
       return found.steps()
@@ -111,6 +90,36 @@ export function story(
     get nothing() {
       return nothingToDo(facts())
     },
+  }
+}
+
+/** The figures of a story and what moved, without a sentence: a page finds them itself for whatever its reader selects. */
+export function figuresOf(
+  data: StoryData,
+  { target = firstOwn(data), say, mark = (name) => name, statuses, told }: StoryOptions,
+) {
+  const parts = partsOfData(data)
+  const [part] = parts
+  const beside = parts.find(({ kind }) => kind === 'reference')
+  const of = (one: typeof part) => {
+    const own = one === undefined ? undefined : keywordsIn(data, one)
+    return factsOf(data, {
+      target,
+      say,
+      mark,
+      part: one,
+      told,
+      statuses: statuses?.filter(({ series }) => own?.has(series.keyword)),
+    })
+  }
+  const facts = once(() => of(part))
+  const ofAnswers = once(() => ({ facts: beside === undefined || beside === part ? undefined : of(beside) }))
+  const answers = (): StoryFacts | undefined => ofAnswers().facts
+  return {
+    facts,
+    answers,
+    cards: once(() => cards(facts(), answers(), data.citations)),
+    moves: once(() => moves(facts())),
   }
 }
 
@@ -146,10 +155,7 @@ function keywordsIn(
 }
 
 /** What is at stake, why it changed, against whom; then what stands, where there is less to say. */
-function sentencesOf(
-  facts: ReturnType<typeof factsOf>,
-  moved: () => readonly StoryMove[],
-): readonly StorySentence[] {
+function sentencesOf(facts: StoryFacts, moved: () => readonly StoryMove[]): readonly StorySentence[] {
   const first = warnings(facts)
   const { own, metric } = facts
   const isFew = own.length > 0 && own.length < leastKeywords && metric !== 'cited'
@@ -174,14 +180,14 @@ function sentencesOf(
 
 /** The first sentence begins with what Search Console counted, where that covers the period. */
 function afterCounted(
-  facts: ReturnType<typeof factsOf>,
+  facts: StoryFacts,
   [first, ...others]: readonly StorySentence[],
 ): readonly StorySentence[] {
   return first === undefined ? [] : [{ ...first, text: `${countedText(facts)}${first.text}` }, ...others]
 }
 
 /** The rival that changed most, or who has the places. */
-function against(facts: ReturnType<typeof factsOf>): readonly StorySentence[] {
+function against(facts: StoryFacts): readonly StorySentence[] {
   const moved = rivalSentence(facts)
   if (moved.length > 0) return moved
   const leading = standSentences(facts, false).filter(({ opens }) => opens.to === 'rivals')

@@ -227,8 +227,8 @@ function targetSection(
 
 /** Of as many days as are known, beside what is estimated for a month. */
 function countedLine({ clicks, impressions, days }: CountedSum) {
-  const { figure, story } = wordsOf('en')
-  const about = story.countedIn(clicks, daysBetween(days.from, days.until) + 1)
+  const { figure, overview } = wordsOf('en')
+  const about = overview.countedIn(clicks, daysBetween(days.from, days.until) + 1)
   return {
     label: 'Search Console',
     value: `${about}, ${figure(impressions, 'clicks a month')} impressions`,

@@ -83,7 +83,7 @@ function emailText(
     readonly say: Words
   },
 ): string {
-  const { email, story } = say
+  const { email, overview, story } = say
   const { name, period, compared, sentences, limits, site, cards, chart, moves, moreMoves } = content
   const { steps, nothing, week, asOf } = content
   const { title, client, agency, comment, footer } = presentation
@@ -104,7 +104,7 @@ function emailText(
       ...(chart === null ? [] : item(`${chart.text}.`)),
       ...limits.flatMap((line) => paragraph(line)),
     ]),
-    block(story.blocks.moved, [
+    block(overview.blocks.moved, [
       ...moves.flatMap(({ keyword, isUp, ranks, clicks, about }) =>
         item(
           [
@@ -117,7 +117,7 @@ function emailText(
       ),
       ...(moreMoves > 0 ? [email.more(moreMoves)] : []),
     ]),
-    block(story.blocks.next, [
+    block(overview.blocks.next, [
       ...(steps.length === 0 && nothing !== null ? paragraph(nothing) : []),
       ...steps.flatMap(({ what, reason, stake, pages }, place) => {
         const mark = `${place + 1}. `

@@ -15,7 +15,7 @@ interface HtmlContext {
 
 /** The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network. */
 export function emailHtml(content: EmailContent, { presentation, say, logo }: HtmlContext): string {
-  const { email, story } = say
+  const { email, overview } = say
   const { name, subject, sentences, limits, site, cards, chart, week } = content
   const parts = [
     head(content, { presentation, say, logo }),
@@ -25,8 +25,8 @@ export function emailHtml(content: EmailContent, { presentation, say, logo }: Ht
     section(null, sentences.length === 0 ? null : saidIn(sentences)),
     chart === null ? null : section(chart.label, trendChart(chart, presentation.accent)),
     section(site, figureGrid(cards, limits)),
-    section(story.blocks.moved, moveTable(content, say)),
-    section(story.blocks.next, stepList(content)),
+    section(overview.blocks.moved, moveTable(content, say)),
+    section(overview.blocks.next, stepList(content)),
     week === null ? null : section(week.title, weekTable(week)),
     foot(content, { presentation, say }),
   ]

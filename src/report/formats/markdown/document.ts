@@ -86,7 +86,7 @@ function notesSection(whole: WholeReport, say: Words): readonly string[] {
     const what = url === null ? mdText(text) : mdLink(text, url)
     return `- ${say.mediumDay(date)}: ${what}`
   })
-  return notes.length === 0 ? [] : [`## ${say.story.blocks.notes}`, notes.join('\n')]
+  return notes.length === 0 ? [] : [`## ${say.overview.blocks.notes}`, notes.join('\n')]
 }
 
 /** What happened, in sentences and figures; what moved, and what to do next. */
@@ -117,7 +117,7 @@ function storySection(
     ...(moved.length === 0
       ? []
       : [
-          `## ${say.story.blocks.moved}${whose}`,
+          `## ${say.overview.blocks.moved}${whose}`,
           mdTable(
             [
               { title: '', cell: ({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼') },
@@ -132,7 +132,7 @@ function storySection(
             moved,
           ),
         ]),
-    `## ${say.story.blocks.next}${whose}`,
+    `## ${say.overview.blocks.next}${whose}`,
     steps.length === 0
       ? nothing
       : mdTable(
@@ -195,7 +195,7 @@ function sitesSection(summary: Summary, say: Words): readonly string[] {
       [
         ...nameColumns(some, say),
         toTheRight<PartOfTarget>(columns.ranked, ({ coverage: { ranked, observed } }) =>
-          say.story.ofChecked(ranked, observed),
+          say.overview.ofChecked(ranked, observed),
         ),
         toTheRight<PartOfTarget>(columns.unknown, ({ coverage: { observed, expected } }) =>
           say.number(expected - observed),
@@ -208,7 +208,7 @@ function sitesSection(summary: Summary, say: Words): readonly string[] {
   }
   const both = targets[0]?.parts[0]?.knownOnBothDays ?? 0
   return [
-    `## ${say.story.blocks.rivals}`,
+    `## ${say.overview.blocks.rivals}`,
     of(parts),
     [...(both === 0 ? [] : [bothDays(both)]), own].join(' '),
     ...(otherParts.length === 0 ? [] : [`## ${say.markdown.otherKinds}`, of(otherParts)]),
@@ -293,7 +293,7 @@ function keywordsSection({ report, history, measure }: WholeReport, say: Words):
     { title: columns.page, cell: ({ row }) => pageLink(row.url == null ? null : String(row.url)) },
   ]
   return [
-    `## ${say.story.blocks.keywords}`,
+    `## ${say.overview.blocks.keywords}`,
     mdTable(shown, lines),
     hasTrend ? `${signs} ${say.unscripted.trendLegend}` : signs,
     ...suspectLines(rows),

@@ -24,7 +24,15 @@ export const kinds: Words['kinds'] = {
   related: 'verwandte Suchanfragen',
 }
 
-const { number } = formats
+const { figure, number } = formats
+
+export function clicks(value: number): string {
+  return counted(Number(figure(value, 'clicks a month').replaceAll('.', '')), 'Klick', 'Klicks')
+}
+
+export function quoted(text: string): string {
+  return `„${text}“`
+}
 
 export const runs: Words['runs'] = {
   spent: (all, credits, ambiguous) =>

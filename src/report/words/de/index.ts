@@ -3,7 +3,7 @@ import { documents } from './documents.ts'
 import { counts, definitions, formats, kinds, runs } from './figures.ts'
 import { metric, ranks } from './metrics.ts'
 import { page } from './page.ts'
-import { overview, story } from './story.ts'
+import { story } from './story.ts'
 
 /** Reports in German. */
 export const german: Words = {
@@ -13,7 +13,6 @@ export const german: Words = {
   ...documents,
   counts,
   definitions,
-  overview,
   kinds,
   metric,
   ranks,

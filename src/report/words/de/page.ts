@@ -1,7 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { counted, counts, formats } from './figures.ts'
-
-const searchTerms = (value: number): string => counted(value, 'Keyword', 'Keywords')
+import { clicks, counted, counts, formats, quoted } from './figures.ts'
 
 const header: Words['header'] = {
   overview: 'Überblick',
@@ -12,17 +10,17 @@ const header: Words['header'] = {
   lastChecked: (day) => `zuletzt geprüft am ${day}`,
   shown: 'Gezeigt',
   selected: (part, all) =>
-    part === all ? searchTerms(all) : `${formats.number(part)} von ${counted(all, 'Keyword', 'Keywords')}`,
+    part === all ? counts.keywords(all) : `${formats.number(part)} von ${counts.keywords(all)}`,
   listed: (part) => `${formats.number(part)} aufgeführt`,
   notRun: 'Der Job ist noch nicht gelaufen.',
   noTarget: 'Der Job beobachtet keine Website, deshalb gibt es keine Positionen.',
   onlyGroup: (part, all, group) =>
     part === 0
-      ? `Keines von ${counted(all, 'Keyword', 'Keywords')}: ${group}.`
+      ? `Keines von ${counts.keywords(all)}: ${group}.`
       : `Nur ${formats.number(part)} von ${formats.number(all)}: ${group}.`,
   rankOn: (day, compared) => `Die Position jedes Keywords am ${day}, ${compared}.`,
   notShown: (queries) =>
-    `Nicht gezeigt: ${searchTerms(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
+    `Nicht gezeigt: ${counts.keywords(queries)}, ${queries === 1 ? 'der nicht mehr abgefragt wird' : 'die nicht mehr abgefragt werden'}.`,
 }
 
 const period: Words['period'] = {
@@ -66,7 +64,7 @@ const filters: Words['filters'] = {
   comparedDay: 'Vergleichstag',
 }
 
-const { number } = formats
+const { dayBefore, list, number } = formats
 
 const charts: Words['charts'] = {
   chart: 'Diagramm',
@@ -166,7 +164,7 @@ const keyword: Words['keyword'] = {
   countedOf: (impressions, position) => `${impressions} Impressionen, Position ${position}`,
   firstChecked: 'Erstmals geprüft',
   targetPage: 'Zielseite',
-  place: (place, all) => `${place} von ${counted(all, 'Keyword', 'Keywords')}`,
+  place: (place, all) => `${place} von ${counts.keywords(all)}`,
   previous: 'Voriges Keyword',
   next: 'Nächstes Keyword',
   close: 'Schließen',
@@ -251,6 +249,47 @@ const brand: Words['brand'] = {
   comment: 'Kommentar',
 }
 
+const overview: Words['overview'] = {
+  quoted,
+  notFound: (depth) => (depth === null ? 'nicht gefunden' : `nicht in den Top ${number(depth)}`),
+  cited: 'zitiert',
+  notCitedYet: 'nicht zitiert',
+  labels: {
+    clicks: 'Klicks im Monat, geschätzt',
+    visibility: 'Sichtbarkeit',
+    share_of_voice: 'Share of Voice',
+    top_ten: 'Top 10',
+    top_three: 'Top 3',
+    ranked: 'Rankende Keywords',
+    cited: 'In KI-Antworten zitiert',
+  },
+  ofChecked: (some, all) => `${number(some)} von ${number(all)}`,
+  alsoCited: (others) =>
+    `auch zitiert: ${list(others.map(({ name, answers }) => `${name} in ${number(answers)}`))}`,
+  countedIn: (sum, days) => `${clicks(sum)} in ${counted(days, 'Tag', 'Tagen')} gezählt`,
+  sinceDay: (day, until) => `seit dem ${dayBefore(day, until)}`,
+  passed: {
+    ahead: (rival) => `${rival} liegt jetzt davor`,
+    behind: (rival) => `${rival} liegt jetzt dahinter`,
+  },
+  blocks: {
+    moved: 'Was sich bewegt hat',
+    next: 'Nächste Schritte',
+    rivals: 'Wettbewerber',
+    keywords: 'Keywords',
+    notes: 'Anmerkungen',
+  },
+  untold: (all) =>
+    `Diagramm, Zahlen und Listen gelten für diese Auswahl. Sätze und nächste Schritte gelten für den Bericht, wie er sich öffnet, mit ${counts.keywords(all)}.`,
+  toWhole: 'Zum ganzen Bericht',
+  inShort: 'Auf einen Blick',
+  checked: (observed, expected) => `${number(observed)} von ${counts.keywords(expected)} geprüft`,
+  notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
+  clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,
+  clicksFewer: (clicks) =>
+    `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat weniger`,
+}
+
 /** The words of the page. */
 export const page = {
   blocks,
@@ -261,6 +300,7 @@ export const page = {
   header,
   keyword,
   keywords,
+  overview,
   period,
   scorecards,
   serps,

@@ -1,6 +1,6 @@
 import type { Words } from '../en/index.ts'
 import { type ComparedSpan, isMonth } from '../formats.ts'
-import { counted, formats } from './figures.ts'
+import { clicks, counts, formats, quoted } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
 
@@ -16,21 +16,17 @@ const on = (span: ComparedSpan) =>
     : isMonth(span)
       ? `Ende ${monthName(span.day)}`
       : `am ${dayBefore(span.day, span.until)}`
-const clicks = (value: number) =>
-  counted(Number(figure(value, 'clicks a month').replaceAll('.', '')), 'Klick', 'Klicks')
 const points = (share: number) => `${decimal(Math.abs(share) * 100)} Prozentpunkte`
 const places = (ranks: number) =>
   Math.abs(ranks) === 1 ? 'einen Platz' : `${number(Math.abs(ranks))} Plätze`
 const cardinals = ['eins', 'zwei', 'drei', 'vier', 'fünf', 'sechs', 'sieben', 'acht', 'neun', 'zehn']
 const cardinal = (some: number) => cardinals[some - 1] ?? number(some)
-/** `80 Keywords`, as after `von`. */
-const keywordsOf = (keywords: number) => `${number(keywords)} Keyword${keywords === 1 ? '' : 's'}`
 const inTen = (some: number, keywords: number, ranked = 0) =>
   some === 0
-    ? `Keines der ${keywordsOf(keywords)} in den Top 10${ranked === 0 ? '' : `, ${number(ranked)} dahinter`}`
+    ? `Keines der ${counts.keywords(keywords)} in den Top 10${ranked === 0 ? '' : `, ${number(ranked)} dahinter`}`
     : some === keywords && some > 2
-      ? `Alle ${keywordsOf(keywords)} in den Top 10`
-      : `${number(some)} von ${keywordsOf(keywords)} in den Top 10`
+      ? `Alle ${counts.keywords(keywords)} in den Top 10`
+      : `${number(some)} von ${counts.keywords(keywords)} in den Top 10`
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
     ? `Keine der ${number(answers)} KI-Antworten zitiert ${of ?? 'Sie'}`
@@ -38,36 +34,18 @@ const citing = (some: number, answers: number, of: string | null) =>
 const amount = (delta: number, text: string, span: ComparedSpan) =>
   `${text} ${delta > 0 ? 'mehr' : 'weniger'} als ${on(span)}`
 const many = (delta: number, _: number, span: ComparedSpan) => amount(delta, number(Math.abs(delta)), span)
-const quoted = (text: string) => `„${text}“`
 const went = (before: number, now: number) => (now > before ? 'gestiegen' : 'gefallen')
 /** What is no noun begins small after a colon. */
 const inside = (text: string) => text.replace(/^(Etwa|Alle|Keines) /, (word) => word.toLowerCase())
 const isAre = (some: number) => (some === 1 ? 'ist' : 'sind')
 const couldBe = (some: number, keywords: number) =>
-  `${number(some)} von ${keywordsOf(keywords)} ${some === 1 ? 'konnte' : 'konnten'} nicht geprüft werden`
+  `${number(some)} von ${counts.keywords(keywords)} ${some === 1 ? 'konnte' : 'konnten'} nicht geprüft werden`
 const topDepth = (depth: number | null) =>
   depth === null ? 'unter den geprüften Ergebnissen' : `in den Top ${depth}`
 
 export const story: Words['story'] = {
-  quoted,
-  notFound: (depth) => (depth === null ? 'nicht gefunden' : `nicht in den Top ${number(depth)}`),
-  cited: 'zitiert',
-  notCitedYet: 'nicht zitiert',
   bestRival: (rival, rank) => `${rival} rankt auf Platz ${rank}.`,
   begun: (of, sentence) => `${of}: ${sentence}`,
-  labels: {
-    clicks: 'Klicks im Monat, geschätzt',
-    visibility: 'Sichtbarkeit',
-    share_of_voice: 'Share of Voice',
-    top_ten: 'Top 10',
-    top_three: 'Top 3',
-    ranked: 'Rankende Keywords',
-    cited: 'In KI-Antworten zitiert',
-  },
-  ofChecked: (some, all) => `${number(some)} von ${number(all)}`,
-  alsoCited: (others) =>
-    `auch zitiert: ${list(others.map(({ name, answers }) => `${name} in ${number(answers)}`))}`,
-
   notRun: 'Der Job ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
   noTargets: 'Es wird keine Website beobachtet, deshalb gibt es keine Rankings.',
   noKeywords: 'Kein Keyword passt zu den Filtern.',
@@ -85,12 +63,12 @@ export const story: Words['story'] = {
     ].join(' '),
   fewChecked: (checked, keywords, day) =>
     checked === 0
-      ? `Am ${longDay(day)} konnte keines der ${keywordsOf(keywords)} geprüft werden.`
-      : `Am ${longDay(day)} ${checked === 1 ? 'konnte' : 'konnten'} nur ${number(checked)} von ${keywordsOf(keywords)} geprüft werden, zu wenige für einen Trend.`,
+      ? `Am ${longDay(day)} konnte keines der ${counts.keywords(keywords)} geprüft werden.`
+      : `Am ${longDay(day)} ${checked === 1 ? 'konnte' : 'konnten'} nur ${number(checked)} von ${counts.keywords(keywords)} geprüft werden, zu wenige für einen Trend.`,
   lastKnown: (text, day) => `Am ${longDay(day)}, dem letzten Tag mit genügend Prüfungen: ${text}.`,
   noLastDay: 'Auch davor gibt es keinen Tag mit genügend Prüfungen.',
   nothingRanks: (of, keywords, depth) =>
-    `${of === null ? '' : `${of}: `}${keywords === 1 ? 'Das Keyword rankt nicht' : `Keines der ${keywordsOf(keywords)} rankt`} ${topDepth(depth)}.`,
+    `${of === null ? '' : `${of}: `}${keywords === 1 ? 'Das Keyword rankt nicht' : `Keines der ${counts.keywords(keywords)} rankt`} ${topDepth(depth)}.`,
   noneCited: (of, answers) =>
     answers === 1 ? `Die KI-Antwort zitiert ${of ?? 'Sie'} nicht.` : `${citing(0, answers, of)}.`,
   rankedBefore: (before, span, isCited) => {
@@ -103,17 +81,17 @@ export const story: Words['story'] = {
   manyNotChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}: Alle Zahlen gelten für die übrigen.`,
   notChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}.`,
   added: (added, keywords) =>
-    `${number(added)} von ${keywordsOf(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
+    `${number(added)} von ${counts.keywords(keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
   someAskedOtherwise: (changed, keywords, since) =>
-    `${number(changed)} von ${keywordsOf(keywords)} ${changed === 1 ? 'wird' : 'werden'} seit dem ${longDay(since)} anders abgefragt und ${isAre(changed)} nicht Teil der Veränderungen.`,
+    `${number(changed)} von ${counts.keywords(keywords)} ${changed === 1 ? 'wird' : 'werden'} seit dem ${longDay(since)} anders abgefragt und ${isAre(changed)} nicht Teil der Veränderungen.`,
   partialDays: (partial, days) =>
     `An ${number(partial)} von ${number(days)} Tagen konnte weniger als die Hälfte der Keywords geprüft werden.`,
   oldVolumes: (keywords, source, day) =>
-    `Die Suchvolumen von ${keywordsOf(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
+    `Die Suchvolumen von ${counts.keywords(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
   imported: (sources, first, { keywords, of, countsAll }) =>
-    `Positionen von vor dem ${longDay(first)} wurden ${keywords < of ? `für ${number(keywords)} von ${keywordsOf(of)} ` : ''}importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
+    `Positionen von vor dem ${longDay(first)} wurden ${keywords < of ? `für ${number(keywords)} von ${counts.keywords(of)} ` : ''}importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.${countsAll ? ' Einige zählen alle Elemente der Seite.' : ''}`,
   importedSites: (sites, asked) =>
-    `Am häufigsten in den ersten zehn der neuesten importierten Ergebnisseiten von ${keywordsOf(asked)}: ${sites.map(({ site, keywords }) => `${site} (${number(keywords)})`).join(', ')}.`,
+    `Am häufigsten in den ersten zehn der neuesten importierten Ergebnisseiten von ${counts.keywords(asked)}: ${sites.map(({ site, keywords }) => `${site} (${number(keywords)})`).join(', ')}.`,
   otherDay: (asked, day) =>
     `Verglichen mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
   firstDay: 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
@@ -122,7 +100,7 @@ export const story: Words['story'] = {
   askedOtherwise: (since) =>
     `Es gibt keinen Vergleich: Die Keywords werden seit dem ${longDay(since)} anders abgefragt.`,
   fewInCommon: (common, keywords, span) =>
-    `Nur ${number(common)} von ${keywordsOf(keywords)} ${common === 1 ? 'lässt' : 'lassen'} sich mit dem ${dayBefore(span.day, span.until)} vergleichen, zu wenige für einen Trend.`,
+    `Nur ${number(common)} von ${counts.keywords(keywords)} ${common === 1 ? 'lässt' : 'lassen'} sich mit dem ${dayBefore(span.day, span.until)} vergleichen, zu wenige für einen Trend.`,
 
   keywordNotChecked: (keyword) => `${keyword} konnte nicht geprüft werden`,
   keywordAt: (keyword, rank, depth) =>
@@ -136,7 +114,6 @@ export const story: Words['story'] = {
 
   counted: ({ clicks: sum, impressions, before, days }) =>
     `Die Search Console zählte ${clicks(sum)} und ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'Impression' : 'Impressionen'} vom ${dayBefore(days.from, days.until)} bis zum ${longDay(days.until)}${before === null ? '' : `, nach ${figure(before, 'clicks a month')} in ebenso vielen Tagen davor`}; was folgt, ist geschätzt.`,
-  countedIn: (sum, days) => `${clicks(sum)} in ${counted(days, 'Tag', 'Tagen')} gezählt`,
   figure: {
     clicks: (value) => `Etwa ${clicks(value)} im Monat`,
     visibility: (share) => `Sichtbarkeit ${percent(share)}`,
@@ -148,7 +125,6 @@ export const story: Words['story'] = {
     visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
   },
   since,
-  sinceDay: (day, until) => `seit dem ${dayBefore(day, until)}`,
   butForFirst: (span) => `, abgesehen vom ${dayBefore(span.day, span.until)} selbst`,
   untilLast: ', bis zum letzten Tag aber stabil',
   change: {
@@ -198,11 +174,6 @@ export const story: Words['story'] = {
     ].flat()
     return `${both.join('; ').replace(/^g/, 'G')}.`
   },
-  passed: {
-    ahead: (rival) => `${rival} liegt jetzt davor`,
-    behind: (rival) => `${rival} liegt jetzt dahinter`,
-  },
-
   siteMoved: ({ name, isTracked, before, now, mine, of }) =>
     `${name}${isTracked ? '' : ' (nicht beobachtet)'} ist von ${percent(before)} auf ${percent(now)} der Klicks auf die ersten zehn Ergebnisse ${went(before, now)}${mine === null ? '' : `; ${of === null ? 'Ihr Anteil' : `der von ${of}`} ist ${percent(mine)}`}.`,
   rivalMoved: {
@@ -211,12 +182,12 @@ export const story: Words['story'] = {
     visibility: (rival, before, now) =>
       `${rival} ist von ${percent(before)} auf ${percent(now)} Sichtbarkeit ${went(before, now)}.`,
     top_ten: (rival, before, now) =>
-      `${rival} hat statt ${number(before)} jetzt ${keywordsOf(now)} in den Top 10.`,
+      `${rival} hat statt ${number(before)} jetzt ${counts.keywords(now)} in den Top 10.`,
     cited: (rival, before, now) =>
       `${rival} wird statt in ${number(before)} jetzt in ${number(now)} KI-Antworten zitiert.`,
   },
   tagMoved: (tag, keywords, changed) =>
-    `Stärker als das Ganze hat sich der Tag ${tag} (${keywordsOf(keywords)}) bewegt: ${changed}.`,
+    `Stärker als das Ganze hat sich der Tag ${tag} (${counts.keywords(keywords)}) bewegt: ${changed}.`,
   tagChange: {
     clicks: (delta, before) =>
       `${relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month')} ${delta > 0 ? 'mehr' : 'weniger'} Klicks`,
@@ -233,15 +204,15 @@ export const story: Words['story'] = {
         : `${rival} folgt mit einer Sichtbarkeit von ${percent(value)}.`,
     top_ten: (rival, value, isFirst) =>
       isFirst
-        ? `Vorn liegt ${rival} mit ${keywordsOf(value)} in den Top 10.`
-        : `${rival} folgt mit ${keywordsOf(value)} in den Top 10.`,
+        ? `Vorn liegt ${rival} mit ${counts.keywords(value)} in den Top 10.`
+        : `${rival} folgt mit ${counts.keywords(value)} in den Top 10.`,
     cited: (rival, value, isFirst) =>
       isFirst
         ? `Vorn liegt ${rival}, zitiert in ${number(value)} KI-Antworten.`
         : `${rival} folgt, zitiert in ${number(value)} KI-Antworten.`,
   },
   holder: (site, some, keywords) =>
-    `Die meisten Plätze hat ${site} (nicht beobachtet): mit ${number(some)} von ${keywordsOf(keywords)} in den Top 10.`,
+    `Die meisten Plätze hat ${site} (nicht beobachtet): mit ${number(some)} von ${counts.keywords(keywords)} in den Top 10.`,
   topRanks: (three, ten, keywords) =>
     `${inTen(ten, keywords)}${ten === 0 ? '' : `, ${three === 0 ? 'keines' : three === keywords && three > 2 ? 'alle' : number(three)} in den Top 3`}.`,
 
@@ -264,7 +235,7 @@ export const story: Words['story'] = {
   otherPage: (page, intended) => `${page} rankt statt ${intended}`,
   inTurn: (one, other, swaps) => `${one} und ${other} ranken abwechselnd (${number(swaps)} Wechsel)`,
   competing: (keywords, one, other) =>
-    `${keywordsOf(keywords)} mit gleichen Ergebnissen, eine Seite; ${one} und ${other} stehen sich im Weg`,
+    `${counts.keywords(keywords)} mit gleichen Ergebnissen, eine Seite; ${one} und ${other} stehen sich im Weg`,
   closing: (rival, before, rank, mine) =>
     `${rival} ${before === null ? `ist neu auf Platz ${rank}` : `kam von ${before} auf ${rank}`}, direkt hinter Ihnen auf Platz ${mine}`,
   notCited: (rivals) => `die KI-Antwort zitiert ${list(rivals)}, Sie nicht`,
@@ -286,20 +257,4 @@ export const story: Words['story'] = {
     const known = [volume === null ? [] : `${number(volume)} Suchen im Monat`, page ?? []].flat()
     return `${quoted(query)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`
   },
-  blocks: {
-    moved: 'Was sich bewegt hat',
-    next: 'Nächste Schritte',
-    rivals: 'Wettbewerber',
-    keywords: 'Keywords',
-    notes: 'Anmerkungen',
-  },
-}
-
-export const overview: Words['overview'] = {
-  inShort: 'Auf einen Blick',
-  checked: (observed, expected) => `${number(observed)} von ${keywordsOf(expected)} geprüft`,
-  notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
-  clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,
-  clicksFewer: (clicks) =>
-    `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat weniger`,
 }

@@ -25,7 +25,16 @@ export const kinds = {
   related: 'related searches',
 }
 
-const { number } = formats
+const { figure, number } = formats
+
+/** An estimate in as many digits as it is worth. */
+export function clicks(value: number): string {
+  return counted(Number(figure(value, 'clicks a month').replaceAll(',', '')), 'click')
+}
+
+export function quoted(text: string): string {
+  return `“${text}”`
+}
 
 /** How the data of a report was collected. */
 export const runs = {

@@ -2,7 +2,7 @@ import { documents } from './documents.ts'
 import { counts, definitions, formats, kinds, runs } from './figures.ts'
 import { metric, ranks } from './metrics.ts'
 import { page } from './page.ts'
-import { overview, story } from './story.ts'
+import { story } from './story.ts'
 
 /** Reports in English. A part of the report has a file; other languages have the same files. */
 export const english = {
@@ -12,7 +12,6 @@ export const english = {
   ...documents,
   counts,
   definitions,
-  overview,
   kinds,
   metric,
   ranks,

@@ -1,4 +1,4 @@
-import { counted, counts, formats } from './figures.ts'
+import { clicks, counted, counts, formats, quoted } from './figures.ts'
 
 /** The head of a page, the names of its parts, and what it says of all of them. */
 const header = {
@@ -69,7 +69,7 @@ const filters = {
   comparedDay: 'Compared day',
 }
 
-const { number } = formats
+const { dayBefore, list, number } = formats
 
 /** Charts, and what stands beside them. */
 const charts = {
@@ -266,6 +266,48 @@ const brand = {
   comment: 'Comment',
 }
 
+/** What reports begin with, beside sentences and steps. */
+const overview = {
+  quoted,
+  notFound: (_depth: number | null): string => 'not found',
+  cited: 'cited',
+  notCitedYet: 'not cited',
+  labels: {
+    clicks: 'Clicks a month, estimated',
+    visibility: 'Visibility',
+    share_of_voice: 'Share of voice',
+    top_ten: 'Top 10',
+    top_three: 'Top 3',
+    ranked: 'Ranked keywords',
+    cited: 'Cited in AI answers',
+  },
+  ofChecked: (some: number, all: number) => `${number(some)} of ${number(all)}`,
+  alsoCited: (others: readonly { readonly name: string; readonly answers: number }[]) =>
+    `also cited: ${list(others.map(({ name, answers }) => `${name} in ${number(answers)}`))}`,
+  countedIn: (sum: number, days: number) => `${clicks(sum)} counted in ${counted(days, 'day')}`,
+  sinceDay: (day: string, until: string) => `since ${dayBefore(day, until)}`,
+  passed: {
+    ahead: (rival: string) => `${rival} is ahead now`,
+    behind: (rival: string) => `${rival} is behind now`,
+  },
+  blocks: {
+    moved: 'What moved',
+    next: 'What to do next',
+    rivals: 'Rivals',
+    keywords: 'Keywords',
+    notes: 'Notes',
+  },
+  untold: (all: number) =>
+    `Chart, figures and lists are of this selection. Sentences and next steps are told of the report as it opens, with ${counts.keywords(all)}.`,
+  toWhole: 'Back to the whole report',
+  inShort: 'In short',
+  checked: (observed: number, expected: number) =>
+    `${number(observed)} of ${counts.keywords(expected)} checked`,
+  notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
+  clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
+  clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
+}
+
 /** The words of the page. */
 export const page = {
   blocks,
@@ -276,6 +318,7 @@ export const page = {
   header,
   keyword,
   keywords,
+  overview,
   period,
   scorecards,
   serps,

@@ -1,6 +1,6 @@
 import type { RankHistory } from '../../history/rank-history.ts'
 import { type ComparedSpan, isMonth } from '../formats.ts'
-import { counted, counts, formats } from './figures.ts'
+import { clicks, counted, counts, formats, quoted } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
 
@@ -16,8 +16,6 @@ const on = (span: ComparedSpan) =>
     : isMonth(span)
       ? `at the end of ${monthName(span.day)}`
       : `on ${dayBefore(span.day, span.until)}`
-const clicks = (value: number) =>
-  counted(Number(figure(value, 'clicks a month').replaceAll(',', '')), 'click')
 const points = (share: number) => `${decimal(Math.abs(share) * 100)} points`
 const places = (ranks: number) => (Math.abs(ranks) === 1 ? '1 place' : `${number(Math.abs(ranks))} places`)
 const ordinals = [
@@ -51,7 +49,6 @@ const lower = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}
 const amount = (delta: number, text: string, span: ComparedSpan) =>
   `${text} ${delta > 0 ? 'more' : 'fewer'} than ${on(span)}`
 const many = (delta: number, _: number, span: ComparedSpan) => amount(delta, number(Math.abs(delta)), span)
-const quoted = (text: string) => `“${text}”`
 const shareOf = (before: number, now: number) =>
   `${now > before ? 'rose' : 'fell'} from ${percent(before)} to ${percent(now)}`
 const ofCount = (before: number, now: number) => `from ${number(before)} to ${number(now)}`
@@ -69,25 +66,8 @@ export interface CountedSum {
 }
 
 export const story = {
-  quoted,
-  notFound: (_depth: number | null): string => 'not found',
-  cited: 'cited',
-  notCitedYet: 'not cited',
   bestRival: (rival: string, rank: number) => `${rival} is at rank ${rank}.`,
   begun: (of: string, sentence: string) => `${of}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`,
-  labels: {
-    clicks: 'Clicks a month, estimated',
-    visibility: 'Visibility',
-    share_of_voice: 'Share of voice',
-    top_ten: 'Top 10',
-    top_three: 'Top 3',
-    ranked: 'Ranked keywords',
-    cited: 'Cited in AI answers',
-  },
-  ofChecked: (some: number, all: number) => `${number(some)} of ${number(all)}`,
-  alsoCited: (others: readonly { readonly name: string; readonly answers: number }[]) =>
-    `also cited: ${list(others.map(({ name, answers }) => `${name} in ${number(answers)}`))}`,
-
   notRun: 'The job has not run yet, so there are no figures.',
   noTargets: 'No website is tracked, so there is nothing to rank.',
   noKeywords: 'No keyword matches the filters.',
@@ -163,7 +143,6 @@ export const story = {
 
   counted: ({ clicks: sum, impressions, before, days }: CountedSum) =>
     `Search Console counted ${clicks(sum)} and ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'impression' : 'impressions'} from ${dayBefore(days.from, days.until)} to ${longDay(days.until)}${before === null ? '' : `, after ${figure(before, 'clicks a month')} in as many days before`}; what follows is estimated.`,
-  countedIn: (sum: number, days: number) => `${clicks(sum)} counted in ${counted(days, 'day')}`,
   figure: {
     clicks: (value: number) => `About ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility ${percent(share)}`,
@@ -175,7 +154,6 @@ export const story = {
     visibility: (share: number) => `Visibility steady at ${percent(share)}`,
   },
   since,
-  sinceDay: (day: string, until: string) => `since ${dayBefore(day, until)}`,
   butForFirst: (span: ComparedSpan) => ` but for ${dayBefore(span.day, span.until)} itself`,
   untilLast: ' but steady until the last day',
   change: {
@@ -257,11 +235,6 @@ export const story = {
       .join('; ')
       .replace(/^b/, 'B')}.`
   },
-  passed: {
-    ahead: (rival: string) => `${rival} is ahead now`,
-    behind: (rival: string) => `${rival} is behind now`,
-  },
-
   /** `mine`: the share of the target on the same results. */
   siteMoved: ({
     name,
@@ -370,21 +343,4 @@ export const story = {
     const known = [volume === null ? [] : `${number(volume)} searches a month`, page ?? []].flat()
     return `${quoted(query)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`
   },
-  blocks: {
-    moved: 'What moved',
-    next: 'What to do next',
-    rivals: 'Rivals',
-    keywords: 'Keywords',
-    notes: 'Notes',
-  },
-}
-
-/** Beside the story. */
-export const overview = {
-  inShort: 'In short',
-  checked: (observed: number, expected: number) =>
-    `${number(observed)} of ${counts.keywords(expected)} checked`,
-  notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
-  clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
-  clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
 }
