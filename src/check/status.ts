@@ -329,8 +329,6 @@ function shown(path: string): string {
 }
 
 export type StatusDocument = ReturnType<typeof statusDocument>
-export type JobDocument = StatusDocument['jobs'][number]
-
 /** What `status --json` prints. Instants are ISO 8601 in UTC, credits whole numbers, coverage a part of 1. */
 export function statusDocument(facts: StatusFacts) {
   const { now, money, messages, database } = facts

@@ -2,9 +2,6 @@ import { stopSignal } from '../collect/stop.ts'
 import { exitCodes, signalCodes } from '../model/run.ts'
 import type { Terminal } from '../output/terminal.ts'
 
-/** A stop that the signals of the terminal and of the system ask for. */
-export type Interrupts = Omit<ReturnType<typeof listenForInterrupts>, typeof Symbol.dispose>
-
 /** The first Ctrl-C (or SIGTERM, SIGHUP) stops cleanly; the second ends the process at once. */
 export function listenForInterrupts(terminal: Terminal) {
   const stop = stopSignal()

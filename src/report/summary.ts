@@ -249,9 +249,6 @@ export function segments(
   }))
 }
 
-/** How many keywords rank within the top N. */
-export type TopRankCount = ReturnType<typeof topRanksOf>
-
 /**
  * Counts the keywords of a target down to a rank, and of those observed on both days how many more there are.
  *

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { CountedSpan } from '../../src/arrive/clicks/counted.ts'
 import type { Keyword } from '../../src/report/history/rank-history.ts'
+import type { CountedSpan } from '../../src/report/requests/measured-clicks.ts'
 import { periodFor, rankDifferences, spansFor } from '../../src/report/requests/measured-clicks.ts'
 import { countedSum } from '../../src/report/story/facts.ts'
 import { aHistory, march } from './metrics/history.ts'

@@ -2,9 +2,6 @@ import { siteOf } from '../../model/public-suffix.ts'
 import { groupedBy } from '../../model/text.ts'
 import type { ClickSpan } from '../../store/sqlite/clicks/clicks.ts'
 
-/** What a day, or a period, is read from: where several tables are named, each has another part of the site. */
-export type CountedSpan = ReturnType<typeof countedSpans>[number]
-
 /**
  * Which of the stored spans count, so that nothing counts twice:
  *
@@ -75,8 +72,6 @@ export interface CountedQuery {
   /** The page with most of its clicks; null where the files have no pages of queries. */
   readonly page: string | null
 }
-
-export type Suggestions = ReturnType<typeof suggest>
 
 /** From the fourth to the twentieth place a page can still be brought up. */
 const isWithinReach = ({ position }: CountedQuery): boolean => position >= 4 && position <= 20

@@ -5,9 +5,6 @@ export interface RankSample {
   readonly impressions: number
 }
 
-/** The rate of one rank of an own curve. */
-export type FittedRank = ReturnType<typeof fitCurve>[number]
-
 /** Ranks that an own curve has. */
 export const fittedRanks = 20
 /** With fewer impressions a rank has the default rate, scaled to the own ones. */

@@ -207,8 +207,6 @@ interface ClusterKeyword
 
 export type Place = Pick<MarketKeyword['targets'][number], 'state' | 'rank' | 'url'>
 
-export type Clustering = ReturnType<typeof clustersOf>
-
 /** The clusters of these keywords, the most searched first, and how many keywords have no stored answer with web results. */
 export function clustersOf(keywords: readonly MarketKeyword[], least: number) {
   const shown = keywords.filter(({ links }) => links.length > 0)

@@ -32,9 +32,6 @@ interface ImportCall {
   readonly reading: (path: string) => void
 }
 
-/** What an import came to, of which files, and which of the folder or the archive are of no known format. */
-export type Imported = Awaited<ReturnType<typeof importFiles>>
-
 /** Imports a file, a folder or an archive, or shows what that would come to. */
 export async function importFiles(call: ImportCall) {
   const format = call.as === null ? null : formatNamed(call.as)

@@ -249,8 +249,6 @@ export type DiffDocument = ReturnType<typeof diffDocument>
 
 export type DiffSide = ReturnType<typeof sideOf>
 export type DiffResult = ReturnType<ReturnType<typeof diffResultOf>>
-export type ChangedResult = DiffDocument['changed'][number]
-
 export function diffDocument(
   { text, operation, params }: Pick<SerpQuery, 'text' | 'operation' | 'params'>,
   {

@@ -5,7 +5,7 @@ import { between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/explain.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { TextLayout } from '../report.ts'
-import type { ChangedResult, DiffDocument, DiffResult, DiffSide } from './serp-diff.ts'
+import type { DiffDocument, DiffResult, DiffSide } from './serp-diff.ts'
 
 /** What changed in the results of a query, for a person. */
 export function diffText(one: DiffDocument, { width, color }: TextLayout): string {
@@ -277,3 +277,5 @@ function footer(
 function askedText(compare: ComparisonDay | null): string {
   return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
 }
+
+type ChangedResult = DiffDocument['changed'][number]

@@ -1,16 +1,5 @@
-import {
-  type CountedQuery,
-  type CountedSpan,
-  countedSpans,
-  isBrandWord,
-} from '../../arrive/clicks/counted.ts'
-import {
-  type FittedRank,
-  fitCurve,
-  fittedRanks,
-  type KeywordSamples,
-  type RankSample,
-} from '../../arrive/clicks/fit.ts'
+import { type CountedQuery, countedSpans, isBrandWord } from '../../arrive/clicks/counted.ts'
+import { fitCurve, fittedRanks, type KeywordSamples, type RankSample } from '../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../arrive/clicks/rows.ts'
 import { countryOfParams } from '../../model/query.ts'
 import { grouped, groupedBy } from '../../model/text.ts'
@@ -316,3 +305,9 @@ export function rankDifferences(history: RankHistory) {
       : [{ query, rank, position: counted.position, impressions: counted.impressions }]
   })
 }
+
+/** The rate of one rank of an own curve. */
+type FittedRank = ReturnType<typeof fitCurve>[number]
+
+/** What a day, or a period, is read from: where several tables are named, each has another part of the site. */
+export type CountedSpan = ReturnType<typeof countedSpans>[number]

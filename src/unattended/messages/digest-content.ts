@@ -18,13 +18,7 @@ import { rankedJob } from '../../report/requests/rank-report.ts'
 import { reportSource } from '../../report/requests/report-source.ts'
 import { countedSum } from '../../report/story/facts.ts'
 import { storiesOf } from '../../report/story/story.ts'
-import {
-  type Summary,
-  summarise,
-  type TargetSummary,
-  type TopRankCount,
-  topRanksOf,
-} from '../../report/summary.ts'
+import { type Summary, summarise, type TargetSummary, topRanksOf } from '../../report/summary.ts'
 import type { CountedSum } from '../../report/words/en/story.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
@@ -278,3 +272,6 @@ function weekSection({ runs, tasks, credits, openAlerts }: DigestFigures, say: W
 function coverageText({ planned, done }: DigestFigures['tasks'], say: Words): string {
   return say.email.week.covered(Math.floor((1_000 * done) / planned) / 1_000, done, planned)
 }
+
+/** How many keywords rank within the top N. */
+type TopRankCount = ReturnType<typeof topRanksOf>

@@ -50,7 +50,7 @@ import type { FailureCause } from '../../../store/sqlite/runs.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
-import { type Interrupts, listenForInterrupts } from '../../interrupts.ts'
+import { listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
 import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
 
@@ -571,3 +571,6 @@ export function nextCommands(
     return kind === undefined ? [] : [`Next: rankline export ${exportOf[kind]} --job ${name}`]
   })
 }
+
+/** A stop that the signals of the terminal and of the system ask for. */
+type Interrupts = Omit<ReturnType<typeof listenForInterrupts>, typeof Symbol.dispose>

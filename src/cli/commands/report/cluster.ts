@@ -1,6 +1,5 @@
 import {
   type Cluster,
-  type Clustering,
   clustersOf,
   type Gap,
   gapsOf,
@@ -448,3 +447,5 @@ function* gapRows(gaps: readonly Gap[]) {
     ]
   }
 }
+
+type Clustering = ReturnType<typeof clustersOf>

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { gatherStatus, type JobDocument, type StatusDocument, statusDocument } from '../../../check/status.ts'
+import { gatherStatus, type StatusDocument, statusDocument } from '../../../check/status.ts'
 import { count, grouped } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
 import type { OptionSpecs } from '../../../model/values.ts'
@@ -150,3 +150,5 @@ function moneyLine({ at, database, balance, ...spent }: StatusDocument): string 
 function howLong(days: number): string {
   return days === 0 ? 'less than a day' : days > 365 ? 'more than a year' : count(days, 'day')
 }
+
+type JobDocument = StatusDocument['jobs'][number]

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
-import { type CountedQuery, type Suggestions, suggest } from '../../../arrive/clicks/counted.ts'
+import { type CountedQuery, suggest } from '../../../arrive/clicks/counted.ts'
 import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { withRows } from '../../../arrive/job-file.ts'
@@ -512,3 +512,5 @@ function periodOption({ from, until }: ClicksFlags) {
   if (last < first) throw new UsageError(`--until ${until} is before --from ${from}. Swap them`)
   return { from: first, until: last }
 }
+
+type Suggestions = ReturnType<typeof suggest>

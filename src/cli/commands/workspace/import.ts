@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DayBeforeMonth, ImportOptions } from '../../../arrive/import/format.ts'
-import { formats, type Imported, importFiles } from '../../../arrive/import/import.ts'
+import { formats, importFiles } from '../../../arrive/import/import.ts'
 import { columnKinds } from '../../../arrive/import/table.ts'
 import { proposedJob } from '../../../arrive/job-file.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -343,3 +343,6 @@ async function undo(flags: ImportFlags, terminal: Terminal): Promise<number> {
   )
   return 0
 }
+
+/** What an import came to, of which files, and which of the folder or the archive are of no known format. */
+type Imported = Awaited<ReturnType<typeof importFiles>>
