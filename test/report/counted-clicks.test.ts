@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Keyword } from '../../src/report/history/rank-history.ts'
 import type { CountedSpan } from '../../src/report/requests/measured-clicks.ts'
-import { periodFor, rankDifferences, spansFor } from '../../src/report/requests/measured-clicks.ts'
+import {
+  clickSamples,
+  periodFor,
+  rankDifferences,
+  spansFor,
+  withCountedClicks,
+} from '../../src/report/requests/measured-clicks.ts'
 import { countedSum } from '../../src/report/story/facts.ts'
+import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { aHistory, march } from './metrics/history.ts'
 
 /** Days of a file: `1-28` or `1-10 12-28`. */
@@ -86,4 +93,41 @@ test('a query of two markets that its file does not tell apart is once in the su
   }
   const sum = countedSum([of('Desk', 9), of('desk', 9), of('lamp', 9), of('desk', 2)], days)
   expect(sum).toMatchObject({ clicks: 20, impressions: 300, before: 3 })
+})
+
+test('of years of clicks the days that are looked at are read: those of the period, and for a curve those with ranks', () => {
+  const day = (date: number): number => Date.parse(march(date)) / 86_400_000
+  const spans = Array.from({ length: 900 }, (_, place): ClickSpan => {
+    const own = day(28 - place)
+    return {
+      table: 1,
+      property: 'sc-domain:acme.com',
+      countedBy: 'property',
+      rowsOf: 'query',
+      timeSpan: 'day',
+      hasCountries: false,
+      day: own,
+      untilDay: own,
+      clicks: 1,
+      impressions: 1,
+      anonymousClicks: 0,
+      anonymousImpressions: 0,
+    }
+  })
+  const read: unknown[] = []
+  const store = {
+    clickSpans: () => spans,
+    clicksOf: (_queries: unknown, _tables: unknown, days: unknown) => {
+      read.push(days)
+      return []
+    },
+  }
+  const history = aHistory([{ cells: [3, 4, 5] }])
+  clickSamples(store, history)
+  withCountedClicks(store, history, { from: march(-6), until: march(3) })
+  expect(read).toEqual([
+    { from: day(1), until: day(3) },
+    { from: day(3) - 27, until: day(3) },
+    { from: day(3) - 55, until: day(3) - 28 },
+  ])
 })

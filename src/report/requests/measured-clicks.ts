@@ -27,6 +27,10 @@ function inCountry(
   return rows.filter((one) => country === '' || !withCountries.has(one.table) || one.country === country)
 }
 
+const firstOf = (days: readonly number[]): number =>
+  days.reduce((a, b) => Math.min(a, b), Number.MAX_SAFE_INTEGER)
+const lastOf = (days: readonly number[]): number => days.reduce((a, b) => Math.max(a, b), 0)
+
 /** What is read of a job: which table counts on which day, and the rows of its keywords. */
 export function clicksReader(store: ClickReads, history: RankHistory, timeSpan: 'day' | 'period') {
   const spans = store.clickSpans(ownSites(history))
@@ -41,9 +45,11 @@ export function clicksReader(store: ClickReads, history: RankHistory, timeSpan: 
       const tables = [...new Set(all.map(({ table }) => table))]
       const counts = new Set(all.map(({ table, day }) => keyOf(table, day)))
       const withCountries = new Set(all.flatMap(({ table, hasCountries }) => (hasCountries ? [table] : [])))
+      const days = all.map(({ day }) => day)
       const rows = store.clicksOf(
         history.keywords.map(({ query }) => query),
         tables,
+        { from: firstOf(days), until: lastOf(days) },
       )
       return history.keywords.map((keyword, place) =>
         inCountry(rows[place] ?? [], keyword, withCountries).filter(({ table, day }) =>
@@ -83,7 +89,12 @@ export function clickSamples(store: ClickReads, history: RankHistory): readonly 
   const daily = clicksReader(store, history, 'day')
   const reader = daily.counted.length > 0 ? daily : clicksReader(store, history, 'period')
   const untilOf = new Map(reader.counted.map(({ from, until }) => [from, until]))
-  const rows = reader.rowsOf(reader.counted)
+  // Of other days no rank is known.
+  const [first, last] = [history.days[0], history.days.at(-1)].map((day) => readDay(day ?? '')) as [
+    number,
+    number,
+  ]
+  const rows = reader.rowsOf(reader.counted.filter(({ from, until }) => until >= first && from <= last))
   return history.keywords.flatMap(({ query, kind }, place) => {
     if (kind !== 'organic' || sites.some((site) => isBrandWord(query, site))) return []
     const ofKeyword = ranks.get(place) ?? new Map<string, number>()

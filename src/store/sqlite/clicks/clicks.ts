@@ -123,27 +123,34 @@ export function clickStore(db: Database, writer: GroupCommit) {
           GROUP BY r.${clickRows.queryId}, r.${clickRows.pageId}`,
         )
         .all(table, JSON.stringify(days), country, country),
-    /** The rows of one query in these tables, in all countries. */
+    /** The rows of queries in these tables, in all countries: those that begin between two days, or all. */
     clicksOf: clicksReader(db),
   }
 }
 
 function clicksReader(db: Database) {
-  return (queries: readonly string[], tables: readonly number[]): readonly (readonly StoredClicks[])[] => {
+  return (
+    queries: readonly string[],
+    tables: readonly number[],
+    { from, until }: { readonly from: number; readonly until: number } = {
+      from: 0,
+      until: Number.MAX_SAFE_INTEGER,
+    },
+  ): readonly (readonly StoredClicks[])[] => {
     const number = db
       .prepare<[bigint, string], number>(
         raw`SELECT ${clickTexts.id} FROM ${clickTexts} WHERE ${clickTexts.hash} = ? AND ${clickTexts.text} = ?`,
       )
       .pluck()
-    const rows = db.prepare<[number, number], StoredClicks>(
+    const rows = db.prepare<[number, number, number, number], StoredClicks>(
       raw`SELECT ${clickRows.tableId} AS "table", ${clickRows.country} AS country, ${clickRows.day} AS day, sum(${clickRows.clicks}) AS clicks,
         sum(${clickRows.impressions}) AS impressions, sum(${clickRows.positionSum}) AS positionSum
-      FROM ${clickRows} WHERE ${clickRows.tableId} = ? AND ${clickRows.queryId} = ? GROUP BY 2, 3`,
+      FROM ${clickRows} WHERE ${clickRows.tableId} = ? AND ${clickRows.queryId} = ? AND ${clickRows.day} BETWEEN ? AND ? GROUP BY 2, 3`,
     )
     return queries.map((query) => {
       const text = textInLowerCase(query)
       const id = number.get(textHash(text, 'query'), text)
-      return id === undefined ? [] : tables.flatMap((table) => rows.all(table, id))
+      return id === undefined ? [] : tables.flatMap((table) => rows.all(table, id, from, until))
     })
   }
 }
