@@ -280,7 +280,7 @@ const overview: Words['overview'] = {
     notes: 'Anmerkungen',
   },
   untold: (all) =>
-    `Diagramm, Zahlen und Listen gelten für diese Auswahl. Sätze und nächste Schritte gelten für den Bericht, wie er sich öffnet, mit ${counts.keywords(all)}.`,
+    `Diagramm, Zahlen und Listen gelten für diese Auswahl. Sätze und nächste Schritte gelten für den ganzen Bericht mit ${counts.keywords(all)}.`,
   toWhole: 'Zum ganzen Bericht',
   inShort: 'Auf einen Blick',
   checked: (observed, expected) => `${number(observed)} von ${counts.keywords(expected)} geprüft`,

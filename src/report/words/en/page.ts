@@ -298,7 +298,7 @@ const overview = {
     notes: 'Notes',
   },
   untold: (all: number) =>
-    `Chart, figures and lists are of this selection. Sentences and next steps are told of the report as it opens, with ${counts.keywords(all)}.`,
+    `Chart, figures and lists are of this selection. Sentences and next steps are written for the whole report, with ${counts.keywords(all)}.`,
   toWhole: 'Back to the whole report',
   inShort: 'In short',
   checked: (observed: number, expected: number) =>
