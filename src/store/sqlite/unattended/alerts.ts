@@ -154,13 +154,13 @@ const runsToJudge = raw`WITH lately AS MATERIALIZED (
     j.${judgedRuns.closedAt} IS NOT r.${runs.closedAt} AS closed, c.${rechecks.runId} IS NOT NULL AS recheck
     FROM ${runs} r LEFT JOIN ${judgedRuns} j ON j.${judgedRuns.runId} = r.${runs.id}
     LEFT JOIN ${rechecks} c ON c.${rechecks.runId} = r.${runs.id}
-    WHERE r.${runs.job} = :job AND r.${runs.finishedAt} IS NOT NULL
+    WHERE r.${runs.job} = @job AND r.${runs.finishedAt} IS NOT NULL
     ORDER BY r.${runs.id} DESC LIMIT ${lateRuns})
   SELECT lately.id AS id, lately.ended AND NOT lately.recheck AS hasEnded FROM lately JOIN ${runs} r ON r.${runs.id} = lately.id
   WHERE (NOT judged OR ended OR closed)
     AND lately.id >= coalesce((SELECT max(id) FROM lately WHERE judged AND NOT recheck), 0)
     AND (json_array_length(r.${runs.settings}, '$.alerts') > 0
-    OR EXISTS (SELECT 1 FROM ${alerts} a WHERE a.${alerts.job} = :job AND a.${alerts.state} = 'open'))
+    OR EXISTS (SELECT 1 FROM ${alerts} a WHERE a.${alerts.job} = @job AND a.${alerts.state} = 'open'))
   ORDER BY lately.id`
 
 /** `match:site`, as identities name the targets of a job; other sites stand there alone. */
