@@ -223,7 +223,7 @@ async function sourceModule(file) {
 
 /**
  * Of what Node calls services with, undici asks how large headers may be, and whether a body came from there, which none does: to load it
- * takes longer than a call.
+ * takes longer than a call. Headers may be as large as Node allows without options: --max-http-header-size is not followed.
  */
 function withoutHttpOfNode() {
   return {
@@ -245,16 +245,15 @@ function withoutHttpOfNode() {
  */
 function suffixesPacked() {
   const tables = /const nodeFlags = .+?\nfor \(let node = 0.+?\n}\n/s
-  const names = [
-    'nodeFlags, edgeStart, edgeLength, edgeChild, labelText, rulesRoot, exceptionsRoot',
-    'edgeOffset, edgeHash, wildcardEdge',
-  ]
   return {
     name: 'suffixes-packed',
     setup: ({ onLoad }) => {
       onLoad({ filter: /[\\/]tldts[\\/]dist[\\/]cjs[\\/]index\.js$/ }, async ({ path }) => {
         const text = await readFile(path, 'utf8')
-        const made = new Function(`${text.match(tables)[0]}; return { ${names} }`)()
+        const [found] = text.match(tables) ?? []
+        if (found === undefined) throw new Error(`${path} has other tables than before: see suffixesPacked`)
+        const names = [...found.matchAll(/^const (\w+)/gm)].map(([, name]) => name)
+        const made = new Function(`${found}; return { ${names} }`)()
         return { contents: text.replace(tables, () => packed(made)) }
       })
     },
@@ -265,7 +264,7 @@ function suffixesPacked() {
 function packed(values) {
   const lines = Object.entries(values).map(([name, value]) => {
     if (!ArrayBuffer.isView(value)) return `const ${name} = ${JSON.stringify(value)}`
-    const text = Buffer.from(value.buffer).toString('base64')
+    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
     return `const ${name} = numbers(${value.constructor.name}, '${text}')`
   })
   return `function numbers(type, text) {

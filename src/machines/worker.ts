@@ -72,11 +72,12 @@ const tasksForCall = 2
 const roomEveryMs = 20
 const pollEveryMs = 200
 /**
- * How often the workers of a key that have no room look for jobs of which nothing is under way. They take turns, by chance; where there are more of them
- * than take turns, they look more often.
+ * How often the workers of a key that have no room look for jobs of which nothing is under way. They take turns, by chance. None waits for its
+ * turn so long that a small job could wait for two seconds: the others may have been killed, or hold all that they can.
  */
 const othersEveryMs = 500
 const mostInTurn = 4
+const longestTurnMs = 1_800
 /** How long at most between two looks for chunks of workers that were lost. */
 const longestPauseMs = 5_000
 /** A chunk whose lease ran out this often is left alone: it may be what kills its workers. */
@@ -365,7 +366,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
         beginning.size === 0 &&
         clock.monotonic() >= looksAgainAt
       if (hasRoom || looksForOthers)
-        looksAgainAt = clock.monotonic() + othersEveryMs * inTurn * (0.5 + options.random())
+        looksAgainAt =
+          clock.monotonic() + Math.min(longestTurnMs, othersEveryMs * inTurn * (0.5 + options.random()))
       if ((hasRoom && (await take('any'))) || (looksForOthers && (await take('others')))) continue
       if (
         options.once &&

@@ -129,6 +129,24 @@ test('a run that failed, and a job that could not run, are told once, and once m
   expect(ids.every((id) => /^[0-9a-f]{12}$/.test(id))).toBe(true)
 })
 
+test('a job that could not run is at work again when its file runs under another name', async () => {
+  const renamed = job.replace('name: acme', 'name: zeta')
+  const { place, run, told } = await aJobWithAlerts()
+  expect((await run()).code).toBe(0)
+  await place.file('acme.yaml', `dept: 3\n${job}`)
+  expect((await run()).code).toBe(2)
+  await place.file('acme.yaml', renamed)
+  expect((await run()).code).toBe(0)
+  expect(words(await told())).toEqual([
+    [null, 'run-skipped open null null'],
+    [null, 'run-skipped over null null'],
+  ])
+  // What keeps it from running now is told of the name that it has.
+  await place.file('acme.yaml', `dept: 3\n${renamed}`)
+  expect((await run()).code).toBe(2)
+  expect((await told()).at(-1)?.alerts[0]?.text).toMatch(/Not run: zeta$/)
+})
+
 test('a run that stopped is judged by its ranks once a later run has taken its place', async () => {
   const { place, run, told } = await aJobWithAlerts()
   await run()

@@ -58,10 +58,13 @@ testTable([
   const before = process.env.TZ
   // Calls have an environment of their own: clocks follow that of the process.
   process.env.TZ = TZ
-  const { text } = await examined(place, { TZ })
-  if (before === undefined) delete process.env.TZ
-  else process.env.TZ = before
-  expect(text('time zones')).toMatch(new RegExp(`; this machine is in ${zone}$`))
+  try {
+    const { text } = await examined(place, { TZ })
+    expect(text('time zones')).toMatch(new RegExp(`; this machine is in ${zone}$`))
+  } finally {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  }
 })
 
 test('without settings, a service that is down, and a refused key are errors that say what to do', async () => {

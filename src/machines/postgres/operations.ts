@@ -14,7 +14,7 @@ import { schemaVersion, whyTooNew } from './layout.ts'
 import { lockReleases, rekey } from './plans.ts'
 import { chunksByState, epochMs, isPaused, noteTimeline, reservedOf, unpack } from './rows.ts'
 
-/** A worker that is up was seen so lately: it says that it is here every five seconds. */
+/** A worker that is up was seen within this time: it says that it is here every five seconds. */
 const upForSeconds = 15
 
 /** What keeps the queue going, and what people ask of it, in Postgres. */

@@ -4,7 +4,7 @@ import { findOperation } from '../../catalog/index.ts'
 import { firstMistake } from '../../jobfile/source.ts'
 import { isWorkspaceMistake } from '../../jobfile/workspace.ts'
 import { RanklineError } from '../../model/errors.ts'
-import { type JobSettings, noFile, type Problem, type Target } from '../../model/job.ts'
+import type { JobSettings, Problem, Target } from '../../model/job.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { kindCodes } from '../../model/result.ts'
 import { endOf, isComplete, type Run, type StopCause } from '../../model/run.ts'
@@ -461,26 +461,27 @@ export async function alertSkippedJobs(
 ): Promise<void> {
   if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
   const { openCurrent, openStore } = await import('../../store/sqlite/open.ts')
-  const jobs = new Map<string, string>()
+  // A file has more than one job where the name in it was changed.
+  let jobs: ReadonlyMap<string, readonly { readonly name: string }[]>
   {
     await using reader = await openCurrent(database)
     if (reader === null) return
-    for (const job of await reader.jobNames()) jobs.set((await reader.jobFile(job)) ?? noFile, job)
-    const back = running.flatMap((file) => jobs.get(resolve(file)) ?? [])
+    jobs = groupedBy(await reader.jobFiles(), ({ file }) => file)
+    const back = running.flatMap((file) => jobs.get(resolve(file))?.map(({ name }) => name) ?? [])
     if (skipped.size === 0 && !(await reader.isAnyStopped(back))) return
   }
   await using store = await openStore(database)
   let isTold = false
-  const note = async (file: string, hindrance: Hindrance | null): Promise<void> => {
-    const job = jobs.get(resolve(file))
-    if (job === undefined) return
+  const note = async (job: string, hindrance: Hindrance | null): Promise<void> => {
     isTold = (await judgeSkippedJob({ store, clock }, job, hindrance)) || isTold
   }
-  for (const file of running) await note(file, null)
+  for (const file of running) for (const { name } of jobs.get(resolve(file)) ?? []) await note(name, null)
   for (const [file, hindrance] of skipped) {
-    const job = jobs.get(resolve(file))
-    const [last] = job === undefined ? [] : await store.runs({ job, limit: 1 })
-    if (last !== undefined && isConcerned(last.settings)) await note(file, hindrance)
+    const lasts: Run[] = []
+    for (const { name } of jobs.get(resolve(file)) ?? [])
+      lasts.push(...(await store.runs({ job: name, limit: 1 })))
+    const last = lasts.toSorted((a, b) => b.id - a.id)[0]
+    if (last !== undefined && isConcerned(last.settings)) await note(last.job, hindrance)
   }
   if (isTold) await deliver({ store, clock, outgoing, log })
 }

@@ -186,8 +186,8 @@ export async function runDueJobs(
   for (const [file, reason] of refused) starts.refused.set(resolve(file), reason)
   const code =
     listed.length === 0 ? 0 : await collectAgain(app, listed, stoppedBefore, flags, terminal, scheduler)
-  await noteStopped(starts, app, listed)
   await endSlots(app.store, slots)
+  await noteStopped(starts, app, listed)
   if (listed.length === 0) await sendWaitingMessages(flags, terminal)
   if (listed.length === 0 && refused.size === 0) noteOnScreen(terminal, 'Nothing is due.')
   if (code !== 0 && code !== 3) return code
@@ -284,9 +284,11 @@ function noteBegun({ begun }: JobStarts, listed: readonly ListedRun[]): void {
   for (const { run } of listed) begun.add(resolve(run.settings.file))
 }
 
-/** Asked while the database is open: to open it again takes longer. */
+/** Asked while the database is open: to open it again takes longer. A file may have had a job of another name when it was stopped. */
 async function noteStopped(starts: JobStarts, { store }: App, listed: readonly ListedRun[]): Promise<void> {
-  starts.isStoppedBefore = await store.isAnyStopped(listed.map(({ run }) => run.job))
+  const ran = new Set(listed.map(({ run }) => resolve(run.settings.file)))
+  const ofFiles = (await store.jobFiles()).filter(({ file }) => ran.has(resolve(file)))
+  starts.isStoppedBefore = await store.isAnyStopped(ofFiles.map(({ name }) => name))
 }
 
 /** Why a file was not run: what its ping says, and what alerts name. */
