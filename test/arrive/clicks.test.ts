@@ -135,6 +135,7 @@ describe('a UI export of Search Console', () => {
   test.each([
     [['Filter,Value', 'Search type,Web', 'Date,Last 28 days', 'Country,Germany']],
     [['Filtre,Valeur', 'Type de recherche,Web', 'Date,28 derniers jours', 'Pays,Allemagne']],
+    [['フィルタ,値', '検索タイプ,ウェブ', '日付,過去 28 日間', '国,Germany']],
   ])('of one country has the clicks of that country alone: %j', async (rows) => {
     const { id, warnings } = await filtered('Filters.csv', rows)
     expect(await sumsOf(id)).toHaveLength(2)
@@ -154,6 +155,8 @@ describe('a UI export of Search Console', () => {
       ['Filter,Value', 'Search type,Web', 'Date,Last 28 days', 'Country,France', 'Query,+desk'],
       'alone (Query: +desk)',
     ],
+    [['Filter,Value', 'Search type,Web', 'Date,Last 28 days', 'Query,Turkey'], 'alone (Query: Turkey)'],
+    [['Filter,Wert', 'Suchtyp,Web', 'Datum,Letzte 28 Tage', 'Suchanfrage,hp'], 'alone (Suchanfrage: hp)'],
   ])('of another search or of a part of the property is refused: %j', async (rows, sentence) => {
     await expect(filtered('Filter.csv', rows)).rejects.toThrow(sentence)
     expect(await store.clickAdditions()).toEqual([])

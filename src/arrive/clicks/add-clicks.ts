@@ -202,8 +202,8 @@ function countryFilter(
       throw new UsageError(
         `${file.name} says that the export is of another search than that of the web (${search}). Choose the search type Web in Search Console; nothing was stored`,
       )
-    for (const { name, value } of parts) {
-      const code = country === null ? countryNamed(value) : null
+    for (const { name, value, isCountry } of parts) {
+      const code = isCountry && country === null ? countryNamed(value) : null
       if (code === null)
         throw new UsageError(
           `${file.name} says that the export is of a part of the property alone (${name}: ${value}). Take that filter away in Search Console, and export again; nothing was stored`,

@@ -141,11 +141,17 @@ export function uiFilters(rows: readonly TextRow[], base: string) {
   return {
     search: type,
     isOfWeb: !otherSearches.test(type),
-    parts: filters.filter((_, place) => place !== search && place !== days),
+    parts: filters
+      .filter((_, place) => place !== search && place !== days)
+      .map((one) => ({ ...one, isCountry: countryName.test(one.name) })),
   }
 }
 
 const filtersName = /^(filt|suodat|szűr|φίλτρ|фильтр|фільтр|フィルタ|筛选|篩選|필터)/iu
+
+/** What the filter of a country is called in the languages of Search Console. */
+const countryName =
+  /^(country|land|pays|pa[ií]s|paese|kraj|zem[eě]|krajina|država|maa|ország|[tț]ar[aă]|ülke|χώρα|страна|країна|държава|negara|quốc gia|ประเทศ|البلد|מדינה|देश|국가|(国家|國家|国)(\/(地区|地區|地域))?)$/iu
 
 /** Types of searches beside that of the web, in some languages. */
 const otherSearches =
