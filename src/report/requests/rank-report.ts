@@ -400,9 +400,9 @@ function distance([one]: readonly ImportedSeries[]): number {
   return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
 }
 
-/** Engines that rank trackers name beside the usual one. */
+/** Engines that rank trackers name beside the usual one, also by company or host. Short words count only as a whole. */
 const otherEngines =
-  /^(?:bing|yahoo|yandex|baidu|duckduckgo|naver|seznam|ecosia|brave|ask|aol|youtube|amazon|apple|app store)/i
+  /(?<![a-z])(?:bing|yahoo|yandex|baidu|duckduckgo|naver|seznam|ecosia|youtube|amazon|app store|(?:brave|ask|aol|apple)(?![a-z]))/i
 
 /** Whether what was imported can be of the engine of an operation: `alpha` is the usual one. A file that names none is of any. */
 function isOfEngine(engine: string | null, operation: string): boolean {

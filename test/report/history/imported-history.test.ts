@@ -121,8 +121,11 @@ test('files of several imports are one line, and another way of counting alike g
 
 test('a keyword has the ranks of its text in another case, and none of another engine', () => {
   const found = importedHistory({ keywords: [keyword('büro desk')], targets: [target('acme.com')] }, [
-    ...ranks('BÜRO Desk', { 20000: 9 }, { engine: 'bing' }),
+    ...['bing', 'Microsoft Bing', 'search.yahoo.com', 'm.baidu', 'bing_us', 'Brave Search'].flatMap(
+      (engine) => ranks('BÜRO Desk', { 20000: 9 }, { engine }),
+    ),
+    ...ranks('Büro desk', { 20001: 3 }, { engine: 'google.com/basket' }),
     ...ranks('Büro desk', { 20000: 2 }, { engine: 'google' }),
   ])
-  expect(found?.lines).toEqual([{ keyword: 0, target: 0, cells: [2] }])
+  expect(found?.lines).toEqual([{ keyword: 0, target: 0, cells: [2, 3] }])
 })
