@@ -160,11 +160,11 @@ export async function readCsv(
   parser.end()
 }
 
-/** The whole records at the start of a text, up to one that is none. */
-export function firstRows(head: string): readonly TextRow[] {
+/** The whole records at the start of a text, up to one that is none, and so many. */
+export function firstRows(head: string, most = headLines): readonly TextRow[] {
   const rows: TextRow[] = []
   try {
-    csvParser('', separatorOf(head), (record) => rows.push(textRow(record)) < headLines).push(
+    csvParser('', separatorOf(head), (record) => rows.push(textRow(record)) < most).push(
       Buffer.from(`${head.replace(/^\ufeff/, '')}\n`),
     )
   } catch (error) {

@@ -129,9 +129,9 @@ function dayOf(text: string, order: DayBeforeMonth | null): number | 'ambiguous'
     return order === 'mdy' ? plausibleDay(year, first, second) : 'ambiguous'
   }
   const words = text.normalize('NFD').replace(/\p{M}/gu, '')
-  // The name of the day of the week says nothing more.
+  // The name of the day of the week says nothing more, and the hour of a time is no year.
   const named =
-    /^(?:[a-z]{2,10}\.?,? )?(\d{1,2})(?:\.|st|nd|rd|th)?[ -](?:de )?([a-z]+)\.?,?[ -](?:de )?(\d{4}|\d\d)\b/i.exec(
+    /^(?:[a-z]{2,10}\.?,? )?(\d{1,2})(?:\.|st|nd|rd|th)?[ -](?:de )?([a-z]+)\.?,?[ -](?:de )?(\d{4}|\d\d(?![:.]\d))\b/i.exec(
       words,
     )
   if (named !== null) return plausibleDay(yearOf(named[3]), monthOf(named[2]), Number(named[1]))
@@ -160,11 +160,13 @@ type RankCell =
   | { readonly absentFrom: number }
   | { readonly unknown: string }
 
+const average: RankCell = { unknown: 'an average, not a rank' }
+
 /** A rank as tables write it. What may mean that nothing was found, or that nothing was asked, is unknown. */
 export const readRank = memoized((cell): RankCell => {
   const text = cell.trim()
-  // A table that was written by a program for numbers has 12.0 for 12.
-  const whole = /^(\d+)(?:[.,]0+)?$/.exec(text)
+  // A table that was written by a program for numbers has 12.0 for 12; 1,000 is a thousand.
+  const whole = /^(\d+)(?:[.,]0{1,2})?$/.exec(text)
   if (whole !== null) {
     const rank = Number(whole[1])
     if (rank === 0) return { unknown: '0 can mean not found or not checked' }
@@ -175,9 +177,16 @@ export const readRank = memoized((cell): RankCell => {
     const depth = Number(beyond[1] ?? beyond[2])
     return depth === 0 ? { unknown: 'no number' } : { absentFrom: depth }
   }
-  if (/^\d+[.,]\d+$/.test(text)) return { unknown: 'an average, not a rank' }
+  if (/^\d+[.,]\d{3}$/.test(text)) return { unknown: 'a number that is no rank' }
+  if (/^\d+[.,]\d+$/.test(text)) return average
   return { unknown: text === '' ? 'an empty cell can mean not found or not checked' : 'no number' }
 })
+
+/** Reads the ranks of a column. Where some of it are averages, 12.0 is one of them. */
+export function rankReader(some: readonly string[]): (cell: string) => RankCell {
+  const isOfAverages = some.some((cell) => readRank(cell) === average)
+  return isOfAverages ? (cell) => (/^\d+[.,]\d+$/.test(cell) ? average : readRank(cell)) : readRank
+}
 
 /** A target as a site: without scheme, `www.`, and signs that stand for all pages. */
 export const siteOf = memoized((text): string => {

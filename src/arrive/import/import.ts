@@ -14,7 +14,7 @@ import { bisibilityFormat } from './formats/bisibility.ts'
 import { databaseFormats } from './formats/databases.ts'
 import { exportFormats } from './formats/exports.ts'
 import { serposcopeFormats } from './formats/serposcope.ts'
-import { tableFormat } from './table.ts'
+import { namedTable, tableFormat } from './table.ts'
 
 /** What is imported, and into which database. */
 interface ImportCall {
@@ -56,7 +56,7 @@ export async function importFiles(call: ImportCall) {
       if (found === null) {
         if (isOne) throw format === null ? unrecognised(file) : ofOtherFormat(file, format)
         strangers.push(name)
-        elsewhere ??= otherCommand(file)
+        elsewhere ??= otherCommand(file, call.path)
         continue
       }
       call.reading(name)
@@ -68,7 +68,7 @@ export async function importFiles(call: ImportCall) {
       throw new UsageError(
         elsewhere === null
           ? `${call.path} has no file of a format that is known. Name one with --as`
-          : `${call.path} has no ranks of a tracker. It has ${elsewhere} ${shellWord(call.path)}`,
+          : `${call.path} has no ranks of a tracker. It has ${elsewhere}`,
       )
   }
   const request = { job: call.job, now: call.now }
@@ -103,17 +103,19 @@ function ofOtherFormat({ name }: ForeignFile, { name: format, title }: ForeignFo
 }
 
 /** Which command takes a file that is no history of ranks; null where none is known. */
-function otherCommand(file: ForeignFile): string | null {
-  if (/^\ufeff?"?Keyword Stats\b/.test(file.head)) return 'search volumes: rankline volumes add'
-  if (file.headRows.some(({ cells }) => layoutOf(cells) !== null))
-    return 'clicks, and positions that are averages: rankline clicks add'
-  return null
+function otherCommand(file: ForeignFile, path: string): string | null {
+  if (/^\ufeff?"?Keyword Stats\b/.test(file.head))
+    return `search volumes: rankline volumes add ${shellWord(path)}`
+  if (file.headRows.every(({ cells }) => layoutOf(cells) === null)) return null
+  const clicks = `clicks, and positions that are averages: rankline clicks add ${shellWord(path)}`
+  return namedTable(file) === null
+    ? clicks
+    : `${clicks}. If they are ranks nevertheless: rankline import ${shellWord(path)} --as table`
 }
 
 function unrecognised(file: ForeignFile): UsageError {
-  const other = otherCommand(file)
-  if (other !== null)
-    return new UsageError(`${file.name} has no ranks of a tracker. It has ${other} ${shellWord(file.name)}`)
+  const other = otherCommand(file, file.name)
+  if (other !== null) return new UsageError(`${file.name} has no ranks of a tracker. It has ${other}`)
   const has =
     file.tables === null
       ? `its first line has ${(file.headRows[0]?.cells ?? []).slice(0, 12).join(', ')}`

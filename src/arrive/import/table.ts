@@ -2,14 +2,14 @@ import { UsageError } from '../../model/errors.ts'
 import { closestMatch } from '../../model/text.ts'
 import { layoutOf } from '../clicks/rows.ts'
 import { countryNamed } from '../countries.ts'
-import { type CsvRecord, cellText, readCsv, textRow } from '../csv.ts'
+import { type CsvRecord, cellText, firstRows, readCsv, textRow } from '../csv.ts'
 import {
   type ForeignFile,
   type ForeignFormat,
   type ImportOptions,
+  rankReader,
   readDay,
   readLink,
-  readRank,
   siteOf,
   tagReader,
   volumeIn,
@@ -138,6 +138,13 @@ const aliases = {
 type ColumnKind = keyof typeof aliases
 export const columnKinds = Object.keys(aliases) as readonly ColumnKind[]
 
+/** The table of a file with usual names for keywords and ranks, whatever else it has; null where there is none. */
+export function namedTable(file: ForeignFile): ForeignTable | null {
+  return tableIn(file, (names) =>
+    (['query', 'rank'] as const).every((kind) => aliases[kind].some((name) => names.has(name))),
+  )
+}
+
 /** Any table with a column of texts, one of days and one of ranks. */
 export const tableFormat: ForeignFormat = {
   name: 'table',
@@ -145,9 +152,7 @@ export const tableFormat: ForeignFormat = {
   title: 'Table with a column of keywords, one of days and one of ranks',
   sameDay: 'last',
   recognise: (file) => {
-    const named = (names: ReadonlySet<string>, kind: ColumnKind) =>
-      aliases[kind].some((name) => names.has(name))
-    const table = tableIn(file, (names) => named(names, 'query') && named(names, 'rank'))
+    const table = namedTable(file)
     return table !== null && layoutOf(table.header) === null
   },
   read: async (file, into, options) => {
@@ -178,15 +183,18 @@ export const tableFormat: ForeignFormat = {
         `${file.name} does not say whose ranks it has. Name the site with --target acme.com, or its column with --column target=NAME`,
       )
     const tagsOf = tagReader(/[,;|]/)
+    const rankOf = rankReader(
+      firstRows(file.head, Number.POSITIVE_INFINITY).map(({ cells }) => cells[at.rank] ?? ''),
+    )
     await table.eachRow((row) => {
       const text = row.needed(at.query)
-      const rank = readRank(row.needed(at.rank))
+      const rank = rankOf(row.needed(at.rank))
       const dated = at.date < 0 ? '' : row.needed(at.date)
-      if (dated === '' && options.day === null) {
+      const day = at.date < 0 ? options.day : dated === '' ? null : dayIn(row, dated, options)
+      if (day === null) {
         into.dropped('rows without a day: never checked')
         return
       }
-      const day = dated === '' ? (options.day as number) : dayIn(row, dated, options)
       const country = row.cell(at.country)
       const gl = country === '' ? null : countryNamed(country)
       const places = [row.cell(at.location), gl === null ? country : ''].filter((place) => place !== '')

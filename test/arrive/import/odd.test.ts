@@ -26,11 +26,16 @@ function tables(name: string, ...statements: readonly string[]): string {
 }
 
 /** What a file says: what was left out, and each row as `keyword site day state rank`. */
-async function told(path: string, target: string | null = null, as: string | null = null) {
+async function told(
+  path: string,
+  target: string | null = null,
+  as: string | null = null,
+  day: number | null = null,
+) {
   const { rows, summary } = await importFiles({
     path,
     as,
-    options: { target, day: null, order: null, columns: new Map() },
+    options: { target, day, order: null, columns: new Map() },
     job: null,
     now: Date.UTC(2026, 10, 26),
     database: null,
@@ -56,6 +61,8 @@ describe('no rank is made up', () => {
       '1001',
       '>0',
       '3.5',
+      // An average as well, in a column with others.
+      '2.0',
       '1e3',
       '0x10',
       '٣',
@@ -66,9 +73,9 @@ describe('no rank is made up', () => {
     const rows = cells.map((cell, place) => `2026-01-05,w${place},${cell},acme.com`)
     const { rows: read } = await told(put('ranks.csv', table(...rows)))
     expect(read.filter((row) => !row.includes('unknown'))).toEqual([
-      'w10 acme.com 2026-01-05 absent 101',
-      'w11 acme.com 2026-01-05 absent 100',
-      'w9 acme.com 2026-01-05 ranked 101',
+      'w10 acme.com 2026-01-05 ranked 101',
+      'w11 acme.com 2026-01-05 absent 101',
+      'w12 acme.com 2026-01-05 absent 100',
     ])
   })
 
@@ -77,7 +84,10 @@ describe('no rank is made up', () => {
       'api.csv',
       'date,query,page,country,device,clicks,impressions,ctr,position\n2026-01-05,a,https://acme.com/,usa,MOBILE,1,9,0.1,3\n',
     )
-    await expect(told(clicks, 'acme.com')).rejects.toThrow(/averages: rankline clicks add .*api\.csv/)
+    await expect(told(clicks, 'acme.com')).rejects.toThrow(
+      /averages: rankline clicks add .*api\.csv\. If they are ranks nevertheless: rankline import .*api\.csv --as table$/,
+    )
+    expect((await told(clicks, 'acme.com', 'table')).rows).toEqual(['a acme.com 2026-01-05 ranked 3'])
     const planner = put(
       'planner.csv',
       'Keyword Stats 2026-11-01\n2025\nKeyword,Avg. monthly searches\na,50\n',
@@ -286,6 +296,7 @@ describe('a table as people have it', () => {
         'a,2026-01-05,13.0,acme.com,USA,',
         'b,2026-01-05,"7,0",acme.com,Deutschland,Berlin',
         'c,2026-01-05,4,acme.com,Bavaria,Munich',
+        'd,2026-01-05,1.000,acme.com,USA,',
         'never,,,acme.com,USA,',
         ',,,,,',
         '',
@@ -296,7 +307,15 @@ describe('a table as people have it', () => {
       'a acme.com 2026-01-05 ranked 13',
       'b acme.com 2026-01-05 ranked 7',
       'c acme.com 2026-01-05 ranked 4',
+      'd acme.com 2026-01-05 unknown ',
     ])
+    // A day for the whole file is none of a row that was never checked.
+    expect((await told(path, null, null, 20_000)).dropped).toEqual(dropped)
+    const moz = put(
+      'moz.csv',
+      'Keyword,Google en-US Rank,Google en-US URL,Google en-US SERP Date\na,3,https://acme.com/,2026-01-05\nnever,4,,\n',
+    )
+    expect((await told(moz, 'acme.com', null, 20_000)).rows).toEqual(['a acme.com 2026-01-05 ranked 3'])
     expect(dropped).toEqual({
       'rows without a day: never checked': 1,
       'rows of a keyword, site and day of which another row counts': 1,

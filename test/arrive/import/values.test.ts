@@ -25,6 +25,8 @@ test.each([
   ['05.01.2026', null],
   ['5.1.26', null],
   ['05-Jan-26', null],
+  ['5 Jan 26 14:05', null],
+  ['5-Jan-2026:14:05', null],
   ['Monday, 5 January 2026', null],
   ['January 5th, 2026', null],
   ['5. Januar 2026', null],
@@ -56,6 +58,8 @@ test.each([
   ['2026-02-30', null, null],
   ['46027', null, null],
   ['5 Foo 2026', null, null],
+  ['5 Jan 14:05', null, null],
+  ['5. Januar 14.05 Uhr', null, null],
   ['', null, null],
 ] as const)('%j is no day, or may be two', (text, order, read) => {
   expect(readDay(text, order)).toBe(read)

@@ -145,11 +145,11 @@ const mozFormat: ForeignFormat = {
       for (const { index, engine, hl, gl, date, url, volume } of engines) {
         const place = readRank(row.needed(index))
         const dated = row.cell(date)
-        if (dated === '' && options.day === null) {
+        const day = date < 0 ? options.day : dated === '' ? null : dayIn(row, dated, options)
+        if (day === null) {
           into.dropped('ranks without a day: never checked')
           continue
         }
-        const day = dated === '' ? (options.day as number) : dayIn(row, dated, options)
         const link = readLink(row.cell(url))
         const query = into.query({
           text: row.needed(keyword),
