@@ -208,7 +208,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(await text(page, '.scope')).toContain('walnut')
     expect(await texts(page, '.sentences li')).toEqual([
       `${fitting.length} of 70 keywords`,
-      expect.stringContaining('written for the whole report, with 70 keywords.'),
+      'For this selection there are chart, figures and lists, but no sentences and no next steps.',
     ])
     expect(await page.$$('#next')).toEqual([])
     expect(await text(page, '.card:nth-child(3) .value')).toContain(

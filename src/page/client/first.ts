@@ -73,7 +73,7 @@ function sentenceList(
   const named = scope.length > 0 && html('p', 'scope', html('bdi', '', scope.join(' · ')))
   if (told === undefined) {
     const back = sectionLink('overview', say.overview.toWhole, () => choose(noFilters))
-    const lines = [say.header.selected(selected, all), say.overview.untold(all)]
+    const lines = [say.header.selected(selected, all), say.overview.untold]
     const items = lines.map((one) => html('li', '', html('span', '', one)))
     return html('div', 'sentences', named, html('ul', '', ...items), html('p', 'next', back))
   }

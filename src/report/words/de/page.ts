@@ -279,8 +279,8 @@ const overview: Words['overview'] = {
     keywords: 'Keywords',
     notes: 'Anmerkungen',
   },
-  untold: (all) =>
-    `Diagramm, Zahlen und Listen gelten für diese Auswahl. Sätze und nächste Schritte gelten für den ganzen Bericht mit ${counts.keywords(all)}.`,
+  untold:
+    'Zu dieser Auswahl gibt es Diagramm, Zahlen und Listen, aber keine Sätze und keine nächsten Schritte.',
   toWhole: 'Zum ganzen Bericht',
   inShort: 'Auf einen Blick',
   checked: (observed, expected) => `${number(observed)} von ${counts.keywords(expected)} geprüft`,

@@ -297,8 +297,7 @@ const overview = {
     keywords: 'Keywords',
     notes: 'Notes',
   },
-  untold: (all: number) =>
-    `Chart, figures and lists are of this selection. Sentences and next steps are written for the whole report, with ${counts.keywords(all)}.`,
+  untold: 'For this selection there are chart, figures and lists, but no sentences and no next steps.',
   toWhole: 'Back to the whole report',
   inShort: 'In short',
   checked: (observed: number, expected: number) =>
