@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inflated, type PackedPage } from '../../src/page/packed.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { serposcope } from '../arrive/import/samples.ts'
 import type { TrueDay } from '../arrive/import/truth.ts'
@@ -153,6 +154,8 @@ test('what was measured stands for itself, and what was imported only where noth
     `operation: alpha.search
 params: { gl: us }
 targets: [acme.com]
+competitors: [rival.com]
+views: [{ name: One, where: 'query=standing desk' }]
 queries: [sit stand desk, standing desk, { query: "=reading lamp", operation: alpha.news }]
 `,
   )
@@ -175,6 +178,18 @@ queries: [sit stand desk, standing desk, { query: "=reading lamp", operation: al
   expect(
     report.stdout.match(/newest imported result pages of 2 keywords: desk-0\.example \(2\), /g),
   ).toHaveLength(1)
+  // They are of all keywords, and no story of fewer names them.
+  await place.call(['report', 'acme', '--out', 'r.html'])
+  const [, data = ''] = /<script id="page-data"[^>]*>([^<]*)</.exec(await place.read('r.html')) ?? []
+  const { told } = JSON.parse(await inflated(data)) as PackedPage
+  expect(told['']?.limits.join(' ')).toContain('result pages of 2 keywords')
+  expect(told['view=One']?.limits.join(' ')).toMatch(/imported \(.serposcope.\): no figure(?!.*result pages)/)
+  // A report of a rival alone names no own site as one of others.
+  await place.file('rival.csv', 'date,keyword,country,rank\n2020-01-07,standing desk,us,2\n')
+  expect((await place.call(['import', 'rival.csv', '--target', 'rival.com'])).code).toBe(0)
+  const ofRival = await place.call(['report', 'acme', '--target', 'rival.com', '--format', 'md'])
+  expect(ofRival.stdout).toMatch(/newest imported result pages of 2 keywords: desk-0\.example \(2\), /)
+  expect(ofRival.stdout).not.toContain('acme.com')
   const imported = await documents('cluster', 'acme', '--imported')
   expect(imported.clusters[0].keywords[0].source).toBe('serposcope')
 })

@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
+import { dayMs, daysBetween } from '../../src/model/time.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
 import { stage } from '../support/stage.ts'
@@ -15,16 +16,21 @@ export async function staged(
   return { sandbox, place, job: 'job.csv' }
 }
 
-const aDayBack = `UPDATE runs_ SET date = date(date, '-1 days');
-  UPDATE observations SET observed_at = observed_at - 86400000`
-
 /** A workspace with `acme.yaml`, whose job ran on three days. */
-export async function threeDays(job: string): Promise<Workspace> {
+export function threeDays(job: string): Promise<Workspace> {
+  return ranOn(['2026-03-01', '2026-03-02', '2026-03-03'], job)
+}
+
+/** A workspace with `acme.yaml`, whose job ran on days as far apart as these, the last one today. */
+export async function ranOn(days: readonly string[], job: string): Promise<Workspace> {
   await using sandbox = await startSandbox({ sites: ['acme.com', 'rival.com'] })
   const place = await workspace(sandbox)
   const file = await place.file('acme.yaml', job)
-  for (const day of ['2026-03-01', '2026-03-02', '2026-03-03']) {
-    if (day !== '2026-03-01') place.change(aDayBack)
+  for (const [index, day] of days.entries()) {
+    const apart = daysBetween(days[index - 1] ?? day, day)
+    if (apart > 0)
+      place.change(`UPDATE runs_ SET date = date(date, '-${apart} days');
+        UPDATE observations SET observed_at = observed_at - ${apart * dayMs}`)
     sandbox.control({ date: day })
     expect((await place.call(['run', file])).code).toBe(0)
   }

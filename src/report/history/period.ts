@@ -52,6 +52,15 @@ export function reportPeriod(
   }
 }
 
+/** Days that are counted at least: the newest ones are late, so that a short period would have few or none. */
+const leastCounted = 28
+
+/** The days of which counted clicks are told in a report of a period. */
+export function countedDays({ from, until }: Days): Days {
+  const least = addDays(until, 1 - leastCounted)
+  return { from: from < least ? from : least, until }
+}
+
 /**
  * The day from which on a chart shows what was imported before the first measured day, for a period that reaches back further: the whole
  * history has all of it.

@@ -36,8 +36,6 @@ export interface RankHistory {
     /** The days that they are compared with. */
     readonly before: { readonly from: string; readonly until: string } | null
   }
-  /** Keywords whose volume was added from a file of more than 90 days ago, with the oldest of them. */
-  readonly oldVolumes?: { readonly keywords: number; readonly source: string; readonly date: string }
   /** Ranks from before the first day, where another tool had some. Nothing is compared with them. */
   readonly imported?: ImportedHistory
   /** Keywords that one page can serve by the first results that they share, by their places, the head first; only those of several. */
@@ -74,6 +72,8 @@ export interface Keyword {
   readonly tags: readonly string[]
   /** Searches a month; null if the job names none. */
   readonly volume: number | null
+  /** Where the volume is from, if it was added from a file of more than 90 days ago. */
+  readonly oldVolume?: { readonly source: string; readonly date: string }
   /** The landing page that should rank; null if the job names none. */
   readonly url: string | null
   readonly labels: Readonly<Record<string, string>>

@@ -7,6 +7,7 @@ import { dayText } from '../../model/time.ts'
 import type { ClickSpan, StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { defaultCurve } from '../ctr.ts'
+import { countedDays } from '../history/period.ts'
 import { dayValue, type Keyword, type RankHistory, type RankSeries } from '../history/rank-history.ts'
 import type { CtrCurve } from '../metrics/figure.ts'
 
@@ -186,9 +187,6 @@ export function periodFor(
   return fitting.toSorted((a, b) => b.until - a.until || common(b) - common(a))[0] ?? null
 }
 
-/** Days that are counted at least: the newest ones are late, so that a short period would have few or none. */
-const leastDays = 28
-
 /** The history with what Search Console counted of its keywords in a period; as it is where nothing covers that. */
 export function withCountedClicks(
   store: ClickReads,
@@ -197,9 +195,8 @@ export function withCountedClicks(
 ): RankHistory {
   const lastDay = history.days.at(-1)
   if (lastDay === undefined) return history
-  const until = readDay(period?.until ?? lastDay)
-  const least = until - leastDays + 1
-  const wanted = { from: period === null ? least : Math.min(least, readDay(period.from)), until }
+  const days = countedDays(period ?? { from: lastDay, until: lastDay })
+  const wanted = { from: readDay(days.from), until: readDay(days.until) }
   const daily = clicksReader(store, history, 'day')
   const spans = spansFor(daily.counted, wanted)
   if (spans !== null) return withCounts(history, daily, spans.now, spans.before)

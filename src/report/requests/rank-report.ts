@@ -71,7 +71,9 @@ export async function rankedJob(
     buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
     volumes,
   )
-  const built = filterReport(withClicks(imported ? withImported(measured, store, sites) : measured), filter)
+  const filtered = filterReport(withClicks(measured), filter)
+  // By the places that keywords and targets have from here on.
+  const built = imported ? withImported(filtered, reported, store, sites) : filtered
   const { removedTargets } = built
   const suspicion = store.suspicionOf(newest.id)
   const history: RankHistory =
@@ -104,23 +106,25 @@ const freshVolumeDays = 90
 function withAddedVolumes(built: BuiltHistory, volumes: AddedVolumes): BuiltHistory {
   const { history } = built
   const last = history.days.at(-1)
-  const old: { readonly source: string; readonly date: string }[] = []
   const keywords = history.keywords.map((keyword) => {
     const added = keyword.volume === null ? volumes.added(keyword.query, keyword.params) : null
     if (added === null) return keyword
     const date = addDays('1970-01-01', added.day)
-    if (last !== undefined && daysBetween(date, last) > freshVolumeDays)
-      old.push({ source: added.source, date })
-    return { ...keyword, volume: added.volume }
+    const isOld = last !== undefined && daysBetween(date, last) > freshVolumeDays
+    const withVolume = { ...keyword, volume: added.volume }
+    return isOld ? { ...withVolume, oldVolume: { source: added.source, date } } : withVolume
   })
-  const [oldest] = old.toSorted((a, b) => a.date.localeCompare(b.date))
-  const oldVolumes = oldest === undefined ? undefined : { keywords: old.length, ...oldest }
-  return { ...built, history: { ...history, keywords, ...(oldVolumes === undefined ? {} : { oldVolumes }) } }
+  return { ...built, history: { ...history, keywords } }
 }
 
-/** With the ranks that another tool had before the first day. */
+/**
+ * With the ranks that another tool had before the first day.
+ *
+ * @param targets those of the whole job: an own site is never named as one of others
+ */
 function withImported(
   built: BuiltHistory,
+  targets: readonly Target[],
   store: Store,
   sites: typeof import('./imported-sites.ts') | null,
 ): BuiltHistory {
@@ -134,7 +138,7 @@ function withImported(
     store.importedPoints,
   )
   if (imported === null) return built
-  const pages = sites === null ? {} : { pages: sites.importedSites(store, history) }
+  const pages = sites === null ? {} : { pages: sites.importedSites(store, { ...history, targets }) }
   return { ...built, history: { ...history, imported: { ...imported, ...pages } } }
 }
 

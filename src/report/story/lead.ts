@@ -99,26 +99,13 @@ export function limits(facts: StoryFacts): readonly string[] {
   const { own, span, compare, say } = facts
   const all: string[] = []
   const unknown = unknownOf(own)
-  const { oldVolumes } = facts.history
-  if (oldVolumes !== undefined && facts.hasVolumes)
-    all.push(say.story.oldVolumes(oldVolumes.keywords, facts.named(oldVolumes.source), oldVolumes.date))
-  const { imported, days: measured } = facts.history
-  if (imported !== undefined && measured[0] !== undefined)
-    all.push(
-      say.story.imported(imported.sources.map(facts.named).join(', '), measured[0], {
-        keywords: new Set(imported.lines.map(({ keyword }) => keyword)).size,
-        of: facts.history.keywords.filter(({ kind }) => kind === 'organic').length,
-        countsAll: imported.countsAll,
-      }),
-    )
-  const pages = imported?.pages
-  if (pages !== undefined && pages.sites.length > 0)
-    all.push(
-      say.story.importedSites(
-        pages.sites.map((one) => ({ ...one, site: facts.named(one.site) })),
-        pages.asked,
-      ),
-    )
+  const oldVolumes = own
+    .flatMap(({ keyword }) => keyword.oldVolume ?? [])
+    .toSorted((a, b) => a.date.localeCompare(b.date))
+  const [oldest] = oldVolumes
+  if (oldest !== undefined)
+    all.push(say.story.oldVolumes(oldVolumes.length, facts.named(oldest.source), oldest.date))
+  all.push(...importedTexts(facts))
   if (unknown >= own.length * leastUnknown && unknown > 0 && unknown < own.length * leastMany)
     all.push(say.story.notChecked(unknown, own.length))
   if (span === null) return all
@@ -133,6 +120,22 @@ export function limits(facts: StoryFacts): readonly string[] {
   if (compare !== null && daysBetween(compare.day, span.day) !== 0)
     all.push(say.story.otherDay(compare.day, span.day))
   return all
+}
+
+/** What was imported of these keywords of the target; nothing where that is none. */
+function importedTexts({ own, place, history, named, say }: StoryFacts): readonly string[] {
+  const { imported, days } = history
+  const [first] = days
+  if (imported === undefined || first === undefined) return []
+  const { lines, sources, countsAll, pages } = imported
+  const told = new Set(own.map(({ series }) => series.keyword))
+  const keywords = lines.filter(({ keyword, target }) => target === place && told.has(keyword)).length
+  if (keywords === 0) return []
+  const of = own.length
+  const ranks = say.story.imported(sources.map(named).join(', '), first, { keywords, of, countsAll })
+  if (pages === undefined || pages.sites.length === 0) return [ranks]
+  const sites = pages.sites.map((one) => ({ ...one, site: named(one.site) }))
+  return [ranks, say.story.importedSites(sites, pages.asked)]
 }
 
 /** Keywords that are not compared because another query was asked then, and the last day on which one changed; null for none. */

@@ -12,7 +12,8 @@ import {
 import { keepKeywords, type PageData, type PageSerp } from '../data.ts'
 import { partKey, partOf } from '../history/filter-history.ts'
 import type { ComparisonDay } from '../history/movement.ts'
-import type { Keyword } from '../history/rank-history.ts'
+import { countedDays, type Days } from '../history/period.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { hasTab, isInView, targetsOfView } from '../presentation/presentation.ts'
 import { wordsOf } from '../words/words.ts'
 import { leastKeywords, type StorySentence } from './facts.ts'
@@ -66,9 +67,25 @@ export function toldStories(
     const period = choice.period || choice.compare ? periodOf(data, filters) : null
     const days = data.history.days.filter((day) => period === null || day <= period.until)
     const serps = period === null ? data.serps : serpsOf(days, period.compare)
-    told[hashOf(filters, data)] = toldOf({ ...data, serps }, filters)
+    const history = historyFor(data, { keywords, period })
+    told[hashOf(filters, data)] = toldOf({ ...data, history, serps }, filters)
   }
   return told
+}
+
+/** Without what was found of the whole report alone: clicks that were counted in its days, and sites on imported pages of all its keywords. */
+function historyFor(
+  { history, period: own }: PageData,
+  { keywords, period }: { readonly keywords: number; readonly period: Days | null },
+): RankHistory {
+  const { countedClicks, imported, ...rest } = history
+  const [days, ownDays] = [period ?? own, own].map((one) => (one === null ? null : countedDays(one)))
+  const isCounted = days?.from === ownDays?.from && days?.until === ownDays?.until
+  const told = { ...rest, ...(isCounted && countedClicks !== undefined ? { countedClicks } : {}) }
+  if (imported === undefined) return told
+  const { pages, ...ranks } = imported
+  const isWhole = pages !== undefined && keywords === history.keywords.length
+  return { ...told, imported: isWhole ? { ...ranks, pages } : ranks }
 }
 
 function openingOf({ history }: PageData): Filters {

@@ -35,8 +35,12 @@ describe('the sentences of a story', () => {
 
 test('volumes that were added from an old file are named as old, where they count', () => {
   const { data, target } = jobOf({ keywords: some(10, { own: 2, rival: 5, volume: 100 }) })
-  const oldVolumes = { keywords: 4, source: 'Keyword Planner', date: '2025-01-31' }
-  const old = { data: { ...data, history: { ...data.history, oldVolumes } }, target }
+  const dates = ['2025-02-28', '2025-01-31', '2025-02-28', '2025-01-31']
+  const keywords = data.history.keywords.map((one, place) => {
+    const date = dates[place]
+    return date === undefined ? one : { ...one, oldVolume: { source: 'Keyword Planner', date } }
+  })
+  const old = { data: { ...data, history: { ...data.history, keywords } }, target }
   expect(told({ data, target }).limits).toEqual([])
   expect(told(old).limits).toEqual([
     'The search volumes of 4 keywords are old: from Keyword Planner, of 31 January 2025 and later.',
