@@ -79,8 +79,8 @@ interface Times {
   /** Until every section is drawn. */
   readonly whole?: number
   /** From the choice of a tag, and from the last letter of a text, until figures and table are those of the chosen keywords. */
-  readonly tag?: number | undefined
-  readonly text?: number | undefined
+  readonly tag?: number
+  readonly text?: number
 }
 
 async function timesOf(browser: BrowserContext, { name, file }: Row): Promise<Times> {
@@ -99,7 +99,7 @@ async function timesOf(browser: BrowserContext, { name, file }: Row): Promise<Ti
     return {
       firstPaint,
       whole: loading.until('whole'),
-      tag: await timeOf(page, '#tag-list input'),
+      tag: await timeOf(page, '#choose-tag'),
       text: await timeOf(page, '#choose-text'),
     }
   } finally {
@@ -107,9 +107,8 @@ async function timesOf(browser: BrowserContext, { name, file }: Row): Promise<Ti
   }
 }
 
-/** Until the frame that shows the figures and rows of other keywords; undefined where there is nothing to choose. */
-async function timeOf(page: Page, field: string): Promise<number | undefined> {
-  if ((await page.$(field)) === null) return
+/** Until the frame that shows the figures and rows of other keywords. */
+async function timeOf(page: Page, field: string): Promise<number> {
   await page.evaluate(reset)
   await page.waitForSelector('main[data-whole]')
   await page.evaluate(settled('reset'))

@@ -10,7 +10,7 @@ export function settled(mark: string): string {
   })`
 }
 
-/** Ticks a box, or types the first letters of the first keyword; done after the frame that shows other figures and rows. */
+/** Chooses the first tag, or types the first letters of the first keyword; done after the frame that shows other figures and rows. */
 export function choosing(field: string): string {
   return `new Promise((done) => {
     const parts = ['.found', '.cards', '#keywords tbody:not(.spacer)']
@@ -29,9 +29,9 @@ export function choosing(field: string): string {
     observer.observe(document.getElementById('report'), { childList: true, subtree: true, characterData: true })
     setTimeout(() => {
       performance.mark('chosen')
-      if (input.type === 'checkbox') return input.click()
-      input.value = letters
-      input.dispatchEvent(new Event('input', { bubbles: true }))
+      const isList = input.tagName === 'SELECT'
+      input.value = isList ? input.options[1].value : letters
+      input.dispatchEvent(new Event(isList ? 'change' : 'input', { bubbles: true }))
     })
   })`
 }
