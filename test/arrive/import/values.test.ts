@@ -82,19 +82,25 @@ test.each([
   expect(countryNamed(name)).toBe(code)
 })
 
+/** A keyword that another tracker followed. */
+const followed = (query: string, gl: string | null, more: object = {}) => ({
+  query,
+  gl,
+  hl: null,
+  location: null,
+  device: null,
+  engine: null,
+  target: 'acme.com',
+  volume: null,
+  tags: '[]',
+  url: null,
+  ...more,
+})
+
 test('a new job says for how many keywords no country is told', async () => {
-  const tracked = (['us', null, null] as const).map((gl, place) => ({
-    query: `desk ${place}`,
-    gl,
-    hl: null,
-    location: null,
-    device: null,
-    engine: null,
-    target: 'acme.com',
-    volume: null,
-    tags: '[]',
-    url: null,
-  })) as unknown as ImportResult['tracked']
+  const tracked = (['us', null, null] as const).map((gl, place) =>
+    followed(`desk ${place}`, gl),
+  ) as unknown as ImportResult['tracked']
   const named = async (some: ImportResult['tracked']) =>
     (await proposedJob('no-such-job', { tracked: some, notes: [] }))?.notAvailable
   expect(await named(tracked)).toEqual([
@@ -104,19 +110,6 @@ test('a new job says for how many keywords no country is told', async () => {
 })
 
 test('a new job asks each keyword of a market once, and has no target that is no site', async () => {
-  const followed = (query: string, gl: string | null, more: object = {}) => ({
-    query,
-    gl,
-    hl: null,
-    location: null,
-    device: null,
-    engine: null,
-    target: 'acme.com',
-    volume: null,
-    tags: '[]',
-    url: null,
-    ...more,
-  })
   const tracked = [
     followed('oak desk', null, { volume: 90, tags: '["a"]' }),
     followed('Oak Desk', 'us', { target: 'our shop' }),
