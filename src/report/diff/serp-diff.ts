@@ -3,7 +3,8 @@ import { pageAddress } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/sqlite/rankings/serps.ts'
 import { missingPages, type PageStatus, pageStatuses } from '../explain/explain.ts'
-import { type ComparisonDay, isBetterBaseline } from '../history/movement.ts'
+import { baselineOrder } from '../history/keyword-status.ts'
+import type { ComparisonDay } from '../history/movement.ts'
 import { turnoverDepth, turnoverOfPages } from '../metrics/serps.ts'
 
 /** One result of a snapshot. */
@@ -225,15 +226,12 @@ export function comparedDays<Look extends Pick<SerpDate, 'date'>>(
   looks: readonly Look[],
   asked: ComparisonDay | null,
 ) {
-  const days = [...new Set(looks.map(({ date }) => date))].map((date) => ({ date, state: 'ranked' as const }))
-  const latest = days.pop()
-  if (latest === undefined) return { from: null, to: null }
-  const from = days.reduce<(typeof days)[number] | null>(
-    (kept, day) => (isBetterBaseline(day, kept, asked) ? day : kept),
-    null,
-  )
-  const of = (day: string) => looks.filter(({ date }) => date === day)
-  return { from: from === null ? null : of(from.date), to: of(latest.date) }
+  const days = [...new Set(looks.map(({ date }) => date))]
+  const of = (place: number | undefined) => {
+    const day = days[place ?? -1]
+    return day === undefined ? null : looks.filter(({ date }) => date === day)
+  }
+  return { from: of(baselineOrder(days, asked)[0]), to: of(days.length - 1) }
 }
 
 /** Of several runs of a day the one with the most pages checked without a gap; of equal ones the last. */

@@ -1,10 +1,5 @@
-import {
-  type ComparisonDay,
-  isBetterBaseline,
-  movementSince,
-  type RankMovement,
-  wasWithinDepth,
-} from './movement.ts'
+import { daysBetween } from '../../model/time.ts'
+import { type ComparisonDay, compare, type RankMovement, wasWithinDepth } from './movement.ts'
 import {
   type DayValue,
   dayValue,
@@ -30,45 +25,27 @@ export interface KeywordStatus {
 
 /** The status of every series of a history, in their order. */
 export function keywordStatuses(history: RankHistory, asked: ComparisonDay | null): readonly KeywordStatus[] {
-  const last = history.days.length - 1
-  const order = baselineOrder(history.days, asked)
+  const { days } = history
+  const order = baselineOrder(days, asked)
   return history.series.map((series) => {
     const keyword = history.keywords[series.keyword] as Keyword
-    const current = valueOn(series, last) ?? unknown
-    const baseline = baselineOf(series, comparableDays(history.days, keyword, order))
-    const change =
-      baseline === null && isAskedOtherwise(history, series, order)
-        ? notCompared
-        : movementSince(current, baseline?.value ?? null, { first: firstDayOf(series, history.days), asked })
+    const { since } = keyword
+    const current = valueOn(series, days.length - 1) ?? unknown
+    // Days on which the keyword was asked as it is now: an earlier rank says nothing of a gain or a loss.
+    const comparable = since === undefined ? order : order.filter((day) => (days[day] as string) >= since)
+    const baseline = baselineOf(series, comparable)
+    const isNew = baseline === null && baselineOf(series, order) === null && !isOlder(series, days, asked)
+    const change = baseline !== null || isNew ? compare(current, baseline?.value ?? null) : notCompared
     return { series, keyword, current, baseline, change }
   })
 }
 
 const notCompared: RankMovement = { movement: 'unknown', change: null }
 
-function firstDayOf({ cells }: RankSeries, days: readonly string[]): string {
+/** Whether a series was observed before the asked days: where it was not on them, it is not new all the same. */
+function isOlder({ cells }: RankSeries, days: readonly string[], asked: ComparisonDay | null): boolean {
   const first = cells.findIndex((cell) => cell !== null)
-  return days[first === -1 ? days.length - 1 : first] as string
-}
-
-/** Days on which the keyword was asked as it is now: an earlier rank says nothing of a gain or a loss. */
-function comparableDays(
-  days: readonly string[],
-  { since }: Keyword,
-  order: readonly number[],
-): readonly number[] {
-  return since === undefined ? order : order.filter((day) => (days[day] as string) >= since)
-}
-
-/** Whether a series would be compared with a day on which its keyword was asked otherwise. */
-export function isAskedOtherwise(
-  { days, keywords }: Pick<RankHistory, 'days' | 'keywords'>,
-  series: RankSeries,
-  order: readonly number[],
-): boolean {
-  const { since } = keywords[series.keyword] as Keyword
-  const day = since === undefined ? undefined : baselineOf(series, order)?.day
-  return since !== undefined && day !== undefined && (days[day] as string) < since
+  return asked !== null && first >= 0 && daysBetween(days[first] as string, asked.day) > asked.tolerance
 }
 
 /** The value of a day; null if nothing was observed. */
@@ -86,20 +63,17 @@ export function ranksOn({ cells, places }: RankSeries, day: number): readonly nu
 }
 
 /**
- * The days before the last one that may be compared with, the best first, if all of them were known. The order does not depend
- * on the series, so it is computed once.
+ * The days before the last one that may be compared with, the best first: the nearest to the last day, or to the asked day if there
+ * is one; of two equally near days the earlier one.
  */
 export function baselineOrder(days: readonly string[], asked: ComparisonDay | null): readonly number[] {
-  const order: number[] = []
-  const dated = (day: number) => ({ date: days[day] as string, state: 'ranked' as const })
-  for (let day = 0; day < days.length - 1; day++) {
-    if (!isBetterBaseline(dated(day), null, asked)) continue
-    const place = order.findIndex((kept) => isBetterBaseline(dated(day), dated(kept), asked))
-    order.splice(place === -1 ? order.length : place, 0, day)
-  }
-  return order
+  const before = [...days.keys()].slice(0, -1)
+  if (asked === null) return before.reverse()
+  const distance = (day: number): number => Math.abs(daysBetween(days[day] as string, asked.day))
+  return before.filter((day) => distance(day) <= asked.tolerance).sort((a, b) => distance(a) - distance(b))
 }
 
+/** An unknown day is taken only if there is no other. */
 function baselineOf(series: RankSeries, order: readonly number[]): KeywordStatus['baseline'] {
   const known = order.find((day) => series.cells[day] != null && series.cells[day] !== 0)
   const day = known ?? order.find((one) => series.cells[one] === 0)

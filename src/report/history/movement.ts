@@ -1,5 +1,4 @@
-import type { Observation, ObservationState } from '../../model/result.ts'
-import { daysBetween } from '../../model/time.ts'
+import type { Observation } from '../../model/result.ts'
 
 /** One observation, with the fields that comparisons need. */
 export type ComparedObservation = Pick<Observation, 'state' | 'rank' | 'unbrokenDepth'>
@@ -13,8 +12,6 @@ export interface RankMovement {
 }
 
 /** Groups of keywords by movement. A keyword that ranked on neither day is not in the group `same`. */
-export type MovementGroup = Movement | 'unranked'
-
 export const movementGroups = [
   'improved',
   'declined',
@@ -24,7 +21,8 @@ export const movementGroups = [
   'left',
   'new',
   'unknown',
-] as const satisfies readonly MovementGroup[]
+] as const satisfies readonly (Movement | 'unranked')[]
+export type MovementGroup = (typeof movementGroups)[number]
 
 export function groupOf({ movement, change }: RankMovement): MovementGroup {
   return movement === 'same' && change === null ? 'unranked' : movement
@@ -71,43 +69,4 @@ export interface ComparisonDay {
   readonly day: string
   /** Days that the observation may be before or after it. */
   readonly tolerance: number
-}
-
-interface Dated {
-  readonly date: string
-  readonly state: ObservationState
-}
-
-/**
- * Whether a day is better to compare with than an earlier one: the nearest to the last day, or to the asked day if there is one;
- * of two equally near days the earlier one. An unknown day is taken only if there is no other.
- *
- * @param kept the best day so far; null for none
- */
-export function isBetterBaseline(day: Dated, kept: Dated | null, asked: ComparisonDay | null): boolean {
-  if (asked !== null && distance(day, asked) > asked.tolerance) return false
-  if (kept === null) return true
-  const [known, keptKnown] = [day.state !== 'unknown', kept.state !== 'unknown']
-  if (known !== keptKnown) return known
-  return asked === null || distance(day, asked) < distance(kept, asked)
-}
-
-/**
- * The movement of an observation since its baseline. Without a baseline it is new, unless it was observed before the asked days and
- * only not on them.
- *
- * @param first the first day of the same query and target
- */
-export function movementSince(
-  current: ComparedObservation,
-  baseline: ComparedObservation | null,
-  { first, asked }: { readonly first: string; readonly asked: ComparisonDay | null },
-): RankMovement {
-  if (baseline === null && asked !== null && daysBetween(first, asked.day) > asked.tolerance)
-    return { movement: 'unknown', change: null }
-  return compare(current, baseline)
-}
-
-function distance({ date }: Dated, { day }: ComparisonDay): number {
-  return Math.abs(daysBetween(date, day))
 }
