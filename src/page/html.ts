@@ -17,7 +17,7 @@ import { type PackedPage, packed, pageScriptId, unpackedSerp } from './packed.ts
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
-  chunks: (source) => page(reportPageContent(source, source.serpDays)),
+  chunks: (source) => page(reportPageContent(source)),
   document: true,
   commented: true,
   measured: true,

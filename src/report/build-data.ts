@@ -1,4 +1,5 @@
-import { featureBits, type SerpFeature } from '../model/result.ts'
+import { featureBits } from '../model/result.ts'
+import type { Run } from '../model/run.ts'
 import { groupedBy } from '../model/text.ts'
 import { addDays } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -18,6 +19,7 @@ import {
   type PageData,
   type PageSerp,
   stateOf,
+  withLate,
 } from './data.ts'
 import { baselineOrder } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -25,85 +27,64 @@ import { type RequestedPeriod, reportPeriod } from './history/period.ts'
 import type { Keyword, RankHistory, RankSeries } from './history/rank-history.ts'
 import { rankingLink } from './metrics/pages.ts'
 import type { Presentation } from './presentation/presentation.ts'
-import { builtHistory, type ReportSource, shownRuns } from './report.ts'
+import { type RankedJob, type ReportSource, shownRuns } from './report.ts'
+import type { RankReport } from './rows.ts'
 import { wordsOf } from './words/words.ts'
 
 const shownResults = 10
 /** More than any AI answer has. */
 const mostReferences = 1_000
 
-/** The history with the first results of the last day and of the compared one. Those are read when they are asked for. */
-export function reportPageData(source: ReportSource): PageData {
-  const read = once(() => {
-    const { inTurn, ...named } = serpReading(source, daysOfSerps(source, {}))
-    return { ...named, serps: [...inTurn()] }
-  })
-  const { history } = builtHistory(source)
-  return {
-    ...outlineOf(source),
-    features: [],
-    get serps() {
-      return read().serps
-    },
-    get citations() {
-      return history.keywords.some(isReference) ? read().citations : []
-    },
-    get texts() {
-      return read().texts
-    },
-    get links() {
-      return read().links
-    },
-    get sites() {
-      return read().sites
-    },
-  }
+/** The content of a report that is a document, with its rows. */
+export interface WholeReport extends PageData {
+  readonly report: RankReport
 }
 
-/**
- * The content of the page: with the first results of all days that it offers to compare with.
- *
- * @param serpDays days before the last one whose results it has as well
- */
-export function reportPageContent(source: ReportSource, serpDays = 0): PageContent {
-  const { inTurn, texts, links, sites } = serpReading(source, daysOfSerps(source, { serpDays, isPage: true }))
-  const citations = once(() => citationsIn(source, serpDays))
-  const { ranked, store, featuresOf } = source
-  const { history, queryIds } = builtHistory(source)
-  const features = once(() => featureHistory({ ...history, queryIds, runs: ranked.runs, store, featuresOf }))
-  return {
-    ...outlineOf(source),
-    serps: { [Symbol.iterator]: inTurn },
-    texts,
-    links,
-    sites,
-    get citations() {
-      return citations()
+export function wholeReport(source: ReportSource): WholeReport {
+  return { ...reportPageData(source), report: source.ranked.report() }
+}
+
+/** The history with the first results of the last day and of the compared one. Those are read when they are asked for. */
+export function reportPageData(source: ReportSource): PageData {
+  const { keywords } = source.ranked.history
+  const read = once(() => {
+    const { inTurn, ...named } = serpReading(source, daysOfSerps(source))
+    return { ...named, serps: [...inTurn()] }
+  })
+  return withLate(
+    { ...outlineOf(source), features: [] },
+    {
+      serps: () => read().serps,
+      citations: () => (keywords.some(isReference) ? read().citations : []),
+      texts: () => read().texts,
+      links: () => read().links,
+      sites: () => read().sites,
     },
-    get features() {
-      return features()
-    },
-  }
+  )
+}
+
+/** The content of the page: with the first results of all days that it offers to compare with. */
+export function reportPageContent(source: ReportSource): PageContent {
+  const days = daysOfSerps(source, true)
+  const { inTurn, texts, links, sites } = serpReading(source, days)
+  const outline = outlineOf(source)
+  const presentation = withMarks(outline.presentation, outline.history)
+  return withLate(
+    { ...outline, presentation, serps: { [Symbol.iterator]: inTurn }, texts, links, sites },
+    { citations: () => citationsIn(source, days), features: () => featureHistory(source) },
+  )
 }
 
 /** What is known without a look at results. */
 function outlineOf(source: ReportSource) {
   const { ranked, measure, requestedPeriod, presentation } = source
-  const { history } = builtHistory(source)
-  return {
-    history,
-    period: ranked.period,
-    compare: ranked.compare,
-    requestedPeriod,
-    presentation: withMarks(presentation, history),
-    measure,
-    runs: shownRuns(source),
-  }
+  const { history, period, compare } = ranked
+  return { history, period, compare, requestedPeriod, presentation, measure, runs: shownRuns(source) }
 }
 
-function daysOfSerps(source: ReportSource, choice: SerpChoice): SerpDays {
-  const { days, keywords } = builtHistory(source).history
-  return serpDays(days, source.ranked.compare, keywords.length, choice)
+function daysOfSerps({ ranked, serpDays: recent }: ReportSource, isPage = false): SerpDays {
+  const { days, keywords } = ranked.history
+  return serpDays(days, ranked.compare, keywords.length, { serpDays: recent, isPage })
 }
 
 /** With a note on each day on which keywords were first asked as they are now. */
@@ -120,13 +101,9 @@ function withMarks(presentation: Presentation, { keywords }: RankHistory): Prese
   return { ...presentation, notes: [...presentation.notes, ...marks] }
 }
 
-/**
- * The citations of AI answers on the last and the compared day. Result pages without AI answers are not read.
- *
- * @param serpDays days before the last one whose citations are wanted as well
- */
-export function citationsIn(source: ReportSource, serpDays = 0): readonly Citation[] {
-  const { inTurn, citations } = serpReading(source, daysOfSerps(source, { serpDays }), isReference)
+/** The citations of AI answers alone: result pages without them are not read. */
+function citationsIn(source: ReportSource, wanted: SerpDays): readonly Citation[] {
+  const { inTurn, citations } = serpReading(source, wanted, isReference)
   for (const _ of inTurn());
   return citations
 }
@@ -142,7 +119,7 @@ function serpReading(
   isWanted: (keyword: Keyword) => boolean = () => true,
 ) {
   const { ranked, store } = source
-  const { history, queryIds } = builtHistory(source)
+  const { history, queryIds } = ranked
   const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
   const citations: Citation[] = []
 
@@ -312,9 +289,9 @@ interface SerpDays {
 
 interface SerpChoice {
   /** Days before the last one, beside the compared day. */
-  readonly serpDays?: number
+  readonly serpDays: number
   /** Whether the periods that a page offers need theirs. */
-  readonly isPage?: boolean
+  readonly isPage: boolean
 }
 
 /** The days whose SERPs a report has. */
@@ -322,7 +299,7 @@ export function serpDays(
   days: readonly string[],
   compare: ComparisonDay | null,
   keywords: number,
-  { serpDays: recent = 0, isPage = false }: SerpChoice,
+  { serpDays: recent, isPage }: SerpChoice,
 ): SerpDays {
   const latest = days.at(-1)
   if (latest === undefined) return { wanted: [], offered: [] }
@@ -365,21 +342,15 @@ export function* serpDaysOf(
 
 /** The features of every keyword whose answers tell of some. Of two runs on one day the later one counts. */
 export function featureHistory({
-  days,
-  keywords,
-  queryIds,
-  runs,
+  ranked: { history, queryIds, runs },
   store,
   featuresOf,
-}: {
-  readonly days: readonly string[]
-  readonly keywords: readonly Keyword[]
-  /** Numbers of the queries that stand in `keywords`, place by place. */
-  readonly queryIds: readonly number[]
-  readonly runs: readonly { readonly id: number; readonly date: string }[]
+}: Pick<ReportSource, 'featuresOf'> & {
+  readonly ranked: Pick<RankedJob, 'history' | 'queryIds'> &
+    Readonly<Record<'runs', readonly Pick<Run, 'id' | 'date'>[]>>
   readonly store: Pick<Store, 'featuresIn'>
-  readonly featuresOf: (operation: string) => readonly SerpFeature[]
 }) {
+  const { days, keywords } = history
   const knownOf = new Map(
     queryIds.map((id, keyword) => [id, featureBits(featuresOf(keywords[keyword]?.operation ?? ''))]),
   )

@@ -158,30 +158,23 @@ function cutPage(
   cut: { readonly [name in keyof KeywordLists]: (all: KeywordLists[name]) => KeywordLists[name] },
 ): PageData {
   const { period, compare, requestedPeriod, presentation, measure, texts, sites, links } = whole
-  const serps = once(() => cut.serps(whole.serps))
-  const citations = once(() => cut.citations(whole.citations))
-  const features = once(() => cut.features(whole.features))
-  return {
-    history,
-    period,
-    compare,
-    requestedPeriod,
-    presentation,
-    measure,
-    runs,
-    texts,
-    sites,
-    links,
-    get serps() {
-      return serps()
+  return withLate(
+    { history, period, compare, requestedPeriod, presentation, measure, runs, texts, sites, links },
+    {
+      serps: () => cut.serps(whole.serps),
+      citations: () => cut.citations(whole.citations),
+      features: () => cut.features(whole.features),
     },
-    get citations() {
-      return citations()
-    },
-    get features() {
-      return features()
-    },
-  }
+  )
+}
+
+/** With more fields, each of which is found when it is first read. */
+export function withLate<Known extends object, Late extends Readonly<Record<string, object>>>(
+  known: Known,
+  late: { readonly [name in keyof Late]: () => Late[name] },
+): Known & Late {
+  for (const name in late) Object.defineProperty(known, name, { enumerable: true, get: once(late[name]) })
+  return known as Known & Late
 }
 
 /** The value of a function that is called once at most. */

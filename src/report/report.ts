@@ -2,33 +2,12 @@ import type { SerpFeature } from '../model/result.ts'
 import type { Run, RunQuality } from '../model/run.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { Citation, PageData } from './data.ts'
-import type { BuiltHistory } from './history/build-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { ReportPeriod, RequestedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { Presentation } from './presentation/presentation.ts'
 import type { RankReport } from './rows.ts'
-
-/** The content of a report that is a document. */
-export interface WholeReport {
-  readonly job: string
-  readonly report: RankReport
-  readonly history: RankHistory
-  readonly period: ReportPeriod | null
-  readonly compare: ComparisonDay | null
-  readonly measure: MetricOptions
-  readonly presentation: Presentation
-  /** The last runs, the newest last; none for clients. */
-  readonly runs: readonly RunQuality[]
-}
-
-/** A report with what AI answers cite, and the first results of the latest and the compared day. */
-export interface ReportWithSerps extends WholeReport {
-  readonly citations: readonly Citation[]
-  readonly serps: Pick<PageData, 'serps' | 'texts' | 'links' | 'sites'>
-}
 
 /** Runs that a report lists at most. */
 const mostRuns = 30
@@ -52,8 +31,10 @@ export function shownRuns({ ranked, store, presentation }: ReportSource): readon
 export interface RankedJob {
   /** Reads the rows of the report; not every format has rows. */
   readonly report: () => RankReport
-  /** The history that the report is made of, from the first day to the last one of the period; null if nothing has run yet. */
-  readonly built: BuiltHistory | null
+  /** What the report is made of, from the first day to the last one of the period; without days if nothing has run yet. */
+  readonly history: RankHistory
+  /** Numbers of the queries that stand in its keywords, place by place. */
+  readonly queryIds: readonly number[]
   /** Null if nothing has run yet, and for a report that compares its last day with the nearest day before. */
   readonly period: ReportPeriod | null
   /** The day that the last day is compared with, that of the period; null for the nearest day before. */
@@ -131,27 +112,6 @@ export interface ReportFormatEntry {
   /** File extensions of the format; none for text for people. */
   readonly extensions: readonly string[]
   readonly load: () => Promise<ReportFormat>
-}
-
-/** The history of the job; without days if the job has not run. */
-export function builtHistory({ job, ranked }: ReportSource): BuiltHistory {
-  const history = { job, days: [], keywords: [], targets: [], series: [], links: [], removed: [] }
-  return ranked.built ?? { history, queryIds: [], removedTargets: 0 }
-}
-
-/** Reads the content of a document. */
-export function wholeReport(source: ReportSource): WholeReport {
-  const { job, ranked, measure, presentation } = source
-  return {
-    job,
-    report: ranked.report(),
-    history: builtHistory(source).history,
-    period: ranked.period,
-    compare: ranked.compare,
-    measure,
-    presentation,
-    runs: shownRuns(source),
-  }
 }
 
 /** Where a browser may be, as the environment says. */

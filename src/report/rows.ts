@@ -72,17 +72,22 @@ function ofDay(rows: Iterable<Row>): ReadonlyMap<string, Row> {
   return day
 }
 
-/** The observation with the names, tags, volume and landing page of the newest run. */
+/** The observation with the names, tags and landing page of the newest run. */
 function asAsked(observed: Row | undefined, asked: Row): Row {
   if (observed === undefined) return asked
-  const ofNewestRun = ['target', 'tags', 'own', 'volume', 'intended_url', 'labels']
+  const ofNewestRun = ['target', 'tags', 'own', 'intended_url', 'labels']
   return { ...observed, ...Object.fromEntries(ofNewestRun.map((name) => [name, asked[name] ?? null])) }
 }
 
-function reportRow(latest: Row, { series, baseline, change }: KeywordStatus, { days }: RankHistory): Row {
+function reportRow(
+  latest: Row,
+  { series, keyword, baseline, change }: KeywordStatus,
+  { days }: RankHistory,
+): Row {
   const best = bestRank(series.cells)
   return {
     ...latest,
+    volume: keyword.volume,
     previous_date: baseline === null ? null : (days[baseline.day] ?? null),
     previous_state: baseline?.value.state ?? null,
     previous_rank: baseline?.value.rank ?? null,

@@ -24,8 +24,8 @@ export async function curveOfJob(store: Store, { job, settings, date }: CurveOfJ
   if (ctr !== 'own') return readCurve(fromJobFile(file ?? '', ctr))
   if (!store.hasClicks()) return defaultCurve
   const { ownCurve } = await import('../report/requests/measured-clicks.ts')
-  const { built } = await rankedJob(store, job, { date, targets: settings?.targets })
-  return (built === null ? null : ownCurve(store, built.history)) ?? defaultCurve
+  const { history } = await rankedJob(store, job, { date, targets: settings?.targets })
+  return ownCurve(store, history) ?? defaultCurve
 }
 
 /** How a job is measured: with its curve, where no option names another one. */

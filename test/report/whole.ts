@@ -1,15 +1,14 @@
 import type { Row } from '../../src/model/result.ts'
+import type { WholeReport } from '../../src/report/build-data.ts'
 import { defaultCurve } from '../../src/report/ctr.ts'
 import { plainPresentation } from '../../src/report/presentation/presentation.ts'
-import type { ReportWithSerps } from '../../src/report/report.ts'
 import { absent, aRanking, unknown } from './build.ts'
 import { reportOn } from './reporting.ts'
 
 /** The whole report on rows of the `rankings` view. */
-export function wholeReport(rankings: readonly Row[], more: Partial<ReportWithSerps> = {}): ReportWithSerps {
+export function wholeReport(rankings: readonly Row[], more: Partial<WholeReport> = {}): WholeReport {
   const { built, ...report } = reportOn(rankings)
   return {
-    job: 'acme',
     report,
     history: built.history,
     period: null,
@@ -18,7 +17,8 @@ export function wholeReport(rankings: readonly Row[], more: Partial<ReportWithSe
     presentation: plainPresentation,
     runs: [],
     citations: [],
-    serps: { serps: [], texts: [], links: [], sites: [] },
+    ...{ features: [], serps: [], texts: [], links: [], sites: [] },
+    requestedPeriod: { period: null, compare: null },
     ...more,
   }
 }

@@ -5,7 +5,7 @@ import { sanitize } from '../../output/terminal.ts'
 import { type DailyFigures, daily } from '../daily.ts'
 import { historyOfParts, partsOf } from '../history/filter-history.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
-import { builtHistory, type ReportSource, type TextLayout } from '../report.ts'
+import type { ReportSource, TextLayout } from '../report.ts'
 import { story } from '../story/story.ts'
 import { summarise, topRanksOf } from '../summary.ts'
 import { type Words, wordsOf } from '../words/words.ts'
@@ -80,8 +80,8 @@ export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
   const figures = ownFigures(source)
   if (figures === null) return null
   const { own, topTen, summary, from, until, compared, trend } = figures
-  const { history } = builtHistory(source)
   const { measure, ranked } = source
+  const { history } = ranked
   // Results would only say who took a place.
   const data = { history, measure, compare: ranked.compare, citations: [], serps: [], sites: [] }
   const { cards, steps } = story(data, {
@@ -299,9 +299,8 @@ export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
 /** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where nothing is ranked. */
 function ownFigures(source: ReportSource) {
   const { measure, ranked } = source
-  const built = builtHistory(source).history
   // Counts of several engines beside a figure of one would say another thing than it.
-  const history = historyOfParts(built, partsOf(built, measure.kind).slice(0, 1))
+  const history = historyOfParts(ranked.history, partsOf(ranked.history, measure.kind).slice(0, 1))
   const summary = summarise(history, { ...measure, compare: ranked.compare, movers: 0 })
   const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
   if (own === undefined || summary.date === null) return null

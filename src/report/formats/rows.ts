@@ -91,10 +91,10 @@ export const jsonLinesFormat = rowsFormat('jsonl')
 function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   return {
     chunks: ({ ranked, csv, measure }) => {
-      const history = ranked.built?.history
-      const plain = withSuspectDay(ranked.report(), history?.suspect?.day)
-      const report = history === undefined ? plain : withClicks(plain, history, measure.curve)
-      const more = history?.countedClicks === undefined ? [] : Object.keys(clickKinds)
+      const { history } = ranked
+      const plain = withSuspectDay(ranked.report(), history.suspect?.day)
+      const report = withClicks(plain, history, measure.curve)
+      const more = history.countedClicks === undefined ? [] : Object.keys(clickKinds)
       return chunks(
         name === 'csv' ? rowsOf(report) : valuesOf(report),
         [...more, ...labelNames(report).map(labelColumn)],

@@ -25,7 +25,7 @@ import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { buckets, top } from '../metrics/positions.ts'
-import { builtHistory, type ReportFormat, type ReportSource, type TextLayout } from '../report.ts'
+import type { ReportFormat, ReportSource, TextLayout } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
 import { type Story, shownMoves, storiesOf } from '../story/story.ts'
 import {
@@ -75,7 +75,7 @@ function fullPlaces(keywords: readonly Keyword[]): (keyword: Keyword) => string 
 
 function figures(source: ReportSource): string {
   const { ranked, measure, layout } = source
-  const { history } = builtHistory(source)
+  const { history } = ranked
   const options = { ...measure, compare: ranked.compare }
   const summary = summarise(history, options)
   const text = `${summaryText(summary, layout)}${tagsText(segments(history, options), history, summary, layout)}`
@@ -136,8 +136,7 @@ function columnsOf({ rows, statuses }: RankReport, clicks: readonly RankColumn[]
 /** Clicks that are estimated, and beside them those that Search Console counted; nothing where none were added. */
 function clicksBeside({ statuses }: RankReport, { ranked, measure }: ReportSource): readonly RankColumn[] {
   const { columns } = say.markdown
-  if (ranked.built === null) return []
-  return clickColumns(ranked.built.history, measure.curve, say).map(({ name, text }) => ({
+  return clickColumns(ranked.history, measure.curve, say).map(({ name, text }) => ({
     title: columns[name],
     align: 'right',
     dropped: true,

@@ -2,7 +2,7 @@ import type { Target } from '../../model/job.ts'
 import type { Row } from '../../model/result.ts'
 import type { RunQuality } from '../../model/run.ts'
 import { type CellKind, type Sheet, type SheetCell, type SheetColumn, workbook } from '../../output/xlsx.ts'
-import { reportPageData } from '../build-data.ts'
+import { type WholeReport, wholeReport } from '../build-data.ts'
 import { capitalised } from '../cells.ts'
 import type { PageSerp, SerpResult } from '../data.ts'
 import { hasClicks, historyOfParts, kindLabels, type Part, partsOf } from '../history/filter-history.ts'
@@ -18,7 +18,7 @@ import { buckets, top } from '../metrics/positions.ts'
 import { serpPairs } from '../metrics/serps.ts'
 import { discoverCompetitors, type SiteShare } from '../metrics/shares.ts'
 import { notesOfPeriod } from '../presentation/presentation.ts'
-import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../report.ts'
+import type { ReportFormat } from '../report.ts'
 import { shownMoves, storiesOf } from '../story/story.ts'
 import {
   linesOf,
@@ -36,22 +36,18 @@ import { clickKinds, columnKinds, labelColumn, labelNames, rowsOf, withClicks } 
 
 /** A report as an XLSX workbook. */
 export const workbookFormat: ReportFormat = {
-  chunks: (source) => {
-    const serps = reportPageData(source)
-    return reportWorkbook({ ...wholeReport(source), serps, citations: serps.citations })
-  },
+  chunks: (source) => reportWorkbook(wholeReport(source)),
   binary: true,
   document: true,
   measured: true,
   sorted: true,
 }
 
-export function reportWorkbook(whole: ReportWithSerps): AsyncIterable<Buffer> {
+export function reportWorkbook(whole: WholeReport): AsyncIterable<Buffer> {
   const { history, period, compare, measure, runs, presentation } = whole
   const summary = summarise(history, { ...measure, compare })
-  const { serps, sites } = whole.serps
   const say = wordsOf(presentation.language)
-  const told = storiesOf({ ...whole, serps, sites }, { say, mark: (name) => name })
+  const told = storiesOf(whole, { say, mark: (name) => name })
   const sheets = [
     firstSheet(whole, told, summary, say),
     summarySheet(summary, period),
@@ -91,7 +87,7 @@ type Stories = ReturnType<typeof storiesOf>
 
 /** What people read first, from top to bottom, in the language of the report: what happened, what moved, what to do next, notes. */
 function firstSheet(
-  { job, presentation, period, history }: WholeReport,
+  { presentation, period, history }: WholeReport,
   told: Stories,
   { compared }: Summary,
   say: Words,
@@ -107,7 +103,7 @@ function firstSheet(
     value === undefined ? null : { value, style: 'figure' }
   const clicksOf = (clicks: number | null, style: 'grouped' | 'signed'): SheetCell =>
     clicks === null ? null : { value: Math.sign(clicks) * threeDigits(clicks), style }
-  const name = title ?? say.email.heading(client ?? job)
+  const name = title ?? say.email.heading(client ?? history.job)
   const rows: (readonly SheetCell[])[] = [
     [{ value: name, style: 'title' }],
     ...(title === null || client === null ? [] : [paragraph(say.brand.for(client))]),
@@ -308,7 +304,7 @@ interface ResultLine {
 }
 
 /** The first ten results of every keyword on the latest and on the compared day. */
-function serpsSheet({ history, serps: { serps, texts, links, sites } }: ReportWithSerps): Sheet {
+function serpsSheet({ history, serps, texts, links, sites }: WholeReport): Sheet {
   const named = (place: number | null, names: readonly string[]) =>
     place === null ? null : (names[place] ?? null)
   const all = serps.flatMap((serp) =>
@@ -334,7 +330,7 @@ function serpsSheet({ history, serps: { serps, texts, links, sites } }: ReportWi
 interface SiteOfPart extends Part, SiteShare {}
 
 /** Every site among the first ten results of each kind and engine, with its gain. */
-function sitesSheet({ history, compare, measure, serps: { serps, sites } }: ReportWithSerps): Sheet {
+function sitesSheet({ history, compare, measure, serps, sites }: WholeReport): Sheet {
   const { curve } = measure
   const all = partsOf(history, measure.kind).flatMap((part) => {
     const some = historyOfParts(history, [part])

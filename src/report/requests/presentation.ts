@@ -51,11 +51,7 @@ export async function presentationOf(
 }
 
 /** With the keywords of each saved view that has a condition. */
-export function withKeywordsOfViews(
-  presentation: Presentation,
-  history: RankHistory | undefined,
-): Presentation {
-  if (history === undefined) return presentation
+export function withKeywordsOfViews(presentation: Presentation, history: RankHistory): Presentation {
   const views = presentation.views.map((view) => {
     if (view.where === undefined) return view
     const { isMet } = conditionOf(`The view '${view.name}'`, view.where, 'store')

@@ -2,20 +2,18 @@ import { billableOperation } from '../../catalog/index.ts'
 import { conditionOf, refuseUnknownNames } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Target } from '../../model/job.ts'
-import { isInMarket, marketDistance } from '../../model/query.ts'
 import type { Row } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import { isDay } from '../../model/settings.ts'
-import { closestMatch, groupedBy, textInLowerCase } from '../../model/text.ts'
-import { addDays, daysBetween, inOrderOfRuns } from '../../model/time.ts'
+import { closestMatch } from '../../model/text.ts'
+import { daysBetween, dayText, inOrderOfRuns } from '../../model/time.ts'
 import { quoted } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
-import type { ImportedSeries } from '../../store/sqlite/imports/reads.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { type BuiltHistory, buildHistory, compact } from '../history/build-history.ts'
 import { filterHistory, type HistoryFilter } from '../history/filter-history.ts'
 import { type ReportPeriod, type RequestedPeriod, reportPeriod } from '../history/period.ts'
-import type { DayCell, ImportedHistory, RankHistory } from '../history/rank-history.ts'
+import type { RankHistory } from '../history/rank-history.ts'
 import type { MetricOptions } from '../metrics/figure.ts'
 import type { RankedJob } from '../report.ts'
 import { rankRows } from '../rows.ts'
@@ -30,7 +28,7 @@ export async function rankedJob(
     periodRequest = null,
     targets,
     filter = {},
-    absent = 'depth',
+    absent,
     imported = false,
   }: {
     readonly date?: string | undefined
@@ -52,7 +50,8 @@ export async function rankedJob(
   if (newest === undefined)
     return {
       report: () => ({ rows: [], statuses: [], leftOut: { queries: 0, targets: 0 } }),
-      built: null,
+      history: { job, days: [], keywords: [], targets: [], series: [], links: [], removed: [] },
+      queryIds: [],
       period: null,
       compare: null,
       runs,
@@ -61,96 +60,73 @@ export async function rankedJob(
   const reported = reportedTargets(targets, newest, runs.length < started.length ? newest.date : date)
   const lookedAtOnly = absent === 'looked at'
   const partialRuns = store.partialRuns(job)
-  const volumes = store.addedVolumes()
+  const built = buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly })
+  const withVolumes = withAddedVolumes(built.history, store.addedVolumes())
   // Loaded only where there are clicks: it knows public suffixes.
   const clicks = store.hasClicks() ? await import('./measured-clicks.ts') : null
-  const sites = store.importedSearches(job).length > 0 ? await import('./imported-sites.ts') : null
-  const withClicks = (one: BuiltHistory): BuiltHistory =>
-    clicks === null ? one : { ...one, history: clicks.withCountedClicks(store, one.history, period) }
-  const measured = withAddedVolumes(
-    buildHistory({ job, runs, partialRuns, targets: reported, store, kindOf, lookedAtOnly }),
-    volumes,
-  )
-  const filtered = filterReport(withClicks(measured), filter)
+  const whole = clicks === null ? withVolumes : clicks.withCountedClicks(store, withVolumes, period)
+  const { history: own, queryIds, removedTargets } = filterReport({ ...built, history: whole }, filter)
   // By the places that keywords and targets have from here on.
-  const built = imported ? withImported(filtered, reported, store, sites) : filtered
-  const { removedTargets } = built
+  const before = imported ? await importedBefore(store, own, reported) : null
   const suspicion = store.suspicionOf(newest.id)
-  const history: RankHistory =
-    suspicion === null
-      ? built.history
-      : { ...built.history, suspect: { ...suspicion, day: newest.date, audience: 'team' } }
+  const history: RankHistory = {
+    ...own,
+    ...(before === null ? {} : { imported: before }),
+    ...(suspicion === null ? {} : { suspect: { ...suspicion, day: newest.date, audience: 'team' } }),
+  }
   const compare = period?.compare ?? null
-  const day = () => ({
-    asked: rowsWithVolumes(store.askedBy(newest.id, reported), volumes),
-    observed: observedDays(store, runs, partialRuns),
-  })
   return {
     report: () => ({
-      ...rankRows(history, day(), compare),
+      ...rankRows(
+        history,
+        { asked: store.askedBy(newest.id, reported), observed: observedDays(store, runs, partialRuns) },
+        compare,
+      ),
       leftOut: { queries: history.removed.length, targets: removedTargets },
     }),
-    built: { ...built, history },
+    history,
+    queryIds,
     period,
     compare,
     runs,
   }
 }
 
-type AddedVolumes = ReturnType<Store['addedVolumes']>
-
 /** Older volumes are named as old. */
 const freshVolumeDays = 90
 
 /** With the volumes that were added from files, for keywords whose job names none. */
-function withAddedVolumes(built: BuiltHistory, volumes: AddedVolumes): BuiltHistory {
-  const { history } = built
-  const last = history.days.at(-1)
+function withAddedVolumes(history: RankHistory, { added }: ReturnType<Store['addedVolumes']>): RankHistory {
+  const last = history.days.at(-1) as string
   const keywords = history.keywords.map((keyword) => {
-    const added = keyword.volume === null ? volumes.added(keyword.query, keyword.params) : null
-    if (added === null) return keyword
-    const date = addDays('1970-01-01', added.day)
-    const isOld = last !== undefined && daysBetween(date, last) > freshVolumeDays
-    const withVolume = { ...keyword, volume: added.volume }
-    return isOld ? { ...withVolume, oldVolume: { source: added.source, date } } : withVolume
+    const found = keyword.volume === null ? added(keyword.query, keyword.params) : null
+    if (found === null) return keyword
+    const { volume, source, day } = found
+    const date = dayText(day)
+    const isOld = daysBetween(date, last) > freshVolumeDays
+    return isOld ? { ...keyword, volume, oldVolume: { source, date } } : { ...keyword, volume }
   })
-  return { ...built, history: { ...history, keywords } }
+  return { ...history, keywords }
 }
 
 /**
- * With the ranks that another tool had before the first day.
+ * The ranks that another tool had before the first day; null where it had none.
  *
  * @param targets those of the whole job: an own site is never named as one of others
  */
-function withImported(
-  built: BuiltHistory,
-  targets: readonly Target[],
-  store: Store,
-  sites: typeof import('./imported-sites.ts') | null,
-): BuiltHistory {
-  const { history } = built
-  const [first] = history.days
-  if (first === undefined) return built
+async function importedBefore(store: Store, history: RankHistory, targets: readonly Target[]) {
   const texts = history.keywords.map(({ query }) => query)
-  const imported = importedHistory(
-    history,
-    store.importedSeries(history.job, { before: first, texts }),
-    store.importedPoints,
-  )
-  if (imported === null) return built
-  const pages = sites === null ? {} : { pages: sites.importedSites(store, { ...history, targets }) }
-  return { ...built, history: { ...history, imported: { ...imported, ...pages } } }
-}
-
-function* rowsWithVolumes(rows: Iterable<Row>, { volumeOf }: AddedVolumes): Generator<Row> {
-  for (const row of rows)
-    yield row.volume !== null
-      ? row
-      : { ...row, volume: volumeOf(null, String(row.query), JSON.parse(String(row.params))) }
+  const series = store.importedSeries(history.job, { before: history.days[0] as string, texts })
+  if (series.length === 0) return null
+  // Loaded only where there is something: it knows public suffixes.
+  const { importedHistory, importedSites } = await import('./imported.ts')
+  const imported = importedHistory(history, series, store.importedPoints)
+  if (imported === null || store.importedSearches(history.job).length === 0) return imported
+  return { ...imported, pages: importedSites(store, { ...history, targets }) }
 }
 
 /** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */
-export interface PeriodRequest extends RequestedPeriod {
+interface PeriodRequest extends RequestedPeriod {
   readonly tolerance?: number | undefined
 }
 
@@ -297,118 +273,4 @@ function refuseUnknown(
         ? `Leave ${option} out`
         : `Write one of ${names}${known.length > listed ? ', …' : ''}`
   throw new UsageError(`${nothing} '${sanitize(unknown)}'. ${hint}`)
-}
-
-/** Points of a line at most. */
-const mostPoints = 300
-
-/** A series, and the days of it that are drawn. */
-interface DrawnSeries {
-  readonly series: ImportedSeries
-  readonly from: number
-  readonly until: number
-}
-
-/**
- * The imported ranks of the keywords and targets of a history, from before its first day, in one line each, however many files they came
- * from. Long spans have a point for some days each.
- */
-export function importedHistory(
-  { keywords, targets }: Pick<RankHistory, 'keywords' | 'targets'>,
-  all: readonly ImportedSeries[],
-  pointsOf: Store['importedPoints'],
-): ImportedHistory | null {
-  const byText = groupedBy(all, ({ query }) => textInLowerCase(query))
-  const chosen = keywords.flatMap((keyword, place) => {
-    if (keyword.kind !== 'organic') return []
-    const fitting = (byText.get(textInLowerCase(keyword.query)) ?? []).filter(
-      (one) => isInMarket(one, keyword.params) && isOfEngine(one.engine, keyword.operation),
-    )
-    return targets.flatMap((target, index) => {
-      const drawn = drawnOf(fitting.filter((one) => isTargetOf(target, one)))
-      return drawn.length === 0 ? [] : [{ keyword: place, target: index, drawn }]
-    })
-  })
-  const drawn = chosen.flatMap((one) => one.drawn)
-  if (drawn.length === 0) return null
-  const start = drawn.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
-  const last = drawn.reduce((most, { until }) => Math.max(most, until), 0)
-  const step = Math.ceil((last - start + 1) / mostPoints)
-  const points = Math.floor((last - start) / step) + 1
-  return {
-    sources: [...new Set(drawn.map(({ series }) => series.source))].sort(),
-    countsAll: drawn.some(({ series }) => series.ruler === 'all'),
-    days: Array.from({ length: points }, (_, point) => addDays('1970-01-01', start + point * step)),
-    lines: chosen.map(({ keyword, target, drawn: own }) => {
-      const cells: DayCell[] = Array(points).fill(null)
-      const days = new Int32Array(points)
-      // The last day of a point stays; of one day that which was imported first.
-      for (const { series, from, until } of own)
-        for (const { point, day, rank, depth } of pointsOf(series.id, { from, until, start, step }))
-          if (day > (days[point] as number)) {
-            days[point] = day
-            cells[point] = rank ?? -1 - (depth ?? 0)
-          }
-      return { keyword, target, cells }
-    }),
-  }
-}
-
-/**
- * What is drawn of series that were followed in one way or in several: what is nearest to a measured rank (organic ranks first, not on mobile,
- * in its own market), with the days of all imports that followed it so. Other ways that count alike on the same devices go on with it before its
- * first day and after its last one.
- */
-function drawnOf(all: readonly ImportedSeries[]): readonly DrawnSeries[] {
-  const ways = groupedBy(all, ({ ruler, device, gl, hl, location }) =>
-    JSON.stringify([ruler, device, gl, hl, location]),
-  )
-  const [nearest = [], ...others] = [...ways.values()].toSorted((a, b) => distance(a) - distance(b))
-  const drawn = nearest.map((series): DrawnSeries => ({ series, from: series.first, until: series.last }))
-  let [first, last] = spanOf(nearest)
-  for (const other of others) {
-    if (!countsAlike(nearest[0], other[0])) continue
-    const [from, until] = spanOf(other)
-    for (const series of other) {
-      if (series.first < first)
-        drawn.push({ series, from: series.first, until: Math.min(series.last, first - 1) })
-      if (series.last > last)
-        drawn.push({ series, from: Math.max(series.first, last + 1), until: series.last })
-    }
-    first = Math.min(first, from)
-    last = Math.max(last, until)
-  }
-  return drawn
-}
-
-/** The first and the last day of several series. */
-function spanOf(all: readonly ImportedSeries[]): [number, number] {
-  return [Math.min(...all.map(({ first }) => first)), Math.max(...all.map(({ last }) => last))]
-}
-
-function countsAlike(one: ImportedSeries | undefined, other: ImportedSeries | undefined): boolean {
-  return one?.ruler === other?.ruler && (one?.device === 'mobile') === (other?.device === 'mobile')
-}
-
-function isTargetOf({ site }: Target, { target }: ImportedSeries): boolean {
-  return (
-    site
-      .toLowerCase()
-      .replace(/^(?:https?:\/\/)?(?:www\.)?/, '')
-      .replace(/\/$/, '') === target
-  )
-}
-
-function distance([one]: readonly ImportedSeries[]): number {
-  if (one === undefined) return Number.POSITIVE_INFINITY
-  return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
-}
-
-/** Engines that rank trackers name beside the usual one, also by company or host. Short words count only as a whole. */
-const otherEngines =
-  /(?<![a-z])(?:bing|yahoo|yandex|baidu|duckduckgo|naver|seznam|ecosia|youtube|amazon|app store|(?:brave|ask|aol|apple)(?![a-z]))/i
-
-/** Whether what was imported can be of the engine of an operation: `alpha` is the usual one. A file that names none is of any. */
-function isOfEngine(engine: string | null, operation: string): boolean {
-  return engine === null || otherEngines.test(engine) !== operation.startsWith('alpha.')
 }

@@ -1,15 +1,14 @@
 import { featuresOf } from '../../catalog/index.ts'
 import type { JobSettings } from '../../model/job.ts'
+import { groupedBy } from '../../model/text.ts'
 import { dayMs, latestKnown } from '../../model/time.ts'
-import type { CsvStyle } from '../../output/formats/format.ts'
 import { groupKeywords, usualShare } from '../../rank/grouping.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { type RowOrder, sortRows } from '../formats/rows.ts'
 import { type Part, partOf } from '../history/filter-history.ts'
 import type { RequestedPeriod } from '../history/period.ts'
-import type { Keyword } from '../history/rank-history.ts'
-import type { MetricOptions } from '../metrics/figure.ts'
-import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
+import type { Keyword, RankHistory } from '../history/rank-history.ts'
+import { plainPresentation } from '../presentation/presentation.ts'
 import {
   type BrowserPlaces,
   type Paper,
@@ -24,8 +23,9 @@ import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
 import { type ReportFilter, rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
-export interface ReportRequest {
-  readonly job: string
+export interface ReportRequest
+  extends Pick<ReportSource, 'job' | 'measure' | 'layout'>,
+    Partial<Pick<ReportSource, 'presentation' | 'csv' | 'serpDays'>> {
   /** What the file of the job says now; null where the job was named without it. */
   readonly settings: JobSettings | null
   readonly format: Pick<ReportFormat, 'dayBefore'>
@@ -35,12 +35,7 @@ export interface ReportRequest {
   /** Days that an observation may lie from the compared day. */
   readonly tolerance?: number | undefined
   readonly filter?: ReportFilter
-  readonly measure: MetricOptions
   readonly order?: RowOrder
-  readonly presentation?: Presentation
-  readonly layout: ReportSource['layout']
-  readonly csv?: CsvStyle
-  readonly serpDays?: number
   readonly paper?: Paper
   /** Where an installed browser may be, which makes the PDF. */
   readonly browsers: BrowserPlaces
@@ -63,13 +58,13 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     filter,
     targets: settings?.targets,
     periodRequest: isDayBefore ? null : { ...requestedPeriod, tolerance },
-    absent: measure.absent ?? 'depth',
+    absent: measure.absent,
     imported: !isForPrograms,
   })
+  const { report } = ranked
   // Results are those of the newest run.
   const hasSteps = !isForPrograms && date === undefined
-  const told = hasSteps ? withClusters(store, ranked) : ranked
-  const sorted = order === undefined ? told : { ...told, report: () => sortRows(told.report(), order) }
+  const history = hasSteps ? withClusters(store, ranked) : ranked.history
   const source: ReportSource = {
     job,
     measure,
@@ -77,8 +72,8 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     requestedPeriod,
     layout: request.layout,
     featuresOf,
-    ranked: sorted,
-    presentation: withKeywordsOfViews(request.presentation ?? plainPresentation, ranked.built?.history),
+    ranked: { ...ranked, history, report: order === undefined ? report : () => sortRows(report(), order) },
+    presentation: withKeywordsOfViews(request.presentation ?? plainPresentation, history),
     csv: request.csv ?? 'guarded',
     serpDays: request.serpDays ?? 0,
     print: { browsers: request.browsers, paper: request.paper ?? papers[0] },
@@ -87,11 +82,8 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
 }
 
 /** With the clusters of its keywords, as `rankline cluster` has them. */
-function withClusters(store: Store, ranked: RankedJob): RankedJob {
-  const { built, runs } = ranked
-  const [newest] = runs
-  if (built === null || newest === undefined) return ranked
-  const { history } = built
+function withClusters(store: Store, { history, runs: [newest] }: RankedJob): RankHistory {
+  if (newest === undefined) return history
   const nameOf = (operation: string, params: string, text: string): string => `${operation} ${params} ${text}`
   const places = new Map(
     history.keywords.map(({ operation, params, query }, place) => [
@@ -110,15 +102,10 @@ function withClusters(store: Store, ranked: RankedJob): RankedJob {
     },
   )
   const { heads, order } = groupKeywords(keywords, usualShare)
-  const members = new Map<number, number[]>()
-  for (const at of order) {
-    const head = heads[at] as number
-    const place = (keywords[at] as (typeof keywords)[number]).place
-    members.set(head, [...(members.get(head) ?? []), place])
-  }
-  const clusters = [...members.values()].filter((places) => places.length > 1)
-  if (clusters.length === 0) return ranked
-  return { ...ranked, built: { ...built, history: { ...history, clusters } } }
+  const clusters = [...groupedBy([...order], (at) => heads[at]).values()]
+    .filter((members) => members.length > 1)
+    .map((members) => members.map((at) => (keywords[at] as (typeof keywords)[number]).place))
+  return clusters.length === 0 ? history : { ...history, clusters }
 }
 
 /**
@@ -127,28 +114,26 @@ function withClusters(store: Store, ranked: RankedJob): RankedJob {
  */
 export function sourceForClient(source: ReportSource): ReportSource {
   const { ranked, presentation } = source
-  if (ranked.built === null) return source
-  const { history } = ranked.built
+  const { history } = ranked
   const names = clientNames(history.keywords, wordsOf(presentation.language))
   const nameOf = (operation: string): string => names.get(operation) ?? ''
   const operations = new Map([...names].map(([operation, name]) => [name, operation]))
   const renamed = new Map(
     history.keywords.map((keyword) => [keyword, { ...keyword, operation: nameOf(keyword.operation) }]),
   )
-  const built = {
-    ...ranked.built,
-    history: {
-      ...history,
-      keywords: [...renamed.values()],
-      removed: history.removed.map((one) => ({ ...one, operation: nameOf(one.operation) })),
-      ...(history.suspect === undefined
-        ? {}
-        : { suspect: { ...history.suspect, audience: 'client' as const } }),
-    },
-  }
+  const { suspect } = history
   return {
     ...source,
-    ranked: { ...ranked, built, report: () => reportForClient(ranked.report(), nameOf, renamed) },
+    ranked: {
+      ...ranked,
+      history: {
+        ...history,
+        keywords: [...renamed.values()],
+        removed: history.removed.map((one) => ({ ...one, operation: nameOf(one.operation) })),
+        ...(suspect === undefined ? {} : { suspect: { ...suspect, audience: 'client' } }),
+      },
+      report: () => reportForClient(ranked.report(), nameOf, renamed),
+    },
     featuresOf: (name) => source.featuresOf(operations.get(name) ?? name),
   }
 }

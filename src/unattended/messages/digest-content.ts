@@ -37,8 +37,8 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
     periodRequest: { period: null, compare: '7d', tolerance },
     targets,
   })
-  const history = ranked.built?.history ?? null
-  const isRanked = history !== null && history.series.length > 0
+  const { history } = ranked
+  const isRanked = history.series.length > 0
   const curve = await curveOrDefault(store, { job, settings })
   const summary = isRanked ? summarise(history, { curve, compare: ranked.compare }) : null
   const statuses = isRanked ? keywordStatuses(history, ranked.compare) : []
@@ -47,13 +47,13 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
   const topTen = own.map(({ target }) => {
     const those = statuses.filter(
       ({ series, keyword }) =>
-        history?.targets[series.target]?.label === target.label && keyword.kind === kind,
+        history.targets[series.target]?.label === target.label && keyword.kind === kind,
     )
     return [target.label, topRanksOf(those, 10)] as const
   })
   const counted = own.flatMap(({ target }) => {
-    const those = statuses.filter(({ series }) => history?.targets[series.target]?.label === target.label)
-    const sum = countedSum(those, history?.countedClicks)
+    const those = statuses.filter(({ series }) => history.targets[series.target]?.label === target.label)
+    const sum = countedSum(those, history.countedClicks)
     return sum === null ? [] : [[target.label, sum] as const]
   })
   const week = (await store.runs({ job })).filter(

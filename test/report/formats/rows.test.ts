@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
+import { defaultCurve } from '../../../src/report/ctr.ts'
 import {
   csvFormat,
   jsonFormat,
@@ -75,7 +76,8 @@ describe('rows for programs', () => {
 
   async function written(format: ReportFormat): Promise<string> {
     const source = {
-      ranked: { report: () => sortRows(rows, 'volume') },
+      ranked: { report: () => sortRows(rows, 'volume'), history: rows.built.history },
+      measure: { curve: defaultCurve },
       csv: 'guarded',
     } as unknown as ReportSource
     let text = ''

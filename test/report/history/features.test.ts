@@ -43,13 +43,16 @@ function told(
   operations: readonly string[],
   runs: readonly (readonly [day: number, found: Readonly<Record<number, readonly SerpFeature[]>>])[],
 ) {
-  const { keywords } = aHistory(
+  const history = aHistory(
     operations.map((operation) => ({ query: 'desk', operation, params: { gl: 'us' }, cells: [1] })),
   )
-  const days = [1, 2, 3].map(march)
   const features = featureHistory({
-    ...{ days, keywords, queryIds: operations.map((_, place) => place + 100), featuresOf },
-    runs: runs.map(([day], place) => ({ id: place + 1, date: march(day) })),
+    featuresOf,
+    ranked: {
+      history: { ...history, days: [1, 2, 3].map(march) },
+      queryIds: operations.map((_, place) => place + 100),
+      runs: runs.map(([day], place) => ({ id: place + 1, date: march(day) })),
+    },
     store: {
       featuresIn: (run) =>
         Object.entries(runs[run - 1]?.[1] ?? {}).map(([place, found]) => [
@@ -59,7 +62,7 @@ function told(
     },
   })
   return features.map((one) =>
-    featureStates(one, days.length).map((state) =>
+    featureStates(one, 3).map((state) =>
       serpFeatures
         .flatMap((feature) => {
           const there = featureIn(state, feature)

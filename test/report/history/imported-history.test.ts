@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { groupedBy } from '../../../src/model/text.ts'
-import { importedHistory as drawn } from '../../../src/report/requests/rank-report.ts'
+import { importedHistory as drawn } from '../../../src/report/requests/imported.ts'
 
 const keyword = (query: string, params = {}, kind = 'organic') => ({
   query,

@@ -15,7 +15,8 @@ function sourceOf(asked: readonly (readonly [operation: string, kind: 'organic' 
   return {
     presentation: { ...plainPresentation, audience: 'client' },
     ranked: {
-      built: { history: { ...history, keywords }, queryIds: [], removedTargets: 0 },
+      history: { ...history, keywords },
+      queryIds: [],
       report: () => ({
         rows: keywords.map(({ operation }) => ({ operation, run_id: 7 })),
         statuses: keywords.map((one) => ({ keyword: one })),
@@ -52,7 +53,7 @@ testTable<[Parameters<typeof sourceOf>[0], readonly string[]]>([
 ])('operations %j have names for clients', (asked, names) => {
   const source = sourceOf(asked)
   const shown = sourceForClient(source)
-  const keywords = shown.ranked.built?.history.keywords ?? []
+  const keywords = shown.ranked.history.keywords
   const { rows, statuses } = shown.ranked.report()
   expect(keywords.map(({ operation }) => operation)).toEqual(names)
   expect(rows).toEqual(names.map((operation) => ({ operation, run_id: null })))
@@ -61,5 +62,5 @@ testTable<[Parameters<typeof sourceOf>[0], readonly string[]]>([
   // What had common figures still has.
   const partsIn = (all: readonly Parameters<typeof partOf>[0][]) =>
     all.map((one) => all.findIndex((other) => partKey(partOf(other)) === partKey(partOf(one))))
-  expect(partsIn(keywords)).toEqual(partsIn(source.ranked.built?.history.keywords ?? []))
+  expect(partsIn(keywords)).toEqual(partsIn(source.ranked.history.keywords))
 })

@@ -160,11 +160,11 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
       csv,
     })
     const { ranked } = source
-    if (ranked.built !== null) refuseMissingKind(measure, ranked.built.history)
+    refuseMissingKind(measure, ranked.history)
     return { ranked, presentation: source.presentation, chunks: format.chunks(source) }
   })
-  if (ranked !== null && isEmpty(ranked)) terminal.log(whyEmpty(job, ranked, date))
-  const suspect = ranked?.built?.history.suspect
+  if (ranked?.history.series.length === 0) terminal.log(whyEmpty(job, ranked, date))
+  const suspect = ranked?.history.suspect
   // What programs read has no sentences, or is read by none who could see them.
   if (suspect !== undefined && format.dayBefore === true)
     terminal.log(
@@ -172,7 +172,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     )
   // Of a part of the keywords a view without any is no mistake.
   if (format.tabs === true && flags.tag === undefined && flags.where === undefined)
-    for (const line of viewsWithoutTab(shown, ranked?.built?.history)) note(terminal, line)
+    for (const line of viewsWithoutTab(shown, ranked?.history)) note(terminal, line)
   await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)
   return 0
 }
@@ -191,10 +191,6 @@ function layoutOf({ out, rows = false }: ReportFlags, terminal: Terminal) {
     : { width: fileColumns, color: false, ascii: false, rows: true }
 }
 
-function isEmpty({ built }: RankedJob): boolean {
-  return built === null || built.history.series.length === 0
-}
-
 function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {
   if (runs.length === 0) return notYetRun(job, date)
   return `The job ${job} has no rankings: it tracks no targets. Results are in: rankline export organic --job ${job}`
@@ -202,7 +198,7 @@ function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): s
 
 /** A tag may come from a CSV file, so that only a report can tell that no keyword has it. */
 function viewsWithoutTab({ views }: Presentation, history: RankHistory | undefined): readonly string[] {
-  if (history === undefined) return []
+  if (history === undefined || history.days.length === 0) return []
   return views
     .filter((view) => !hasTab(view, history))
     .map(({ name, tags, kinds, where }) => {

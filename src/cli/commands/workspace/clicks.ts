@@ -267,10 +267,9 @@ async function fit(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   const jobs = named === null ? await store.jobNames() : [named.name]
   const [samples, differences]: [KeywordSamples[], ReturnType<typeof rankDifferences>] = [[], []]
   for (const job of jobs) {
-    const { built } = await rankedJob(store, job, { targets: named?.settings?.targets })
-    if (built === null) continue
-    samples.push(...clickSamples(store, built.history))
-    differences.push(...rankDifferences(built.history))
+    const { history } = await rankedJob(store, job, { targets: named?.settings?.targets })
+    samples.push(...clickSamples(store, history))
+    differences.push(...rankDifferences(history))
   }
   differences.sort((a, b) => b.impressions - a.impressions)
   if (samples.length + differences.length === 0)
@@ -389,20 +388,21 @@ async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<n
   await using store = await openWhatIsStored(flags)
   const named = await findJob(store, { ...flags, job: flags.name }, terminal)
   if (named === null) return 2
-  const { built, runs } = await rankedJob(store, named.name, { targets: named.settings?.targets })
-  if (built === null)
+  const { history, runs } = await rankedJob(store, named.name, { targets: named.settings?.targets })
+  const [newest] = runs
+  if (newest === undefined)
     throw new UsageError(
       `The job ${sanitize(named.name)} has not run yet, so that its price is not known. Run it first`,
     )
-  const { queries, sites } = countedQueries(store, built.history)
+  const { queries, sites } = countedQueries(store, history)
   if (queries.length === 0)
     throw new UsageError(
       `No clicks by query were added of ${sites.map(sanitize).join(', ') || 'a target of the job'}. Add them with: rankline clicks add <file>`,
     )
-  const asked = new Set(built.history.keywords.map(({ query }) => textInLowerCase(query)))
+  const asked = new Set(history.keywords.map(({ query }) => textInLowerCase(query)))
   const { pages, brand, leftOut } = suggest(queries, { asked, sites, limit })
   const found = pages.flatMap((one) => one.queries)
-  const credits = Math.ceil(((runs[0]?.plannedMax ?? 0) / Math.max(1, asked.size)) * found.length)
+  const credits = Math.ceil(((newest.plannedMax ?? 0) / Math.max(1, asked.size)) * found.length)
   const file = named.settings?.file ?? (await store.jobFile(named.name))
   const list =
     file === null || found.length === 0

@@ -4,7 +4,7 @@ import type { RunQuality } from '../../../model/run.ts'
 import { parseUrl } from '../../../model/url.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { sanitize } from '../../../output/terminal.ts'
-import { reportPageData } from '../../build-data.ts'
+import { type WholeReport, wholeReport } from '../../build-data.ts'
 import { changeText, localeText, paramsApart, shortUrl, trend } from '../../cells.ts'
 import { columnMetrics, figureText, type Headline } from '../../headline.ts'
 import { type Part, partLabel } from '../../history/filter-history.ts'
@@ -14,7 +14,7 @@ import { type CtrCurve, curveName } from '../../metrics/figure.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { top } from '../../metrics/positions.ts'
 import { notesOfPeriod, type Presentation } from '../../presentation/presentation.ts'
-import { type ReportFormat, type ReportWithSerps, type WholeReport, wholeReport } from '../../report.ts'
+import type { ReportFormat } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
 import { type Story, shownMoves, storiesOf } from '../../story/story.ts'
 import { linesOf, type PartOfTarget, type Segment, type Summary, segments, summarise } from '../../summary.ts'
@@ -23,18 +23,15 @@ import { clickColumns } from '../rows.ts'
 
 /** A report for a pull request, a wiki or an e-mail: Markdown with the tables of GitHub. */
 export const markdownFormat: ReportFormat = {
-  chunks: (source) => {
-    const serps = reportPageData(source)
-    return asStream(markdown({ ...wholeReport(source), citations: serps.citations, serps }))
-  },
+  chunks: (source) => asStream(markdown(wholeReport(source))),
   document: true,
   commented: true,
   measured: true,
   sorted: true,
 }
 
-export function markdown(whole: ReportWithSerps): string {
-  const { job, report, history, compare, period, measure, runs } = whole
+export function markdown(whole: WholeReport): string {
+  const { report, history, compare, period, measure, runs } = whole
   const say = wordsOf(whole.presentation.language)
   const summary = summarise(history, { ...measure, compare })
   const { compared, keywords, targets, added, removed } = summary
@@ -42,10 +39,7 @@ export function markdown(whole: ReportWithSerps): string {
     report.rows.length === 0
       ? [say.markdown.nothing, ...runsSection(runs, say)]
       : [
-          ...storiesOf(
-            { ...whole, serps: whole.serps.serps, sites: whole.serps.sites },
-            { say, mark: mdText },
-          ).flatMap((one) => storySection(one, say)),
+          ...storiesOf(whole, { say, mark: mdText }).flatMap((one) => storySection(one, say)),
           [
             periodSentence(say, period, compared),
             say.markdown.asked(keywords, targets.length, added, removed),
@@ -57,7 +51,7 @@ export function markdown(whole: ReportWithSerps): string {
           ...runsSection(runs, say),
           ...definitionsSection(whole, summary, say),
         ]
-  return `${[...headLines(job, summary.date, whole.presentation), ...parts].join('\n\n')}\n`
+  return `${[...headLines(history.job, summary.date, whole.presentation), ...parts].join('\n\n')}\n`
 }
 
 /** The title, for whom and by whom the report is, and the words of the analyst. */

@@ -27,7 +27,8 @@ export function sourceOf({ history = sample, presentation = {}, asked }: Asked =
       report: () => {
         throw new Error('the message has no rows')
       },
-      built: { history, queryIds: [], removedTargets: 0 },
+      history,
+      queryIds: [],
       ...{ period: found, compare: found?.compare ?? null },
       runs: [],
     },

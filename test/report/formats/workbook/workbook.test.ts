@@ -2,17 +2,17 @@ import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import readXlsx from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
+import type { WholeReport } from '../../../../src/report/build-data.ts'
 import { reportColumns } from '../../../../src/report/formats/rows.ts'
 import { reportWorkbook } from '../../../../src/report/formats/workbook.ts'
 import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
-import type { ReportWithSerps } from '../../../../src/report/report.ts'
 import { storiesOf } from '../../../../src/report/story/story.ts'
 import { english } from '../../../../src/report/words/en/index.ts'
 import { anyText } from '../../../api/any-text.ts'
 import { aRanking } from '../../build.ts'
 import { aRun, smallRankings, wholeReport } from '../../whole.ts'
 
-async function bytesOf(whole: ReportWithSerps): Promise<Buffer> {
+async function bytesOf(whole: WholeReport): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of reportWorkbook(whole)) pieces.push(piece)
   return Buffer.concat(pieces)
@@ -21,7 +21,7 @@ async function bytesOf(whole: ReportWithSerps): Promise<Buffer> {
 type Line = Readonly<Record<string, unknown>>
 
 /** Sheet -> its rows by the names in its head. */
-async function sheetsOf(whole: ReportWithSerps): Promise<Readonly<Record<string, readonly Line[]>>> {
+async function sheetsOf(whole: WholeReport): Promise<Readonly<Record<string, readonly Line[]>>> {
   const sheets = await readXlsx(await bytesOf(whole))
   return Object.fromEntries(
     sheets.map(({ sheet, data: [head = [], ...rows] }) => [
@@ -34,15 +34,13 @@ async function sheetsOf(whole: ReportWithSerps): Promise<Readonly<Record<string,
 const day = (text: string) => new Date(`${text}T00:00:00Z`)
 const whole = wholeReport(smallRankings, {
   runs: [aRun],
-  serps: {
-    serps: [
-      { keyword: 0, day: 0, depth: 10, results: [[1, 0, 0, 0, []]] },
-      { keyword: 0, day: 1, depth: 10, results: [[1, 1, 1, 1, [0]]] },
-    ],
-    texts: ['=HYPERLINK("http://evil.example")', 'Acme'],
-    links: ['https://other.example/', 'https://acme.com/'],
-    sites: ['other.example', 'acme.com'],
-  },
+  serps: [
+    { keyword: 0, day: 0, depth: 10, results: [[1, 0, 0, 0, []]] },
+    { keyword: 0, day: 1, depth: 10, results: [[1, 1, 1, 1, [0]]] },
+  ],
+  texts: ['=HYPERLINK("http://evil.example")', 'Acme'],
+  links: ['https://other.example/', 'https://acme.com/'],
+  sites: ['other.example', 'acme.com'],
 })
 const sheets = await sheetsOf(whole)
 
