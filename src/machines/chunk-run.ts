@@ -20,15 +20,9 @@ import {
   type StoredAnswer,
   taskStep,
 } from '../store/sync.ts'
-import {
-  type ChunkEnd,
-  type ChunkLease,
-  type ChunkQuery,
-  type LeasedChunk,
-  LeaseLost,
-  type SharedCalls,
-  type SharedJournal,
-} from './journal.ts'
+import { type ChunkEnd, type ChunkLease, type ChunkQuery, LeaseLost } from './journal.ts'
+import type { LeasedChunk } from './postgres/chunks.ts'
+import type { SharedJournal } from './postgres/open.ts'
 import { applySteps } from './sync.ts'
 
 export interface ChunkRunOptions
@@ -277,7 +271,7 @@ function journaledStore({
 }: {
   /** The store of this chunk alone. */
   readonly memory: CollectStore
-  readonly calls: SharedCalls
+  readonly calls: SharedJournal['calls']
   readonly lease: ChunkLease
   readonly queries: readonly ChunkQuery[]
   /** Shared calls that the lease brought, by the numbers that they and their answers have in the store of the chunk. */

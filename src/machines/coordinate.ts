@@ -12,17 +12,12 @@ import type { Turn } from '../run/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { collectOnMachines, finishOnMachines } from './coordinator.ts'
 import { databaseClock, syncClock } from './database-clock.ts'
-import {
-  CoordinationLost,
-  JournalAbandoned,
-  JournalUnreachable,
-  type SharedJournal,
-  type SharedPlans,
-} from './journal.ts'
+import { CoordinationLost, JournalAbandoned, JournalUnreachable } from './journal.ts'
+import type { SharedJournal } from './postgres/open.ts'
 import { coldRequests, processName, reachableJournal, readJournal } from './queue.ts'
 import { sharedLimiter } from './shared-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
-import { abandonWhenSilent, waitingJournal, whenReachable } from './waiting.ts'
+import { abandonWhenSilent, type WaitOptions, whenReachable } from './waiting.ts'
 
 const pollEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
@@ -146,7 +141,7 @@ function machinesOf({
   /** The same, and waits for the database of the journal until the signal. */
   readonly sync: (signal: AbortSignal) => Promise<SyncResult>
   readonly coordination: ReturnType<typeof coordinate>
-  readonly coordinator: Parameters<SharedPlans['coordinate']>[1]
+  readonly coordinator: Parameters<SharedJournal['plans']['coordinate']>[1]
   /** Hash of the key. */
   readonly key: string
   readonly notify: Turn['notify']
@@ -290,7 +285,7 @@ function coordinate(
   {
     key,
     coordinator,
-  }: { readonly key: string; readonly coordinator: Parameters<SharedPlans['coordinate']>[1] },
+  }: { readonly key: string; readonly coordinator: Parameters<SharedJournal['plans']['coordinate']>[1] },
   { waitMs, notify }: Turn,
 ) {
   const taken = new Set<string>()
@@ -371,4 +366,32 @@ async function knowsAllCalls(
     return []
   })
   return (await store.chargedCalls(keyHash, span)) >= all
+}
+
+/** The same journal, whose questions and changes wait for the database. Its ledger does so in any case; a plan is read without waiting. */
+function waitingJournal(journal: SharedJournal, options: WaitOptions): SharedJournal {
+  const { plans, chunks, calls, rates, spending, changes, operations } = journal
+  const waiting = <Port extends object>(port: Port): Port => waitingPort(port, options)
+  return {
+    plans: waiting(plans),
+    chunks: waiting(chunks),
+    calls: { ...calls, saveUsage: waiting({ saveUsage: calls.saveUsage }).saveUsage },
+    rates: waiting(rates),
+    spending: waiting(spending),
+    changes: { ...waiting(changes), plan: changes.plan },
+    operations: waiting(operations),
+    abandon: () => journal.abandon(),
+    [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose](),
+  }
+}
+
+/** All methods of a port answer with a promise, and bear to be called twice with the same arguments. */
+function waitingPort<Port extends object>(port: Port, options: WaitOptions): Port {
+  const methods = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][]
+  return Object.fromEntries(
+    methods.map(([name, method]) => [
+      name,
+      (...given: unknown[]) => whenReachable(() => method(...given), options),
+    ]),
+  ) as Port
 }

@@ -14,16 +14,16 @@ import type { Store } from '../store/sqlite/open.ts'
 import type { PlannedRow } from '../store/sqlite/planning/planned.ts'
 import {
   type ChunkQuery,
+  type ChunkState,
   CoordinationLost,
   JournalUnreachable,
   type NewChunk,
   type PlanPart,
   QueueDrained,
-  type QueueStatus,
-  type SharedJournal,
   type SharedPage,
-  type SharedProgress,
 } from './journal.ts'
+import type { SharedJournal } from './postgres/open.ts'
+import type { QueueStatus } from './postgres/operations.ts'
 import { type Release, releaser } from './releasing.ts'
 import { type SyncResult, syncAll } from './sync.ts'
 
@@ -326,10 +326,12 @@ function accountReader(options: CoordinatorOptions, firstRun: number | null) {
   }
 }
 
-async function statesOf(journal: SharedJournal, runs: readonly string[]): Promise<SharedProgress['chunks']> {
+async function statesOf(
+  journal: SharedJournal,
+  runs: readonly string[],
+): Promise<Readonly<Record<ChunkState, number>>> {
   const all = await Promise.all(runs.map((run) => journal.plans.progress(run)))
-  const sum = (state: keyof SharedProgress['chunks']) =>
-    all.reduce((total, { chunks }) => total + chunks[state], 0)
+  const sum = (state: ChunkState) => all.reduce((total, { chunks }) => total + chunks[state], 0)
   return {
     planned: sum('planned'),
     released: sum('released'),
@@ -351,7 +353,7 @@ export function workerWatch({
   readonly journal: { readonly operations: Pick<SharedJournal['operations'], 'status'> }
   /** Whether a shared run is one of this process. */
   readonly isOwn: (run: string) => boolean
-}): (states: Pick<SharedProgress['chunks'], 'planned' | 'leased' | 'released'>) => Promise<void> {
+}): (states: Readonly<Record<'planned' | 'leased' | 'released', number>>) => Promise<void> {
   let since = clock.monotonic()
   let isSaid = false
   const whyNotTaken = (workers: QueueStatus['workers']): string => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../model/time.ts'
-import type { SharedJournal } from './journal.ts'
+import type { SharedJournal } from './postgres/open.ts'
 import { type WaitOptions, whenReachable } from './waiting.ts'
 
 /** A clock that shows the time of the database, whatever this machine's own clock says. */

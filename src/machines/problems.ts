@@ -1,7 +1,8 @@
 import { count, shortKey } from '../model/text.ts'
 import { dayMs, utcMinute } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { PausedPart, QueueStatus } from './journal.ts'
+import type { PausedPart } from './journal.ts'
+import type { QueueStatus } from './postgres/operations.ts'
 import { blockLine } from './sync.ts'
 
 /** A worker that said nothing for so long is lost. */

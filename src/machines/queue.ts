@@ -9,8 +9,8 @@ import { backfillAndNotify } from '../run/derive.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { SharedJob } from '../store/sync.ts'
-import { JournalUnreachable, type MovedJob, RekeyRefused, type SharedJournal } from './journal.ts'
-import { layOut, openJournal } from './postgres/open.ts'
+import { JournalUnreachable, RekeyRefused } from './journal.ts'
+import { layOut, openJournal, type SharedJournal } from './postgres/open.ts'
 import { type SyncOptions, type SyncResult, syncAll, syncJournal } from './sync.ts'
 import { abandonWhenSilent } from './waiting.ts'
 
@@ -57,14 +57,13 @@ export async function rekeyJobs(
     /** The key that they have, or how it begins; those that this database has begun where it is not given. */
     readonly from: string | undefined
   },
-): Promise<{ readonly to: string; readonly moved: readonly MovedJob[] }> {
+) {
   const to = keyHash(serviceSettings(options))
   return await queueWork(url, async ({ operations }) => {
     const all = (await operations.jobs()).filter(({ keyHash }) => keyHash !== to)
     const named = all.filter((one) => job === undefined || one.job === job)
     const wanted = from === undefined ? await begunHere(options, named) : withKey(all, named, from)
-    if (wanted.length === 0) return { to, moved: [] }
-    return { to, moved: await operations.rekey(wanted, to).catch(explainRefusal) }
+    return { to, moved: wanted.length === 0 ? [] : await operations.rekey(wanted, to).catch(explainRefusal) }
   })
 }
 

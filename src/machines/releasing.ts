@@ -25,13 +25,9 @@ import type { Run, StopCause, Task } from '../model/run.ts'
 import { freshSpan } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import {
-  type Grant,
-  QueueDrained,
-  type SharedJournal,
-  type SharedStandings,
-  type WaitingChunk,
-} from './journal.ts'
+import { type Grant, QueueDrained, type WaitingChunk } from './journal.ts'
+import type { SharedJournal } from './postgres/open.ts'
+import type { SharedStandings } from './postgres/spending.ts'
 
 /** The account is read again after so long, while chunks wait for credits. */
 const readEveryMs = 10_000

@@ -1,6 +1,6 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import type { SharedRates } from './journal.ts'
+import type { SharedRates } from './postgres/rates.ts'
 import { whenReachable } from './waiting.ts'
 
 /*

@@ -28,9 +28,9 @@ import {
   JournalWentBack,
   type LostChanges,
   readPosition,
-  type SharedJournal,
   type UnreadChanges,
 } from './journal.ts'
+import type { SharedJournal } from './postgres/open.ts'
 
 export interface SyncOptions {
   readonly journal: Pick<SharedJournal, 'changes'>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../model/time.ts'
-import { JournalAbandoned, JournalUnreachable, type SharedJournal } from './journal.ts'
+import { JournalAbandoned, JournalUnreachable } from './journal.ts'
 
 const firstPauseMs = 50
 
@@ -44,34 +44,6 @@ export async function whenReachable<T>(
   }
 }
 
-/** The same journal, whose questions and changes wait for the database. Its ledger does so in any case; a plan is read without waiting. */
-export function waitingJournal(journal: SharedJournal, options: WaitOptions): SharedJournal {
-  const { plans, chunks, calls, rates, spending, changes, operations } = journal
-  const waiting = <Port extends object>(port: Port): Port => waitingPort(port, options)
-  return {
-    plans: waiting(plans),
-    chunks: waiting(chunks),
-    calls: { ...calls, saveUsage: waiting({ saveUsage: calls.saveUsage }).saveUsage },
-    rates: waiting(rates),
-    spending: waiting(spending),
-    changes: { ...waiting(changes), plan: changes.plan },
-    operations: waiting(operations),
-    abandon: () => journal.abandon(),
-    [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose](),
-  }
-}
-
-/** All methods of a port answer with a promise, and bear to be called twice with the same arguments. */
-function waitingPort<Port extends object>(port: Port, options: WaitOptions): Port {
-  const methods = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][]
-  return Object.fromEntries(
-    methods.map(([name, method]) => [
-      name,
-      (...given: unknown[]) => whenReachable(() => method(...given), options),
-    ]),
-  ) as Port
-}
-
 /** How long a process that is told to stop waits for a journal of which it hears nothing. */
 const farewellMs = 30_000
 
@@ -84,7 +56,7 @@ export function abandonWhenSilent({
   clock,
   lastSign,
 }: {
-  readonly journal: Pick<SharedJournal, 'abandon'>
+  readonly journal: { abandon(): void }
   /** Aborted when the process is told to stop. */
   readonly signal: AbortSignal | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'after'>

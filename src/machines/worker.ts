@@ -17,14 +17,9 @@ import { openScratchStore, type Store } from '../store/sqlite/open.ts'
 import type { NewSharedCall } from '../store/sync.ts'
 import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
 import { type DatabaseClock, databaseClock, syncClock } from './database-clock.ts'
-import {
-  type ChunkEnd,
-  type ChunkLease,
-  JournalUnreachable,
-  type LeasedChunk,
-  type SharedJournal,
-} from './journal.ts'
-import { openJournal } from './postgres/open.ts'
+import { type ChunkEnd, type ChunkLease, JournalUnreachable } from './journal.ts'
+import type { LeasedChunk } from './postgres/chunks.ts'
+import { openJournal, type SharedJournal } from './postgres/open.ts'
 import { coldRequests, processName } from './queue.ts'
 import { type SharedLimiter, sharedLimiter } from './shared-limiter.ts'
 import { abandonWhenSilent, whenReachable } from './waiting.ts'

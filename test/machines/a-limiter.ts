@@ -1,6 +1,6 @@
 import type { AcquireOptions, Permit } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
-import type { LeaseAnswer } from '../../src/machines/journal.ts'
+import type { LeaseAnswer } from '../../src/machines/postgres/rates.ts'
 import { type SharedLimiterOptions, sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { fakeTime } from '../api/fake-time.ts'
 

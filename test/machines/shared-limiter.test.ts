@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
-import type { SharedRates } from '../../src/machines/journal.ts'
+import type { SharedRates } from '../../src/machines/postgres/rates.ts'
 import { type SharedLimiterOptions, sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { type FakeTime, fakeTime } from '../api/fake-time.ts'
 

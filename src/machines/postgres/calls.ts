@@ -1,12 +1,6 @@
 import type { Settlement } from '../../model/call.ts'
 import type { NewSharedCall, SharedCall, StoredAnswer, TaskEnded } from '../../store/sync.ts'
-import {
-  type ChunkLease,
-  JournalAbandoned,
-  LeaseLost,
-  type LostChanges,
-  type SharedCalls,
-} from '../journal.ts'
+import { type ChunkLease, JournalAbandoned, LeaseLost, type LostChanges } from '../journal.ts'
 import { whenReachable } from '../waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { plannedOnce } from './rows.ts'
@@ -25,11 +19,12 @@ interface SettledCall {
 }
 
 /**
- * The shared ledger of one worker. Intents and all other entries are two groups, each written by one statement at a time: what comes
+ * The shared ledger of one worker. Changes that come in one turn of the event loop, or while others are written, are one transaction; each is
+ * durable when its promise is fulfilled. Intents and all other entries are two groups, each written by one statement at a time: what comes
  * while that is under way waits for the next. How tasks ended goes with answers that come a little later. An
  * answer that may wait a moment is written with others: a statement costs the server more than what it writes.
  */
-export function sharedCalls(postgres: Postgres): SharedCalls {
+export function sharedCalls(postgres: Postgres) {
   const intents = groupWriter(postgres, writeIntents)
   const entries = groupWriter(postgres, writeEntries)
   const settle = async (settled: SettledCall): Promise<void> => {
@@ -40,28 +35,51 @@ export function sharedCalls(postgres: Postgres): SharedCalls {
   }
 
   return {
-    begin: (lease, call) => byLease(lease.chunk, intents.write({ lease, call })),
-    settle: (call, settlement) => settle({ call, settlement, jobId: null, job: null }),
-    answer: async (call, settlement, answer, others) => {
+    /** Writes a call before it is sent. Rejected with `LeaseLost` where the chunk is not this worker's any more. */
+    begin: (lease: ChunkLease, call: NewSharedCall) => byLease(lease.chunk, intents.write({ lease, call })),
+    /** Settles a call that brought no answer; a free lookup is written with its settlement. Not refused when the lease was lost. */
+    settle: (call: NewSharedCall, settlement: Settlement) =>
+      settle({ call, settlement, jobId: null, job: null }),
+    /**
+     * Stores an answer and settles its call as billed. Not refused when the lease was lost: it was paid for.
+     *
+     * @param others where more are to come, it waits a moment and is written with them
+     */
+    answer: async (
+      call: NewSharedCall,
+      settlement: Settlement | null,
+      answer: StoredAnswer,
+      others?: 'coming',
+    ): Promise<void> => {
       const job = settlement === null ? { billed: 1 as const, at: answer.fetchedAt } : null
       const entry = { settled: { call, settlement, jobId: null, job }, answer }
       await (others === 'coming' ? entries.writeLater(entry, soonMs) : entries.write(entry))
     },
-    acceptJob: (call, settlement, jobId) => settle({ call, settlement, jobId, job: null }),
-    endJob: (call, billed, at) => settle({ call, settlement: null, jobId: null, job: { billed, at } }),
-    endTask: (lease, ended, others) =>
+    /** Notes that the service took a call as an asynchronous job. */
+    acceptJob: (call: NewSharedCall, settlement: Settlement, jobId: string) =>
+      settle({ call, settlement, jobId, job: null }),
+    /** Ends a job without an answer: not billed (0), or not known (null). */
+    endJob: (call: NewSharedCall, billed: 0 | null, at: number) =>
+      settle({ call, settlement: null, jobId: null, job: { billed, at } }),
+    /** Records how a task ended, unless its end is recorded already. Rejected with `LeaseLost`, as `begin`. It waits for others that are to come, too. */
+    endTask: (lease: ChunkLease, ended: TaskEnded, others?: 'coming') =>
       byLease(
         lease.chunk,
         entries.writeLater({ lease, ended }, others === 'coming' ? withOthersMs : laterMs),
       ),
-    saveUsage: async (reading) => {
+    /** Stores a reading of the account. */
+    saveUsage: async (
+      reading: LostChanges['readings'][number]['reading'] & { readonly run: string | null },
+    ): Promise<void> => {
       const { run, keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
       await postgres.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
     },
-    flush: async () => {
+    /** Fulfilled when all that was begun is written. */
+    flush: async (): Promise<void> => {
       await Promise.all([intents.idle(), entries.idle()])
     },
-    abandon: () => {
+    /** Rejects what still waits for the database, with `JournalAbandoned`: the process ends. */
+    abandon: (): void => {
       intents.abandon()
       entries.abandon()
     },

@@ -7,9 +7,9 @@ import {
   type ChangeBatch,
   type JournalChange,
   JournalWentBack,
+  type LostChanges,
   type PlanPart,
   readPosition,
-  type SharedChanges,
   type UnreadChanges,
 } from '../journal.ts'
 import { putBack } from './calls.ts'
@@ -27,23 +27,37 @@ import {
   unpack,
 } from './rows.ts'
 
-/** The journal for readers, in Postgres. */
-export function sharedChanges(postgres: Postgres): SharedChanges {
+/** The journal for those who read it, in Postgres. */
+export function sharedChanges(postgres: Postgres) {
   let known: Rights | null = null
   const rights = async (): Promise<Rights> => {
     known ??= (await postgres.query<Rights>(rightsOfReader))[0] as Rights
     return known
   }
   return {
-    identity: async () => {
+    /** Names this journal, unlike all others. */
+    identity: async (): Promise<string> => {
       const [row] = await postgres.query<{ journal: string }>('SELECT journal FROM rankline.version')
       return row?.journal as string
     },
-    after: (position, mostRows, reader) =>
+    /** What was committed after a position (null for the beginning) and the reader lacks, so much of it at most. Skips nothing that a slow transaction commits later. Rejected with `JournalWentBack`. */
+    after: (position: JournalPosition | null, mostRows: number, reader?: string): Promise<ChangeBatch> =>
       postgres.transaction((statements) => changesAfter(statements, position, mostRows, reader)),
-    plan: (run, version) => planOf(postgres, run, version),
-    isNoted: async () => (await rights()).mayNote,
-    reached: async ({ id, name }, position, lastChange) => {
+    /** The parts of that version of the plan of a run, in order. */
+    plan: (run: string, version: number) => planOf(postgres, run, version),
+    /** Whether this user may note in the journal how far a reader is. */
+    isNoted: async (): Promise<boolean> => (await rights()).mayNote,
+    /**
+     * Notes how far a reader is, and the number of the last change that it read: what all readers have may be dropped. Without the right to do
+     * so, nothing is noted.
+     *
+     * The name of a reader is for people: host and path.
+     */
+    reached: async (
+      { id, name }: { readonly id: string; readonly name: string },
+      position: JournalPosition,
+      lastChange: number,
+    ): Promise<void> => {
       if (!(await rights()).mayNote) return
       const { timeline: read, transaction } = readPosition(position)
       await postgres.query(
@@ -55,10 +69,15 @@ export function sharedChanges(postgres: Postgres): SharedChanges {
         [id, name, String(transaction), lastChange, read],
       )
     },
-    putBack: async (lost) => {
+    /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
+    putBack: async (lost: LostChanges): Promise<void> => {
       if ((await rights()).mayNote) await postgres.transaction((statements) => putBack(statements, lost))
     },
-    dropRead: async (keepMs, forgetAfterMs) => {
+    /**
+     * Where this user has the right to do so, drops what is older than `keepMs` and all readers have; readers that were not seen for `forgetAfterMs` do
+     * not count. How many bodies and rows were dropped.
+     */
+    dropRead: async (keepMs: number, forgetAfterMs: number): Promise<number> => {
       if (!(await rights()).mayDrop) return 0
       return await dropRead(postgres, keepMs, forgetAfterMs)
     },

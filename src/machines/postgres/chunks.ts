@@ -1,14 +1,6 @@
 import { freshSpan } from '../../model/time.ts'
 import type { SharedRun } from '../../store/sync.ts'
-import type {
-  ChunkEnd,
-  ChunkLease,
-  ChunkQuery,
-  LeasedChunk,
-  OpenSharedJob,
-  ReusableAnswer,
-  SharedChunks,
-} from '../journal.ts'
+import type { ChunkEnd, ChunkLease, ChunkQuery } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import {
   type AnswerRow,
@@ -25,11 +17,32 @@ import {
   unpack,
 } from './rows.ts'
 
-/** Chunks in Postgres. The rows are the queue: a lease is one UPDATE that skips what another worker is taking. */
-export function sharedChunks(postgres: Postgres): SharedChunks {
+/**
+ * Chunks as workers take them, in Postgres. Leases last by the clock of the database. The rows are the queue: a lease is one UPDATE that skips
+ * what another worker is taking.
+ */
+export function sharedChunks(postgres: Postgres) {
   return {
-    // Where it cannot be read whole, the lease is taken back with it.
-    take: async (worker, keys, most, leaseMs, { name = '', which = 'any' } = {}) => {
+    /**
+     * Takes released chunks of these keys, up to a number. Jobs take turns: first comes the one that has the fewest chunks under way, and of
+     * several the one that was served longest ago; of a job, the most urgent chunk. Calls of an earlier lease without an end become ambiguous.
+     * Where it cannot be read whole, the lease is taken back with it.
+     */
+    take: async (
+      worker: string,
+      keys: readonly string[],
+      most: number,
+      leaseMs: number,
+      {
+        name = '',
+        which = 'any',
+      }: {
+        /** What people call the worker: where they have paused it, it gets none. */
+        readonly name?: string
+        /** Whether it takes those of any job, or only those of jobs of which no worker has a chunk. */
+        readonly which?: 'any' | 'others'
+      } = {},
+    ): Promise<readonly LeasedChunk[]> => {
       const [look] = await postgres.query<{ has: boolean }>('SELECT has FROM rankline.may_take($1, $2, $3)', [
         ...[keys, name, which === 'others'],
       ])
@@ -42,15 +55,24 @@ export function sharedChunks(postgres: Postgres): SharedChunks {
         return taken
       })
     },
-    renew: async (worker, leases, leaseMs) => {
+    /** Renews leases of a worker; the ones that it has lost. */
+    renew: async (
+      worker: string,
+      leases: readonly ChunkLease[],
+      leaseMs: number,
+    ): Promise<readonly ChunkLease[]> => {
       const rows = await postgres.query<{ id: number }>(renewLeases, [worker, asJson(leases), leaseMs])
       const renewed = new Set(rows.map(({ id }) => String(id)))
       return leases.filter(({ chunk }) => !renewed.has(chunk))
     },
-    end: (worker, lease, end) =>
+    /** Ends a lease; what was reserved and not spent is free again, except where the chunk stays released. False where it was lost before. */
+    end: (worker: string, lease: ChunkLease, end: ChunkEnd): Promise<boolean> =>
       postgres.transaction((statements) => endLease(statements, worker, lease, end)),
-    takeBack: (mostTakeovers) => postgres.transaction((statements) => takeBack(statements, mostTakeovers)),
-    hasWork: async (keys) => {
+    /** Releases chunks whose lease has run out; those that were lost too often become `dead`. How many there were. */
+    takeBack: (mostTakeovers: number) =>
+      postgres.transaction((statements) => takeBack(statements, mostTakeovers)),
+    /** Whether any chunk of these keys is released or leased, or may be released soon. */
+    hasWork: async (keys: readonly string[]): Promise<boolean> => {
       const [row] = await postgres.query<{ has: boolean }>(anyWork, [keys])
       return row?.has === true
     },
@@ -135,8 +157,11 @@ function asJson(leases: readonly ChunkLease[]): string {
   return JSON.stringify(leases.map(({ chunk, fence }) => ({ chunk, fence })))
 }
 
+/** A chunk with everything that is known of its queries: what one worker needs to go on with it. */
+export type LeasedChunk = Awaited<ReturnType<typeof leasedChunk>>
+
 /** Reads what is known of the queries of a chunk. */
-async function leasedChunk(statements: Statements, row: ChunkRow): Promise<LeasedChunk> {
+async function leasedChunk(statements: Statements, row: ChunkRow) {
   const queries = unpack<readonly ChunkQuery[]>(row)
   const sharedRun = runFromRow(row)
   const keys = queries.map(({ key }) => key)
@@ -144,13 +169,27 @@ async function leasedChunk(statements: Statements, row: ChunkRow): Promise<Lease
     chunk: String(row.chunk_id),
     run: sharedRun.id,
     fence: row.fence,
+    /** Its run, with the settings of the job. */
     sharedRun,
+    /** A later run took the place of its run: asynchronous jobs are still polled, and nothing is bought. */
     isClosed: row.closed_at !== null,
     queries,
+    /** Credits that may still be spent for it. */
     credits: Math.max(0, row.credits),
+    /** Answers to its tasks. */
     answers: (await statements.query<AnswerRow>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
+    /** Its tasks that ended. */
     ended: (await statements.query<TaskEndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
-    openJobs: await statements.query<OpenSharedJob>(openJobs, [sharedRun.id, keys]),
+    /** Asynchronous jobs of its tasks that are not known to have ended. */
+    openJobs: await statements.query<{
+      readonly call: string
+      readonly query: Buffer
+      readonly page: number
+      readonly jobId: string
+      readonly sentAt: number
+      readonly acceptedAt: number
+    }>(openJobs, [sharedRun.id, keys]),
+    /** Answers to the same calls that other runs bought, and that may be used: of the same group, or fresh enough. */
     reusable: await reusableAnswers(statements, sharedRun, keys, row.now),
   }
 }
@@ -188,10 +227,11 @@ async function reusableAnswers(
   { id, groupId, keyHash, settings }: SharedRun,
   keys: readonly Buffer[],
   now: number,
-): Promise<readonly ReusableAnswer[]> {
+) {
   const fresh = freshSpan(settings.freshnessMs, now)
   const given = [id, keys, groupId, keyHash, fresh?.from ?? null, fresh?.until ?? null]
   const rows = await statements.query<AnswerRow & { readonly of_group: boolean }>(reusable, given)
+  // One that a run of the same group bought is used even where it repeats another question than asked.
   return rows.map((row) => ({ ...answerFromRow(row), isOfGroup: row.of_group }))
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
-import { JournalMissing, JournalUnreachable, type SharedJournal } from '../journal.ts'
+import { JournalMissing, JournalUnreachable } from '../journal.ts'
 import { sharedCalls } from './calls.ts'
 import { sharedChanges } from './changes.ts'
 import { sharedChunks } from './chunks.ts'
@@ -11,16 +11,18 @@ import { sharedRates } from './rates.ts'
 import { sharedSpending } from './spending.ts'
 
 /**
+ * What machines that share a key write down together: plans, calls, answers, one rate limit, one budget. Rejected with
+ * `JournalUnreachable` while the database cannot be reached; what was asked may be asked again.
+ */
+export type SharedJournal = Awaited<ReturnType<typeof openJournal>>
+
+/**
  * Opens the journal of many machines. To `collect` with it, it is laid out where the database is empty; to `operate` it, it must be there.
  * One that is older is never changed here: programs of before may be at work with it. Rejected with `JournalUnreachable` where waiting may help, and else with one sentence.
  *
  * @param signal ends the attempt at once
  */
-export async function openJournal(
-  url: string,
-  use: 'collect' | 'operate' = 'collect',
-  signal?: AbortSignal,
-): Promise<SharedJournal> {
+export async function openJournal(url: string, use: 'collect' | 'operate' = 'collect', signal?: AbortSignal) {
   const postgres = await connected(url, (opened) => makeReady(opened, use), signal)
   const calls = sharedCalls(postgres)
   return {
@@ -31,7 +33,8 @@ export async function openJournal(
     spending: sharedSpending(postgres),
     changes: sharedChanges(postgres),
     operations: queueOperations(postgres),
-    abandon: () => {
+    /** Ends every connection at once, because the process ends: what is under way, and what is asked later, is rejected with `JournalAbandoned`. */
+    abandon: (): void => {
       calls.abandon()
       postgres.breakOff()
     },

@@ -1,13 +1,5 @@
 import type { SharedJob } from '../../store/sync.ts'
-import type {
-  ChunkQuery,
-  ChunkState,
-  DeadChunk,
-  PausedPart,
-  QueueOperations,
-  QueueStatus,
-  WorkerRow,
-} from '../journal.ts'
+import type { ChunkQuery, ChunkState, PausedPart } from '../journal.ts'
 import { blockedNow } from './changes.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { schemaVersion, whyTooNew } from './layout.ts'
@@ -18,9 +10,20 @@ import { chunksByState, epochMs, isPaused, noteTimeline, reservedOf, unpack } fr
 const upForSeconds = 15
 
 /** What keeps the queue going, and what people ask of it, in Postgres. */
-export function queueOperations(postgres: Postgres): QueueOperations {
+export function queueOperations(postgres: Postgres) {
   return {
-    seen: async ({ id, name, version, keys, startedAt, clockOffsetMs }) => {
+    /**
+     * Notes that a worker is alive. Answers why it may take no more chunks, because the journal is newer than it knows, null where it may; and
+     * how many workers of its keys are up, with itself.
+     */
+    seen: async ({
+      id,
+      name,
+      version,
+      keys,
+      startedAt,
+      clockOffsetMs,
+    }: Omit<WorkerRow, 'seenAt' | 'chunks'>) => {
       const [now] = await postgres.query<{ version: number; others: number }>(
         `INSERT INTO rankline.workers VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6)
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms
@@ -32,13 +35,14 @@ export function queueOperations(postgres: Postgres): QueueOperations {
       return { tooNew: whyTooNew(now?.version ?? null), workers: 1 + (now?.others ?? 0) }
     },
     // One that was killed cannot say that it is gone: it is forgotten after a day.
-    gone: async (worker) => {
+    gone: async (worker: string): Promise<void> => {
       await postgres.query(
         `DELETE FROM rankline.workers WHERE id = $1 OR seen_at < clock_timestamp() - interval '1 day'`,
         [worker],
       )
     },
     status: () => status(postgres),
+    /** Asks coordinators to stop and takes released chunks back, so that workers finish what they have and then idle; how many. */
     drain: () =>
       postgres.transaction(async (statements) => {
         await statements.query('UPDATE rankline.jobs SET drained = true WHERE coordinator IS NOT NULL')
@@ -47,8 +51,10 @@ export function queueOperations(postgres: Postgres): QueueOperations {
         )
         return rows.length
       }),
-    pause: (parts) => postgres.transaction((statements) => pause(statements, parts)),
-    resume: async (parts) => {
+    /** Pauses these parts: nothing of them is released or taken until they are resumed, and workers finish what they have. Takes released chunks of them back; how many. */
+    pause: (parts: readonly PausedPart[]) => postgres.transaction((statements) => pause(statements, parts)),
+    /** Resumes these parts, of which each was paused by itself; how many were. */
+    resume: async (parts: readonly PausedPart[]) => {
       const rows = await postgres.query<object>(
         `DELETE FROM rankline.pauses p USING ${givenParts}
         WHERE p.key_hash = g.key_hash AND p.job = g.job AND p.worker = g.worker RETURNING p.since`,
@@ -56,17 +62,22 @@ export function queueOperations(postgres: Postgres): QueueOperations {
       )
       return rows.length
     },
+    /** Makes dead chunks planned again; how many. */
     retry: async () => {
       const rows = await postgres.query<object>(
         `UPDATE rankline.chunks SET state = 'planned', takeovers = 0, granted = spent + in_doubt WHERE state = 'dead' RETURNING id`,
       )
       return rows.length
     },
+    /** All jobs, by name and key. */
     jobs: () =>
       postgres.query<SharedJob>(
         'SELECT key_hash AS "keyHash", job FROM rankline.jobs ORDER BY job, key_hash',
       ),
-    rekey: (jobs, to) => postgres.transaction((statements) => rekey(statements, jobs, to)),
+    /** Moves jobs to another key, with their runs and chunks. Rejected with `RekeyRefused`. */
+    rekey: (jobs: readonly SharedJob[], to: string) =>
+      postgres.transaction((statements) => rekey(statements, jobs, to)),
+    /** The clock of the database, epoch milliseconds with fractions. */
     now: async () => {
       const [row] = await postgres.query<{ now: number }>(
         `SELECT ${epochMs('clock_timestamp()')}::double precision AS now`,
@@ -109,14 +120,42 @@ function asJson(parts: readonly PausedPart[]): string {
   )
 }
 
-async function status(postgres: Postgres): Promise<QueueStatus> {
+/** A process that takes chunks. */
+interface WorkerRow {
+  readonly id: string
+  /** Host and process, for people. */
+  readonly name: string
+  readonly version: string
+  readonly keys: readonly string[]
+  readonly startedAt: number
+  readonly seenAt: number
+  /** How far its clock is ahead of the database's, in milliseconds. */
+  readonly clockOffsetMs: number
+  /** Chunks that it has. */
+  readonly chunks: number
+}
+
+/** What `queue status` shows. Instants are epoch milliseconds, sums are credits. */
+export type QueueStatus = Awaited<ReturnType<typeof status>>
+
+async function status(postgres: Postgres) {
   const workers = await postgres.query<WorkerRow>(
     `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
       w.clock_offset_ms AS "clockOffsetMs",
       (SELECT count(*)::int FROM rankline.chunks c WHERE c.worker = w.id AND c.state = 'leased') AS chunks
     FROM rankline.workers w ORDER BY w.name, w.id`,
   )
-  const runs = await postgres.query<Omit<QueueStatus['runs'][number], 'chunks'>>(
+  const runs = await postgres.query<{
+    readonly run: string
+    readonly keyHash: string
+    readonly job: string
+    readonly startedAt: number
+    readonly coordinator: string | null
+    readonly isPaused: boolean
+    readonly spent: number
+    readonly inDoubt: number
+    readonly reserved: number
+  }>(
     `SELECT r.id AS run, r.key_hash AS "keyHash", r.job, r.started_at AS "startedAt",
       CASE WHEN j.coordinated_until > clock_timestamp() THEN j.coordinator_name END AS coordinator, ${isPaused('r')} AS "isPaused",
       coalesce(c.spent, 0)::bigint AS spent, coalesce(c.in_doubt, 0)::bigint AS "inDoubt", coalesce(c.reserved, 0)::bigint AS reserved
@@ -129,43 +168,54 @@ async function status(postgres: Postgres): Promise<QueueStatus> {
     `SELECT c.run_id AS run, c.state, count(*)::int AS chunks FROM rankline.chunks c
     JOIN rankline.runs r ON r.id = c.run_id AND r.finish_reason IS NULL AND r.closed_at IS NULL GROUP BY 1, 2`,
   )
-  const lastMinutes = await postgres.query<WorkerMinute>(lastMinute)
+  const lastMinutes = await postgres.query<{
+    readonly worker: string
+    readonly calls: number
+    readonly errors: number
+    readonly credits: number
+    readonly lastError: string | null
+  }>(lastMinute)
   const minuteOf = new Map(lastMinutes.map(({ worker, ...minute }) => [worker, minute]))
   return {
     schemaVersion,
+    /** With what the calls of each came to that ended within the last minute. */
     workers: workers.map((worker) => ({ ...worker, lastMinute: minuteOf.get(worker.id) ?? idle })),
     runs: runs.map((run) => ({ ...run, chunks: chunksByState(states.filter((one) => one.run === run.run)) })),
-    keys: await postgres.query(
+    keys: await postgres.query<{
+      readonly keyHash: string
+      readonly perSecond: number | null
+      readonly perMinute: number | null
+      readonly heldUntil: number | null
+      /** When a worker leased a send time last; null where none did. */
+      readonly lastLeaseAt: number | null
+      readonly remaining: number | null
+    }>(
       `SELECT k.key_hash AS "keyHash", k.per_second AS "perSecond", k.per_minute AS "perMinute",
         CASE WHEN k.held_until > clock_timestamp() THEN ${epochMs('k.held_until')}::bigint END AS "heldUntil",
         ${epochMs('k.leased_at')}::bigint AS "lastLeaseAt",
         (SELECT remaining FROM rankline.readings r WHERE r.key_hash = k.key_hash ORDER BY read_at DESC LIMIT 1) AS remaining
       FROM rankline.keys k ORDER BY k.key_hash`,
     ),
-    readers: await postgres.query(
+    readers: await postgres.query<{
+      readonly name: string
+      readonly seenAt: number
+      readonly isBehind: boolean
+    }>(
       `SELECT name, ${epochMs('seen_at')}::bigint AS "seenAt",
         position <= coalesce((SELECT changed FROM rankline.task_ends ORDER BY changed DESC LIMIT 1), '0'::xid8) AS "isBehind"
       FROM rankline.readers ORDER BY name`,
     ),
-    paused: await postgres.query(
+    paused: await postgres.query<PausedPart & { readonly since: number }>(
       `SELECT nullif(key_hash, '') AS "keyHash", nullif(job, '') AS job, nullif(worker, '') AS worker, ${epochMs('since')}::bigint AS since
       FROM rankline.pauses p ORDER BY p.worker, p.key_hash, p.job`,
     ),
     dead: await deadChunks(postgres),
+    /** What keeps databases from reading; null where nothing does. Each change does for an instant. */
     blockedBy: await blockedNow(postgres),
   }
 }
 
-interface WorkerMinute extends Readonly<QueueStatus['workers'][number]['lastMinute']> {
-  readonly worker: string
-}
-
-const idle: QueueStatus['workers'][number]['lastMinute'] = {
-  calls: 0,
-  errors: 0,
-  credits: 0,
-  lastError: null,
-}
+const idle = { calls: 0, errors: 0, credits: 0, lastError: null }
 
 /** What the calls of each worker came to that ended within the last minute. The index of ends has a part for each key. */
 const lastMinute = `
@@ -176,8 +226,8 @@ FROM (SELECT DISTINCT unnest(keys) AS key_hash FROM rankline.workers) k JOIN ran
   AND c.settled_at > clock_timestamp() - interval '1 minute'
 WHERE c.worker IS NOT NULL GROUP BY c.worker`
 
-/** Chunks that are left alone, and the queries at which their last worker was lost: those of the calls that it had in flight. */
-async function deadChunks(postgres: Postgres): Promise<readonly DeadChunk[]> {
+/** Chunks that are left alone, for too many workers were lost over them, and texts of the queries at which their last worker was lost: those of the calls that it had in flight. */
+async function deadChunks(postgres: Postgres) {
   const rows = await postgres.query<{
     job: string
     keyHash: string

@@ -1,24 +1,31 @@
 import { UsageError } from '../../model/errors.ts'
-import type { SharedJob, SharedRun } from '../../store/sync.ts'
+import type { SharedJob, SharedRun, SharedRunEnd } from '../../store/sync.ts'
 import {
   type ChunkState,
   CoordinationLost,
-  type MovedJob,
+  type NewChunk,
+  type PlanPart,
   RekeyRefused,
   type SharedPage,
-  type SharedPlans,
-  type SharedProgress,
 } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { whyTooNew } from './layout.ts'
 import { chunksByState, noteTimeline, pack, reservedOf } from './rows.ts'
 
-/** Plans and who coordinates them, in Postgres. */
-export function sharedPlans(postgres: Postgres): SharedPlans {
+/**
+ * Runs and their plans, in Postgres, written by the one process that coordinates a job: it names itself by its id, and is refused with
+ * `CoordinationLost` when another one has taken over.
+ */
+export function sharedPlans(postgres: Postgres) {
   return {
-    coordinate: (jobs, coordinator) =>
+    /**
+     * Takes or renews the right to coordinate these jobs, for so long; the jobs that another process has, with its name. All or none
+     * are taken.
+     */
+    coordinate: (jobs: readonly SharedJob[], coordinator: Coordinator) =>
       postgres.transaction((statements) => coordinate(statements, jobs, coordinator)),
-    leave: async (jobs, coordinator) => {
+    /** Gives that right back. */
+    leave: async (jobs: readonly SharedJob[], coordinator: string): Promise<void> => {
       await postgres.query(
         `UPDATE rankline.jobs j SET coordinator = NULL, coordinator_name = NULL, coordinated_until = NULL
         FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)
@@ -26,7 +33,15 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         [asJson(jobs), coordinator],
       )
     },
-    publish: async (coordinator, run, plan) => {
+    /**
+     * Writes a run with its whole plan, or a newer plan of it, and opens it; chunks that no worker has are cancelled. Answers the version of
+     * the plan. Rejected with `CoordinationLost` where the run has another key.
+     */
+    publish: async (
+      coordinator: string,
+      run: SharedRun,
+      plan: () => AsyncIterable<PlanPart>,
+    ): Promise<number> => {
       const held = <T>(work: (statements: Statements) => Promise<T>): Promise<T> =>
         postgres.transaction(async (statements) => {
           await holdJob(statements, coordinator, run)
@@ -48,7 +63,12 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
       })
       return version
     },
-    addChunks: (coordinator, run, { id, chunks }) =>
+    /** Adds chunks to a run; nothing is reserved for them. Written twice under the same id, they are there once. */
+    addChunks: (
+      coordinator: string,
+      run: string,
+      { id, chunks }: { readonly id: string; readonly chunks: readonly NewChunk[] },
+    ): Promise<void> =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, [run])
         const packed = await Promise.all(chunks.map(({ queries }) => pack(queries)))
@@ -64,12 +84,14 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         const bodies = packed.map(({ body }) => body)
         await statements.query(insertChunks, [run, JSON.stringify(rows), bodies, id])
       }),
-    cancelChunks: (coordinator, runs) =>
+    /** Cancels chunks of these runs that no worker has; what was reserved for them is free again. */
+    cancelChunks: (coordinator: string, runs: readonly string[]): Promise<void> =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, runs)
         await cancelChunks(statements, runs)
       }),
-    queriesInWork: async (runs) => {
+    /** Keys of queries in chunks of these runs that workers may buy or are buying. */
+    queriesInWork: async (runs: readonly string[]): Promise<readonly Buffer[]> => {
       const rows = await postgres.query<{ query: Buffer }>(
         `SELECT DISTINCT unnest(queries) AS query FROM rankline.chunks
         WHERE run_id = ANY ($1::uuid[]) AND state IN ('planned', 'released', 'leased')`,
@@ -77,19 +99,26 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
       )
       return rows.map(({ query }) => query)
     },
-    failedPages: (run) =>
+    /** Pages of a run that failed. */
+    failedPages: (run: string) =>
       postgres.query<SharedPage>(
         'SELECT query, page FROM rankline.task_ends WHERE run_id = $1 AND cause IS NOT NULL',
         [run],
       ),
-    buyAgain: (coordinator, run, pages) =>
+    /** Forgets that these pages failed, so that they are bought again; answers that could not be used are not read again. */
+    buyAgain: (coordinator: string, run: string, pages: readonly SharedPage[]): Promise<void> =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, [run])
         const given = pages.map(({ query, page }) => ({ query: query.toString('hex'), page }))
         await statements.query(forgetFailures, [run, JSON.stringify(given)])
       }),
-    progress: (run) => progress(postgres, run),
-    finish: (coordinator, run, { reason, finishedAt, durationMs }) =>
+    /** How far a run is. Rejected with one sentence where the journal was brought to a version that this process does not know. */
+    progress: (run: string) => progress(postgres, run),
+    finish: (
+      coordinator: string,
+      run: string,
+      { reason, finishedAt, durationMs }: SharedRunEnd,
+    ): Promise<void> =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, [run])
         await statements.query(
@@ -99,14 +128,16 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         await cancelChunks(statements, [run])
         await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
       }),
-    keyOf: async (run) => {
+    /** The key of a run; null where it was never published. */
+    keyOf: async (run: string): Promise<string | null> => {
       const [row] = await postgres.query<{ key: string }>(
         'SELECT key_hash AS key FROM rankline.runs WHERE id = $1',
         [run],
       )
       return row?.key ?? null
     },
-    close: (coordinator, run, now) =>
+    /** A later run took its place: its job, which may have another key, needs no coordinator, and another process must not take it. */
+    close: (coordinator: string, run: string, now: number): Promise<void> =>
       postgres.transaction(async (statements) => {
         await holdUncoordinated(statements, coordinator, run)
         const closed = await statements.query<object>(
@@ -119,6 +150,12 @@ export function sharedPlans(postgres: Postgres): SharedPlans {
         await statements.query(addEvent, [run, 'closed', now, null, null])
       }),
   }
+}
+
+interface Coordinator {
+  readonly id: string
+  readonly name: string
+  readonly leaseMs: number
 }
 
 /** What was submitted before a run was closed is polled to its end. */
@@ -137,7 +174,7 @@ function asJson(jobs: readonly SharedJob[]): string {
 async function coordinate(
   statements: Statements,
   jobs: readonly SharedJob[],
-  { id, name, leaseMs }: Parameters<SharedPlans['coordinate']>[1],
+  { id, name, leaseMs }: Coordinator,
 ): Promise<readonly (SharedJob & { readonly heldBy: string })[]> {
   const wanted = asJson(jobs)
   await statements.query(noteTimeline)
@@ -234,7 +271,7 @@ async function cancelChunks(statements: Statements, runs: readonly string[]): Pr
 }
 
 /** The version comes with it: who coordinates a run looks at it all the time, and so learns of a journal that became newer than it knows. */
-async function progress(statements: Statements, run: string): Promise<SharedProgress> {
+async function progress(statements: Statements, run: string) {
   const rows = await statements.query<{
     version: number
     state: ChunkState
@@ -252,6 +289,7 @@ async function progress(statements: Statements, run: string): Promise<SharedProg
   if (tooNew !== null) throw new UsageError(tooNew)
   return {
     chunks: chunksByState(rows),
+    /** Credits billed, possibly billed, and reserved for chunks that are released. */
     spent: rows.reduce((sum, row) => sum + row.spent, 0),
     inDoubt: rows.reduce((sum, row) => sum + row.in_doubt, 0),
     reserved: rows.reduce((sum, row) => sum + row.reserved, 0),
@@ -323,11 +361,7 @@ export async function isDrained(statements: Statements, runs: readonly string[])
  * Moves jobs to another key, with all that is theirs. Chunks keep their fence: a worker of the former key that has one finishes it.
  * Calls stay those of the key that paid for them. Readers are told by the newest run of each job, which is published once more as it is.
  */
-export async function rekey(
-  statements: Statements,
-  jobs: readonly SharedJob[],
-  to: string,
-): Promise<readonly MovedJob[]> {
+export async function rekey(statements: Statements, jobs: readonly SharedJob[], to: string) {
   const moved = JSON.stringify(jobs.map(({ keyHash, job }) => ({ key_hash: keyHash, job })))
   await statements.query(addJobs, [moved, to])
   const [held] = await statements.query<{ job: string; name: string }>(heldJobs, [moved, to])
@@ -351,6 +385,7 @@ export async function rekey(
       keyHash,
       job,
       runs: own.size,
+      /** Chunks that are not over, and those of them that workers of the former key have and finish. */
       chunks: ownChunks.length,
       leased: ownChunks.filter(({ state }) => state === 'leased').length,
     }

@@ -1,4 +1,4 @@
-import type { SharedRates } from '../journal.ts'
+import type { RateLimits } from '../../model/call.ts'
 import type { Postgres } from './connection.ts'
 import { epochMs, plannedOnce, timeline } from './rows.ts'
 
@@ -19,10 +19,32 @@ const mostTimesAhead = 1_000
 /** A probe leaves so long after the hold: instants that have gone through clocks and roundings still lie behind it. */
 const afterHoldMs = 20
 
+/** Send times for calls of one key, by the clock of the database. */
+export interface LeasedTimes {
+  /** When the first send time begins, epoch milliseconds of the database with fractions. */
+  readonly firstAt: number
+  readonly spacingMs: number
+  readonly given: number
+  /** Whether the service has refused a call: the only send time is for a call that tries whether it takes calls again. */
+  readonly isProbe: boolean
+  /** What the clock of the database showed when the lease was made. */
+  readonly now: number
+}
+
+/** Without a limit, calls leave at once. */
+export type LeaseAnswer = LeasedTimes | { readonly unlimited: true; readonly now: number }
+
+/** The one rate limit of a key, for all machines. */
+export type SharedRates = ReturnType<typeof sharedRates>
+
 /** Send times in Postgres: one row a key, and one UPDATE for each lease of send times. */
-export function sharedRates(postgres: Postgres): SharedRates {
+export function sharedRates(postgres: Postgres) {
   return {
-    lease: async (keyHash, count, leadMs) => {
+    /**
+     * Leases `count` send times of a key, the first one not before `leadMs` from now. Send times of the next second are committed
+     * without waiting for the disk: after a restart of the database one full window is left free.
+     */
+    lease: async (keyHash: string, count: number, leadMs: number): Promise<LeaseAnswer> => {
       const rows = await postgres.query<LeaseRow>(leaseNow, [
         ...[keyHash, count, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
         ...[setBackMs, mostTimesAhead],
@@ -32,17 +54,19 @@ export function sharedRates(postgres: Postgres): SharedRates {
       if (spacing === null) return { unlimited: true, now }
       return { firstAt: first, spacingMs: spacing, given, isProbe: probe, now }
     },
-    refused: async (keyHash, sentAt, namedMs) => {
+    /** The service refused a call for its rate: no process sends for as long as it named. Calls with send times from before the last refusal change nothing. */
+    refused: async (keyHash: string, sentAt: number, namedMs: number | null): Promise<void> => {
       await postgres.query(holdKey, [keyHash, sentAt, namedMs, firstHoldMs, longestHoldMs])
     },
-    passed: async (keyHash, sentAt) => {
+    /** The service took a call that was sent after a refusal. */
+    passed: async (keyHash: string, sentAt: number): Promise<void> => {
       await postgres.query(
         `UPDATE rankline.keys SET held_until = NULL, hold_ms = 0
         WHERE key_hash = $1 AND held_until IS NOT NULL AND held_until <= ${instant('$2')}`,
         [keyHash, sentAt],
       )
     },
-    setLimits: async (keyHash, { perSecond, perMinute }) => {
+    setLimits: async (keyHash: string, { perSecond, perMinute }: RateLimits): Promise<void> => {
       await postgres.query(
         `INSERT INTO rankline.keys (key_hash, per_second, per_minute, server_started) VALUES ($1, $2, $3, pg_postmaster_start_time())
         ON CONFLICT (key_hash) DO UPDATE SET per_second = excluded.per_second, per_minute = excluded.per_minute
@@ -51,7 +75,7 @@ export function sharedRates(postgres: Postgres): SharedRates {
         [keyHash, perSecond || null, perMinute || null],
       )
     },
-    limits: async (keyHash) => {
+    limits: async (keyHash: string): Promise<RateLimits | null> => {
       const [row] = await postgres.query<{ per_second: number | null; per_minute: number | null }>(
         'SELECT per_second, per_minute FROM rankline.keys WHERE key_hash = $1',
         [keyHash],

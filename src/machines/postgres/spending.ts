@@ -1,15 +1,29 @@
 import { settlingMs } from '../../model/call.ts'
 import { agreeingMs, type TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
-import { QueueDrained, type SharedSpending, type SharedStandings, type WaitingChunk } from '../journal.ts'
+import { type Grant, QueueDrained, type WaitingChunk } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdRuns, isDrained, lockReleases } from './plans.ts'
 import { epochMs, isPaused, reservedOf } from './rows.ts'
 
-/** The budget of a key, in Postgres. Releases of one key take turns. */
-export function sharedSpending(postgres: Postgres): SharedSpending {
+/** The one budget of a key, for all machines, in Postgres. Releases of one key take turns. */
+export function sharedSpending(postgres: Postgres) {
   return {
-    release: (coordinator, keyHash, runs, most, decide, otherKeys = []) =>
+    /**
+     * Releases chunks of these runs inside one transaction that no other release of these keys runs beside: `decide` is given what waits and
+     * what the budget stands at, and says what is reserved for which. Rejected with `CoordinationLost` where another process coordinates a
+     * job of these runs, and with `QueueDrained` where it is asked to stop.
+     *
+     * @param otherKeys keys whose credits count to limits of days and months, too
+     */
+    release: (
+      coordinator: string,
+      keyHash: string,
+      runs: readonly string[],
+      most: number,
+      decide: (waiting: readonly WaitingChunk[], standings: SharedStandings) => Promise<readonly Grant[]>,
+      otherKeys: readonly string[] = [],
+    ): Promise<readonly Grant[]> =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, runs)
         if (await isDrained(statements, runs)) throw new QueueDrained('the queue is drained')
@@ -19,7 +33,8 @@ export function sharedSpending(postgres: Postgres): SharedSpending {
         if (grants.length > 0) await statements.query(releaseChunks, [JSON.stringify(grants)])
         return grants
       }),
-    sumsOf: (runs) => sumsByRun(postgres, runs),
+    /** By run: billed, and possibly billed or reserved. */
+    sumsOf: (runs: readonly string[]) => sumsByRun(postgres, runs),
   }
 }
 
@@ -68,12 +83,15 @@ WHERE c.id = ANY ($1::bigint[]) AND c.fence = 0 AND (
   OR EXISTS (
     SELECT 1 FROM rankline.calls j WHERE j.run_id = own.id AND j.query = ANY (c.queries) AND j.outcome = 'accepted' AND j.job_over = false))`
 
+/** What the budget of a key stands at, read inside the transaction that releases. Reserved credits count as possibly billed. */
+export type SharedStandings = Awaited<ReturnType<typeof standings>>
+
 async function standings(
   statements: Statements,
   keyHash: string,
   runs: readonly string[],
   otherKeys: readonly string[],
-): Promise<SharedStandings> {
+) {
   const keys = [keyHash, ...otherKeys]
   const account = await newestReading(statements, keyHash)
   const askedAt = account?.askedAt ?? 0
@@ -89,25 +107,37 @@ async function standings(
     [keyHash, askedAt, settlingMs],
   )
   return {
+    /** The newest reading of the account; null where there is none. */
     account,
+    /** Credits billed since that was asked for, possibly billed shortly before or since, and reserved for released chunks. */
     billedSince: sums?.billed ?? 0,
     ambiguous: sums?.ambiguous ?? 0,
     reserved: sums?.reserved ?? 0,
+    /** By run: billed, and possibly billed or reserved. */
     byRun: await sumsByRun(statements, runs),
-    jobs: async () => {
+    /** Jobs in the journal of this key and of the others that were given, on all hosts. */
+    jobs: async (): Promise<readonly string[]> => {
       const rows = await statements.query<{ job: string }>(
         'SELECT DISTINCT job FROM rankline.jobs WHERE key_hash = ANY ($1) ORDER BY job',
         [keys],
       )
       return rows.map(({ job }) => job)
     },
-    creditsSent: (span) => creditsSent(statements, keys, span),
-    creditsSentByTag: (span, jobs, tags) => creditsSentByTag(statements, keys, { span, jobs, tags }),
-    withFreeWork: async (chunks) => {
+    /** By job, in a time; of these keys. */
+    creditsSent: (span: TimeSpan) => creditsSent(statements, keys, span),
+    /** By tag, in these jobs. */
+    creditsSentByTag: (span: TimeSpan, jobs: readonly string[], tags: readonly string[]) =>
+      creditsSentByTag(statements, keys, { span, jobs, tags }),
+    /**
+     * Of these chunks, which no worker has had, those that have something to do without buying: answers that their pages may use, answers that
+     * were paid for and not read, or asynchronous jobs that wait.
+     */
+    withFreeWork: async (chunks: readonly string[]): Promise<ReadonlySet<string>> => {
       const rows = await statements.query<{ id: string }>(chunksWithFreeWork, [chunks])
       return new Set(rows.map(({ id }) => id))
     },
-    chargedCalls: async ({ from, until }) => {
+    /** Calls of that time that were billed or may have been, and as many as what is reserved can pay for. */
+    chargedCalls: async ({ from, until }: TimeSpan): Promise<number> => {
       const [row] = await statements.query<{ calls: number }>(
         // Those that ended long before the span were not sent in it: so the index of ends finds the others.
         `SELECT (SELECT count(*) FROM rankline.calls
@@ -133,9 +163,10 @@ async function newestReading(statements: Statements, keyHash: string): Promise<U
   return rows[0] ?? null
 }
 
-type RunSums = SharedStandings['byRun']
-
-async function sumsByRun(statements: Statements, runs: readonly string[]): Promise<RunSums> {
+async function sumsByRun(
+  statements: Statements,
+  runs: readonly string[],
+): Promise<ReadonlyMap<string, { readonly spent: number; readonly ambiguous: number }>> {
   const rows = await statements.query<{ run: string; spent: number; ambiguous: number }>(
     `SELECT c.run_id AS run, sum(c.spent)::bigint AS spent, sum(c.in_doubt + ${reservedOf('c')})::bigint AS ambiguous
     FROM rankline.chunks c WHERE c.run_id = ANY ($1::uuid[]) GROUP BY 1`,

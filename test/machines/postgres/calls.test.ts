@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import {
-  type ChunkLease,
-  JournalUnreachable,
-  type LeasedChunk,
-  LeaseLost,
-} from '../../../src/machines/journal.ts'
+import { type ChunkLease, JournalUnreachable, LeaseLost } from '../../../src/machines/journal.ts'
+import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
 import type { PagingDecision } from '../../../src/rank/paging.ts'
 import { decompress } from '../../../src/store/compression.ts'
 import { noon } from '../../store/build.ts'

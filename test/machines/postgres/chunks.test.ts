@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type {
-  ChunkEnd,
-  ChunkLease,
-  ChunkState,
-  LeasedChunk,
-  SharedProgress,
-} from '../../../src/machines/journal.ts'
+import type { ChunkEnd, ChunkLease, ChunkState } from '../../../src/machines/journal.ts'
+import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
 import type { SharedRun } from '../../../src/store/sync.ts'
 import { hour } from '../../store/build.ts'
 import { testTable } from '../../support/test-table.ts'
@@ -51,7 +46,7 @@ async function bought(
 
 /** The states of the chunks of a run that are not empty, and what is reserved. */
 async function progressOf({ plans }: TestJournal, { id }: SharedRun): Promise<object> {
-  const { chunks, reserved }: SharedProgress = await plans.progress(id)
+  const { chunks, reserved } = await plans.progress(id)
   return { ...Object.fromEntries(Object.entries(chunks).filter(([, count]) => count > 0)), reserved }
 }
 

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import type {
-  ChunkLease,
-  ChunkQuery,
-  LeasedChunk,
-  NewChunk,
-  SharedJournal,
-} from '../../../src/machines/journal.ts'
+import type { ChunkLease, ChunkQuery, NewChunk } from '../../../src/machines/journal.ts'
+import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
-import { openJournal } from '../../../src/machines/postgres/open.ts'
+import { openJournal, type SharedJournal } from '../../../src/machines/postgres/open.ts'
 import type { Outcome, Settlement } from '../../../src/model/call.ts'
 import type { JobSettings } from '../../../src/model/job.ts'
 import { compressAtOnce } from '../../../src/store/compression.ts'

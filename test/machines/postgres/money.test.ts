@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ChunkEnd, type LeasedChunk, LeaseLost } from '../../../src/machines/journal.ts'
+import { type ChunkEnd, LeaseLost } from '../../../src/machines/journal.ts'
+import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
 import type { NewSharedCall } from '../../../src/store/sync.ts'
 import { noon } from '../../store/build.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { CoordinationLost, type PlanPart, type SharedPlans } from '../../../src/machines/journal.ts'
+import { CoordinationLost, type PlanPart } from '../../../src/machines/journal.ts'
 import type { SharedRun } from '../../../src/store/sync.ts'
 import { aQuery, noon } from '../../store/build.ts'
 import { testTable } from '../../support/test-table.ts'
@@ -71,7 +71,7 @@ describe('Coordinating', () => {
   })
 })
 
-type Write = (plans: SharedPlans, run: SharedRun) => Promise<unknown>
+type Write = (plans: TestJournal['plans'], run: SharedRun) => Promise<unknown>
 
 testTable<[string, Write]>([
   ['publish a plan', (plans, run) => plans.publish(coordinator, run, () => parts('later'))],

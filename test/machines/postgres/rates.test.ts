@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LeasedTimes } from '../../../src/machines/journal.ts'
+import type { LeasedTimes } from '../../../src/machines/postgres/rates.ts'
 import type { RateLimits } from '../../../src/model/call.ts'
 import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'

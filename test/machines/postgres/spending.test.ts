@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import {
-  CoordinationLost,
-  type Grant,
-  type LeasedChunk,
-  type SharedStandings,
-  type WaitingChunk,
-} from '../../../src/machines/journal.ts'
+import { CoordinationLost, type Grant, type WaitingChunk } from '../../../src/machines/journal.ts'
+import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
+import type { SharedStandings } from '../../../src/machines/postgres/spending.ts'
 import { dayMs } from '../../../src/model/time.ts'
 import type { NewSharedCall, SharedRun } from '../../../src/store/sync.ts'
 import { noon } from '../../store/build.ts'

@@ -1,5 +1,6 @@
-import type { MovedJob, PausedPart, QueueStatus } from '../../../machines/journal.ts'
+import type { PausedPart } from '../../../machines/journal.ts'
 import { printedLayout } from '../../../machines/postgres/layout.ts'
+import type { QueueStatus } from '../../../machines/postgres/operations.ts'
 import { lostAfterMs, partName, problemsOf } from '../../../machines/problems.ts'
 import {
   keptAnswers,
@@ -213,7 +214,10 @@ async function rekey(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
   return 0
 }
 
-function movedLine({ job, keyHash, runs, chunks, leased }: MovedJob, to: string): string {
+function movedLine(
+  { job, keyHash, runs, chunks, leased }: Awaited<ReturnType<typeof rekeyJobs>>['moved'][number],
+  to: string,
+): string {
   const moved = `Moved ${sanitize(job)} from key ${shortKey(keyHash)} to ${shortKey(to)}: ${count(runs, 'run')}, ${count(chunks, 'chunk')}.`
   const left = `Workers of the former key finish ${count(leased, 'chunk')} that they have.`
   return leased === 0 ? moved : `${moved} ${left}`
