@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { openAccount, slidingWindows, usageRecord } from '../../src/sandbox/state.ts'
+import { openAccount } from '../../src/sandbox/account.ts'
+import { slidingWindows } from '../../src/sandbox/state.ts'
 import { quickAnswers } from '../throughput/answers.ts'
 import type { Seen, Service } from './seen.ts'
 
@@ -22,7 +23,7 @@ const server = createServer((request, response) => {
     refused += 1
     send(response, 401, Buffer.from('{"error":"Rate limit exceeded for the API key: quota monthly"}'))
   } else if (url.startsWith('/v1/usage'))
-    send(response, 200, Buffer.from(JSON.stringify(usageRecord(account, Date.now()))))
+    send(response, 200, Buffer.from(JSON.stringify(account.usage(Date.now()))))
   else {
     arrivals.push(now)
     account.subscription.used += 1

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openAccount, slidingWindows, usageRecord } from '../../src/sandbox/state.ts'
+import { openAccount } from '../../src/sandbox/account.ts'
+import { slidingWindows } from '../../src/sandbox/state.ts'
 import { mix, unit } from '../../src/sandbox/world/hash.ts'
 import type { Judged, Judging } from './judging.ts'
 
@@ -27,7 +28,7 @@ const server = createServer(async (request, response) => {
   passed += 1
   account.subscription.used = passed
   begun ??= now
-  if (request.url?.startsWith('/v1/usage')) return answer(response, 200, usageRecord(account, Date.now()))
+  if (request.url?.startsWith('/v1/usage')) return answer(response, 200, account.usage(Date.now()))
   // Lookups use up the limit, too; the last one, when everything is collected, waits for the last answer.
   judged = { passed, refused, seconds: (now - begun) / 1000 }
   const [least, most] = latencyMs

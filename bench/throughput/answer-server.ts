@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { openAccount, usageRecord } from '../../src/sandbox/state.ts'
+import { openAccount } from '../../src/sandbox/account.ts'
 import { quickAnswers } from './answers.ts'
 
 /**
@@ -34,5 +34,5 @@ function nextAnswer(url: string): Buffer {
 }
 
 function usage(): Buffer {
-  return Buffer.from(JSON.stringify(usageRecord(account, Date.now())))
+  return Buffer.from(JSON.stringify(account.usage(Date.now())))
 }

@@ -1,3 +1,5 @@
+import type { Account, AccountOptions } from './account.ts'
+
 /** How results are split into pages: full pages, pages with missing results, or pages that repeat a quarter of the one before. */
 export type PageShape = 'even' | 'short' | 'overlap'
 
@@ -35,44 +37,6 @@ export interface SandboxOptions {
   readonly positions?: Positions
   /** How long an idle connection is kept open. */
   readonly keepAliveTimeoutMs?: number
-}
-
-/** A one-time pack as it was bought. */
-export interface PackOptions {
-  readonly title?: string
-  readonly total: number
-  readonly used?: number
-}
-
-/** Limits of the key in charged calls; null means no limit. */
-export interface Quotas {
-  readonly total: number | null
-  readonly daily: number | null
-  readonly weekly: number | null
-  readonly monthly: number | null
-}
-
-/** Settings of an account that can be changed while the sandbox runs. */
-export interface AccountSettings {
-  readonly perSecond: number | null
-  readonly perMinute: number | null
-  readonly quotas: Quotas
-  /** `older` records have no `packs` field. */
-  readonly usageShape: 'newer' | 'older'
-  readonly keyActive: boolean
-  /** Instant at which the key expires; null for never. */
-  readonly keyExpires: string | null
-  readonly statsEnabled: boolean
-  readonly chargeFor404: boolean
-}
-
-/** The account of the key: balance and settings. Default: a subscription of 100,000 and no limits. */
-export interface AccountOptions extends Partial<Omit<AccountSettings, 'quotas'>> {
-  readonly quotas?: Partial<Quotas>
-  readonly subscription?: { readonly total: number; readonly used?: number }
-  /** In the order of purchase. */
-  readonly packs?: readonly PackOptions[]
-  readonly credits?: { readonly given: number; readonly consumed?: number }
 }
 
 /** A fault of a call. */
@@ -136,8 +100,8 @@ export interface ControlChange {
   readonly rules?: readonly FaultRule[]
   /** Added to the rules. */
   readonly addRules?: readonly FaultRule[]
-  readonly topUp?: { readonly subscription?: number; readonly pack?: PackOptions; readonly credits?: number }
-  readonly account?: Partial<Omit<AccountSettings, 'quotas'>> & { readonly quotas?: Partial<Quotas> }
+  readonly topUp?: Parameters<Account['topUp']>[0]
+  readonly account?: Parameters<Account['change']>[0]
   readonly latencyMs?: Latency
   readonly asyncMs?: number
   readonly pages?: PageShape

@@ -16,16 +16,9 @@ import {
   validate,
 } from './http.ts'
 import type { ControlChange, Fault, SandboxOptions } from './options.ts'
-import {
-  charge,
-  createState,
-  type OpenEntry,
-  release,
-  reserve,
-  type SandboxState,
-  topUp,
-  usageRecord,
-} from './state.ts'
+import { createState, type SandboxState } from './state.ts'
+
+type OpenEntry = ReturnType<SandboxState['log']['open']>
 
 /** The running service on this machine. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
@@ -52,7 +45,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** The current usage record. */
     usage() {
       state.jobs.settle()
-      return usageRecord(state.account, state.worldClock.now())
+      return state.account.usage(state.worldClock.now())
     },
     /** Ends every connection and every delayed answer; may be called again. */
     close,
@@ -115,7 +108,7 @@ function admit(
   const now = state.worldClock.now()
   const expired = settings.keyExpires !== null && Date.parse(settings.keyExpires) <= now
   if (key !== state.key || !settings.keyActive || expired) return errorReply(401)
-  const overQuota = operation?.billable === true && state.quotas.isReached(settings.quotas, now)
+  const overQuota = operation?.billable === true && state.account.isOverQuota(now)
   entry.accepted = !overQuota && state.windows.admit(entry.at, settings)
   if (entry.accepted) return null
   state.log.refuse(entry)
@@ -162,7 +155,7 @@ function begin(
   { operation, asked }: Exclude<ReturnType<typeof check>, Reply>,
 ): void {
   const { cost } = operation
-  if (operation.billable && !reserve(state.account, cost)) {
+  if (operation.billable && !state.account.reserve(cost)) {
     send(response, entry, errorReply(402))
     return
   }
@@ -171,7 +164,7 @@ function begin(
     operation.billable
       ? billableReply(state, entry, operation, asked, fault)
       : freeReply(state, operation, asked)
-  const call = { state, response, entry, settle, release: () => release(state.account, cost) }
+  const call = { state, response, entry, settle, release: () => state.account.release(cost) }
   state.later(delayMs + (operation.billable ? state.nextLatency() : 0), () => respond(call, fault))
 }
 
@@ -187,7 +180,7 @@ function billableReply(
   const answered = fault !== null && 'answerAs' in fault ? otherQuestion(asked, fault.answerAs) : asked
   const body = state.world(operation, answered, { now: state.worldClock.now(), pages, positions })
   if (!asked.isAsync) {
-    charge(state, entry, operation.cost)
+    state.charge(entry, operation.cost)
     return { status: 200, body }
   }
   const id = state.jobs.accept({
@@ -195,8 +188,8 @@ function billableReply(
     end: fault !== null && 'job' in fault ? fault.job : 'complete',
     result: body,
     onEnd: (end) => {
-      if (end === 'complete') charge(state, entry, operation.cost)
-      else release(state.account, operation.cost)
+      if (end === 'complete') state.charge(entry, operation.cost)
+      else state.account.release(operation.cost)
     },
   })
   return { status: 202, body: { job_id: id, status: 'accepted' } }
@@ -221,7 +214,7 @@ function freeReply(state: SandboxState, operation: FreeOperation, asked: Checked
 }
 
 const lookups: Readonly<Record<string, (state: SandboxState, asked: CheckedRequest) => Reply>> = {
-  usage: (state) => ({ status: 200, body: usageRecord(state.account, state.worldClock.now()) }),
+  usage: (state) => ({ status: 200, body: state.account.usage(state.worldClock.now()) }),
   stats: (state, { params }) =>
     state.account.settings.statsEnabled ? statsReply(params, state.settings.stats) : errorReply(403),
   'finder.countries': (_, { query }) => ({ status: 200, body: findCountries(query) }),
@@ -500,12 +493,8 @@ function applyChange(state: SandboxState, change: ControlChange): void {
   applyTime(state, change)
   if (change.rules !== undefined) state.faults.replace(change.rules)
   if (change.addRules !== undefined) state.faults.add(change.addRules)
-  if (change.topUp !== undefined) topUp(state.account, change.topUp, state.worldClock.now())
-  if (change.account !== undefined) {
-    const { settings } = state.account
-    const quotas = { ...settings.quotas, ...change.account.quotas }
-    state.account.settings = { ...settings, ...change.account, quotas }
-  }
+  if (change.topUp !== undefined) state.account.topUp(change.topUp, state.worldClock.now())
+  if (change.account !== undefined) state.account.change(change.account)
   const { settings } = state
   settings.latencyMs = change.latencyMs ?? settings.latencyMs
   settings.asyncMs = change.asyncMs ?? settings.asyncMs

@@ -3,16 +3,6 @@ import { hashText, mix, pick, unit } from './hash.ts'
 /** The lists of results of a query; each has its own candidates. */
 export type Vertical = 'web' | 'news' | 'videos' | 'images'
 
-/** A page that competes for a query. */
-export interface RankingCandidate {
-  readonly site: Site
-  readonly link: string
-  readonly hash: number
-  /** How well it fits the query on average. Exponential, so that the best are far apart and the others close together. */
-  readonly fit: number
-  readonly tracked: boolean
-}
-
 const sizes: Readonly<Record<Vertical, readonly [number, number]>> = {
   web: [110, 70],
   news: [50, 40],
@@ -85,13 +75,11 @@ function sitesFor(topic: Topic, vertical: Vertical, seed: number): readonly Site
   return [...sites, ...Array.from({ length: own }, (_, index) => ownSite(topic.words, seed, index))]
 }
 
-function candidate(
-  site: Site,
-  link: string,
-  seed: number,
-  visit: number,
-  tracked: boolean,
-): RankingCandidate {
+/** A page that competes for a query. */
+export type RankingCandidate = ReturnType<typeof candidate>
+
+/** Its `fit` is how well it fits the query on average: exponential, so that the best are far apart and the others close together. */
+function candidate(site: Site, link: string, seed: number, visit: number, tracked: boolean) {
   const hash = hashText(link, seed)
   const chance = unit(mix(hash, 1))
   const fit = tracked
@@ -252,26 +240,13 @@ function siteOf(host: string, flavour: Flavour): Site {
   return { host, name: `${label.charAt(0).toUpperCase()}${label.slice(1)}`, flavour, strength: 0.5 }
 }
 
-/** The topic of a query: its words without operators, and the site that it is limited to. */
-export interface Topic {
-  /** Lower case; at least one. */
-  readonly words: readonly string[]
-  /** The words as a phrase for running text. */
-  readonly phrase: string
-  /** The phrase with capitals, for titles. */
-  readonly heading: string
-  /** The words for a path: percent-encoded and joined by hyphens. */
-  readonly slug: string
-  /** Host of a `site:` operator, or null. */
-  readonly only: string | null
-  /** Whether nothing is found for it: texts with the word `zxqv`. */
-  readonly barren: boolean
-}
-
 const longestWord = 24
 const mostWords = 7
 
-export function topicOf(text: string): Topic {
+/** The topic of a query: its words without operators, and the site that it is limited to. */
+export type Topic = ReturnType<typeof topicOf>
+
+export function topicOf(text: string) {
   const only =
     text.match(/(?:^|\s)site:(?:https?:\/\/)?\.*([\p{L}\p{N}][\p{L}\p{N}.-]*)/iu)?.[1]?.toLowerCase() ?? null
   const rest = text.replace(/(?:^|\s)-?(?:site|inurl|intitle):\S+/gi, ' ').toLowerCase()
@@ -279,11 +254,17 @@ export function topicOf(text: string): Topic {
   const words = found.slice(0, mostWords).map((word) => Array.from(word).slice(0, longestWord).join(''))
   if (words.length === 0) words.push(only?.split('.')[0] ?? 'things')
   return {
+    /** Lower case; at least one. */
     words,
+    /** The words as a phrase for running text. */
     phrase: words.join(' '),
+    /** The phrase with capitals, for titles. */
     heading: words.map(capital).join(' '),
+    /** The words for a path: percent-encoded and joined by hyphens. */
     slug: words.map((word) => encodeURIComponent(word.replaceAll("'", ''))).join('-'),
+    /** Host of a `site:` operator, or null. */
     only,
+    /** Whether nothing is found for it: texts with the word `zxqv`. */
     barren: found.includes('zxqv'),
   }
 }
