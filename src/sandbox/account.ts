@@ -52,7 +52,7 @@ type Pack = Balance & {
 const noQuotas: Quotas = { total: null, daily: null, weekly: null, monthly: null }
 
 /** The account of the key: balance and settings; every number is in credits. */
-export type Account = ReturnType<typeof openAccount>
+export type SandboxAccount = ReturnType<typeof openAccount>
 
 /** Opens the account of the options at `now` (epoch ms). */
 export function openAccount(

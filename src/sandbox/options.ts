@@ -1,4 +1,4 @@
-import type { Account, AccountOptions } from './account.ts'
+import type { AccountOptions, SandboxAccount } from './account.ts'
 
 /** How results are split into pages: full pages, pages with missing results, or pages that repeat a quarter of the one before. */
 export type PageShape = 'even' | 'short' | 'overlap'
@@ -100,8 +100,8 @@ export interface ControlChange {
   readonly rules?: readonly FaultRule[]
   /** Added to the rules. */
   readonly addRules?: readonly FaultRule[]
-  readonly topUp?: Parameters<Account['topUp']>[0]
-  readonly account?: Parameters<Account['change']>[0]
+  readonly topUp?: Parameters<SandboxAccount['topUp']>[0]
+  readonly account?: Parameters<SandboxAccount['change']>[0]
   readonly latencyMs?: Latency
   readonly asyncMs?: number
   readonly pages?: PageShape

@@ -18,7 +18,8 @@ import {
 import type { ControlChange, Fault, SandboxOptions } from './options.ts'
 import { createState, type SandboxState } from './state.ts'
 
-type OpenEntry = ReturnType<SandboxState['log']['open']>
+/** A ledger entry while its request is served. */
+type ServedEntry = ReturnType<SandboxState['log']['open']>
 
 /** The running service on this machine. */
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
@@ -100,7 +101,7 @@ async function serve(state: SandboxState, request: IncomingMessage, response: Se
 
 function admit(
   state: SandboxState,
-  entry: OpenEntry,
+  entry: ServedEntry,
   key: string | readonly string[] | null,
   operation: Operation | undefined,
 ): Reply | null {
@@ -117,7 +118,7 @@ function admit(
 
 /** The checked request, or the error of a check. */
 function check(
-  entry: OpenEntry,
+  entry: ServedEntry,
   route: Route | undefined,
   target: RequestTarget,
   body: Buffer | null,
@@ -151,7 +152,7 @@ function paramsSent(
 function begin(
   state: SandboxState,
   response: ServerResponse,
-  entry: OpenEntry,
+  entry: ServedEntry,
   { operation, asked }: Exclude<ReturnType<typeof check>, Reply>,
 ): void {
   const { cost } = operation
@@ -171,7 +172,7 @@ function begin(
 /** The answer of a billable call: charged now, or queued as a job that is charged when it completes. */
 function billableReply(
   state: SandboxState,
-  entry: OpenEntry,
+  entry: ServedEntry,
   operation: BillableOperation,
   asked: CheckedRequest,
   fault: Fault | null,
@@ -306,7 +307,7 @@ function healthOf(successRate: number): 'operational' | 'degraded' | 'down' {
 interface Call {
   readonly state: SandboxState
   readonly response: ServerResponse
-  readonly entry: OpenEntry
+  readonly entry: ServedEntry
   /** Charges the call, once, and gives its answer. */
   readonly settle: () => Reply
   readonly release: () => void
@@ -314,7 +315,7 @@ interface Call {
 
 const json = 'application/json; charset=utf-8'
 
-function send(response: ServerResponse, entry: OpenEntry | null, { status, body }: Reply): void {
+function send(response: ServerResponse, entry: ServedEntry | null, { status, body }: Reply): void {
   sendText(response, entry, status, JSON.stringify(body), { 'content-type': json })
 }
 
@@ -407,7 +408,7 @@ function* filler(size: number): Generator<Buffer> {
 
 function sendText(
   response: ServerResponse,
-  entry: OpenEntry | null,
+  entry: ServedEntry | null,
   status: number,
   text: string,
   headers: Record<string, string>,
