@@ -41,7 +41,8 @@ export interface WholeReport extends PageData {
 }
 
 export function wholeReport(source: ReportSource): WholeReport {
-  return { ...reportPageData(source), report: source.ranked.report() }
+  const report = source.ranked.report()
+  return { ...reportPageData(source), report }
 }
 
 /** The history with the first results of the last day and of the compared one. Those are read when they are asked for. */

@@ -1,12 +1,12 @@
 import type { Target } from '../model/job.ts'
-import { count } from '../model/text.ts'
+import { count, groupedBy } from '../model/text.ts'
 import { localeText } from './cells.ts'
-import { type Headline, headline, isKnownOnBothDays } from './headline.ts'
+import { headline, isKnownOnBothDays } from './headline.ts'
 import { hasClicks, type Part, partKey, partOf, partsOf } from './history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { Keyword, RankHistory } from './history/rank-history.ts'
-import { type Coverage, coverageOf, type MetricOptions } from './metrics/figure.ts'
+import { coverageOf, type MetricOptions } from './metrics/figure.ts'
 import { headlineMetrics } from './metrics/index.ts'
 import { countMovements, winnersAndLosers } from './metrics/movements.ts'
 import { distribution, top } from './metrics/positions.ts'
@@ -81,32 +81,20 @@ export function summarise(history: RankHistory, { compare = null, movers = 10, .
   }
 }
 
-type ByTarget = ReadonlyMap<number, readonly KeywordStatus[]>
-
-export function statusesByTarget(statuses: readonly KeywordStatus[]): ByTarget {
-  const byTarget = new Map<number, KeywordStatus[]>()
-  for (const status of statuses) {
-    const those = byTarget.get(status.series.target)
-    if (those === undefined) byTarget.set(status.series.target, [status])
-    else those.push(status)
-  }
-  return byTarget
+export function statusesByTarget(
+  statuses: readonly KeywordStatus[],
+): ReadonlyMap<number, readonly KeywordStatus[]> {
+  return groupedBy(statuses, ({ series }) => series.target)
 }
 
 /** A target with its figures of one part. */
-export interface PartOfTarget extends PartSummary {
-  readonly target: Target
-}
+export type PartOfTarget = ReturnType<typeof linesOf>[number]
 
 /** A line for every target and each of these parts that it is tracked in. */
 export function linesOf(
-  {
-    targets,
-  }: {
-    readonly targets: readonly { readonly target: Target; readonly parts: readonly PartSummary[] }[]
-  },
+  { targets }: { readonly targets: readonly Pick<TargetSummary, 'target' | 'parts'>[] },
   parts: readonly Part[],
-): readonly PartOfTarget[] {
+) {
   const keys = new Set(parts.map(partKey))
   return targets.flatMap(({ target, parts: own }) =>
     own.filter((part) => keys.has(partKey(part))).map((part) => ({ target, ...part })),
@@ -170,18 +158,12 @@ const groupsOf = {
 
 export type SegmentBy = keyof typeof groupsOf
 
-type Groups = ReadonlyMap<string | null, readonly KeywordStatus[]>
-
 /** Statuses by group, in the order of the names, what is in no group last. A keyword is in each of its groups. */
-function grouped(statuses: readonly KeywordStatus[], by: SegmentBy): Groups {
-  const groups = new Map<string | null, KeywordStatus[]>()
-  for (const status of statuses)
-    for (const name of groupsOf[by](status.keyword)) {
-      const those = groups.get(name)
-      if (those === undefined) groups.set(name, [status])
-      else those.push(status)
-    }
-  return new Map([...groups].sort(([a], [b]) => compareNames(a, b)))
+function grouped(statuses: readonly KeywordStatus[], by: SegmentBy) {
+  const all = statuses.flatMap((status) => groupsOf[by](status.keyword).map((name) => ({ name, status })))
+  return [...groupedBy(all, ({ name }) => name)]
+    .sort(([a], [b]) => compareNames(a, b))
+    .map(([name, those]) => ({ name, own: those.map(({ status }) => status) }))
 }
 
 /** By code units: the same order on every machine. */
@@ -191,61 +173,42 @@ function compareNames(a: string | null, b: string | null): number {
 }
 
 /** One target in the keywords of one group. */
-export interface Scorecard {
-  /** Null for keywords that are in no group. */
-  readonly name: string | null
-  readonly statuses: readonly KeywordStatus[]
-  readonly coverage: Coverage
-  readonly figures: Headline
-  /** Keywords that rank among the first ten. */
-  readonly topTen: number
-}
+export type Scorecard = ReturnType<typeof scorecards>[number]
 
 /**
  * The figures of each group of keywords.
  *
  * @param statuses of one target and of one part
  */
-export function scorecards(
-  statuses: readonly KeywordStatus[],
-  by: SegmentBy,
-  measure: MetricOptions,
-): readonly Scorecard[] {
-  return Array.from(grouped(statuses, by), ([name, own]) => ({ name, ...scores(own, measure) }))
-}
-
-/** The figures of one group. */
-function scores(statuses: readonly KeywordStatus[], measure: MetricOptions): Omit<Scorecard, 'name'> {
-  const values = statuses.map(({ current }) => current)
-  return {
-    statuses,
-    coverage: coverageOf(values.map((value) => ({ value }))),
-    figures: headline(statuses, measure),
-    topTen: top(distribution(values), 10),
-  }
+export function scorecards(statuses: readonly KeywordStatus[], by: SegmentBy, measure: MetricOptions) {
+  return grouped(statuses, by).map(({ name, own }) => ({
+    /** Null for keywords that are in no group. */
+    name,
+    statuses: own,
+    coverage: coverageOf(own.map(({ current }) => ({ value: current }))),
+    figures: headline(own, measure),
+    /** Keywords that rank among the first ten. */
+    topTen: top(distribution(own.map(({ current }) => current)), 10),
+  }))
 }
 
 /** All targets in the keywords of one tag. */
-export interface Segment {
-  /** Null for keywords without tags. */
-  readonly tag: string | null
-  readonly keywords: number
-  /** Place in the targets of the history, and the figures of the target, the headline kind first. */
-  readonly targets: readonly (readonly [target: number, readonly PartSummary[]])[]
-}
+export type Segment = ReturnType<typeof segments>[number]
 
 /** The headline figures per tag, in the order of the tags, keywords without a tag last. A keyword counts in each of its tags. */
 export function segments(
   history: RankHistory,
   { compare = null, ...measure }: MetricOptions & { readonly compare?: ComparisonDay | null },
-): readonly Segment[] {
+) {
   const parts = partsOf(history, measure.kind)
-  return Array.from(grouped(keywordStatuses(history, compare), 'tag'), ([tag, statuses]) => ({
-    tag,
-    keywords: new Set(statuses.map(({ series }) => series.keyword)).size,
-    targets: [...statusesByTarget(statuses)]
+  return grouped(keywordStatuses(history, compare), 'tag').map(({ name, own }) => ({
+    /** Null for keywords without tags. */
+    tag: name,
+    keywords: new Set(own.map(({ series }) => series.keyword)).size,
+    /** Place in the targets of the history, and the figures of the target, the headline kind first. */
+    targets: [...statusesByTarget(own)]
       .sort(([a], [b]) => a - b)
-      .map(([target, own]) => [target, partSummaries(own, parts, measure)] as const),
+      .map(([target, statuses]) => [target, partSummaries(statuses, parts, measure)] as const),
   }))
 }
 

@@ -19,8 +19,8 @@ export interface SnapshotResult {
 }
 
 /** The results of a query in one run. */
-export interface ComparedSerp<Result extends SnapshotResult = SnapshotResult> {
-  readonly results: readonly Result[]
+export interface ComparedSerp {
+  readonly results: readonly SnapshotResult[]
   /** Distinct results that were checked without a gap, from the first one on. */
   readonly unbrokenDepth: number
   /** Whether there were no more results: then every rank is known. */
@@ -28,31 +28,10 @@ export interface ComparedSerp<Result extends SnapshotResult = SnapshotResult> {
 }
 
 /** The same result on both days. */
-interface ResultPair<Result extends SnapshotResult = SnapshotResult> {
-  readonly before: Result
-  readonly after: Result
-}
+type ResultPair = Readonly<Record<'before' | 'after', SnapshotResult>>
 
 /** The differences of two snapshots, by rank. */
-export interface SerpDiff<Result extends SnapshotResult = SnapshotResult> {
-  /** Both were checked down to here without a gap. */
-  readonly comparedDepth: number
-  readonly entered: readonly Result[]
-  readonly left: readonly Result[]
-  /** On both sides, with another rank. */
-  readonly moved: readonly ResultPair<Result>[]
-  /** On both sides, with another title or snippet, moved or not. */
-  readonly changed: readonly ResultPair<Result>[]
-  /** On both sides with the same rank, title and snippet. */
-  readonly same: number
-  /** On one side only, and deeper than the other was checked without a gap: they are not compared. */
-  readonly notCompared: { readonly from: number; readonly to: number }
-  /**
-   * The share of the first ten that differs, from 0 to 1: 1 - common / the longer of both lists. If less than ten were checked
-   * on both sides, of as many. Results without a link do not count. Null if there are no pages to compare.
-   */
-  readonly turnover: number | null
-}
+export type SerpDiff = ReturnType<typeof diffSerps>
 
 /**
  * Compares two snapshots of one query. A result `entered` or `left` only within the depth that both checked without a gap. Two
@@ -61,40 +40,45 @@ export interface SerpDiff<Result extends SnapshotResult = SnapshotResult> {
  *
  * @param depth leaves out results with a worse rank on both sides
  */
-export function diffSerps<Result extends SnapshotResult>(
-  from: ComparedSerp<Result>,
-  to: ComparedSerp<Result>,
-  depth = Number.POSITIVE_INFINITY,
-): SerpDiff<Result> {
+export function diffSerps(from: ComparedSerp, to: ComparedSerp, depth = Number.POSITIVE_INFINITY) {
   const [before, after] = [byKey(from), byKey(to)]
   const bothSaw = commonDepth(from, to)
   const comparedDepth = Math.min(bothSaw, depth)
   const [left, entered] = [without(before, after), without(after, before)]
-  const pairs = [...after.values()].flatMap((result) => {
+  const pairs = [...after.values()].flatMap((result): ResultPair[] => {
     const old = before.get(result.key)
     return old !== undefined && Math.min(old.rank, result.rank) <= depth
       ? [{ before: old, after: result }]
       : []
   })
-  const isCompared = ({ rank }: Result): boolean => rank <= comparedDepth
-  const isDeeper = ({ rank }: Result): boolean => rank > comparedDepth && rank <= depth
+  const isCompared = ({ rank }: SnapshotResult): boolean => rank <= comparedDepth
+  const isDeeper = ({ rank }: SnapshotResult): boolean => rank > comparedDepth && rank <= depth
   return {
+    /** Both were checked down to here without a gap. */
     comparedDepth,
     entered: entered.filter(isCompared),
     left: left.filter(isCompared),
+    /** On both sides, with another rank. */
     moved: pairs.filter(hasMoved),
+    /** On both sides, with another title or snippet, moved or not. */
     changed: pairs.filter(hasChanged),
+    /** On both sides with the same rank, title and snippet. */
     same: pairs.filter((pair) => !hasMoved(pair) && !hasChanged(pair)).length,
+    /** On one side only, and deeper than the other was checked without a gap: they are not compared. */
     notCompared: { from: left.filter(isDeeper).length, to: entered.filter(isDeeper).length },
+    /**
+     * The share of the first ten that differs, from 0 to 1: 1 - common / the longer of both lists. If less than ten were checked
+     * on both sides, of as many. Results without a link do not count. Null if there are no pages to compare.
+     */
     turnover: turnoverOf(before, after, Math.min(turnoverDepth, bothSaw)),
   }
 }
 
+type ByKey = ReadonlyMap<SnapshotResult['key'], SnapshotResult>
+
 /** Each result once, the best rank first. */
-function byKey<Result extends SnapshotResult>({
-  results,
-}: ComparedSerp<Result>): ReadonlyMap<Result['key'], Result> {
-  const found = new Map<Result['key'], Result>()
+function byKey({ results }: ComparedSerp): ByKey {
+  const found = new Map<SnapshotResult['key'], SnapshotResult>()
   for (const result of [...results].sort((a, b) => a.rank - b.rank))
     if (!found.has(result.key)) found.set(result.key, result)
   return found
@@ -109,10 +93,7 @@ function reach({ unbrokenDepth, resultsEnded }: ComparedSerp): number {
   return resultsEnded ? Number.POSITIVE_INFINITY : unbrokenDepth
 }
 
-function without<Result extends SnapshotResult>(
-  these: ReadonlyMap<Result['key'], Result>,
-  those: ReadonlyMap<Result['key'], Result>,
-): readonly Result[] {
+function without(these: ByKey, those: ByKey): readonly SnapshotResult[] {
   return [...these.values()].filter(({ key }) => !those.has(key))
 }
 
@@ -124,12 +105,8 @@ function hasChanged({ before, after }: ResultPair): boolean {
   return before.title !== after.title || before.snippet !== after.snippet
 }
 
-function turnoverOf(
-  before: ReadonlyMap<SnapshotResult['key'], SnapshotResult>,
-  after: ReadonlyMap<SnapshotResult['key'], SnapshotResult>,
-  depth: number,
-): number | null {
-  const first = (all: ReadonlyMap<SnapshotResult['key'], SnapshotResult>) =>
+function turnoverOf(before: ByKey, after: ByKey, depth: number): number | null {
+  const first = (all: ByKey) =>
     new Set([...all.values()].flatMap(({ rank, link, key }) => (link !== null && rank <= depth ? [key] : [])))
   return turnoverOfPages(first(after), first(before)).value
 }
@@ -249,13 +226,7 @@ export type DiffSide = ReturnType<typeof sideOf>
 export type DiffResult = ReturnType<ReturnType<typeof diffResultOf>>
 export function diffDocument(
   { text, operation, params }: Pick<SerpQuery, 'text' | 'operation' | 'params'>,
-  {
-    from,
-    to,
-  }: {
-    readonly from: SerpSnapshot | null
-    readonly to: SerpSnapshot | null
-  },
+  { from, to }: Readonly<Record<'from' | 'to', SerpSnapshot | null>>,
   {
     job,
     depth,

@@ -1,11 +1,11 @@
 import { UsageError } from '../../model/errors.ts'
-import type { Target } from '../../model/job.ts'
 import { textInLowerCase } from '../../model/text.ts'
-import { addDays, inOrderOfRuns } from '../../model/time.ts'
+import { addDays, dayText, inOrderOfRuns } from '../../model/time.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { ImportedSearch } from '../../store/sqlite/imports/reads.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { SerpDate, SerpQuery } from '../../store/sqlite/rankings/serps.ts'
+import { paramTexts } from '../cells.ts'
 import {
   comparedDays,
   type DiffDocument,
@@ -17,32 +17,49 @@ import {
 import { noDataMessage } from '../explain/explain.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 
-export type MakeDiff<Query extends SerpQuery = SerpQuery> = (query: Query) => DiffDocument
+/** A query that was asked; or what was imported of one, as a query of the operation `imported`. */
+export interface ComparedQuery extends SerpQuery {
+  readonly search?: ImportedSearch
+}
 
-interface DiffRequest {
-  readonly job: string
+export type MakeDiff = (query: ComparedQuery) => DiffDocument
+
+type DiffRequest = Parameters<typeof diffDocument>[2] & {
   readonly date: string | undefined
-  readonly depth: number | undefined
-  readonly targets: readonly Target[]
   readonly compare: ComparisonDay | null
 }
 
+/** Compares days on which a query was measured, or those on which it was imported, with each other. */
 export function comparer(store: Store, { job, date, depth, targets, compare }: DiffRequest): MakeDiff {
-  const until = date === undefined ? {} : { until: addDays(date, 1) }
   return (query) => {
-    const { queryId } = query
-    const days = comparedDays(inOrder(store.serpDates({ job, ...until }, queryId)), compare)
-    const read = (dates: readonly SerpDate[] | null) =>
-      deepestSnapshot((dates ?? []).map(({ run }) => snapshotOf(store.storedSerp(run, queryId))))
+    const looks = looksAt(store, query, { job, date })
+    const days = comparedDays(looks, compare)
+    const read = (some: typeof days.to) => deepestSnapshot((some ?? []).map((look) => look.read()))
     const [from, to] = [read(days.from), read(days.to)]
-    const ofQuery = to?.run == null ? [] : store.queryTargets(to.run, queryId)
+    const ofQuery = to?.run == null ? [] : store.queryTargets(to.run, query.queryId)
     return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
   }
 }
 
-/** What was imported of a query, as a query of the operation `imported`. */
-export interface ImportedSerpQuery extends SerpQuery {
-  readonly search: ImportedSearch
+/** The days of a query until one, and how its results are read; a day once for each of its runs. */
+function looksAt(
+  store: Store,
+  { queryId, search }: ComparedQuery,
+  { job, date }: Pick<DiffRequest, 'job' | 'date'>,
+) {
+  if (search === undefined)
+    return inOrder(store.serpDates({ job, ...untilDay(date) }, queryId)).map(({ run, date }) => ({
+      date,
+      read: () => snapshotOf(store.storedSerp(run, queryId)),
+    }))
+  return importedDays(store, search, date).map((page) => ({
+    date: page.date,
+    read: () => importedSnapshot(page.date, { source: page.source, links: store.importedLinks(page) }),
+  }))
+}
+
+function untilDay(date: string | undefined) {
+  return date === undefined ? {} : { until: addDays(date, 1) }
 }
 
 /** What was imported with whole result pages for a job, of all texts or of one, whatever its case. */
@@ -58,11 +75,8 @@ export function importedSearchesOf(
 }
 
 /** The queries of which whole result pages were imported for a job, or for any; throws a sentence where none is meant. */
-export function importedQueries(
-  store: Store,
-  { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
-): readonly ImportedSerpQuery[] {
-  const all = importedSearchesOf(store, job, text).map((search): ImportedSerpQuery => {
+export function importedQueries(store: Store, { job, text, fits }: MeantQueries): readonly ComparedQuery[] {
+  const all = importedSearchesOf(store, job, text).map((search): ComparedQuery => {
     const { gl, hl, location, device, engine } = search
     const params = Object.entries({ gl, hl, location, device, engine }).flatMap(([name, value]) =>
       value === null ? [] : [[name, value] as const],
@@ -84,35 +98,22 @@ export function importedQueries(
 /** The newest day of these queries until a day; null where there is none. */
 export function newestImportedDay(
   store: Store,
-  queries: readonly ImportedSerpQuery[],
+  queries: readonly ComparedQuery[],
   date: string | undefined,
 ): string | null {
-  const days = queries.flatMap(({ search }) => importedDays(store, search, date).at(-1)?.date ?? [])
+  const days = queries.flatMap(({ search }) =>
+    search === undefined ? [] : (importedDays(store, search, date).at(-1)?.date ?? []),
+  )
   return days.sort().at(-1) ?? null
 }
 
+/** Its result pages until a day; of one day that which was imported first. */
 function importedDays(store: Store, search: ImportedSearch, date: string | undefined) {
   return store
     .importedPages(search)
-    .map((page) => ({ ...page, date: addDays('1970-01-01', page.day) }))
+    .filter(({ day }, place, all) => day !== all[place - 1]?.day)
+    .map((page) => ({ ...page, date: dayText(page.day) }))
     .filter((page) => date === undefined || page.date <= date)
-}
-
-/** Compares days of what was imported with each other. */
-export function importedComparer(
-  store: Store,
-  { job, date, depth, targets, compare }: DiffRequest,
-): MakeDiff<ImportedSerpQuery> {
-  return (query): DiffDocument => {
-    const days = comparedDays(importedDays(store, query.search, date), compare)
-    const read = (pages: typeof days.to) => {
-      const [page] = pages ?? []
-      return page === undefined
-        ? null
-        : importedSnapshot(page.date, { source: page.source, links: store.importedLinks(page) })
-    }
-    return diffDocument(query, { from: read(days.from), to: read(days.to) }, { job, depth, targets })
-  }
 }
 
 /** Day by day, and run by run of a day. */
@@ -123,25 +124,30 @@ function inOrder(dates: readonly SerpDate[]): readonly SerpDate[] {
   )
 }
 
+/** Which queries of a job are meant. */
+interface MeantQueries {
+  readonly job: string
+  readonly text: string | undefined
+  readonly fits: Fits
+}
 export type Fits = (query: SerpQuery) => boolean
 
 /** The queries that are meant; throws a sentence where there are none. */
 export async function askedQueries(
   store: Store,
-  { job, date, text, fits }: { job: string; date: string | undefined; text: string | undefined; fits: Fits },
-): Promise<readonly SerpQuery[]> {
-  const until = date === undefined ? {} : { until: addDays(date, 1) }
-  const asked = store.serpQueries({ job, text: text ?? null, ...until })
+  { job, date, text, fits }: MeantQueries & { readonly date: string | undefined },
+): Promise<readonly ComparedQuery[]> {
+  const asked = store.serpQueries({ job, text: text ?? null, ...untilDay(date) })
   if (asked.length === 0 && text !== undefined)
     throw new UsageError(await noDataMessage(store, { job, text, date }))
   return chosenOf(asked, { job, text, fits })
 }
 
 /** Those of these queries that are meant; throws a sentence where there are none. */
-function chosenOf<Query extends SerpQuery>(
-  asked: readonly Query[],
-  { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
-): readonly Query[] {
+function chosenOf(
+  asked: readonly ComparedQuery[],
+  { job, text, fits }: MeantQueries,
+): readonly ComparedQuery[] {
   const meant = asked.filter(fits)
   if (meant.length > 0 || asked.length === 0) return meant
   const which = text === undefined ? 'nothing such, but' : `'${sanitize(text)}' otherwise`
@@ -150,8 +156,6 @@ function chosenOf<Query extends SerpQuery>(
 
 /** The operations and params that were asked with. */
 function waysOf(asked: readonly SerpQuery[]): string {
-  const ways = asked.map(({ operation, params }) =>
-    [operation, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' '),
-  )
+  const ways = asked.map(({ operation, params }) => [operation, ...paramTexts(params)].join(' '))
   return sanitize([...new Set(ways)].join(', '))
 }

@@ -16,9 +16,9 @@ import type { ComparisonDay } from '../../../report/history/movement.ts'
 import { newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
 import {
   askedQueries,
+  type ComparedQuery,
   comparer,
   type Fits,
-  importedComparer,
   importedQueries,
   importedSearchesOf,
   type MakeDiff,
@@ -26,7 +26,6 @@ import {
 } from '../../../report/requests/serp-diff.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
-import type { SerpQuery } from '../../../store/sqlite/rankings/serps.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
 import { type Command, compareFlags, outFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
@@ -80,7 +79,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
       )
     const compare = comparison === null ? null : askedDay(comparison, newest)
     const targets = run === null ? (settings?.targets ?? []) : reportedTargets(settings?.targets, run, date)
-    const makeDiff = importedComparer(store, { job, date, depth, targets, compare })
+    const makeDiff = comparer(store, { job, date, depth, targets, compare })
     await write({ queries, makeDiff, compare }, flags, terminal)
     return 0
   }
@@ -100,14 +99,14 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   return 0
 }
 
-async function write<Query extends SerpQuery>(
+async function write(
   {
     queries,
     makeDiff,
     compare,
   }: {
-    readonly queries: readonly Query[]
-    readonly makeDiff: MakeDiff<Query>
+    readonly queries: readonly ComparedQuery[]
+    readonly makeDiff: MakeDiff
     readonly compare: ComparisonDay | null
   },
   flags: DiffFlags,
@@ -137,10 +136,7 @@ async function write<Query extends SerpQuery>(
 }
 
 /** Documents as a JSON list, one in memory at a time. */
-async function* documents<Query extends SerpQuery>(
-  queries: readonly Query[],
-  makeDiff: MakeDiff<Query>,
-): AsyncGenerator<string> {
+async function* documents(queries: readonly ComparedQuery[], makeDiff: MakeDiff): AsyncGenerator<string> {
   let before = '[\n'
   for (const query of queries) {
     yield `${before}${JSON.stringify(makeDiff(query), null, 2)}`
@@ -166,7 +162,7 @@ export function chosenQueries(flags: DiffFlags): Fits {
 }
 
 /** What changed most first. */
-function ordered<Query extends SerpQuery>(queries: readonly Query[], makeDiff: MakeDiff<Query>) {
+function ordered(queries: readonly ComparedQuery[], makeDiff: MakeDiff) {
   return queries
     .map((query) => ({ query, summary: diffSummary(makeDiff(query)) }))
     .sort((a, b) => byChange(a.summary, b.summary))
