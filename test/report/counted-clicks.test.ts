@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
+import { type CountedSpan, periodFor, spansFor } from '../../src/arrive/clicks/counted.ts'
 import type { Keyword } from '../../src/report/history/rank-history.ts'
-import type { CountedSpan } from '../../src/report/requests/measured-clicks.ts'
 import {
   clickSamples,
-  periodFor,
   rankDifferences,
-  spansFor,
   withCountedClicks,
 } from '../../src/report/requests/measured-clicks.ts'
 import { countedSum } from '../../src/report/story/facts.ts'

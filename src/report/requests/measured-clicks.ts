@@ -1,65 +1,22 @@
-import { type CountedQuery, countedSpans, isBrandWord } from '../../arrive/clicks/counted.ts'
+import {
+  type ClickReads,
+  type CountedSpan,
+  clicksReader,
+  isBrandWord,
+  ownSites,
+  periodFor,
+  spansFor,
+  sumOf,
+} from '../../arrive/clicks/counted.ts'
 import { fitCurve, fittedRanks, type KeywordSamples, type RankSample } from '../../arrive/clicks/fit.ts'
-import { readDay, siteOfProperty } from '../../arrive/clicks/rows.ts'
-import { countryOfParams } from '../../model/query.ts'
-import { grouped, groupedBy } from '../../model/text.ts'
+import { readDay } from '../../arrive/clicks/rows.ts'
+import { grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
-import type { ClickSpan, StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
-import type { Store } from '../../store/sqlite/open.ts'
 import { defaultCurve } from '../ctr.ts'
+import { ranksOn } from '../history/keyword-status.ts'
 import { countedDays } from '../history/period.ts'
-import { dayValue, type Keyword, type RankHistory, type RankSeries } from '../history/rank-history.ts'
+import type { RankHistory } from '../history/rank-history.ts'
 import type { CtrCurve } from '../metrics/figure.ts'
-
-type ClickReads = Pick<Store, 'clickSpans' | 'clicksOf'>
-
-/** The sites of the own targets of a job. */
-function ownSites({ targets }: Pick<RankHistory, 'targets'>): readonly string[] {
-  return [...new Set(targets.flatMap(({ own, site }) => (own ? (siteOfProperty(site) ?? []) : [])))]
-}
-
-/** Rows of a query that are of the country of a keyword, where the files have countries. */
-function inCountry(
-  rows: readonly StoredClicks[],
-  { params }: Pick<Keyword, 'params'>,
-  withCountries: ReadonlySet<number>,
-) {
-  const country = countryOfParams(params)
-  return rows.filter((one) => country === '' || !withCountries.has(one.table) || one.country === country)
-}
-
-const firstOf = (days: readonly number[]): number =>
-  days.reduce((a, b) => Math.min(a, b), Number.MAX_SAFE_INTEGER)
-const lastOf = (days: readonly number[]): number => days.reduce((a, b) => Math.max(a, b), 0)
-
-/** What is read of a job: which table counts on which day, and the rows of its keywords. */
-export function clicksReader(store: ClickReads, history: RankHistory, timeSpan: 'day' | 'period') {
-  const spans = store.clickSpans(ownSites(history))
-  const counted = countedSpans(spans, { rowsOf: 'query', timeSpan })
-  const keyOf = (table: number, day: number): string => `${table} ${day}`
-  return {
-    counted,
-    hasCountries: counted.every(({ spans: all }) => all.every((one) => one.hasCountries)),
-    /** The rows of each keyword in these spans. */
-    rowsOf(wanted: readonly CountedSpan[]): readonly (readonly StoredClicks[])[] {
-      const all = wanted.flatMap(({ spans: some }) => some)
-      const tables = [...new Set(all.map(({ table }) => table))]
-      const counts = new Set(all.map(({ table, day }) => keyOf(table, day)))
-      const withCountries = new Set(all.flatMap(({ table, hasCountries }) => (hasCountries ? [table] : [])))
-      const days = all.map(({ day }) => day)
-      const rows = store.clicksOf(
-        history.keywords.map(({ query }) => query),
-        tables,
-        { from: firstOf(days), until: lastOf(days) },
-      )
-      return history.keywords.map((keyword, place) =>
-        inCountry(rows[place] ?? [], keyword, withCountries).filter(({ table, day }) =>
-          counts.has(keyOf(table, day)),
-        ),
-      )
-    },
-  }
-}
 
 /** The best own rank of each keyword on each day; days on which it is absent or not known are left out. */
 function ownRanks(history: RankHistory): ReadonlyMap<number, ReadonlyMap<string, number>> {
@@ -69,15 +26,11 @@ function ownRanks(history: RankHistory): ReadonlyMap<number, ReadonlyMap<string,
     const ofKeyword = ranks.get(series.keyword) ?? new Map<string, number>()
     ranks.set(series.keyword, ofKeyword)
     for (const [place, day] of history.days.entries()) {
-      const rank = rankOn(series, place)
-      if (rank !== null) ofKeyword.set(day, Math.min(rank, ofKeyword.get(day) ?? rank))
+      const [rank] = ranksOn(series, place)
+      if (rank !== undefined) ofKeyword.set(day, Math.min(rank, ofKeyword.get(day) ?? rank))
     }
   }
   return ranks
-}
-
-function rankOn({ cells, seen }: RankSeries, day: number): number | null {
-  return dayValue(cells[day] ?? null, seen[day])?.rank ?? null
 }
 
 /**
@@ -86,7 +39,7 @@ function rankOn({ cells, seen }: RankSeries, day: number): number | null {
  */
 export function clickSamples(store: ClickReads, history: RankHistory): readonly KeywordSamples[] {
   const ranks = ownRanks(history)
-  const sites = ownSites(history)
+  const sites = ownSites(history.targets)
   const daily = clicksReader(store, history, 'day')
   const reader = daily.counted.length > 0 ? daily : clicksReader(store, history, 'period')
   const untilOf = new Map(reader.counted.map(({ from, until }) => [from, until]))
@@ -125,66 +78,17 @@ function steadyRank(ranks: ReadonlyMap<string, number>, from: number, until: num
 export function ownCurve(store: ClickReads, history: RankHistory): CtrCurve | null {
   const samples = clickSamples(store, history).flatMap(({ samples: all }) => all)
   const fitted = fitCurve(samples, defaultCurve.rates)
-  return fitted.every(({ isDefault }) => isDefault) ? null : curveFrom(fitted, ownSites(history).join(', '))
-}
-
-function curveFrom(fitted: readonly FittedRank[], sites: string): CtrCurve {
+  const scaled = fitted.filter(({ isDefault }) => isDefault).length
+  if (scaled === fitted.length) return null
   const impressions = fitted.reduce((sum, one) => sum + one.impressions, 0)
-  const scaled = fitted.flatMap(({ rank, isDefault }) => (isDefault ? [rank] : []))
   const rest =
-    scaled.length === 0
-      ? ''
-      : `; ${scaled.length} ranks with too few impressions follow the shape of ${defaultCurve.name}`
+    scaled === 0 ? '' : `; ${scaled} ranks with too few impressions follow the shape of ${defaultCurve.name}`
   return {
-    name: `Own clicks of ${sites}`,
+    name: `Own clicks of ${ownSites(history.targets).join(', ')}`,
     version: '1',
     source: `Search Console, ${grouped(impressions)} impressions, all devices${rest}`,
     rates: fitted.map(({ rate }) => rate),
   }
-}
-
-/** Days at the end of a period that Search Console may not have yet. */
-const lateDays = 3
-/** Of the days of a period, that must be there. */
-const leastCovered = 0.9
-
-/** Which of the counted spans stand for a period, and which for the same number of days before; null where they do not cover it. */
-export function spansFor(
-  counted: readonly CountedSpan[],
-  { from, until }: { readonly from: number; readonly until: number },
-): { readonly now: readonly CountedSpan[]; readonly before: readonly CountedSpan[] | null } | null {
-  const within = (first: number, last: number) =>
-    counted.filter((one) => one.from >= first && one.until <= last)
-  const now = within(from, until)
-  const [first, last] = [now[0]?.from, now.at(-1)?.until]
-  if (first === undefined || last === undefined) return null
-  const days = last - from + 1
-  const covered = (spans: readonly CountedSpan[]): number =>
-    spans.reduce((sum, one) => sum + one.until - one.from + 1, 0)
-  if (
-    first > from + (until - from) * (1 - leastCovered) ||
-    last < until - lateDays ||
-    covered(now) < days * leastCovered
-  )
-    return null
-  const before = within(from - days, from - 1)
-  return { now, before: covered(before) < days * leastCovered ? null : before }
-}
-
-/**
- * A period of its own, such as that of a UI export, that has at least half of the days of a period, and of whose days it has half; null
- * where there is none. A job that began meanwhile has no longer period yet: of a longer export it takes what there is.
- */
-export function periodFor(
-  counted: readonly CountedSpan[],
-  { from, until, begins }: { readonly from: number; readonly until: number; readonly begins: number },
-): CountedSpan | null {
-  const common = (one: CountedSpan): number => Math.min(one.until, until) - Math.max(one.from, from) + 1
-  const fitting = counted.filter(
-    (one) =>
-      common(one) * 2 >= until - from + 1 && (begins > from || common(one) * 2 >= one.until - one.from + 1),
-  )
-  return fitting.toSorted((a, b) => b.until - a.until || common(b) - common(a))[0] ?? null
 }
 
 /** The history with what Search Console counted of its keywords in a period; as it is where nothing covers that. */
@@ -234,66 +138,6 @@ function withCounts(
   return { ...history, keywords, countedClicks }
 }
 
-function sumOf(rows: readonly StoredClicks[], column: 'clicks' | 'impressions' | 'positionSum'): number {
-  return rows.reduce((sum, one) => sum + one[column], 0)
-}
-
-/** Days that suggestions and comparisons look back on. */
-const suggestedDays = 90
-
-/** Every query of the own sites over the newest days, with its page where the files have one. */
-export function countedQueries(
-  store: ClickReads & Pick<Store, 'sumsOfQueries'>,
-  history: RankHistory,
-): { readonly queries: readonly CountedQuery[]; readonly sites: readonly string[] } {
-  const sites = ownSites(history)
-  const spans = store.clickSpans(sites)
-  const daily = countedSpans(spans, { rowsOf: 'query', timeSpan: 'day' })
-  const last = daily.at(-1)?.until ?? 0
-  const counted =
-    daily.length > 0
-      ? daily.filter(({ from }) => from > last - suggestedDays)
-      : countedSpans(spans, { rowsOf: 'query', timeSpan: 'period' }).slice(-1)
-  const countries = new Set(history.keywords.map(({ params }) => countryOfParams(params)))
-  const [country = ''] = countries.size === 1 ? countries : []
-  const byTable = (some: readonly ClickSpan[]) =>
-    [...groupedBy(some, ({ table }) => table)].map(([table, own]) => ({
-      table,
-      days: own.map(({ day }) => day),
-    }))
-  const pages = spans.filter((one) => one.countedBy === 'page' && one.rowsOf === 'query')
-  const sums = new Map<string, { clicks: number; impressions: number; positionSum: number }>()
-  for (const { table, days } of byTable(counted.flatMap((one) => one.spans)))
-    for (const { query, clicks, impressions, positionSum } of store.sumsOfQueries(table, days, country)) {
-      const sum = sums.get(query) ?? { clicks: 0, impressions: 0, positionSum: 0 }
-      sum.clicks += clicks
-      sum.impressions += impressions
-      sum.positionSum += positionSum
-      sums.set(query, sum)
-    }
-  const best = new Map<
-    string,
-    { readonly page: string; readonly clicks: number; readonly impressions: number }
-  >()
-  for (const { table, days } of byTable(pages))
-    for (const { query, page, clicks, impressions } of store.sumsOfQueries(table, days, country)) {
-      const known = best.get(query)
-      const isBetter =
-        known === undefined ||
-        clicks > known.clicks ||
-        (clicks === known.clicks && impressions > known.impressions)
-      if (page !== null && isBetter) best.set(query, { page, clicks, impressions })
-    }
-  const queries = [...sums].map(([query, { clicks, impressions, positionSum }]) => ({
-    query,
-    clicks,
-    impressions,
-    position: positionSum / impressions + 1,
-    page: best.get(query)?.page ?? null,
-  }))
-  return { queries, sites }
-}
-
 /** Places that rank and average position may lie apart. */
 const mostApart = 3
 
@@ -313,9 +157,3 @@ export function rankDifferences(history: RankHistory) {
       : [{ query, rank, position: counted.position, impressions: counted.impressions }]
   })
 }
-
-/** The rate of one rank of an own curve. */
-type FittedRank = ReturnType<typeof fitCurve>[number]
-
-/** What a day, or a period, is read from: where several tables are named, each has another part of the site. */
-export type CountedSpan = ReturnType<typeof countedSpans>[number]
