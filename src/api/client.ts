@@ -36,34 +36,6 @@ type PlannedCall = Omit<NewCall, 'sentAt' | 'keyHash'>
 
 type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-/** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
-export interface ApiClient {
-  /**
-   * Sends once. The call is in the ledger before; the caller settles it. Rejected only when `signal` is aborted, or `mayLeave`
-   * forbids it, before it is sent: the response to a paid call is awaited in every case, that to a free one is not.
-   *
-   * @param mayLeave asked when the rate allows the call: what was true before may have changed while it waited
-   */
-  send(
-    request: ApiRequest,
-    call: PlannedCall,
-    signal?: AbortSignal,
-    mayLeave?: () => boolean,
-  ): Promise<FinishedCall>
-  /** A free lookup, settled. */
-  lookup(
-    operation: FreeOperation,
-    params: Readonly<Record<string, string>>,
-    options?: {
-      readonly runId?: number | null
-      readonly taskId?: number | null
-      readonly signal?: AbortSignal | undefined
-    },
-  ): Promise<FinishedCall>
-  readonly baseUrl: string
-  readonly rateLimiter: RateLimiter
-}
-
 /** Thrown where a call may no longer leave when the rate allows it. */
 export class CallHeldBack extends Error {
   override readonly name = 'CallHeldBack'
@@ -94,13 +66,27 @@ export interface ServiceDelays {
   readonly unavailableMs: number
 }
 
+/** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
+export type ApiClient = ReturnType<typeof apiClient>
+
 /** Joins connections, rate limiter and ledger. */
-export function apiClient(options: ClientOptions): ApiClient {
+export function apiClient(options: ClientOptions) {
   const { baseUrl, http, rateLimiter, store, clock, keyHash, serviceDelays, mayStillLeave } = options
   /** Delays that the service named with a passing error, by engine or free lookup. They stay until it answers again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
 
-  const send: ApiClient['send'] = async (request, call, signal, mayLeave) => {
+  /**
+   * Sends once. The call is in the ledger before; the caller settles it. Rejected only when `signal` is aborted, or `mayLeave`
+   * forbids it, before it is sent: the response to a paid call is awaited in every case, that to a free one is not.
+   *
+   * @param mayLeave asked when the rate allows the call: what was true before may have changed while it waited
+   */
+  const send = async (
+    request: ApiRequest,
+    call: PlannedCall,
+    signal?: AbortSignal,
+    mayLeave?: () => boolean,
+  ): Promise<FinishedCall> => {
     const isFree = call.credits === 0
     const part = isFree ? call.operation : billableOperation(call.operation).engine
     const delayMs = (delays.get(part)?.until ?? 0) - clock.monotonic()
@@ -180,7 +166,20 @@ export function apiClient(options: ClientOptions): ApiClient {
     }
   }
 
-  const lookup: ApiClient['lookup'] = async (operation, params, { runId, taskId, signal } = {}) => {
+  /** A free lookup, settled. */
+  const lookup = async (
+    operation: FreeOperation,
+    params: Readonly<Record<string, string>>,
+    {
+      runId,
+      taskId,
+      signal,
+    }: {
+      readonly runId?: number | null
+      readonly taskId?: number | null
+      readonly signal?: AbortSignal | undefined
+    } = {},
+  ): Promise<FinishedCall> => {
     const request = lookupRequest(baseUrl, operation, params)
     const call = { runId: runId ?? null, taskId: taskId ?? null, operation: operation.name, credits: 0 }
     const sent = await send(request, call, signal)

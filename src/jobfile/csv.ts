@@ -155,7 +155,7 @@ function endOfLines(bytes: Buffer, lines: number): number {
 }
 
 /** A row that may be the header, under one separator. */
-interface HeaderCandidate extends TableHead, HeaderScore {}
+type HeaderCandidate = TableHead & HeaderScore
 
 async function candidatesIn(
   start: Buffer,

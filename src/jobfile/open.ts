@@ -41,29 +41,18 @@ import { parseYaml } from './yaml.ts'
 
 type WrittenQuery = z.output<ReturnType<typeof querySchema.whole>>
 
-/** A job file whose settings were checked. */
-export interface JobFile {
-  readonly settings: JobSettings
-  /**
-   * Every query in the order of the file, checked, for each operation and each combination of the matrix. A mistake
-   * is reported and its row left out. Each call reads the files anew.
-   */
-  readonly queries: () => AsyncGenerator<JobQuery, void>
-  /** SHA-256 (hex) of all bytes that the latest whole reading read, those of `rankline.yaml` first; null before one. The same files give the same hash. */
-  readonly contentHash: () => string | null
-  /** The notices of the latest whole reading; none before one. */
-  readonly notices: () => readonly Notice[]
-}
-
 /** The job of a file, or of a text that has none. */
 type FileOrText = string | JobText
+
+/** A job file whose settings were checked. */
+export type JobFile = NonNullable<Awaited<ReturnType<typeof openJob>>>
 
 /**
  * Opens a job file, YAML or CSV by its extension, or a text; options win over what it says, and it wins over `rankline.yaml` beside
  * it (that of the working folder for a text). Null after a mistake in file or
  * settings: then every mistake of the queries was reported, too. The other mistakes are reported while the queries are read.
  */
-export async function openJob(job: FileOrText, options: JobOptions, report: Report): Promise<JobFile | null> {
+export async function openJob(job: FileOrText, options: JobOptions, report: Report) {
   const file = typeof job === 'string' ? job : job.where
   const mistake = await jobMistake(job)
   if (mistake !== null) {
@@ -133,7 +122,19 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
       })
     contentHash = hash.digest('hex')
   }
-  if (sound) return { settings, queries, contentHash: () => contentHash, notices: () => notices }
+  if (sound)
+    return {
+      settings,
+      /**
+       * Every query in the order of the file, checked, for each operation and each combination of the matrix. A mistake
+       * is reported and its row left out. Each call reads the files anew.
+       */
+      queries,
+      /** SHA-256 (hex) of all bytes that the latest whole reading read, those of `rankline.yaml` first; null before one. The same files give the same hash. */
+      contentHash: (): string | null => contentHash,
+      /** The notices of the latest whole reading; none before one. */
+      notices: (): readonly Notice[] => notices,
+    }
   for await (const _ of queries());
   return null
 }

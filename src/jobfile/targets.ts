@@ -4,14 +4,6 @@ import { parseUrl } from '../model/url.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
 import type { FilePosition, Report } from './source.ts'
 
-/** How a place says what a mistake in a match asks for: a file, an option, or a cell, which cannot name a match. */
-export interface MatchHints {
-  /** To look beyond the host. */
-  readonly beyond: string
-  /** To look at one page. */
-  readonly page: string
-}
-
 /** Reads a site: a host with a dot, or an address on one. A public suffix is not a site. */
 export function site(text: string): ReadResult<string> {
   const read = plainText(text)
@@ -98,9 +90,14 @@ function parsed(text: string): URL | null {
   return url !== null && /^[a-z0-9_-]+(\.[a-z0-9_-]+)+\.?$/.test(url.hostname) ? url : null
 }
 
+/** How a place says what a mistake in a match asks for: a file, an option, or a cell, which cannot name a match. */
+type MatchHints = typeof inFile
+
 /** How to name another match in a file. */
-export const inFile: MatchHints = {
+export const inFile = {
+  /** To look beyond the host. */
   beyond: 'write { site: …, match: prefix } or match: url',
+  /** To look at one page. */
   page: 'write { site: …, match: url }',
 }
 

@@ -379,10 +379,7 @@ export function workerWatch({
 }
 
 /** What was bought of some runs. */
-interface Bought {
-  readonly done: number
-  readonly spent: number
-}
+type Bought = Awaited<ReturnType<ReturnType<typeof progressReport>>>
 
 /** Tells from the progress since then whether an answer came that was bought and could be used. */
 function firstUse(before: Bought): (now: Bought) => boolean {
@@ -398,7 +395,7 @@ function progressReport(
   runs: readonly Run[],
   shared: readonly string[],
 ) {
-  return async (): Promise<Bought> => {
+  return async () => {
     const counts = await Promise.all(runs.map(({ id }) => store.taskCounts(id)))
     const sum = (state: 'planned' | 'done' | 'failed') =>
       counts.reduce((total, tasks) => total + tasks[state], 0)

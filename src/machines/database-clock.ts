@@ -2,16 +2,6 @@ import type { Clock } from '../model/time.ts'
 import type { SharedJournal } from './postgres/open.ts'
 import { type WaitOptions, whenReachable } from './waiting.ts'
 
-/** A clock that shows the time of the database, whatever this machine's own clock says. */
-export interface DatabaseClock extends Clock {
-  /** Notes what the clock of the database showed, between two instants of the monotonic clock here. */
-  note(databaseNow: number, askedAt: number, answeredAt: number): void
-  /** The monotonic instant here at which the database shows that time. */
-  monotonicAt(databaseTime: number): number
-  /** How far the clock of this machine is ahead, in milliseconds. */
-  aheadMs(): number
-}
-
 /** An older note is kept while its round trip was shorter, for so long: monotonic clocks drift apart by some milliseconds an hour. */
 const keptMs = 600_000
 
@@ -26,30 +16,36 @@ function disagree(one: Note, other: Note): boolean {
   return Math.abs(one.offset - other.offset) > (one.roundTrip + other.roundTrip) / 2
 }
 
+/** A clock that shows the time of the database, whatever this machine's own clock says. */
+export type DatabaseClock = ReturnType<typeof databaseClock>
+
 /** Until the first note it shows the time of this machine. */
-export function databaseClock(local: Clock): DatabaseClock {
+export function databaseClock(local: Clock) {
   let best: Note | null = null
   const offset = (): number => best?.offset ?? local.wall() - local.monotonic()
   const wall = (): number => Math.round(local.monotonic() + offset())
   return {
     ...local,
     wall,
-    note: (databaseNow, askedAt, answeredAt) => {
+    /** Notes what the clock of the database showed, between two instants of the monotonic clock here. */
+    note: (databaseNow: number, askedAt: number, answeredAt: number): void => {
       const roundTrip = answeredAt - askedAt
       // The answer was made at some time between; the middle is wrong by half of the round trip at most.
       const noted = { offset: databaseNow - (askedAt + answeredAt) / 2, roundTrip, at: answeredAt }
       const isBetter = best === null || roundTrip <= best.roundTrip || answeredAt - best.at >= keptMs
       if (isBetter || disagree(noted, best as Note)) best = noted
     },
-    monotonicAt: (databaseTime) => databaseTime - offset(),
-    aheadMs: () => local.wall() - wall(),
+    /** The monotonic instant here at which the database shows that time. */
+    monotonicAt: (databaseTime: number): number => databaseTime - offset(),
+    /** How far the clock of this machine is ahead, in milliseconds. */
+    aheadMs: (): number => local.wall() - wall(),
   }
 }
 
 /** Looks a few times at the clock of the database: the quickest answer counts. */
 export async function syncClock(
   journal: SharedJournal,
-  clock: ReturnType<typeof databaseClock>,
+  clock: DatabaseClock,
   options: WaitOptions,
 ): Promise<void> {
   for (let look = 0; look < 3; look++) {

@@ -8,6 +8,7 @@ import type {
   SharedCall,
   SharedRun,
   SharedRunEnd,
+  SharedTask,
   StoredAnswer,
   TaskEnded,
 } from '../store/sync.ts'
@@ -91,10 +92,7 @@ export interface PlanPart {
 }
 
 /** A page of a query, which is named by its key. */
-export interface SharedPage {
-  readonly query: Buffer
-  readonly page: number
-}
+export type SharedPage = Pick<SharedTask, 'query' | 'page'>
 
 /** What one worker takes at a time: some queries of a run, with all that their paging needs. */
 export interface NewChunk {
@@ -151,8 +149,12 @@ export interface ChangeBatch {
   readonly position: JournalPosition
   /** Whether more is there already. */
   readonly more: boolean
-  /** What is there and cannot be read yet; null where nothing is. */
-  readonly unread: UnreadChanges | null
+  /** Changes that are there and cannot be read before a transaction is over that began before them; null where there are none. */
+  readonly unread: {
+    readonly from: JournalPosition
+    readonly until: JournalPosition
+    readonly blockedBy: BlockingTransaction
+  } | null
   /**
    * Where the server failed over, and what this reader has read since it noted its position may be lost: no changes come, and the position
    * is the one up to which nothing is lost.
@@ -165,13 +167,6 @@ export interface ChangeBatch {
   readonly failovers: readonly number[]
   /** Whether the reader was away for so long that changes were dropped which it had not read. */
   readonly isIncomplete: boolean
-}
-
-/** Changes between two positions, which cannot be read before a transaction is over that began before them. */
-export interface UnreadChanges {
-  readonly from: JournalPosition
-  readonly until: JournalPosition
-  readonly blockedBy: BlockingTransaction
 }
 
 /** A transaction that is under way and has changed the journal, or may. What the database does not tell of it is null. */

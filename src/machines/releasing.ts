@@ -187,19 +187,15 @@ async function freeGrants(
   return [...(await standings.withFreeWork(others))].map((chunk) => ({ chunk, credits: 0 }))
 }
 
+/** Which chunks are released, with how many credits, and which limit keeps runs from more. */
+export type Release = Readonly<ReturnType<typeof decideRelease>>
+
 const nothing: Release = { grants: [], limits: new Map(), reached: new Map() }
 
 /** Why the worker that had a chunk last could not go on with the service. */
 function stopOf(waiting: readonly WaitingChunk[]): StopCause | null {
   const said = waiting.find(({ stop }) => stop !== null)?.stop
   return said == null ? null : (JSON.parse(said) as StopCause)
-}
-
-/** Which chunks are released, with how many credits, and which limit keeps runs from more. */
-export interface Release {
-  readonly grants: readonly Grant[]
-  readonly limits: ReadonlyMap<number, SpendingLimit>
-  readonly reached: ReadonlyMap<number, readonly BudgetStanding[]>
 }
 
 /**
@@ -222,7 +218,7 @@ export function decideRelease(
     /** Runs here by their shared id. */
     readonly runs: ReadonlyMap<string, Run>
   },
-): Release {
+) {
   let { quotaLeft } = state
   const grants: Grant[] = []
   const limits = new Map<number, SpendingLimit>()

@@ -28,7 +28,6 @@ import {
   JournalWentBack,
   type LostChanges,
   readPosition,
-  type UnreadChanges,
 } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
 
@@ -46,35 +45,23 @@ export interface SyncOptions {
   readonly onPlanned?: (run: Run) => Promise<void>
 }
 
-/** What came. */
-export interface SyncResult {
-  readonly runs: number
-  readonly calls: number
-  readonly answers: number
-  /** Tasks that ended. */
-  readonly tasks: number
-  /** What is there and cannot be read yet; null where all is here. */
-  readonly unread: UnreadChanges | null
-  /** Whether the server of the queue has failed over since the sync before. */
-  readonly failedOver: boolean
-  /** Whether the queue has dropped what this database had not read. */
-  readonly isIncomplete: boolean
-}
-
 /** Rows of the journal that are read at once: bodies of some thousand bytes each. */
 const rowsAtOnce = 1_000
 const stepsAtOnce = 200
+
+/** What came, and what cannot come yet. */
+export type SyncResult = Awaited<ReturnType<typeof syncJournal>>
 
 /**
  * Brings everything that is in the journal into a database: plans, calls, answers, and what follows from them. What was read is written
  * with the position in one change, and applied afterwards in its order, so that it may be killed at any instant.
  */
-export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
+export async function syncJournal(options: SyncOptions) {
   const { journal, store, signal } = options
   const reader = { id: await store.readerId(), name: options.name }
   await followOne(options)
   const total = { runs: 0, calls: 0, answers: 0, tasks: 0 }
-  let unread: UnreadChanges | null = null
+  let unread: ChangeBatch['unread'] = null
   let failedOver = false
   let isIncomplete = false
   // What an earlier sync had read and not applied.
@@ -98,7 +85,15 @@ export async function syncJournal(options: SyncOptions): Promise<SyncResult> {
     if (batch.changes.length > 0 || before === null)
       await journal.changes.reached(reader, batch.position, await store.lastChange())
   }
-  return { ...total, unread, failedOver, isIncomplete }
+  return {
+    ...total,
+    /** What is there and cannot be read yet; null where all is here. */
+    unread,
+    /** Whether the server of the queue has failed over since the sync before. */
+    failedOver,
+    /** Whether the queue has dropped what this database had not read. */
+    isIncomplete,
+  }
 }
 
 /** How long a transaction may keep changes back before that is said. */

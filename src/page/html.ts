@@ -30,21 +30,16 @@ async function* page(data: PageContent): AsyncGenerator<string> {
 }
 
 /** Made of `client/` by `npm run build`. */
-export interface PageAssets {
-  readonly script: string
-  readonly style: string
-}
-
-export interface ReportAssets extends PageAssets {
-  /** Runs first, and has `script` run when what stands in the file is seen. */
-  readonly head: string
-}
+export type PageAssets = Awaited<ReturnType<typeof portfolioAssets>>
 
 /**
  * The report as one HTML file. It opens offline, loads nothing, and runs only its own script, whatever a search result has in
  * its title. The same data and assets give the same text.
  */
-export async function* reportPage(data: PageContent, assets: ReportAssets): AsyncGenerator<string> {
+export async function* reportPage(
+  data: PageContent,
+  assets: Awaited<ReturnType<typeof reportAssets>>,
+): AsyncGenerator<string> {
   const { presentation } = data
   const { head, script } = assets
   const style = styleOf(data, assets)
@@ -110,15 +105,9 @@ function accentRule({ accent }: Presentation): string {
   return accent === null ? '' : `:root{--brand-light:${accent.light};--brand-dark:${accent.dark}}`
 }
 
-interface Allowed {
-  /** Of the page, and no others. */
-  readonly scripts: readonly string[]
-  readonly style: string
-}
-
 /** How every page begins. Its style and its scripts are ours, and stand as they are. */
 export function documentStart(
-  start: Allowed & { readonly language: string; readonly title: string },
+  start: Parameters<typeof policy>[0] & { readonly language: string; readonly title: string },
 ): string {
   return `<!doctype html>
 <html lang="${start.language}">
@@ -134,7 +123,14 @@ export function documentStart(
 }
 
 /** Allows the scripts and the style of the page only; nothing is fetched, sent or framed. */
-function policy({ scripts, style }: Allowed): string {
+function policy({
+  scripts,
+  style,
+}: {
+  /** Of the page, and no others. */
+  readonly scripts: readonly string[]
+  readonly style: string
+}): string {
   return [
     "default-src 'none'",
     `script-src ${scripts.map((script) => `'${hashOf(script)}'`).join(' ')}`,
@@ -191,15 +187,16 @@ export function* jsonPieces(value: unknown): Generator<string> {
  *
  * @param folder by default the folder of the program
  */
-export async function reportAssets(language: Language, folder?: URL): Promise<ReportAssets> {
+export async function reportAssets(language: Language, folder?: URL) {
   const [head, script, style] = await assetsOf(
     ['report-head.js', `report-page.${language}.js`, 'report-page.css'],
     folder,
   )
+  // `head` runs first, and has `script` run when what stands in the file is seen.
   return { head, script, style }
 }
 
-export async function portfolioAssets(folder?: URL): Promise<PageAssets> {
+export async function portfolioAssets(folder?: URL) {
   const [script, style] = await assetsOf(['portfolio-page.js', 'portfolio-page.css'], folder)
   return { script, style }
 }

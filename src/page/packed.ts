@@ -46,12 +46,6 @@ type PackedResult = readonly [
   ...targets: number[],
 ]
 
-/** Links by host: the place of the host and what follows it, over and over. */
-interface PackedLinks {
-  readonly hosts: readonly string[]
-  readonly parts: readonly (number | string)[]
-}
-
 /** The fields of a series in a fixed order, without their names. */
 type PackedSeries = readonly [
   ...[RankSeries['keyword'], RankSeries['target'], string, RankSeries['seen']],
@@ -195,7 +189,10 @@ export function unpackedSerp(
   return { keyword, day, depth, results: own }
 }
 
-function packedLinks(links: readonly string[]): PackedLinks {
+/** Links by host: the place of the host and what follows it, over and over. */
+type PackedLinks = ReturnType<typeof packedLinks>
+
+function packedLinks(links: readonly string[]) {
   const places = new Map<string, number>()
   const parts = links.flatMap((link) => {
     const [host = ''] = /^[^/]*\/\/[^/]*/.exec(link) ?? []

@@ -3,15 +3,8 @@ import { parseHTML } from 'linkedom'
 import { escaped } from '../output/markup.ts'
 import type { DataElement, WholePage } from './packed.ts'
 
-/** A page that its own script has drawn, in a window without a screen. */
-export interface DrawnPage {
-  readonly root: HtmlElement
-  /** Draws everything, as a browser asks a page to before it prints. */
-  readonly print: () => void
-}
-
 /** Runs the page's own script in a world of its own. The data are never part of the script. */
-export async function drawnPage(data: WholePage, script: string): Promise<DrawnPage> {
+export async function drawnPage(data: WholePage, script: string) {
   const { globals, ...page } = pageWindow(data)
   await vm.runInNewContext(`(async () => {'use strict';${script}\n})()`, globals)
   return page
@@ -29,13 +22,8 @@ export async function firstScreen(data: WholePage, script: string): Promise<stri
 
 const notSeenFirst = 'main > :nth-child(n + 2), .main-plot > *'
 
-interface PageWindow extends DrawnPage {
-  /** What the script of the page finds in a browser. */
-  readonly globals: Readonly<Record<string, unknown>>
-}
-
 /** A window without a screen: elements have no size, nothing scrolls, and events come from `print` only. */
-function pageWindow(drawn: WholePage): PageWindow {
+function pageWindow(drawn: WholePage) {
   const { document, Node, Element, HTMLElement, HTMLSelectElement } = parseHTML(frame)
   settable(HTMLSelectElement.prototype, 'value')
   Object.assign(HTMLElement.prototype, ofScreens)

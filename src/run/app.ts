@@ -37,7 +37,7 @@ export interface App extends AsyncDisposable {
   readonly keyHash: string
   readonly clock: Clock
   /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */
-  readonly clockCheck: ClockCheck
+  readonly clockCheck: ReturnType<typeof clockCheck>
   /** What messages and pings leave through. */
   readonly outgoing: Outgoing
   /** The machines that share the work; null where this one works alone. */
@@ -224,20 +224,10 @@ export function chosenProxy(baseUrl: string): HttpProxy | null {
   return proxy === 'direct' ? null : proxy
 }
 
-/** Compares the clock of this machine with that of the service before anything is planned. */
-interface ClockCheck {
-  /**
-   * Asks once and for free. What the service does not say, or cannot mean, stops nothing. Rejected with one sentence where the clock is
-   * off by more than a day and not trusted; where it is off by minutes, that is logged.
-   */
-  check(log: (line: string) => void, signal?: AbortSignal): Promise<void>
-  /** What was answered, once, as the first reading of the account of a run; null where nothing was asked a moment ago. */
-  opening(runId: number | null): Promise<FinishedCall | null>
-}
-
 /** An older reading says too little of the balance. */
 const longestMs = 5_000
 
+/** Compares the clock of this machine with that of the service before anything is planned. */
 export function clockCheck({
   service,
   store,
@@ -248,18 +238,23 @@ export function clockCheck({
   readonly store: Pick<Store, 'callOfRun'>
   readonly clock: Clock
   readonly options: CommandOptions
-}): ClockCheck {
+}) {
   let answer: { readonly call: FinishedCall; readonly at: number } | null = null
   let isChecked = false
   return {
-    check: async (log, signal) => {
+    /**
+     * Asks once and for free. What the service does not say, or cannot mean, stops nothing. Rejected with one sentence where the clock is
+     * off by more than a day and not trusted; where it is off by minutes, that is logged.
+     */
+    check: async (log: (line: string) => void, signal?: AbortSignal): Promise<void> => {
       if (isChecked) return
       const call = await service.lookup(usage, {}, { signal })
       answer = { call, at: clock.monotonic() }
       judgeClock(aheadOf(call), { now: clock.wall(), options, log })
       isChecked = true
     },
-    opening: async (runId) => {
+    /** What was answered, once, as the first reading of the account of a run; null where nothing was asked a moment ago. */
+    opening: async (runId: number | null): Promise<FinishedCall | null> => {
       const asked = answer
       answer = null
       if (asked === null) return null
@@ -273,7 +268,7 @@ export function clockCheck({
 }
 
 /** A check of a clock that is no machine's. */
-export const unchecked: ClockCheck = { check: async () => {}, opening: async () => null }
+export const unchecked: App['clockCheck'] = { check: async () => {}, opening: async () => null }
 
 /** Logs or throws what is to be said of a clock; of one that agrees, or with which nothing could be compared, nothing. */
 export function judgeClock(

@@ -22,9 +22,10 @@ export interface Day {
 /** The cost of a policy over a history, and what it would have missed. */
 export type PolicyOutcome = Readonly<PolicyTotal>
 
-type PolicyTotal = { readonly policy: PagingPolicy } & typeof noTotals
+type PolicyTotal = ReturnType<typeof noTotals>
 
-const noTotals = {
+const noTotals = (policy: PagingPolicy) => ({
+  policy,
   pages: 0,
   credits: 0,
   /** Observations that are ranked when every page is bought, of targets that the policy waits for. */
@@ -39,7 +40,7 @@ const noTotals = {
   topChanges: 0,
   /** Those of them that the policy did not see on that day. */
   topChangesMissed: 0,
-}
+})
 
 const policies: readonly PagingPolicy[] = ['all', 'until-found', 'smart']
 /** The ranks of the usual first page. */
@@ -54,7 +55,7 @@ export function backtest(
   histories: Iterable<readonly Day[]>,
   settings: Pick<JobSettings, 'until' | 'deepEveryMs'>,
 ) {
-  const totals = policies.map((policy): PolicyTotal => ({ policy, ...noTotals }))
+  const totals = policies.map(noTotals)
   let looks = 0
   let leftOut = 0
   for (const days of histories) {

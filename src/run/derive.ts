@@ -64,27 +64,27 @@ export async function backfillTargets(
   return looked
 }
 
-/** What deriving again came to. */
-export interface Renormalised {
-  readonly queries: number
-  readonly answers: number
+interface RenormalisedTotal {
+  queries: number
+  answers: number
   /** Results that are there now. */
-  readonly results: number
+  results: number
   /** Items of answers that are none and were kept as they were sent. */
-  readonly malformed: number
+  malformed: number
   /** Answers that cannot be read; earlier results of them stay. */
-  readonly unreadable: number
+  unreadable: number
   /** Answers that were read and say nothing. */
-  readonly unusable: number
+  unusable: number
   /** Observations that are another state or rank than before. */
-  readonly changed: number
+  changed: number
   /** Tasks that had failed and are done now. */
-  readonly repaired: number
+  repaired: number
   /** Tasks that were done and have failed now, because their answer says nothing. */
-  readonly failed: number
+  failed: number
 }
 
-type RenormalisedTotal = { -readonly [K in keyof Renormalised]: Renormalised[K] }
+/** What deriving again came to. */
+export type Renormalised = Readonly<RenormalisedTotal>
 
 /** Queries that share a commit. */
 const portion = 50

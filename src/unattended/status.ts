@@ -13,9 +13,28 @@ import type { StoredAlert } from '../store/sqlite/unattended/alerts.ts'
 export interface StatusFacts {
   readonly now: number
   readonly jobs: readonly JobFacts[]
-  readonly money: MoneyFacts
+  readonly money: {
+    /** What the last reading of the usage record showed; null where there is none. */
+    readonly balance: { readonly credits: number; readonly readAt: number } | null
+    /** What all calls cost since an instant: that at which the look-back began, or the first day with calls in it. */
+    readonly spent: { readonly credits: number; readonly since: number }
+    readonly spentToday: number
+    readonly spentThisMonth: number
+    /** What the service counted in the last week beyond what calls of this database explain; null where that is not known. */
+    readonly unexplained: number | null
+  }
   /** Messages that were not delivered. */
-  readonly messages: { readonly waiting: MessageFacts; readonly dead: MessageFacts }
+  readonly messages: Readonly<
+    Record<
+      'waiting' | 'dead',
+      {
+        readonly messages: number
+        readonly channels: readonly string[]
+        /** How a try of one of them ended. */
+        readonly error: string | null
+      }
+    >
+  >
   readonly database: {
     readonly path: string
     /** Nothing has run: there is no such file. */
@@ -32,14 +51,6 @@ export interface StatusFacts {
     /** Jobs that are not run until it is mended. */
     readonly jobs: number
   }[]
-}
-
-/** The undelivered messages in one state. */
-interface MessageFacts {
-  readonly messages: number
-  readonly channels: readonly string[]
-  /** How a try of one of them ended. */
-  readonly error: string | null
 }
 
 export interface JobFacts {
@@ -89,17 +100,6 @@ export interface RunFacts {
   readonly spent: number
   /** All of its failed tasks have requests that are too long for the service: buying them again cannot help. */
   readonly isTooLong?: true
-}
-
-export interface MoneyFacts {
-  /** What the last reading of the usage record showed; null where there is none. */
-  readonly balance: { readonly credits: number; readonly readAt: number } | null
-  /** What all calls cost since an instant: that at which the look-back began, or the first day with calls in it. */
-  readonly spent: { readonly credits: number; readonly since: number }
-  readonly spentToday: number
-  readonly spentThisMonth: number
-  /** What the service counted in the last week beyond what calls of this database explain; null where that is not known. */
-  readonly unexplained: number | null
 }
 
 const units = [
@@ -170,7 +170,7 @@ export interface StatusProblem {
 const spendingDays = 14
 
 /** What calls of the last days cost, of all jobs. */
-export async function recentSpending(store: Store, now: number): Promise<MoneyFacts['spent']> {
+export async function recentSpending(store: Store, now: number): Promise<StatusFacts['money']['spent']> {
   const begin = now - spendingDays * dayMs
   const days = (await store.sums('day', { from: begin, until: latestKnown(now) })).filter(
     ({ credits }) => credits > 0,
@@ -213,7 +213,7 @@ export function problemsOf({
 
 /** How many days the balance lasts at the spending of the last days; null where nothing was spent, or it is not known. */
 export function daysLeft(
-  { balance, spent }: Pick<MoneyFacts, 'balance' | 'spent'>,
+  { balance, spent }: Pick<StatusFacts['money'], 'balance' | 'spent'>,
   now: number,
 ): number | null {
   const perDay = spentPerDay({ spent }, now)
@@ -233,7 +233,7 @@ function sharedProblem({ mistake, jobs }: StatusFacts['brokenShared'][number]): 
 const fewDays = 7
 const hardlyADay = 1
 
-function moneyProblems(money: MoneyFacts, now: number): readonly StatusProblem[] {
+function moneyProblems(money: StatusFacts['money'], now: number): readonly StatusProblem[] {
   const { balance, unexplained } = money
   const problems: StatusProblem[] = []
   const days = daysLeft(money, now)
@@ -258,7 +258,11 @@ function moneyProblems(money: MoneyFacts, now: number): readonly StatusProblem[]
 
 function messageProblems({ waiting, dead }: StatusFacts['messages']): readonly StatusProblem[] {
   const about = { level: 'warning', job: null, kind: 'messages' } as const
-  const problem = (facts: MessageFacts, one: string, many: string): readonly StatusProblem[] => {
+  const problem = (
+    facts: StatusFacts['messages']['dead'],
+    one: string,
+    many: string,
+  ): readonly StatusProblem[] => {
     const { messages, channels, error } = facts
     if (messages === 0) return []
     const why = error === null ? '' : ` (${error})`
@@ -475,7 +479,10 @@ function alerts({ alerts }: JobFacts, now: number): FoundProblem {
 }
 
 /** Credits a day, of the last days with calls. */
-export function spentPerDay({ spent: { credits, since } }: Pick<MoneyFacts, 'spent'>, now: number): number {
+export function spentPerDay(
+  { spent: { credits, since } }: Pick<StatusFacts['money'], 'spent'>,
+  now: number,
+): number {
   return credits / Math.max(1, (now - since) / dayMs)
 }
 

@@ -10,7 +10,6 @@ import {
   type LostChanges,
   type PlanPart,
   readPosition,
-  type UnreadChanges,
 } from '../journal.ts'
 import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
@@ -29,9 +28,9 @@ import {
 
 /** The journal for those who read it, in Postgres. */
 export function sharedChanges(postgres: Postgres) {
-  let known: Rights | null = null
-  const rights = async (): Promise<Rights> => {
-    known ??= (await postgres.query<Rights>(rightsOfReader))[0] as Rights
+  let known: Awaited<ReturnType<typeof rightsOf>> | null = null
+  const rights = async () => {
+    known ??= await rightsOf(postgres)
     return known
   }
   return {
@@ -85,9 +84,9 @@ export function sharedChanges(postgres: Postgres) {
 }
 
 /** What a user may do who reads the journal. Who may read only, reads all the same. */
-interface Rights {
-  readonly mayNote: boolean
-  readonly mayDrop: boolean
+async function rightsOf(postgres: Postgres) {
+  const [rights] = await postgres.query<{ mayNote: boolean; mayDrop: boolean }>(rightsOfReader)
+  return { mayNote: rights?.mayNote === true, mayDrop: rights?.mayDrop === true }
 }
 
 const rightsOfReader = `
@@ -219,7 +218,7 @@ async function unreadFrom(
   statements: Statements,
   from: JournalPosition,
   until: JournalPosition,
-): Promise<UnreadChanges | null> {
+): Promise<ChangeBatch['unread']> {
   if (from === until) return null
   const id = String(readPosition(from).transaction)
   const kept = await statements.query<object>(

@@ -166,17 +166,16 @@ function positionsTable(name: string): string {
     COMMENT ON COLUMN ${name}.exported_at IS 'When the last export began that came to its end'`
 }
 
-/** A column of a table that is there. */
-interface ColumnThere {
-  readonly name: string
-  readonly meaning: string | null
-  readonly isKey: boolean
-  readonly tableMeaning: string | null
-}
+type ColumnsThere = Awaited<ReturnType<typeof columnsOf>>
 
 /** The columns of a table, view or the like; none where there is nothing of that name. */
-async function columnsOf(ask: Statements, schema: string, table: string): Promise<readonly ColumnThere[]> {
-  return await ask.query<ColumnThere>(
+async function columnsOf(ask: Statements, schema: string, table: string) {
+  return await ask.query<{
+    readonly name: string
+    readonly meaning: string | null
+    readonly isKey: boolean
+    readonly tableMeaning: string | null
+  }>(
     `SELECT a.attname AS name, col_description(c.oid, a.attnum) AS meaning,
         coalesce(a.attnum = ANY (i.indkey), false) AS "isKey", obj_description(c.oid, 'pg_class') AS "tableMeaning"
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -187,7 +186,7 @@ async function columnsOf(ask: Statements, schema: string, table: string): Promis
   )
 }
 
-function isSameKey(there: readonly ColumnThere[], key: readonly string[]): boolean {
+function isSameKey(there: ColumnsThere, key: readonly string[]): boolean {
   const found = there.filter(({ isKey }) => isKey).map(({ name }) => name)
   return found.length === key.length && key.every((name) => found.includes(name))
 }
@@ -197,7 +196,7 @@ async function layOut(
   ask: Statements,
   schema: string,
   table: ExportTable,
-  there: readonly ColumnThere[],
+  there: ColumnsThere,
 ): Promise<void> {
   const name = tableName(schema, table)
   const definition = ({ name: column, type }: ExportedColumn) => `${columnName(column)} ${columnTypes[type]}`

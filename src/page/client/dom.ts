@@ -2,13 +2,11 @@ import { shortLink } from '../../report/cells.ts'
 
 export type Child = Node | string | number | null | undefined | false
 
-type Listeners = { readonly [type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[type]) => void }
-
 /** Attributes by name; false and null omit one. There is no `style`, because the policy of the page forbids it. */
 export interface Attributes {
-  readonly [name: string]: string | number | boolean | null | undefined | Listeners
+  readonly [name: string]: string | number | boolean | null | undefined | Attributes['on']
   readonly style?: never
-  readonly on?: Listeners
+  readonly on?: { readonly [type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[type]) => void }
 }
 
 /** An HTML element. A text in place of attributes is its class. Children that are text stay text. */
@@ -45,7 +43,7 @@ export function setAll(element: Element, { on, ...attributes }: Attributes): voi
     if (value !== null && value !== undefined && value !== false)
       element.setAttribute(name, value === true ? '' : String(value))
   }
-  for (const type in on) element.addEventListener(type, on[type as keyof Listeners] as EventListener)
+  for (const type in on) element.addEventListener(type, on[type as keyof typeof on] as EventListener)
 }
 
 /** A button that submits no form. */

@@ -4,41 +4,12 @@ import { type DailyFigures, daily } from '../../report/daily.ts'
 import { keepKeywords, once, type PageData } from '../../report/data.ts'
 import { type Part, partKey, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../report/history/keyword-status.ts'
-import type { ComparisonDay } from '../../report/history/movement.ts'
-import type { ReportPeriod } from '../../report/history/period.ts'
-import type { RankHistory } from '../../report/history/rank-history.ts'
 import { alikeOf, spanOf } from '../../report/story/facts.ts'
-import type { ComparedSpan } from '../../report/words/formats.ts'
 
 /** The part of the data that the filters select. */
-export interface View {
-  /**
-   * Only the selected keywords, and the days until the end of the period; places of keywords, targets, links and days are those of
-   * the whole data.
-   */
-  readonly data: PageData
-  readonly filters: Filters
-  readonly history: RankHistory
-  readonly target: Target
-  /** Null for a page without days. */
-  readonly period: ReportPeriod | null
-  /** Places of the days of the period, which charts show: from `start` on, up to but without `end`, which is that of all days. */
-  readonly shown: { readonly start: number; readonly end: number }
-  /** The day that is compared with; it is before the period, or within it. */
-  readonly compare: ComparisonDay | null
-  /** The day that most keywords are compared with; null where nothing is. */
-  readonly span: ComparedSpan | null
-  /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
-  readonly statuses: readonly KeywordStatus[]
-  /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
-  readonly listed: readonly KeywordStatus[]
-  /** The statuses of every target, for the selected keywords; computed on the first call. */
-  allTargets(): readonly KeywordStatus[]
-  /** The selected parts, the one that figures are of first. */
-  readonly parts: readonly Part[]
-}
+export type View = ReturnType<typeof viewOf>
 
-export function viewOf(data: PageData, filters: Filters): View {
+export function viewOf(data: PageData, filters: Filters) {
   const selected = selectedOf(data, filters)
   const { history, period, compare } = selected
   const { days } = history
@@ -49,18 +20,30 @@ export function viewOf(data: PageData, filters: Filters): View {
   const chosen = parts.find((part) => partKey(part) === filters.part)
   const inOrder = chosen === undefined ? parts : [chosen, ...parts.filter((part) => part !== chosen)]
   return {
+    /**
+     * Only the selected keywords, and the days until the end of the period; places of keywords, targets, links and days are those of
+     * the whole data.
+     */
     data: selected,
     // What the part of other keywords is, no field and no print may say.
     filters: chosen === undefined ? { ...filters, part: '' } : filters,
     history,
     target: data.history.targets[filters.target] as Target,
+    /** Null for a page without days. */
     period,
+    /** Places of the days of the period, which charts show: from `start` on, up to but without `end`, which is that of all days. */
     shown: { start: Math.max(0, start), end: days.length },
+    /** The day that is compared with; it is before the period, or within it. */
     compare,
+    /** The day that most keywords are compared with; null where nothing is. */
     span: spanOf(statuses, days),
+    /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
     statuses,
+    /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
     listed: listedOf(statuses, filters.movement, inOrder),
+    /** The statuses of every target, for the selected keywords; computed on the first call. */
     allTargets: once(() => keywordStatuses(history, compare)),
+    /** The selected parts, the one that figures are of first. */
     parts: inOrder,
   }
 }
@@ -112,8 +95,11 @@ export function countedView(view: View): View {
     data,
     history: data.history,
     span: spanOf(statuses, data.history.days),
+    /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
     statuses,
+    /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
     listed: ofFirstPart(view.listed, parts),
+    /** The statuses of every target, for the selected keywords; computed on the first call. */
     allTargets: once(() => ofFirstPart(view.allTargets(), parts)),
   }
 }

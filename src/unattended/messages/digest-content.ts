@@ -18,7 +18,7 @@ import { rankedJob } from '../../report/requests/rank-report.ts'
 import { reportSource } from '../../report/requests/report-source.ts'
 import { countedSum } from '../../report/story/facts.ts'
 import { storiesOf } from '../../report/story/story.ts'
-import { type Summary, summarise, type TargetSummary, topRanksOf } from '../../report/summary.ts'
+import { summarise, type TargetSummary, topRanksOf } from '../../report/summary.ts'
 import type { CountedSum } from '../../report/words/en/story.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
@@ -30,8 +30,11 @@ const weekMs = 7 * dayMs
 /** How many days the compared day may lie from a week ago. */
 const tolerance = 3
 
+/** What a digest is made of. The week is the seven days before it is sent. */
+export type DigestFigures = Awaited<ReturnType<typeof figuresOf>>
+
 /** What the digest of a job is made of, as of now. */
-export async function figuresOf(settings: JobSettings, store: Store, now: number): Promise<DigestFigures> {
+export async function figuresOf(settings: JobSettings, store: Store, now: number) {
   const { name: job, targets } = settings
   const ranked = await rankedJob(store, job, {
     periodRequest: { period: null, compare: '7d', tolerance },
@@ -63,18 +66,25 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
   const openAlerts = await store.openAlerts(job)
   return {
     job,
+    /** Figures of the last day beside those of a week before; null where the job has no ranks. */
     summary,
-    sentences: isRanked ? await sentencesOf(settings, store) : new Map(),
+    /** The sentences that reports of the week begin with, by own target. */
+    sentences: isRanked ? await sentencesOf(settings, store) : new Map<string, readonly string[]>(),
+    /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
     topTen: new Map(topTen),
+    /** What Search Console counted of the keywords of each own target; missing where it does not cover the time. */
     counted: new Map(counted),
+    /** Runs that began within the week, and how many of them are not complete. */
     runs: {
       all: week.length,
       incomplete: week.filter(({ finishReason }) => !isComplete(finishReason)).length,
     },
+    /** Tasks of these runs. */
     tasks: {
       planned: counts.reduce((sum, { planned }) => sum + planned, 0),
       done: counts.reduce((sum, { done }) => sum + done, 0),
     },
+    /** Credits of the week, and of the one before. */
     credits: {
       week: await creditsOf(store, job, now - weekMs, now),
       weekBefore: await creditsOf(store, job, now - 2 * weekMs, now - weekMs),
@@ -84,7 +94,10 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
 }
 
 /** What the report of the week begins with, for each own target. */
-async function sentencesOf(settings: JobSettings, store: Store): Promise<DigestFigures['sentences']> {
+async function sentencesOf(
+  settings: JobSettings,
+  store: Store,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const job = { ...settings, report: null }
   const data = reportPageData(await sourceOf(job, await presentationOf(job, { audience: 'team' }), store))
   const own = data.history.targets.filter((target) => target.own)
@@ -143,26 +156,6 @@ async function sourceOf(job: JobSettings, presentation: Presentation, store: Sto
 function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   throw error
-}
-
-/** What a digest is made of. The week is the seven days before it is sent. */
-export interface DigestFigures {
-  readonly job: string
-  /** Figures of the last day beside those of a week before; null where the job has no ranks. */
-  readonly summary: Summary | null
-  /** The sentences that reports of the week begin with, by own target. */
-  readonly sentences: ReadonlyMap<string, readonly string[]>
-  /** Keywords of each own target among the first ten, in the order of the targets of the summary. */
-  readonly topTen: ReadonlyMap<string, TopRankCount>
-  /** What Search Console counted of the keywords of each own target; missing where it does not cover the time. */
-  readonly counted: ReadonlyMap<string, CountedSum>
-  /** Runs that began within the week, and how many of them are not complete. */
-  readonly runs: { readonly all: number; readonly incomplete: number }
-  /** Tasks of these runs. */
-  readonly tasks: { readonly planned: number; readonly done: number }
-  /** Credits of the week, and of the one before. */
-  readonly credits: { readonly week: number; readonly weekBefore: number }
-  readonly openAlerts: readonly string[]
 }
 
 /** As many of the open alerts are named. */

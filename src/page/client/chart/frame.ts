@@ -195,16 +195,10 @@ export interface Edges {
 }
 
 /** Where days lie between the left and the right edge of a chart. */
-export interface TimeAxis extends Edges {
-  x(day: number): number
-  /** Where a date lies. */
-  xOf(date: string): number
-  /** The day nearest to a place. */
-  nearest(x: number): number
-}
+export type TimeAxis = ReturnType<typeof timeAxis>
 
 /** The distance of days is their distance in time: a week without a run is a week wide. */
-export function timeAxis(days: readonly string[], { left, right }: Edges): TimeAxis {
+export function timeAxis(days: readonly string[], { left, right }: Edges) {
   const times = days.map((day) => Date.parse(day))
   const [first = 0, last = 0] = [times[0], times.at(-1)]
   const at = (time: number): number =>
@@ -214,8 +208,10 @@ export function timeAxis(days: readonly string[], { left, right }: Edges): TimeA
     left,
     right,
     x,
-    xOf: (date) => at(Date.parse(date)),
-    nearest: (place) =>
+    /** Where a date lies. */
+    xOf: (date: string): number => at(Date.parse(date)),
+    /** The day nearest to a place. */
+    nearest: (place: number): number =>
       times.reduce((best, _, day) => (Math.abs(x(day) - place) < Math.abs(x(best) - place) ? day : best), 0),
   }
 }
