@@ -21,6 +21,7 @@ import {
   stateOf,
   withLate,
 } from './data.ts'
+import { places } from './history/build-history.ts'
 import { baselineOrder } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import { type RequestedPeriod, reportPeriod } from './history/period.ts'
@@ -121,7 +122,7 @@ function serpReading(
 ) {
   const { ranked, store } = source
   const { history, queryIds } = ranked
-  const [texts, links, sites] = [stringTable(), stringTable(), stringTable()]
+  const [texts, links, sites] = [places<string>(), places<string>(), places<string>()]
   const citations: Citation[] = []
 
   function* inTurn(): Generator<PageSerp> {
@@ -160,7 +161,7 @@ function serpReading(
       }
     }
   }
-  return { inTurn, citations, texts: texts.strings, links: links.strings, sites: sites.strings }
+  return { inTurn, citations, texts: texts.all, links: links.all, sites: sites.all }
 }
 
 /** A statement for each SERP would take longer than what it reads, and all of them together would take memory. */
@@ -180,18 +181,20 @@ function readTogether(
   })
 }
 
+type Strings = ReturnType<typeof places<string>>
 type NamedPlaces = readonly [title: number | null, link: number | null, site: number | null]
 
 /** Looks up what results name once for all that say the same. */
-function placesOnce({ texts, links, sites }: Record<'texts' | 'links' | 'sites', StringTable>) {
+function placesOnce({ texts, links, sites }: Record<'texts' | 'links' | 'sites', Strings>) {
+  const placeIn = ({ place }: Strings, text: string | null) => (text === null ? null : place(text))
   const known = new Map<ResultTexts, NamedPlaces>()
   return (says: ResultTexts): NamedPlaces => {
     const before = known.get(says)
     if (before !== undefined) return before
     const { title, link, site } = says
-    const places = [texts.indexOf(title), links.indexOf(link), sites.indexOf(site)] as const
-    known.set(says, places)
-    return places
+    const named = [placeIn(texts, title), placeIn(links, link), placeIn(sites, site)] as const
+    known.set(says, named)
+    return named
   }
 }
 
@@ -249,25 +252,6 @@ function linksOn(series: RankSeries, day: number): readonly number[] {
   if (several !== undefined) return [...new Set(several.map(([, link]) => link))]
   const link = rankingLink(series, day)
   return link === null ? [] : [link]
-}
-
-type StringTable = ReturnType<typeof stringTable>
-
-/** Distinct texts in a list; they are named by their place. */
-function stringTable() {
-  const known = new Map<string, number>()
-  const strings: string[] = []
-  return {
-    strings,
-    /** Place of a text; adds a new text. Null for null. */
-    indexOf: (text: string | null): number | null => {
-      if (text === null) return null
-      const index = known.get(text)
-      if (index !== undefined) return index
-      known.set(text, strings.length)
-      return strings.push(text) - 1
-    },
-  }
 }
 
 /** What the page offers to choose, usual comparisons first. */

@@ -55,7 +55,7 @@ export function buildHistory({
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
   const asked = store.contentsOf(newest, targets)
-  const { place: linkPlace, ids: linkIds } = places()
+  const { place: linkPlace, all: linkIds } = places<number>()
   const changes = changesOfQueries(store.continuations(job), inOrder)
   const { ofSeries, observed, others } = gather(inOrder, { asked, days, store, linkPlace, changes })
   const partialDays = partialDaysOf(inOrder, days, partialRuns)
@@ -181,17 +181,17 @@ function gather(
   return { ofSeries, observed, others }
 }
 
-/** Numbers in the order in which they were first asked for. */
-function places() {
-  const known = new Map<number, number>()
-  const ids: number[] = []
-  const place = (id: number): number => {
-    const before = known.get(id)
+/** Numbers or texts, each once, in the order in which their places were first asked for. */
+export function places<One>() {
+  const known = new Map<One, number>()
+  const all: One[] = []
+  const place = (one: One): number => {
+    const before = known.get(one)
     if (before !== undefined) return before
-    known.set(id, ids.length)
-    return ids.push(id) - 1
+    known.set(one, all.length)
+    return all.push(one) - 1
   }
-  return { place, ids }
+  return { place, all }
 }
 
 function removedKeywords(
