@@ -20,12 +20,10 @@ import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
 import { commitRuns, continuedRuns, type PlannedRuns, takeTurn } from './run-jobs.ts'
 import {
-  includes,
   isKept,
   type SelectionOptions,
   type UnfinishedRun,
   unfinishedRun,
-  upTo,
   type WantedQueries,
   wantedOf,
 } from './selection.ts'
@@ -107,19 +105,19 @@ function isOpen({ is }: SlotState): boolean {
 /** Chooses what is due of each job, and all that its unfinished run asks; `open` takes what is open of each. */
 export function dueQueries(
   store: DueStore,
-  { selection, fresh }: WantedQueries,
+  wanted: WantedQueries,
   now: number,
   open = new Map<string, OpenWork>(),
 ): ChoiceOf {
   return async (settings) => {
-    const work = await openWorkOf(store, settings, fresh, now)
+    const work = await openWorkOf(store, settings, wanted.fresh, now)
     open.set(settings.name, work)
     const { schedule, timezone, name } = settings
     // A part of a job takes no slot: `every` alone says what of it is due.
-    const mayBeDue = !work.isPaused && (schedule === null || selection !== null || isOpen(work.slot))
+    const mayBeDue = !work.isPaused && (schedule === null || wanted.selection !== null || isOpen(work.slot))
     if (!mayBeDue && work.unfinishedRun === null) return null
-    const take = upTo(selection?.limit ?? Number.POSITIVE_INFINITY)
-    const isSelected = includes(store, selection)
+    const take = wanted.upToLimit()
+    const isSelected = wanted.includesIn(store)
     let hasRule = saysWhenDue(settings)
     return {
       choose: async (queries, keys) => {

@@ -23,7 +23,7 @@ import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileOptions, type PlanEvents, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
-import { onlySelected, type SelectionOptions, selectedQueries, wantedOf } from './selection.ts'
+import { type SelectionOptions, wantedOf } from './selection.ts'
 import { confirmPrices, dearRuns, type PricedRun, refusal, sharedLimits } from './spending.ts'
 
 /** A run to be collected, or one that is only shown again. */
@@ -218,9 +218,9 @@ export async function planRuns(
   await using draft = await store.draft()
   const part = wantedOf(options)
   const { fresh } = part
-  const staged = await stageJobs(options, draft, store, events, selectedQueries(store, part, clock.wall()))
+  const staged = await stageJobs(options, draft, store, events, part.choiceIn(store, clock.wall()))
   if (staged === null) return null
-  const jobs = onlySelected(staged, part.selection)
+  const jobs = part.onlySelected(staged)
   for (const { notices } of jobs)
     for (const { text, inRuns } of notices) if (inRuns) events.note(sanitize(text))
   for (const line of await pausedJobs(store, jobs)) events.note(sanitize(line))

@@ -74,28 +74,37 @@ export type WantedQueries = ReturnType<typeof wantedOf>
 
 /** What options ask for. Throws one sentence where one of them is wrong. */
 export function wantedOf(options: SelectionOptions & { readonly fresh?: boolean | undefined }) {
+  const selection = selectionOf(options)
+  const fresh = options.fresh === true
   return {
     /** Null for all queries. */
-    selection: selectionOf(options),
+    selection,
     /** Nothing is gone on with. */
-    fresh: options.fresh === true,
+    fresh,
+    /** Chooses the part of each job that is wanted, or all of it. */
+    choiceIn: (store: ChoiceStore, now: number): ChoiceOf | undefined =>
+      selection === null
+        ? undefined
+        : async (settings) => {
+            const run = fresh ? null : await unfinishedRun(store, settings, now)
+            return selected(store, settings, run, selection)
+          },
+    /** Whether a query is wanted: with the volume that was added from a file, where the job names none. */
+    includesIn: (store: Pick<Store, 'addedVolumes'>) => includes(store, selection),
+    /** Lets through the first different keys of a job, up to the number that is wanted. */
+    upToLimit: () => upTo(selection?.limit ?? Number.POSITIVE_INFINITY),
+    /** Jobs of which something is selected. Throws a sentence where that is none. */
+    onlySelected: <Job extends Pick<StagedJob, 'chosen'>>(jobs: readonly Job[]): readonly Job[] => {
+      if (selection === null) return jobs
+      selection.refuseUnknown()
+      const some = jobs.filter(({ chosen }) => chosen > 0)
+      if (some.length > 0) return some
+      throw new UsageError(`No query is selected by ${selection.text}. Nothing was sent`)
+    },
   }
 }
 
 type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories' | 'addedVolumes'>
-
-/** Chooses the part of each job that is wanted, or all of it. */
-export function selectedQueries(
-  store: ChoiceStore,
-  { selection, fresh }: WantedQueries,
-  now: number,
-): ChoiceOf | undefined {
-  if (selection === null) return undefined
-  return async (settings) => {
-    const run = fresh ? null : await unfinishedRun(store, settings, now)
-    return selected(store, settings, run, selection)
-  }
-}
 
 export type UnfinishedRun = NonNullable<Awaited<ReturnType<typeof unfinishedRun>>>
 
@@ -153,7 +162,7 @@ function selected(
 }
 
 /** Whether a part of jobs has a query: with the volume that was added from a file, where the job names none. */
-export function includes(
+function includes(
   store: Pick<Store, 'addedVolumes'>,
   selection: Selection | null,
 ): (query: JobQuery) => boolean {
@@ -166,7 +175,7 @@ export function includes(
 }
 
 /** Lets through the first different keys, up to a number. */
-export function upTo(limit: number): (key: Buffer) => boolean {
+function upTo(limit: number): (key: Buffer) => boolean {
   if (limit === Number.POSITIVE_INFINITY) return () => true
   const taken = new Set<string>()
   return (key) => {
@@ -174,16 +183,4 @@ export function upTo(limit: number): (key: Buffer) => boolean {
     if (taken.size < limit) taken.add(name)
     return taken.has(name)
   }
-}
-
-/** Jobs of which something is selected. Throws a sentence where that is none. */
-export function onlySelected<Job extends Pick<StagedJob, 'chosen'>>(
-  jobs: readonly Job[],
-  selection: Selection | null,
-): readonly Job[] {
-  if (selection === null) return jobs
-  selection.refuseUnknown()
-  const some = jobs.filter(({ chosen }) => chosen > 0)
-  if (some.length > 0) return some
-  throw new UsageError(`No query is selected by ${selection.text}. Nothing was sent`)
 }

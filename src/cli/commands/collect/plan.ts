@@ -27,7 +27,7 @@ import { dueQueries } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { accountOf, decideJobs, editedJobs, pausedJobs } from '../../../run/plan-jobs.ts'
-import { onlySelected, selectedQueries, wantedOf } from '../../../run/selection.ts'
+import { wantedOf } from '../../../run/selection.ts'
 import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
@@ -77,10 +77,10 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
   const now = app.clock.wall()
   const isDue = flags.due === true
   const wanted = wantedOf(flags)
-  const choice = (isDue ? dueQueries : selectedQueries)(store, wanted, now)
+  const choice = isDue ? dueQueries(store, wanted, now) : wanted.choiceIn(store, now)
   const staged = await stageJobs(flags, draft, store, events, choice)
   if (staged === null) return 2
-  const jobs = isDue ? staged.filter(({ chosen }) => chosen > 0) : onlySelected(staged, wanted.selection)
+  const jobs = isDue ? staged.filter(({ chosen }) => chosen > 0) : wanted.onlySelected(staged)
   const leftOutCode = areLeftOut(flags, staged) ? 2 : 0
   if (jobs.length === 0) {
     await terminal.write(flags.json === true ? '[]\n' : 'Nothing is due.\n')
