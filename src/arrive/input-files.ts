@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
@@ -166,17 +165,6 @@ async function filesOfZip(path: string): Promise<readonly InputFile[]> {
   }
   if (files.length === 0) throw new UsageError(`${path} holds no file. Download it again`)
   return files
-}
-
-/** A digest of the content of files, whatever they are called and in which order they lie. */
-export async function digestOf(files: readonly InputFile[]): Promise<string> {
-  const digests: string[] = []
-  for (const file of files) {
-    const hash = createHash('sha256')
-    for await (const chunk of file.chunks()) hash.update(chunk)
-    digests.push(hash.digest('hex'))
-  }
-  return createHash('sha256').update(digests.sort().join()).digest('hex')
 }
 
 /** How a file begins: up to so many of its bytes. */

@@ -13,9 +13,9 @@ import {
   type SavedView,
 } from '../model/settings.ts'
 import { closestMatch, normalText } from '../model/text.ts'
+import { parseUrl } from '../model/url.ts'
 import {
   type InvalidValue,
-  pageUrl,
   plainText,
   quoted,
   type ReadResult,
@@ -503,3 +503,15 @@ export const textSchema = later(() => scalar(settings.queryText))
 export const looseJobSchema = mapSchema({ ...fileParts, queries: () => z.array(z.unknown()).min(1) }, [
   'queries',
 ])
+
+/** Reads the absolute address of a page. */
+function pageUrl(text: string): ReadResult<string> {
+  const read = plainText(text)
+  if (!('value' in read)) return read
+  const url = parseUrl(read.value)
+  if (url !== null && /^https?:\/\//i.test(read.value) && !/\s/.test(read.value)) return read
+  return {
+    message: `cannot be ${quoted(text)}`,
+    fix: 'write a full address such as https://acme.com/desks',
+  }
+}

@@ -1,6 +1,18 @@
 import { hash } from 'node:crypto'
 import type { Continues, Target } from './job.ts'
-import { normalParams, normalText } from './text.ts'
+import { normalParam, normalText } from './text.ts'
+
+/** Params in their one spelling. */
+function normalParams(
+  params: Readonly<Record<string, string | number>>,
+): Readonly<Record<string, string | number>> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? normalParam(name, value) : value,
+    ]),
+  )
+}
 
 /** Two rows that ask for the same query are one: the deeper and the more urgent wins, tags, labels and targets join. */
 export function mergeQueries(a: PlannedQuery, b: PlannedQuery): PlannedQuery {

@@ -126,7 +126,3 @@ export type SerpFeature = (typeof serpFeatures)[number]
 export function featureBits(features: readonly SerpFeature[]): number {
   return features.reduce((bits, one) => bits | (1 << serpFeatures.indexOf(one)), 0)
 }
-
-export function hasFeature(bits: number, feature: SerpFeature): boolean {
-  return (bits & featureBits([feature])) !== 0
-}

@@ -244,18 +244,6 @@ export function normalParam(name: string, text: string): string {
   return Object.hasOwn(codes, name) ? (codes[name]?.(written) ?? written) : written
 }
 
-/** Params in their one spelling. */
-export function normalParams(
-  params: Readonly<Record<string, string | number>>,
-): Readonly<Record<string, string | number>> {
-  return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? normalParam(name, value) : value,
-    ]),
-  )
-}
-
 /** The entries of a list by a key, in their order. */
 export function groupedBy<T, K>(list: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>()

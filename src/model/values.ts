@@ -1,6 +1,5 @@
 import { UsageError } from './errors.ts'
 import { closestMatch, grouped, normalText, parseDuration } from './text.ts'
-import { parseUrl } from './url.ts'
 
 /** What is wrong with a value, and what to write instead. */
 export interface InvalidValue {
@@ -134,18 +133,6 @@ let listed: ReadonlySet<string> | null = null
 function zoneNames(): ReadonlySet<string> {
   listed ??= new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])
   return listed
-}
-
-/** Reads the absolute address of a page. */
-export function pageUrl(text: string): ReadResult<string> {
-  const read = plainText(text)
-  if (!('value' in read)) return read
-  const url = parseUrl(read.value)
-  if (url !== null && /^https?:\/\//i.test(read.value) && !/\s/.test(read.value)) return read
-  return {
-    message: `cannot be ${quoted(text)}`,
-    fix: 'write a full address such as https://acme.com/desks',
-  }
 }
 
 /** The sign before the decimals of a number. */

@@ -1,4 +1,4 @@
-import { hasFeature, type SerpFeature, serpFeatures } from '../model/result.ts'
+import { featureBits, type SerpFeature, serpFeatures } from '../model/result.ts'
 import type { RunQuality } from '../model/run.ts'
 import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from './history/filter-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -184,4 +184,8 @@ export function once<T extends object>(find: () => T): () => T {
     found ??= find()
     return found
   }
+}
+
+function hasFeature(bits: number, feature: SerpFeature): boolean {
+  return (bits & featureBits([feature])) !== 0
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exportTarget } from '../../src/export/export.ts'
+import { exportTarget } from '../../src/cli/commands/report/export.ts'
 import { UsageError } from '../../src/model/errors.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import { count, grouped } from '../../model/text.ts'
@@ -15,15 +16,7 @@ import {
   type TextRow,
   textRow,
 } from '../csv.ts'
-import {
-  digestOf,
-  type InputFile,
-  inputFiles,
-  linesOf,
-  startOf,
-  textOfStart,
-  utf8Chunks,
-} from '../input-files.ts'
+import { type InputFile, inputFiles, linesOf, startOf, textOfStart, utf8Chunks } from '../input-files.ts'
 import { openParquet } from './parquet.ts'
 import {
   type AddOptions,
@@ -553,4 +546,15 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
     },
     where: () => `${file.name}:${line}`,
   }
+}
+
+/** A digest of the content of files, whatever they are called and in which order they lie. */
+async function digestOf(files: readonly InputFile[]): Promise<string> {
+  const digests: string[] = []
+  for (const file of files) {
+    const hash = createHash('sha256')
+    for await (const chunk of file.chunks()) hash.update(chunk)
+    digests.push(hash.digest('hex'))
+  }
+  return createHash('sha256').update(digests.sort().join()).digest('hex')
 }

@@ -2,14 +2,14 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from 'better-sqlite3'
-import { count, getTableName, max } from 'drizzle-orm'
+import { count, eq, getTableName, max } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
 import { integer, numeric, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { RanklineError, tryAgainExitCode, UsageError } from '../../model/errors.ts'
 import { drizzle } from './connection/statements.ts'
 import { freeBytes } from './connection/watch.ts'
 import journal from './migrations/meta/_journal.json' with { type: 'json' }
-import { triggers, views, writeStatistics } from './views.ts'
+import { triggers, views } from './views.ts'
 
 /** Where drizzle-kit writes the migrations; shipped beside the program. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
@@ -214,4 +214,28 @@ function applyMigrations(
     }
     writeStatistics(db)
   }).immediate()
+}
+
+/**
+ * Statistics for SQLite's planner, as ANALYZE would write them: there are few runs beside all other rows, and a job has
+ * hundreds of them. Without them SQLite assumes ten runs a job, and reads all queries of each run to find one. They are constant,
+ * so that a statement runs in the same way in every database.
+ */
+const fewRuns = { tbl: 'runs_', idx: 'runs_job', stat: '10000 300 1' }
+
+const statistics = sqliteTable('sqlite_stat1', (columns) => ({
+  tbl: columns.text(),
+  idx: columns.text(),
+  stat: columns.text(),
+}))
+
+/** Stores the statistics unless there are some. Inside a transaction. */
+function writeStatistics(db: Database): void {
+  // Makes the table of statistics where there is none.
+  db.exec('ANALYZE sqlite_schema')
+  const orm = drizzle(db)
+  const isAnalysed = orm.select().from(statistics).where(eq(statistics.tbl, fewRuns.tbl)).get() !== undefined
+  if (!isAnalysed) orm.insert(statistics).values(fewRuns).run()
+  // Reads what it says.
+  db.exec('ANALYZE sqlite_schema')
 }

@@ -1,9 +1,7 @@
-import type { Database } from 'better-sqlite3'
-import { type Column, eq, type Table } from 'drizzle-orm'
-import { sqliteTable } from 'drizzle-orm/sqlite-core'
+import type { Column, Table } from 'drizzle-orm'
 import { kindCodes, type ResultKind } from '../../model/result.ts'
 import { mostInBlock } from '../compression.ts'
-import { drizzle, raw } from './connection/statements.ts'
+import { raw } from './connection/statements.ts'
 import { importedStates } from './imports/schema.ts'
 import {
   answers,
@@ -487,28 +485,4 @@ function delivered(table: Table, column: Column, those: string, ids: string): st
   return raw`
       DELETE FROM ${table} WHERE ${column} ${those};
       INSERT OR IGNORE INTO ${table} (${column}) ${ids};`
-}
-
-/**
- * Statistics for SQLite's planner, as ANALYZE would write them: there are few runs beside all other rows, and a job has
- * hundreds of them. Without them SQLite assumes ten runs a job, and reads all queries of each run to find one. They are constant,
- * so that a statement runs in the same way in every database.
- */
-const fewRuns = { tbl: 'runs_', idx: 'runs_job', stat: '10000 300 1' }
-
-const statistics = sqliteTable('sqlite_stat1', (columns) => ({
-  tbl: columns.text(),
-  idx: columns.text(),
-  stat: columns.text(),
-}))
-
-/** Stores the statistics unless there are some. Inside a transaction. */
-export function writeStatistics(db: Database): void {
-  // Makes the table of statistics where there is none.
-  db.exec('ANALYZE sqlite_schema')
-  const orm = drizzle(db)
-  const isAnalysed = orm.select().from(statistics).where(eq(statistics.tbl, fewRuns.tbl)).get() !== undefined
-  if (!isAnalysed) orm.insert(statistics).values(fewRuns).run()
-  // Reads what it says.
-  db.exec('ANALYZE sqlite_schema')
 }
