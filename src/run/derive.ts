@@ -7,7 +7,7 @@ import { count } from '../model/text.ts'
 import { scoreQuery } from '../rank/paging.ts'
 import type { ReadAnswer } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { DeriveFilter, QueryToDerive, RejectedAnswer } from '../store/sqlite/results/derive.ts'
+import type { DeriveFilter, RejectedAnswer } from '../store/sqlite/results/derive.ts'
 
 /** After this long, other processes may write: one may be collecting. */
 const longestStretchMs = 300
@@ -117,6 +117,8 @@ export async function renormalise(
     onProgress(total)
   }
 }
+
+type QueryToDerive = ReturnType<Store['queriesToDerive']>[number]
 
 async function deriveOne(
   store: Store,

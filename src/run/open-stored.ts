@@ -18,7 +18,7 @@ export async function openWhatIsStored(
 }
 
 /** What a list of runs reads. */
-type RunList = Pick<Store, keyof RunReads | 'runQuality' | typeof Symbol.asyncDispose>
+type RunList = Pick<Store, keyof RunReads | typeof Symbol.asyncDispose>
 
 /** The same for runs alone. */
 export async function openRunList(options: CommandOptions): Promise<RunList> {
@@ -29,24 +29,19 @@ export async function openRunList(options: CommandOptions): Promise<RunList> {
 
 /** Opens the database to read runs alone: to load the rest would take longer than to read them. One of an older rankline is read through a copy. */
 export async function openRuns(path: string): Promise<RunList> {
-  const [
-    { openToRead, refuseEmpty },
-    { describeError, describingErrors },
-    migrations,
-    { runQuality, runReads },
-  ] = await Promise.all([
-    import('../store/sqlite/connection/database.ts'),
-    import('../store/sqlite/connection/errors.ts'),
-    import('../store/sqlite/migrate.ts'),
-    import('../store/sqlite/runs.ts'),
-  ])
+  const [{ openToRead, refuseEmpty }, { describeError, describingErrors }, migrations, { runReads }] =
+    await Promise.all([
+      import('../store/sqlite/connection/database.ts'),
+      import('../store/sqlite/connection/errors.ts'),
+      import('../store/sqlite/migrate.ts'),
+      import('../store/sqlite/runs.ts'),
+    ])
   const { db, close } = openToRead(path)
   try {
     if (refuseEmpty(db, path) === migrations.newestMigration) {
       migrations.shadowViews(db)
       const list: RunList = {
         ...runReads(db),
-        runQuality: (run) => runQuality(db, run),
         [Symbol.asyncDispose]: async () => close(),
       }
       return describingErrors(list, path)

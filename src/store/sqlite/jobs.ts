@@ -6,8 +6,9 @@ import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, raw } from './connection/statements.ts'
 import { imports } from './imports/schema.ts'
 import { answers, calls, jobs, queries, runs, sharedJobs, tasks } from './schema.ts'
-import { alerts, mutes, outbox, type SlotOutcome, slots } from './unattended/schema.ts'
+import { alerts, mutes, outbox, slots } from './unattended/schema.ts'
 
+/** Pauses and names of jobs, the slots of their schedules, and what is due of their queries. */
 export function jobStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   return {
@@ -41,6 +42,8 @@ export function jobStore(db: Database, writer: GroupCommit) {
     /** Gives everything that is stored of a job another name, in one change; `file` is null where it stays. */
     renameJob: (from: string, to: string, file: string | null): Promise<void> =>
       writer.write(() => renameJob(db, { from, to, file })),
+    ...slotStore(db, writer),
+    ...dueReads(db),
   }
 }
 
@@ -107,17 +110,7 @@ export function renameJob(
 }
 
 /** A time of a job's schedule that a process has taken, to run the job. Instants are epoch milliseconds. */
-export interface Slot {
-  readonly job: string
-  readonly slotAt: number
-  readonly takenAt: number
-  /** The run that it began or continued; null where there is none. */
-  readonly runId: number | null
-  /** Null while its process is at work, or where that was killed. */
-  readonly outcome: SlotOutcome | null
-  /** Why it was skipped, in one sentence. */
-  readonly reason: string | null
-}
+export type Slot = typeof slots.$inferSelect
 
 /** What is stored of a query that a job asks. */
 export interface StoredQueryHistory extends QueryHistory {
@@ -127,7 +120,7 @@ export interface StoredQueryHistory extends QueryHistory {
 
 const unknownQuery: StoredQueryHistory = { answeredAt: null, failures: [], inRun: 'not-asked' }
 
-export function dueReads(db: Database) {
+function dueReads(db: Database) {
   return {
     /**
      * What the runs of a job say of queries, in their order, as far as it happened after an instant. A query is answered when every page
@@ -235,7 +228,7 @@ function historyOf(
 
 const killed = 'The process that ran it was killed.'
 
-export function slotStore(db: Database, writer: GroupCommit) {
+function slotStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   const isSlot = (job: string, slotAt: number) => and(eq(slots.job, job), eq(slots.slotAt, slotAt))
   return {
@@ -269,7 +262,11 @@ export function slotStore(db: Database, writer: GroupCommit) {
     endSlot: (
       job: string,
       slotAt: number,
-      { outcome, runId, reason }: Pick<Slot, 'runId' | 'reason'> & { readonly outcome: SlotOutcome },
+      {
+        outcome,
+        runId,
+        reason,
+      }: Pick<Slot, 'runId' | 'reason'> & { readonly outcome: NonNullable<Slot['outcome']> },
     ): Promise<void> =>
       writer.write(() => {
         orm.update(slots).set({ runId, outcome, reason }).where(isSlot(job, slotAt)).run()

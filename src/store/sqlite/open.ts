@@ -16,7 +16,7 @@ import { describeError, describingErrors } from './connection/errors.ts'
 import { type GroupCommit, groupCommit } from './connection/group-commit.ts'
 import { type Log, unwatchedFile, watchDiskSpace, watchFile } from './connection/watch.ts'
 import { importReads } from './imports/reads.ts'
-import { dueReads, jobStore, slotStore } from './jobs.ts'
+import { jobStore } from './jobs.ts'
 import { answerStore, journal } from './ledger/calls.ts'
 import { ledgerStore } from './ledger/sums.ts'
 import { newestMigration, rejectForeignDatabase, shadowViews, staleMade } from './migrate.ts'
@@ -34,7 +34,7 @@ import {
   type ResultWriter,
   resultWriter,
 } from './results/write-results.ts'
-import { runStore, statusReads } from './runs.ts'
+import { runStore } from './runs.ts'
 import { syncStore } from './sync.ts'
 import { alertStore } from './unattended/alerts.ts'
 import { outboxStore } from './unattended/outbox.ts'
@@ -59,9 +59,6 @@ export interface Store
     ReturnType<typeof historyStore>,
     ReturnType<typeof alertStore>,
     ReturnType<typeof outboxStore>,
-    ReturnType<typeof slotStore>,
-    ReturnType<typeof dueReads>,
-    ReturnType<typeof statusReads>,
     ReturnType<typeof clickStore>,
     ReturnType<typeof importReads>,
     ReturnType<typeof volumeStore>,
@@ -260,9 +257,6 @@ function storeOf({
     ...historyStore(db, writer, memory),
     ...alertStore(db, writer),
     ...outboxStore(db, writer),
-    ...slotStore(db, writer),
-    ...dueReads(db),
-    ...statusReads(db),
     ...clickStore(db, writer),
     ...importReads(db),
     ...volumeStore(db, writer),

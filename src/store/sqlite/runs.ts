@@ -13,33 +13,15 @@ import {
   type RunTotals,
   tooLong,
 } from '../../model/run.ts'
-import type { UsageReading } from '../journal.ts'
 import { isDiskFull, isLocked } from './connection/errors.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, each } from './connection/statements.ts'
-import { lastUsageOfAll, markAt } from './ledger/sums.ts'
-import {
-  countRun,
-  forgetCountsOf,
-  invalidateCounts,
-  recordUnknown,
-  runSuspicion,
-  uncountedRuns,
-} from './rankings/observations.ts'
+import { rankTotals, recordUnknown, runSuspicion } from './rankings/observations.ts'
 import { answers, calls, jobs, queries, runs, runTotals, tasks, unusableMark } from './schema.ts'
 import { rechecks } from './unattended/schema.ts'
 
 /** What unsettled calls are: still in flight, or lost with the process that sent them, and then ambiguous. */
 type OpenCalls = 'in-the-air' | 'lost'
-
-/** A cause of failures, and how many tasks it made fail. */
-export interface FailureCause {
-  /** The cause, without what only tells one answer from another. */
-  readonly kind: string
-  readonly tasks: number
-  /** Of these tasks: those whose answers were paid for, are stored and cannot be used. */
-  readonly answered: number
-}
 
 type StoredRunRow = typeof runs.$inferSelect
 
@@ -118,8 +100,11 @@ export function runReads(db: Database) {
     /** Everything that a run comes to; takes seconds where there are millions of results. */
     tally: async (runId: number, open?: OpenCalls): Promise<RunTotals> => tally(db, runId, open),
     taskCounts: async (runId: number): Promise<RunTotals['tasks']> => taskCounts(db, runId),
-    /** Why tasks of a run failed: the most frequent kinds of causes first, up to a number. */
-    failureCauses: async (run: number, most: number): Promise<readonly FailureCause[]> => {
+    /**
+     * Why tasks of a run failed: the most frequent kinds of causes first, up to a number. A kind is a cause without what only tells one answer
+     * from another. With how many tasks it made fail, and those of them whose answers were paid for, are stored and cannot be used.
+     */
+    failureCauses: async (run: number, most: number) => {
       // Causes that differ only in the text of the bad answer are of one kind.
       const about = sql`instr(${tasks.cause}, ' (it begins: ')`
       const kind = sql<string>`CASE WHEN ${about} > 0 THEN substr(${tasks.cause}, 1, ${about} - 1)
@@ -148,6 +133,8 @@ export function runReads(db: Database) {
         .where(and(eq(tasks.runId, run), eq(tasks.state, 'failed')))
         .orderBy(tasks.id)
         .all(),
+    /** How well a run went, with its totals. */
+    runQuality: (run: number): RunQuality => runQuality(db, run),
   }
 }
 
@@ -310,8 +297,10 @@ function reopenRun(db: Database, id: number): void {
 
 export function runStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
+  const totals = rankTotals(db)
   return {
     ...runReads(db),
+    ...statusReads(db),
     /** Notes which file a job name stands for; answers the file that it stood for before, or null. */
     nameJob: (name: string, file: string): Promise<string | null> =>
       writer.write(() => {
@@ -355,7 +344,7 @@ export function runStore(db: Database, writer: GroupCommit) {
         markCrashedCalls(db, now)
         resetTasks(db, id)
         recordUnknown(db, id, now)
-        forgetCountsOf(db, id)
+        totals.drop(id)
         orm
           .update(runs)
           .set({
@@ -374,8 +363,8 @@ export function runStore(db: Database, writer: GroupCommit) {
     countRanks: async (withinMs: number = shortlyMs): Promise<void> => {
       const began = performance.now()
       try {
-        for (const run of uncountedRuns(db)) {
-          await writer.write(() => countRun(db, run))
+        for (const run of totals.uncountedRuns()) {
+          await writer.write(() => totals.count(run))
           if (performance.now() - began >= withinMs) return
         }
       } catch (error) {
@@ -384,8 +373,7 @@ export function runStore(db: Database, writer: GroupCommit) {
       }
     },
     /** Drops what was added up of the runs of a job, or of all. */
-    invalidateRankCounts: (job: string | null): Promise<void> =>
-      writer.write(() => invalidateCounts(db, job)),
+    invalidateRankCounts: (job: string | null): Promise<void> => writer.write(() => totals.dropOfJob(job)),
     /**
      * Repairs what dead processes left: all calls in flight, of any run, are ambiguous, and the tasks of these runs are
      * pending again; answers how many calls there were. Only for the one process that holds the collector lock.
@@ -409,7 +397,7 @@ const runsUntil = (db: Database, job: string, until: number) =>
       WHERE ${and(eq(runs.job, job), lte(runs.startedAt, until), isNoRecheck)} ORDER BY ${runs.id} DESC`,
   )
 
-export function statusReads(db: Database) {
+function statusReads(db: Database) {
   return {
     /** Names of all jobs that ever ran and were not removed, in alphabetical order. */
     jobsThatRan: async (): Promise<readonly string[]> =>
@@ -436,15 +424,11 @@ export function statusReads(db: Database) {
       }
       return { last: last === null ? null : loadRun(db, last), good: null }
     },
-    /** The newest reading of the service's usage record, with whatever key. */
-    newestUsage: async (): Promise<UsageReading | null> => lastUsageOfAll(db),
-    /** The end of the ledger as it was at an instant: what came later is after it. */
-    markAt: async (instant: number) => markAt(db, instant),
   }
 }
 
 /** How well a run went, with its totals. */
-export function runQuality(db: Database, run: number): RunQuality {
+function runQuality(db: Database, run: number): RunQuality {
   const totals = drizzle(db).select().from(runTotals).where(eq(runTotals.run, run)).get()
   const { planned, done, failed, ...about } = totals as NonNullable<typeof totals>
   const mismatched = mismatchedIn(db, run)

@@ -46,7 +46,6 @@ import {
 } from '../../../run/run-jobs.ts'
 import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import type { FailureCause } from '../../../store/sqlite/runs.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
@@ -502,6 +501,8 @@ function lostByFailover(documents: readonly RunDocument[]): readonly string[] {
         `  ${count(lost, 'credit')} ${lost === 1 ? 'was' : 'were'} spent in calls that the queue lost when its server failed over.`,
       ]
 }
+
+type FailureCause = Awaited<ReturnType<Store['failureCauses']>>[number]
 
 function causeLines({ run }: RunDocument, causes: readonly FailureCause[]): readonly string[] {
   if (causes.length === 0) return []

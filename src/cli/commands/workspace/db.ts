@@ -21,7 +21,7 @@ import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/ba
 import { checkDatabase, type Damage } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
-import { buildTextIndex, dropTextIndex, textIndexState } from '../../../store/sqlite/rankings/text-index.ts'
+import { buildTextIndex, dropTextIndex, textIndex } from '../../../store/sqlite/rankings/text-index.ts'
 import {
   applyRetention,
   countRetention,
@@ -160,7 +160,7 @@ async function index(flags: DbFlags, terminal: Terminal): Promise<number> {
     throw new UsageError(
       `${database} belongs to an older rankline. Bring it up to date first: rankline db migrate`,
     )
-  const before = await inspect(database, textIndexState)
+  const before = await inspect(database, (db) => textIndex(db).state())
   if (flags.drop === true) {
     const bytes = before.exists ? await dropTextIndex(database) : 0
     await terminal.write(

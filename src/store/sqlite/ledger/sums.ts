@@ -89,13 +89,13 @@ function lastReading(db: Database, keyHash: string, before = Number.MAX_SAFE_INT
 }
 
 /** The newest reading with whatever key. */
-export function lastUsageOfAll(db: Database): UsageReading | null {
+function lastUsageOfAll(db: Database): UsageReading | null {
   const newest = drizzle(db).select({ keyHash: u.keyHash }).from(u).orderBy(desc(u.id)).get()
   return newest === undefined ? null : lastReading(db, newest.keyHash)
 }
 
 /** Where the ledger ended at an instant. */
-export function markAt(db: Database, instant: number): LedgerMark {
+function markAt(db: Database, instant: number): LedgerMark {
   return drizzle(db).get(
     sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u} WHERE ${u.readAt} < ${instant}) AS reading,
       coalesce((SELECT ${id} FROM ${calls} WHERE ${sentAt} < ${instant} ORDER BY ${sentAt} DESC LIMIT 1), 0) AS call`,
@@ -184,6 +184,10 @@ export function ledgerStore(db: Database, writer: GroupCommit) {
     /** The newest reading of the key; of those before an instant where one is given. */
     lastUsage: async (keyHash: string, before?: number): Promise<UsageReading | null> =>
       lastReading(db, keyHash, before),
+    /** The newest reading of the service's usage record, with whatever key. */
+    newestUsage: async (): Promise<UsageReading | null> => lastUsageOfAll(db),
+    /** The end of the ledger as it was at an instant: what came later is after it. */
+    markAt: async (instant: number) => markAt(db, instant),
     /** Hashes of the keys whose usage was ever read. */
     keysRead: async (): Promise<readonly string[]> =>
       orm

@@ -7,7 +7,7 @@ import { inspect, isDamage, unlessDamaged } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/calls.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
-import { hasTextIndex, strayWords } from '../rankings/text-index.ts'
+import { textIndex } from '../rankings/text-index.ts'
 import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
 import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '../schema.ts'
 import { type Invariant, invariants } from './invariants.ts'
@@ -34,6 +34,7 @@ export async function checkDatabase(path: string) {
       )
     const count = (table: SQLiteTable, which?: SQL): number | null =>
       unlessDamaged(() => drizzle(db).select({ n: numberOf() }).from(table).where(which).get()?.n ?? 0)
+    const words = textIndex(db)
     const damage = runChecks([() => checkFile(db)])
     return {
       runs: count(runs),
@@ -48,7 +49,7 @@ export async function checkDatabase(path: string) {
         ...runChecks([
           ...invariants.map((one) => () => finding(one, breaking(db, one.rows))),
           ...checksummedTables.map((one) => () => finding(one, corruptRows(db, one))),
-          ...(hasTextIndex(db) ? [() => finding(strayed, strayWords(db))] : []),
+          ...(words.exists() ? [() => finding(strayed, words.strays())] : []),
         ]),
       ],
     }

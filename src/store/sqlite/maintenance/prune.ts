@@ -5,7 +5,7 @@ import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { changing, inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { bodyBytes } from '../ledger/calls.ts'
-import { forgetWords, hasTextIndex, mergeTextIndex } from '../rankings/text-index.ts'
+import { textIndex } from '../rankings/text-index.ts'
 import {
   answers,
   datedDetails,
@@ -81,7 +81,7 @@ export async function dropOld(path: string, request: PruneRequest): Promise<Prun
  */
 export async function shrink(path: string): Promise<Room> {
   return await changing(path, (db) => {
-    mergeTextIndex(db)
+    textIndex(db).merge()
     db.exec('VACUUM')
     // The file itself shrinks when the write-ahead log is written back.
     db.pragma('wal_checkpoint(TRUNCATE)')
@@ -427,7 +427,8 @@ const drops: Readonly<Record<Swepts, readonly string[]>> = {
 
 async function dropUnused(db: Database, name: Swepts): Promise<number> {
   noteUses(db, name)
-  const words = hasTextIndex(db) ? [forgetWords(name)] : []
+  const index = textIndex(db)
+  const words = index.exists() ? [index.forget(name)] : []
   const statements = [...words, ...drops[name]].map((text) => db.prepare(text))
   const free = name === 'texts' ? null : db.prepare(numbersFree[name])
   const dropAll = inSteps<number>(db, () => (id) => {

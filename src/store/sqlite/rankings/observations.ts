@@ -100,41 +100,44 @@ const isOver = sql`(${runs.finishReason} IN ('completed', 'completed_with_failur
 const addCounts = raw`INSERT INTO ${n} (${n.runId}, ${n.targetId}, ${n.state}, ${n.estimated}, ${n.place}, ${n.queries}, ${n.volume})
     ${countedObservations('(SELECT ? AS id)')}`
 
-/** Runs that are over and not counted, the newest first. */
-export function uncountedRuns(db: Database): readonly number[] {
-  const uncounted = drizzle(db).select({ id: runs.id }).from(runs).where(isOver).orderBy(desc(runs.id)).all()
-  return uncounted.map(({ id }) => id)
-}
-
-/** Counts a run, if it is over and not counted. Inside a transaction. */
-export function countRun(db: Database, run: number): void {
+/** The rank totals of a database. Changes stand inside a transaction. */
+export function rankTotals(db: Database) {
   const orm = drizzle(db)
-  const found = orm
-    .select({ id: runs.id })
-    .from(runs)
-    .where(and(eq(runs.id, run), isOver))
-    .get()
-  if (found === undefined) return
-  orm.delete(n).where(eq(n.runId, run)).run()
-  db.prepare(addCounts).run(run)
-  orm.insert(countedRuns).values({ runId: run }).run()
-}
-
-/** Drops the totals of a run. Inside a transaction. */
-export function forgetCountsOf(db: Database, run: number): void {
-  drizzle(db).delete(countedRuns).where(eq(countedRuns.runId, run)).run()
-}
-
-/** Drops the totals of a job's runs, or of all. Inside a transaction. */
-export function invalidateCounts(db: Database, job: string | null): void {
-  drizzle(db)
-    .delete(countedRuns)
-    .where(
-      job === null
-        ? undefined
-        : sql`${countedRuns.runId} IN (SELECT ${runs.id} FROM ${runs} WHERE ${runs.job} = ${job})`,
-    )
-    .run()
+  return {
+    /** Runs that are over and not counted, the newest first. */
+    uncountedRuns: (): readonly number[] =>
+      orm
+        .select({ id: runs.id })
+        .from(runs)
+        .where(isOver)
+        .orderBy(desc(runs.id))
+        .all()
+        .map(({ id }) => id),
+    /** Counts a run, if it is over and not counted. */
+    count: (run: number): void => {
+      const found = orm
+        .select({ id: runs.id })
+        .from(runs)
+        .where(and(eq(runs.id, run), isOver))
+        .get()
+      if (found === undefined) return
+      orm.delete(n).where(eq(n.runId, run)).run()
+      db.prepare(addCounts).run(run)
+      orm.insert(countedRuns).values({ runId: run }).run()
+    },
+    /** Drops the totals of a run. */
+    drop: (run: number): void => void orm.delete(countedRuns).where(eq(countedRuns.runId, run)).run(),
+    /** Drops the totals of a job's runs, or of all. */
+    dropOfJob: (job: string | null): void =>
+      void orm
+        .delete(countedRuns)
+        .where(
+          job === null
+            ? undefined
+            : sql`${countedRuns.runId} IN (SELECT ${runs.id} FROM ${runs} WHERE ${runs.job} = ${job})`,
+        )
+        .run(),
+  }
 }
 
 const [now, past] = [sql.identifier('now'), sql.identifier('past')]

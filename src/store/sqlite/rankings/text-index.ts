@@ -31,33 +31,8 @@ function indexOf(name: IndexedTable): string {
   return `words_of_${name}`
 }
 
-export function hasTextIndex(db: Database): boolean {
-  return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(indexOf('items')) !== undefined
-}
-
 const lastIndexed = (name: IndexedTable): string =>
   `(SELECT coalesce(max(id), 0) FROM ${indexOf(name)}_docsize)`
-
-/** How many rows of a table are not indexed, or how long their texts are. */
-function unindexed(db: Database, name: IndexedTable, what: 'rows' | 'text'): number {
-  const { table, columns, which } = indexes[name]
-  const after = hasTextIndex(db)
-    ? db
-        .prepare(`SELECT ${lastIndexed(name)}`)
-        .pluck()
-        .get()
-    : 0
-  const length = columns.map((column) => `coalesce(length(${column}), 0)`).join(' + ')
-  const asked = what === 'rows' ? 'count(*)' : `coalesce(sum(${length}), 0)`
-  return Number(
-    db.prepare(raw`SELECT ${asked} FROM ${table} WHERE id > @after AND ${which}`).pluck().get({ after }),
-  )
-}
-
-/** Whether there is an index, and how many results came since. Does not look for AI answers, which takes as long as there are answers. */
-function textIndexLag(db: Database): { readonly exists: boolean; readonly missing: number } {
-  return { exists: hasTextIndex(db), missing: unindexed(db, 'items', 'rows') }
-}
 
 /** What is looked for, as FTS5 reads it: an expression for each table of the index, null where that is not looked through. */
 type WantedWords = Readonly<Record<IndexedTable, string | null>>
@@ -86,18 +61,6 @@ export interface FoundText {
 
 type LookedAnswer = readonly [id: number, query: number, items: string | null, ai: number | null]
 
-interface TaskAsked {
-  readonly run: number
-  readonly job: string
-  readonly date: string
-  readonly fetchedAt: number
-  readonly query: string
-  readonly operation: string
-  readonly params: string
-  readonly rankBase: number
-  readonly ranks: string | null
-}
-
 const answersOf = (
   which: string,
 ): string => raw`SELECT a.${answers.id}, a.${answers.queryId}, a.${answers.items}, a.${answers.aiMarkdown}
@@ -120,7 +83,15 @@ const saidByItem = raw`SELECT i.${items.title} AS title, i.${items.snippet} AS s
 const kindNames = new Map(Object.entries(kindCodes).map(([kind, code]) => [String(code), kind as ResultKind]))
 
 export function textSearch(db: Database) {
-  const taskOf = once(() => db.prepare<[{ answer: number; job: string | null }], TaskAsked>(taskOfAnswer))
+  const taskOf = once(() =>
+    db.prepare<
+      [{ answer: number; job: string | null }],
+      Omit<FoundText, 'kind' | 'rank' | 'title' | 'snippet' | 'link' | 'text'> & {
+        readonly rankBase: number
+        readonly ranks: string | null
+      }
+    >(taskOfAnswer),
+  )
   const said = once(() => db.prepare<[number], Pick<FoundText, 'title' | 'snippet' | 'link'>>(saidByItem))
   const textOf = once(() => db.prepare<[number], string>(raw`SELECT text FROM ${texts} WHERE id = ?`).pluck())
   const rowsOf = (name: IndexedTable, wanted: string | null): readonly number[] =>
@@ -147,7 +118,7 @@ export function textSearch(db: Database) {
 
   return {
     /** Whether there is an index of words, and what it lacks. */
-    textIndex: () => textIndexLag(db),
+    textIndex: () => textIndex(db).lag(),
     itemsWith,
     /** What queries showed with these words, the newest answers first, each result or AI answer of a query once. */
     *foundTexts(wanted: WantedWords, job: string | null): Iterable<FoundText> {
@@ -191,30 +162,62 @@ export function* placesIn(lists: string | null, wanted: ReadonlySet<number>) {
 const rowsTogether = { alone: 20_000, beside: 500 } as const
 const shortestPauseMs = 20
 
-/** How far the index is. */
-type TextIndex = ReturnType<typeof textIndexState>
-
-/** How far the index is; changes nothing. */
-export function textIndexState(db: Database) {
-  const exists = hasTextIndex(db)
+/** The index of a database: how far it is, and what keeps it right. */
+export function textIndex(db: Database) {
+  const exists = (): boolean =>
+    db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(indexOf('items')) !== undefined
   const sum = (of: (name: IndexedTable) => number): number =>
     indexedTables.reduce((total, name) => total + of(name), 0)
-  const rows = (name: IndexedTable): number =>
-    Number(
-      db
-        .prepare(`SELECT count(*) FROM ${indexOf(name)}_docsize`)
-        .pluck()
-        .get(),
+  const numberIn = (statement: string): number => Number(db.prepare(statement).pluck().get())
+  /** How many rows of a table are not indexed, or how long their texts are. */
+  const unindexed = (name: IndexedTable, what: 'rows' | 'text'): number => {
+    const { table, columns, which } = indexes[name]
+    const after = exists() ? numberIn(`SELECT ${lastIndexed(name)}`) : 0
+    const length = columns.map((column) => `coalesce(length(${column}), 0)`).join(' + ')
+    const asked = what === 'rows' ? 'count(*)' : `coalesce(sum(${length}), 0)`
+    return Number(
+      db.prepare(raw`SELECT ${asked} FROM ${table} WHERE id > @after AND ${which}`).pluck().get({ after }),
     )
+  }
   return {
     exists,
-    /** Bytes that it takes. */
-    bytes: exists ? sum((name) => bytesOf(db, name)) : 0,
-    /** Results, links and AI answers that are in it, and those that came since. */
-    indexed: exists ? sum(rows) : 0,
-    missing: sum((name) => unindexed(db, name, 'rows')),
-    /** Characters of what is missing. */
-    missingText: sum((name) => unindexed(db, name, 'text')),
+    /** Whether there is an index, and how many results came since. Does not look for AI answers, which takes as long as there are answers. */
+    lag: () => ({ exists: exists(), missing: unindexed('items', 'rows') }),
+    /** How far it is; changes nothing. */
+    state: () => ({
+      exists: exists(),
+      /** Bytes that it takes. */
+      bytes: exists() ? sum((name) => bytesOf(db, name)) : 0,
+      /** Results, links and AI answers that are in it, and those that came since. */
+      indexed: exists() ? sum((name) => numberIn(`SELECT count(*) FROM ${indexOf(name)}_docsize`)) : 0,
+      missing: sum((name) => unindexed(name, 'rows')),
+      /** Characters of what is missing. */
+      missingText: sum((name) => unindexed(name, 'text')),
+    }),
+    /** Writes it anew, without the words of what has left it. Takes long, and holds other writers up. */
+    merge: (): void => {
+      if (!exists()) return
+      for (const name of indexedTables)
+        db.exec(`INSERT INTO ${indexOf(name)} (${indexOf(name)}) VALUES ('optimize')`)
+    },
+    /** A statement that takes the row @id out of the index before it is dropped: its number may be given again. */
+    forget: (name: IndexedTable): string => {
+      const { table, columns } = indexes[name]
+      const list = columns.join(', ')
+      return raw`INSERT INTO ${indexOf(name)} (${indexOf(name)}, rowid, ${list})
+        SELECT 'delete', id, ${list} FROM ${table} WHERE id = @id AND id IN (SELECT id FROM ${indexOf(name)}_docsize)`
+    },
+    /** Its rows whose text is not stored any more: how many, and the first of them. */
+    strays: () => {
+      const stray = indexedTables.map(
+        (name) => `SELECT id FROM ${indexOf(name)}_docsize WHERE id NOT IN (SELECT id FROM ${name})`,
+      )
+      return db
+        .prepare<[], { readonly count: number; readonly first: number | null }>(
+          `SELECT count(*) AS count, min(id) AS first FROM (${stray.join(' UNION ALL ')})`,
+        )
+        .get() as { readonly count: number; readonly first: number | null }
+    },
   }
 }
 
@@ -237,9 +240,10 @@ function bytesOf(db: Database, name: IndexedTable): number {
 export async function buildTextIndex(
   path: string,
   { alone, progress }: { readonly alone: boolean; readonly progress: (rows: number) => void },
-): Promise<TextIndex> {
+) {
   return await changing(path, async (db) => {
-    if (!hasTextIndex(db)) db.transaction(() => make(db)).immediate()
+    const index = textIndex(db)
+    if (!index.exists()) db.transaction(() => make(db)).immediate()
     const limit = alone ? rowsTogether.alone : rowsTogether.beside
     let taken = 0
     for (const name of indexedTables) {
@@ -255,7 +259,7 @@ export async function buildTextIndex(
         if (!alone) await sleep(Math.max(shortestPauseMs, performance.now() - began))
       }
     }
-    return textIndexState(db)
+    return index.state()
   })
 }
 
@@ -279,38 +283,10 @@ function catchUp(name: IndexedTable): string {
 /** Drops the index; answers the bytes that it took. */
 export async function dropTextIndex(path: string): Promise<number> {
   return await changing(path, (db) => {
-    const { bytes } = textIndexState(db)
+    const { bytes } = textIndex(db).state()
     db.transaction(() => {
       for (const name of indexedTables) db.exec(`DROP TABLE IF EXISTS ${indexOf(name)}`)
     }).immediate()
     return bytes
   })
-}
-
-/** Writes the index anew, without the words of what has left it. Takes long, and holds other writers up. */
-export function mergeTextIndex(db: Database): void {
-  if (!hasTextIndex(db)) return
-  for (const name of indexedTables)
-    db.exec(`INSERT INTO ${indexOf(name)} (${indexOf(name)}) VALUES ('optimize')`)
-}
-
-/** A statement that takes the row @id out of the index before it is dropped: its number may be given again. */
-export function forgetWords(name: IndexedTable): string {
-  const { table, columns } = indexes[name]
-  const list = columns.join(', ')
-  return raw`INSERT INTO ${indexOf(name)} (${indexOf(name)}, rowid, ${list})
-    SELECT 'delete', id, ${list} FROM ${table} WHERE id = @id AND id IN (SELECT id FROM ${indexOf(name)}_docsize)`
-}
-
-/** Rows of the index whose text is not stored any more: how many, and the first of them. */
-export function strayWords(db: Database): { readonly count: number; readonly first: number | null } {
-  const stray = indexedTables.map(
-    (name) => `SELECT id FROM ${indexOf(name)}_docsize WHERE id NOT IN (SELECT id FROM ${name})`,
-  )
-  return db
-    .prepare(`SELECT count(*) AS count, min(id) AS first FROM (${stray.join(' UNION ALL ')})`)
-    .get() as {
-    readonly count: number
-    readonly first: number | null
-  }
 }

@@ -3,10 +3,9 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Target } from '../../../model/job.ts'
 import type { JobQuery } from '../../../model/query.ts'
 import { featureBits, kindCodes, type ResultKind, type SerpFeature } from '../../../model/result.ts'
-import type { RunQuality, Suspicion } from '../../../model/run.ts'
+import type { Suspicion } from '../../../model/run.ts'
 import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
-import { runQuality } from '../runs.ts'
 import {
   answers as a,
   answers,
@@ -268,7 +267,6 @@ export function trackingStore(db: Database) {
     firstResults: (requests: readonly ResultsRequest[]): readonly SeenResults[] => firstResults(db, requests),
     /** What the first pages of a run had beside their results; without pages that have no answer. */
     featuresIn: (run: number): readonly FoundFeatures[] => featuresIn(db, run),
-    runQuality: (run: number): RunQuality => runQuality(db, run),
     /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
     suspicionOf: (run: number): Suspicion | null => runSuspicion(db, run),
   }

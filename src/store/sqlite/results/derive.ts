@@ -9,7 +9,7 @@ import { namedTargets, type StoreCache, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each, lazy, once } from '../connection/statements.ts'
 import { bodyReader, markUnusable, type StoredBodyRow, storedBody } from '../ledger/calls.ts'
-import { forgetCountsOf, recordUnknown, unobserved } from '../rankings/observations.ts'
+import { rankTotals, recordUnknown, unobserved } from '../rankings/observations.ts'
 import {
   answers,
   links,
@@ -35,50 +35,14 @@ interface BackfillStep {
   readonly after: number
 }
 
-export interface BackfillResult {
-  /** Queries that were looked at again. */
-  readonly looked: number
-  /** The query after which to go on; null where the run is done. */
-  readonly next: number | null
-}
-
 /** What the stored pages of a query come to. */
 type ScoreQuery = (query: QueryState) => Pick<QueryUpdate, 'ranks' | 'observations'>
-
-/** A query that a run asked for. Instants are epoch milliseconds. */
-interface AskedQuery {
-  readonly runId: number
-  readonly startedAt: number
-  readonly queryId: number
-  readonly operation: string
-  readonly text: string
-}
 
 export interface DeriveFilter {
   /** Answers that were derived by this version are left alone; null takes all. */
   readonly unless: number | null
   /** Of this job only. */
   readonly job: string | null
-}
-
-export interface QueryToDerive {
-  readonly queryId: number
-  readonly operation: string
-  readonly text: string
-  /** As it was asked, a JSON object. */
-  readonly params: string
-}
-
-/** What came of deriving the answers to a query again. */
-interface Derived {
-  /** Queries of runs that were scored again. */
-  readonly weighed: number
-  /** Observations that are another state or rank than before. */
-  readonly changed: number
-  /** Tasks that had failed and are done now. */
-  readonly repaired: number
-  /** Tasks that were done and have failed now. */
-  readonly failed: number
 }
 
 /** A stored answer that says nothing, and why. */
@@ -91,12 +55,22 @@ type Derive = (
   queryId: number,
   answers: readonly (ReadAnswer | RejectedAnswer)[],
   scoreQuery: ScoreQuery,
-) => Derived
+) => {
+  /** Queries of runs that were scored again. */
+  readonly weighed: number
+  /** Observations that are another state or rank than before. */
+  readonly changed: number
+  /** Tasks that had failed and are done now. */
+  readonly repaired: number
+  /** Tasks that were done and have failed now. */
+  readonly failed: number
+}
 
 /** Derives the results of a query again, with the ranks and observations of its runs. Inside a transaction. */
 function deriver(db: Database, memory: StoreCache): Derive {
   const { keep: keepResults } = resultWriter(db, memory)
   const dropResults = resultRemover(db, memory)
+  const totals = rankTotals(db)
   const states = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)
   const orm = drizzle(db)
@@ -155,7 +129,7 @@ function deriver(db: Database, memory: StoreCache): Derive {
     const runs = runsOf.all({ query: queryId })
     for (const { runId } of runs) {
       const before = stored(runId, queryId)
-      forgetCountsOf(db, runId)
+      totals.drop(runId)
       if (repaired + failed > 0) setReason.run({ run: runId })
       const read = states.one(runId, queryId)
       follow([{ read, update: { ...scoreQuery(read.query), paging: null } }])
@@ -187,10 +161,17 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
   const orm = drizzle(db)
   return {
     /** Runs of a job that asked for something, query after query, each in the order of its runs. */
-    askedQueries: (job: string): Iterable<AskedQuery> =>
+    askedQueries: (job: string) =>
       each(
         db,
-        sql<AskedQuery>`SELECT ${rq.runId} AS "runId", ${runs.startedAt} AS "startedAt", ${rq.queryId} AS "queryId",
+        sql<{
+          readonly runId: number
+          /** Epoch milliseconds. */
+          readonly startedAt: number
+          readonly queryId: number
+          readonly operation: string
+          readonly text: string
+        }>`SELECT ${rq.runId} AS "runId", ${runs.startedAt} AS "startedAt", ${rq.queryId} AS "queryId",
           ${queries.operation} AS operation, ${queries.text} AS text
         FROM ${rq} JOIN ${runs} ON ${runs.id} = ${rq.runId} JOIN ${queries} ON ${queries.id} = ${rq.queryId}
         WHERE ${runs.job} = ${job} AND ${queries.sameAs} IS NULL ORDER BY ${rq.queryId}, ${rq.runId}`,
@@ -205,7 +186,7 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
      * say of them: for some of its queries, in one short change. It is to be asked for again until none follows; until
      * then the run is one of those that are still to adopt them.
      */
-    backfill: (step: BackfillStep, scoreQuery: ScoreQuery): Promise<BackfillResult> =>
+    backfill: (step: BackfillStep, scoreQuery: ScoreQuery) =>
       writer.write(() => backfillTargets(step, scoreQuery)),
     /** Gives each stored link the page that it leads to by the rules of this version. */
     mendLinks: async (): Promise<void> => {
@@ -227,7 +208,7 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
       }
     },
     /** The next queries after one (0 for the first) with stored bodies whose results an older normaliser derived, or any. */
-    queriesToDerive: (which: DeriveFilter, after: number, limit: number): readonly QueryToDerive[] =>
+    queriesToDerive: (which: DeriveFilter, after: number, limit: number) =>
       orm
         .select({
           queryId: queries.id,
@@ -271,11 +252,8 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
      * query, in one change: tasks that had failed because their answer could not be parsed are done, and tasks that were done with
      * what is no answer have failed.
      */
-    rederive: (
-      queryId: number,
-      answers: readonly (ReadAnswer | RejectedAnswer)[],
-      scoreQuery: ScoreQuery,
-    ): Promise<Derived> => writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
+    rederive: (queryId: number, answers: readonly (ReadAnswer | RejectedAnswer)[], scoreQuery: ScoreQuery) =>
+      writer.write(() => deriveAgain(queryId, answers, scoreQuery)),
   }
 }
 
@@ -363,9 +341,18 @@ function windowEnd(db: Database, run: number, after: number): number | null {
 function backfiller(
   db: Database,
   memory: StoreCache,
-): (adoption: BackfillStep, scoreQuery: ScoreQuery) => BackfillResult {
+): (
+  adoption: BackfillStep,
+  scoreQuery: ScoreQuery,
+) => {
+  /** Queries that were looked at again. */
+  readonly looked: number
+  /** The query after which to go on; null where the run is done. */
+  readonly next: number | null
+} {
   const states = queryStateReader(db, memory)
   const follow = queryUpdateWriter(db, memory)
+  const totals = rankTotals(db)
   const orm = drizzle(db)
   return ({ run, targets: wanted, newest, after }, scoreQuery) => {
     const at = orm.select({ at: runs.finishedAt }).from(runs).where(eq(runs.id, run)).get()?.at ?? null
@@ -419,7 +406,7 @@ function backfiller(
       })
       .where(and(eq(rq.runId, run), between(rq.queryId, from, to), lacks))
       .run()
-    forgetCountsOf(db, run)
+    totals.drop(run)
     const looked = unobserved(db, run, { from, to })
     for (const queryId of looked) {
       const read = states.one(run, queryId)

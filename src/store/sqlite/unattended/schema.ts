@@ -58,7 +58,7 @@ export interface StoppedJob {
 }
 
 /** What became of a slot: a run was collected, nothing was due, or it could not run. */
-export type SlotOutcome = 'ran' | 'nothing-due' | 'skipped'
+type SlotOutcome = 'ran' | 'nothing-due' | 'skipped'
 
 /**
  * Slots of schedules that a process has taken: (job, slot) is unique, so that no second process takes the same one. What a slot
