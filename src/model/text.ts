@@ -45,6 +45,16 @@ export function count(n: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(n)} ${n === 1 ? noun : plural}`
 }
 
+/** Begins with a capital letter. */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
+/** The parts that say something, one after the other. */
+export function joined(parts: readonly (string | null)[], between = ', '): string {
+  return parts.filter((part) => part !== null && part !== '').join(between)
+}
+
 /** The first names of a list, and how many more there are: `a, b, c and 30 more`. */
 export function firstNames(names: readonly string[], most = 5): string {
   const more = names.length - most

@@ -225,7 +225,3 @@ function sign(cell: DayCell): string {
   const rank = Math.trunc(cell)
   return heights.find(([deepest]) => rank <= deepest)?.[1] ?? ''
 }
-
-export function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-}

@@ -1,5 +1,6 @@
 import type { Audience, Language } from '../../model/settings.ts'
-import { capitalised, paramTexts, valueRank } from '../../report/cells.ts'
+import { capitalised } from '../../model/text.ts'
+import { paramTexts, valueRank } from '../../report/cells.ts'
 import { localeOf } from '../../report/choice.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'

@@ -123,7 +123,8 @@ function byWorth(a: WeighedMovement, b: WeighedMovement): number {
   return size(b) - size(a) || byRanks(a, b)
 }
 
-function byRanks({ status: a }: Mover, { status: b }: Mover): number {
+/** The better rank, now or before, comes first; then the longer way. */
+export function byRanks({ status: a }: Pick<Mover, 'status'>, { status: b }: Pick<Mover, 'status'>): number {
   return (
     bestOf(a) - bestOf(b) ||
     distanceOf(b) - distanceOf(a) ||

@@ -144,8 +144,8 @@ export function distribution(values: Iterable<DayValue>): Distribution {
   return counts
 }
 
-/** Keywords with this rank or a better one. Unit: keywords. */
-export function top(counts: Distribution, rank: 1 | 3 | 10 | 20 | 50 | 100): number {
+/** Keywords with this rank, the last one of a range, or a better one. Unit: keywords. */
+export function top(counts: Distribution, rank: number): number {
   return ranges.reduce((sum, [name, last]) => (last <= rank ? sum + counts[name] : sum), 0)
 }
 

@@ -1,4 +1,4 @@
-import type { Target } from '../../model/job.ts'
+import { groupedBy } from '../../model/text.ts'
 import { daysBetween } from '../../model/time.ts'
 import { placesOf } from '../cells.ts'
 import { type AlikeDays, type DailyFigures, daily } from '../daily.ts'
@@ -8,14 +8,15 @@ import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { CountedClicks, DayValue, Keyword, RankHistory } from '../history/rank-history.ts'
-import { rateOf } from '../metrics/figure.ts'
+import { type MetricDefinition, rateOf } from '../metrics/figure.ts'
 import type { HeadlineName } from '../metrics/index.ts'
+import { top } from '../metrics/positions.ts'
 import { serpPairs } from '../metrics/serps.ts'
 import { statusesByTarget } from '../summary.ts'
 import type { CountedSum } from '../words/en/story.ts'
 import type { ComparedSpan } from '../words/formats.ts'
 import type { Words } from '../words/words.ts'
-import { clicksFloors, firstNeeded, rankFloors, shareFloors, trendOf } from './trend.ts'
+import { firstNeeded, floorsOf, trendOf } from './trend.ts'
 
 /** What stories are made of. */
 export type StoryData = Pick<PageData, 'history' | 'compare' | 'measure' | 'citations' | 'serps' | 'sites'>
@@ -28,9 +29,6 @@ export interface StorySentence {
     | { readonly to: 'keyword'; readonly keyword: number }
     | { readonly to: 'tag'; readonly tag: string }
 }
-
-/** What a report is about: clicks where most keywords have a volume; ranks without clicks by the first ten, AI answers by citations. */
-export type MainMetric = 'clicks' | 'visibility' | 'top_ten' | 'cited'
 
 /** Of the keywords, that have a volume where clicks lead. */
 const leastWithVolume = 0.8
@@ -69,10 +67,17 @@ export function factsOf(
   const span = spanOf(own, days)
   const kind = part?.kind ?? 'organic'
   const withVolume = own.filter(({ keyword }) => keyword.volume !== null).length
-  const isByClicks = withVolume > 0 && withVolume >= own.length * leastWithVolume
+  const hasClickWeights = withVolume > 0 && withVolume >= own.length * leastWithVolume
   const metric: MainMetric =
-    kind === 'reference' ? 'cited' : !hasClicks(kind) ? 'top_ten' : isByClicks ? 'clicks' : 'visibility'
+    kind === 'reference' ? 'cited' : !hasClicks(kind) ? 'top_ten' : hasClickWeights ? 'clicks' : 'visibility'
   const subject = targets[target]
+  /** Competitors; seen from a competitor, all other targets. */
+  const rivals = [...statuses].flatMap(([place, those]) => {
+    const rival = targets[place]
+    return rival === undefined || place === target || (subject?.own === true && rival.own)
+      ? []
+      : [{ place, label: rival.label, statuses: those }]
+  })
   const place = marketsOf(own.map(({ keyword }) => keyword))
   const named = (name: string): string => mark(shortName(name))
   const whereOf = (keyword: Keyword): string => {
@@ -88,7 +93,6 @@ export function factsOf(
     metric,
     kind,
     hasVolumes: withVolume > 0,
-    statuses,
     own,
     span,
     say,
@@ -99,8 +103,14 @@ export function factsOf(
     of: subject === undefined || subject.own ? null : named(subject.label),
     sites: data.sites,
     told,
+    rivals,
     /** The competitors of each keyword. */
-    rivals: once(() => rivalsByKeyword(rivalsOf({ statuses, history, place: target, target: subject }))),
+    rivalsByKeyword: once(() =>
+      groupedBy(
+        rivals.flatMap((rival) => rival.statuses.map((status) => ({ label: rival.label, status }))),
+        ({ status }) => status.series.keyword,
+      ),
+    ),
     /** The first results of keywords on the last day, with those of the compared one. */
     pages: once(
       () => new Map(serpPairs(history, data.serps, compare).map((pair) => [pair.keyword, pair] as const)),
@@ -109,10 +119,8 @@ export function factsOf(
     /** What a rank brings of one search, by the weight of its keyword. */
     worthOf: ({ keyword }: KeywordStatus, rank: number | null): number =>
       hasClicks(keyword.kind) ? weightOf(keyword) * rateOf(measure.curve, rank) : 0,
-    nameOf: (keyword: Keyword): string => {
-      const where = whereOf(keyword)
-      return `${say.overview.quoted(named(keyword.query))}${where === '' ? '' : ` (${where})`}`
-    },
+    nameOf: (keyword: Keyword): string =>
+      withAbout(say.overview.quoted(named(keyword.query)), whereOf(keyword)),
     /** What tells it from others with the same query, such as its country; empty where nothing has to. */
     whereOf,
     /** What it is now, and what it was: `not found`, or a rank. */
@@ -154,19 +162,19 @@ export function countedSum(
 
 /** Names the country where it tells the keywords of a query apart, else all that does. */
 function marketsOf(keywords: readonly Keyword[]): (keyword: Keyword) => string {
-  const byQuery = new Map<string, Set<string>>()
-  const counts = new Map<string, number>()
-  for (const { query, params } of keywords) {
-    byQuery.set(query, (byQuery.get(query) ?? new Set()).add(String(params.gl ?? params.cc ?? '')))
-    counts.set(query, (counts.get(query) ?? 0) + 1)
-  }
+  const countryOf = ({ params: { gl, cc } }: Keyword): string => String(gl ?? cc ?? '')
+  const byQuery = groupedBy(keywords, ({ query }) => query)
   const place = placesOf(keywords)
   return (keyword) => {
-    const { gl, cc } = keyword.params
-    const several = counts.get(keyword.query) ?? 0
-    const isTold = several > 1 && byQuery.get(keyword.query)?.size === several
-    return isTold ? String(gl ?? cc ?? '').toUpperCase() || place(keyword) : place(keyword)
+    const same = byQuery.get(keyword.query) ?? []
+    const isTold = same.length > 1 && new Set(same.map(countryOf)).size === same.length
+    return (isTold && countryOf(keyword).toUpperCase()) || place(keyword)
   }
+}
+
+/** `name (about)`; the name alone where there is nothing about it. */
+export function withAbout(name: string, about: string): string {
+  return about === '' ? name : `${name} (${about})`
 }
 
 /** Longer names are cut in sentences. */
@@ -224,28 +232,48 @@ export function partsOfData({ history, measure }: Pick<StoryData, 'history' | 'm
 /** Below this the digits that are shown of a share say nothing. */
 export const leastShown = 0.0005
 
-/** A figure on the last day, and over the keywords that can be compared. */
-export interface Measured {
-  readonly value: number | null
-  /** Keywords that were checked on both days. */
-  readonly common: readonly KeywordStatus[]
-  /** Of these keywords; null if there are none. */
-  readonly now: number | null
-  readonly before: number | null
-  readonly delta: number | null
+/** What a report is about: clicks where most keywords have a volume; ranks without clicks by the first ten, AI answers by citations. */
+export type MainMetric = 'clicks' | 'visibility' | 'top_ten' | 'cited'
+
+/** The figures of stories with their units. */
+const units = {
+  clicks: 'clicks a month',
+  visibility: 'share',
+  share_of_voice: 'share',
+  top_ten: 'keywords',
+  top_three: 'keywords',
+  ranked: 'keywords',
+  cited: 'keywords',
+} as const satisfies Partial<Record<string, MetricDefinition['unit']>>
+
+export type StoryMetric = keyof typeof units
+
+export function unitOf<Metric extends StoryMetric>(metric: Metric): (typeof units)[Metric] {
+  return units[metric]
+}
+
+/** Whether ranks make a figure by the clicks that they bring; others count keywords. */
+export function isByClicks<Metric extends StoryMetric>(
+  metric: Metric,
+): metric is Extract<Metric, HeadlineName> {
+  return units[metric] !== 'keywords'
+}
+
+/** The last rank that a figure counts. */
+function lastRankOf(metric: StoryMetric): number {
+  return metric === 'top_ten' ? 10 : metric === 'top_three' ? 3 : Number.POSITIVE_INFINITY
 }
 
 /** Several rules ask for the same, which takes long for thousands of keywords. Stories have lists of their own. */
-const measured = new WeakMap<readonly KeywordStatus[], Map<StoryMetric, Measured>>()
+const measured = new WeakMap<readonly KeywordStatus[], Map<StoryMetric, ReturnType<typeof measureAnew>>>()
 
-export type StoryMetric = MainMetric | 'top_three' | 'ranked' | 'share_of_voice'
-
+/** A figure on the last day, and over the keywords that can be compared. */
 export function measure(
   facts: Pick<StoryFacts, 'measure'>,
   metric: StoryMetric,
   statuses: readonly KeywordStatus[],
-): Measured {
-  const all = measured.get(statuses) ?? new Map<StoryMetric, Measured>()
+) {
+  const all = measured.get(statuses) ?? new Map<StoryMetric, ReturnType<typeof measureAnew>>()
   measured.set(statuses, all)
   const known = all.get(metric) ?? measureAnew(facts, metric, statuses)
   all.set(metric, known)
@@ -256,54 +284,49 @@ function measureAnew(
   facts: Pick<StoryFacts, 'measure'>,
   metric: StoryMetric,
   statuses: readonly KeywordStatus[],
-): Measured {
-  // The same list where it is the same, for which days are found once.
+) {
+  /** Keywords that were checked on both days: the same list where it is the same, for which days are found once. */
   const common = statuses.every(isKnownOnBothDays) ? statuses : statuses.filter(isKnownOnBothDays)
-  if (metric === 'clicks' || metric === 'visibility' || metric === 'share_of_voice') {
+  if (isByClicks(metric)) {
     const { value, cohort } = headlineFigure(metric, statuses, facts.measure)
-    const [now, before] = [cohort?.now.value ?? null, cohort?.before.value ?? null]
-    return { value, common, now, before, delta: cohort?.delta ?? null }
+    return { value, common, ...measuredTwice(cohort?.now.value ?? null, cohort?.before.value ?? null) }
   }
-  const last = metric === 'top_ten' ? 10 : metric === 'top_three' ? 3 : Number.POSITIVE_INFINITY
-  const isIn = ({ rank }: DayValue): boolean => rank !== null && rank <= last
+  const isIn = ({ rank }: DayValue): boolean => rank !== null && rank <= lastRankOf(metric)
   const pairs = common.map(({ current, baseline }) => alignDepths(current, baseline.value))
-  const [now, before] = [0, 1].map((day) => pairs.filter((pair) => isIn(pair[day] as DayValue)).length)
+  const countOn = (day: 0 | 1) => (pairs.length === 0 ? null : pairs.filter((pair) => isIn(pair[day])).length)
   const checked = statuses.filter(({ current }) => current.state !== 'unknown')
-  return {
-    value: checked.length === 0 ? null : checked.filter(({ current }) => isIn(current)).length,
-    common,
-    now: pairs.length === 0 ? null : (now ?? 0),
-    before: pairs.length === 0 ? null : (before ?? 0),
-    delta: pairs.length === 0 ? null : (now ?? 0) - (before ?? 0),
-  }
+  const value = checked.length === 0 ? null : checked.filter(({ current }) => isIn(current)).length
+  return { value, common, ...measuredTwice(countOn(0), countOn(1)) }
+}
+
+/** A figure of the keywords that can be compared, on both days; null if there are none. */
+function measuredTwice(now: number | null, before: number | null) {
+  return { now, before, delta: now === null || before === null ? null : now - before }
 }
 
 /** A figure of a day that can be held against other days: sums for each keyword, because with fewer checked there are fewer. */
 export function levelOn(day: DailyFigures, metric: StoryMetric): number | null {
-  const { observed, ranked } = day.coverage
+  const { observed } = day.coverage
   if (day.isPartial || observed === 0) return null
-  if (metric === 'visibility' || metric === 'share_of_voice') return day.figures[metric].value
-  if (metric === 'clicks')
-    return day.figures.clicks.value === null ? null : day.figures.clicks.value / observed
-  if (metric === 'cited' || metric === 'ranked') return ranked / observed
-  const { distribution } = day
-  const three = distribution['1'] + distribution['2-3']
-  return (metric === 'top_three' ? three : three + distribution['4-10']) / observed
+  if (!isByClicks(metric)) return top(day.distribution, lastRankOf(metric)) / observed
+  const { value } = day.figures[metric]
+  return value === null || metric !== 'clicks' ? value : value / observed
 }
 
 /** How a figure changed since the compared day, by the days between. */
 export function trendOfMetric(facts: StoryFacts, metric: StoryMetric, statuses: readonly KeywordStatus[]) {
   const { delta, common, value } = measure(facts, metric, statuses)
   const { span } = facts
-  const observed = statuses.filter(({ current }) => current.state !== 'unknown').length
+  const { observed } = checkedOf(statuses)
   if (span === null || delta === null || common.length < leastKeywords || common.length * 2 < observed)
     return null
-  const days = facts.daily(common)
-  const isShare = metric === 'visibility' || metric === 'share_of_voice'
-  const floors = metric === 'clicks' ? clicksFloors(value ?? 0, common.length) : shareFloors
   return trendOf(
-    days.map((day) => ({ day: day.day, level: levelOn(day, metric), figures: day })),
-    { since: span.day, delta: isShare ? delta : delta / common.length, floors },
+    facts.daily(common).map((day) => ({ day: day.day, level: levelOn(day, metric), figures: day })),
+    {
+      since: span.day,
+      delta: unitOf(metric) === 'share' ? delta : delta / common.length,
+      floors: floorsOf(unitOf(metric), value ?? 0, common.length),
+    },
   )
 }
 
@@ -322,11 +345,11 @@ export function isSwing(
   if (delta === null || since === null) return false
   const common = cohort?.now.coverage.observed ?? 0
   const isRank = name === 'average_position'
-  const floors = name === 'clicks' ? clicksFloors(value ?? 0, common) : isRank ? rankFloors : shareFloors
   const levels = days.map((day) => ({
     day: day.day,
     level: !isRank ? levelOn(day, name) : day.isPartial ? null : day.figures[name].value,
   }))
+  const floors = floorsOf(isRank ? 'rank' : unitOf(name), value ?? 0, common)
   return !trendOf(levels, { since, delta: name === 'clicks' ? delta / common : delta, floors }).isMoved
 }
 
@@ -334,33 +357,4 @@ export function isSwing(
 export function checkedOf(statuses: readonly KeywordStatus[]) {
   const observed = statuses.filter(({ current }) => current.state !== 'unknown')
   return { observed: observed.length, ranked: observed.filter(({ current }) => current.rank !== null).length }
-}
-
-/** One target among the others. */
-interface TargetAmongOthers {
-  readonly statuses: ReadonlyMap<number, readonly KeywordStatus[]>
-  readonly history: RankHistory
-  readonly place: number
-  readonly target: Target | undefined
-}
-
-/** Competitors; seen from a competitor, all other targets. */
-export function rivalsOf({ statuses, history, place, target }: TargetAmongOthers) {
-  return [...statuses].flatMap(([other, those]) => {
-    const rival = history.targets[other] as Target
-    return other === place || (target?.own === true && rival.own)
-      ? []
-      : [{ place: other, label: rival.label, statuses: those }]
-  })
-}
-
-function rivalsByKeyword(rivals: ReturnType<typeof rivalsOf>) {
-  const byKeyword = new Map<number, { readonly label: string; readonly status: KeywordStatus }[]>()
-  for (const { label, statuses } of rivals)
-    for (const status of statuses) {
-      const those = byKeyword.get(status.series.keyword) ?? []
-      byKeyword.set(status.series.keyword, those)
-      those.push({ label, status })
-    }
-  return byKeyword
 }

@@ -1,20 +1,25 @@
+import { groupedBy, joined } from '../../model/text.ts'
 import { daysBetween } from '../../model/time.ts'
+import type { DailyFigures } from '../daily.ts'
 import { isKnownOnBothDays } from '../headline.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { RankHistory } from '../history/rank-history.ts'
 import type { Words } from '../words/words.ts'
 import {
   checkedOf,
   countedSum,
+  isByClicks,
   leastKeywords,
   leastShown,
   levelOn,
   type MainMetric,
   measure,
-  rivalsOf,
   type StoryFacts,
   type StorySentence,
   spanOf,
   trendOfMetric,
+  unitOf,
+  withAbout,
 } from './facts.ts'
 
 /** Fewer unknown keywords change no shown figure. */
@@ -52,16 +57,8 @@ function lastKnown(facts: StoryFacts, last: string): string {
   const { own, metric, say } = facts
   const before = facts.daily(own).findLast((day) => day.day !== last && levelOn(day, metric) !== null)
   if (before === undefined) return say.story.noLastDay
-  const { figures, coverage } = before
-  const share =
-    metric === 'visibility' || metric === 'clicks' ? figures[metric].value : levelOn(before, metric)
-  const value =
-    metric === 'clicks'
-      ? say.story.figure.clicks(share ?? 0)
-      : metric === 'visibility'
-        ? say.story.figure.visibility(share ?? 0)
-        : say.story.figure[metric](Math.round((share ?? 0) * coverage.observed), coverage.observed)
-  return say.story.lastKnown(value, before.day)
+  const text = say.story.figure[metric](figureOn(before, metric), before.coverage.observed, 0, null)
+  return say.story.lastKnown(text, before.day)
 }
 
 function nothingRanks({ own, span, metric, say, of }: StoryFacts, keywords: number): string {
@@ -85,13 +82,22 @@ export function warnings({ history, own, say }: StoryFacts): readonly StorySente
   const { suspect, days } = history
   const unknown = unknownOf(own)
   return [
-    ...(suspect === undefined || suspect.day !== days.at(-1)
-      ? []
-      : [about(say.story.suspect(suspect.gone, suspect.ranked, suspect.alike, suspect.audience === 'team'))]),
+    ...(suspect === undefined || suspect.day !== days.at(-1) ? [] : [about(doubts(suspect, say))]),
     ...(unknown * 2 > own.length || unknown < own.length * leastMany || unknown === 0
       ? []
       : [about(say.story.manyNotChecked(unknown, own.length))]),
   ]
+}
+
+function doubts({ gone, ranked, alike, audience }: NonNullable<RankHistory['suspect']>, say: Words): string {
+  return joined(
+    [
+      gone === 0 ? '' : say.story.gone(gone, ranked),
+      alike === 0 ? '' : say.story.alike(alike),
+      say.story.suspect[audience],
+    ],
+    ' ',
+  )
 }
 
 /** What the figures do not include, the gravest first. */
@@ -131,11 +137,11 @@ function importedTexts({ own, place, history, named, say }: StoryFacts): readonl
   const told = new Set(own.map(({ series }) => series.keyword))
   const keywords = lines.filter(({ keyword, target }) => target === place && told.has(keyword)).length
   if (keywords === 0) return []
-  const of = own.length
-  const ranks = say.story.imported(sources.map(named).join(', '), first, { keywords, of, countsAll })
-  if (pages === undefined || pages.sites.length === 0) return [ranks]
-  const sites = pages.sites.map((one) => ({ ...one, site: named(one.site) }))
-  return [ranks, say.story.importedSites(sites, pages.asked)]
+  const ranks = say.story.imported(sources.map(named).join(', '), first, keywords, own.length)
+  const text = joined([ranks, countsAll ? say.story.importedElements : ''], ' ')
+  if (pages === undefined || pages.sites.length === 0) return [text]
+  const sites = pages.sites.map((one) => withAbout(named(one.site), say.number(one.keywords)))
+  return [text, say.story.importedSites(sites.join(', '), pages.asked)]
 }
 
 /** Keywords that are not compared because another query was asked then, and the last day on which one changed; null for none. */
@@ -179,20 +185,30 @@ export function fewKeywords(facts: StoryFacts, room: number): readonly StorySent
 function verdict(facts: StoryFacts): readonly StorySentence[] {
   const { own, span, say } = facts
   const metric = leadMetricOf(facts)
-  const { value, delta, before } = measure(facts, metric, own)
+  const { value, delta } = measure(facts, metric, own)
   if (span === null || delta === null || value === null) return []
-  const { observed, ranked } = checkedOf(own)
-  const words = say.story.figure
-  const figure =
-    metric === 'clicks'
-      ? words.clicks(value)
-      : metric === 'visibility'
-        ? words.visibility(value)
-        : words.top_ten(value, observed, ranked)
   const isSame = Math.abs(delta) < (metric === 'visibility' ? leastShown : metric === 'clicks' ? 0.5 : 1)
-  const changed = isSame ? say.story.asBefore(span) : say.story.change[metric](delta, before ?? 0, span)
-  const way = isSame ? 'same' : delta > 0 ? 'better' : 'worse'
-  return [about(say.story.verdict[way](`${figure}, ${changed}${placeText(facts, metric)}.`), 'chart')]
+  const changed = isSame ? say.story.asBefore(span) : changeText(facts, metric)
+  const text = `${figureText(facts, metric)}, ${changed}${placeText(facts, metric)}.`
+  return [about(isSame ? text : say.story.verdict(delta > 0 ? 'better' : 'worse', text), 'chart')]
+}
+
+/** The figure that leads as it is now. */
+function figureText(facts: StoryFacts, metric: MainMetric): string {
+  const { observed, ranked } = checkedOf(facts.own)
+  return facts.say.story.figure[metric](
+    measure(facts, metric, facts.own).value ?? 0,
+    observed,
+    ranked,
+    facts.of,
+  )
+}
+
+/** How much more or less it is than on the compared day. */
+function changeText(facts: StoryFacts, metric: MainMetric): string {
+  const { say, span, own } = facts
+  const { delta, before } = measure(facts, metric, own)
+  return span === null ? '' : `${say.story.more[metric](delta ?? 0, before ?? 0)} ${say.story.than(span)}`
 }
 
 /** How much a keyword moved, by clicks. */
@@ -204,7 +220,7 @@ function wayOf(facts: StoryFacts, status: KeywordStatus): number {
 
 /** The competitor with the best rank for the only keyword. */
 function bestRival(facts: StoryFacts): readonly StorySentence[] {
-  const [best] = rivalsOf(facts)
+  const [best] = facts.rivals
     .flatMap(({ label, statuses }) =>
       statuses.flatMap(({ current: { rank } }) => (rank === null ? [] : [{ label, rank }])),
     )
@@ -236,35 +252,31 @@ function keywordSentence(status: KeywordStatus, { say, history, nameOf }: StoryF
 export function lead(facts: StoryFacts): StorySentence {
   const { say, of, span, own } = facts
   const metric = leadMetricOf(facts)
-  const { value, delta, before } = measure(facts, metric, own)
-  const { observed, ranked } = checkedOf(own)
+  const { value, delta } = measure(facts, metric, own)
   const begun = (text: string): string =>
     of === null || metric === 'cited' ? text : say.story.begun(of, text)
-  const words = say.story.figure
-  const figure = begun(
-    metric === 'clicks'
-      ? words.clicks(value ?? 0)
-      : metric === 'visibility'
-        ? words.visibility(value ?? 0)
-        : metric === 'cited'
-          ? words.cited(value ?? 0, observed, of)
-          : words.top_ten(value ?? 0, observed, ranked),
-  )
+  const figure = begun(figureText(facts, metric))
   const trend = trendOfMetric(facts, metric, own)
   const where = placeText(facts, metric)
   if (trend === null || span === null) return about(`${figure}${where}. ${whyNone(facts)}`, 'chart')
   const { isMoved, odd, turn } = trend
-  const changed = say.story.change[metric](delta ?? 0, before ?? 0, span)
+  const changed = changeText(facts, metric)
   if (odd === 'last') return about(`${figure}, ${changed}${say.story.untilLast}${where}.`, 'chart')
   if (!isMoved && turn === null) {
-    if (metric === 'top_ten' || metric === 'cited')
+    if (!isByClicks(metric))
       return about(`${figure}, ${say.story.asMany(delta === 0, span)}${where}.`, 'chart')
     const steady = begun(say.story.steadyFigure[metric](value ?? 0))
     const since = odd === 'first' ? say.story.butForFirst(span) : ` ${say.story.since(span)}`
     return about(`${steady}${since}${where}.`, 'chart')
   }
   const turned =
-    turn === null ? '' : say.story.turned[turn.way](levelText(turn.on, metric, say), turn.on.day, span)
+    turn === null
+      ? ''
+      : say.story.turned(
+          turn.way,
+          say.figure(figureOn(turn.on.figures, metric), unitOf(metric)),
+          say.dayBefore(turn.on.day, span.until),
+        )
   return about(`${figure}, ${isMoved ? changed : say.story.asBefore(span)}${turned}${where}.`, 'chart')
 }
 
@@ -277,19 +289,17 @@ export function countedText({ own, history: { countedClicks }, of, say }: StoryF
 /** Ranks that are too low for clicks or visibility are told by the first ten. */
 export function leadMetricOf(facts: StoryFacts): MainMetric {
   const { metric, own } = facts
-  if (metric !== 'clicks' && metric !== 'visibility') return metric
+  if (!isByClicks(metric)) return metric
   const { value, before } = measure(facts, metric, own)
   const least = metric === 'clicks' ? 1 : leastShown
   return (value ?? 0) < least && (before ?? 0) < least ? 'top_ten' : metric
 }
 
-type TurnDay = NonNullable<NonNullable<ReturnType<typeof trendOfMetric>>['turn']>['on']
-
-function levelText({ figures }: TurnDay, metric: MainMetric, say: Words): string {
-  const { figures: of, coverage } = figures
-  if (metric === 'clicks') return say.figure(of.clicks.value, 'clicks a month')
-  if (metric === 'visibility') return say.figure(of.visibility.value, 'share')
-  return say.number(Math.round((levelOn(figures, metric) ?? 0) * coverage.observed))
+/** A figure that leads, on one of the days. */
+function figureOn(day: DailyFigures, metric: MainMetric): number {
+  return isByClicks(metric)
+    ? (day.figures[metric].value ?? 0)
+    : Math.round((levelOn(day, metric) ?? 0) * day.coverage.observed)
 }
 
 /** Why nothing is compared. */
@@ -324,21 +334,22 @@ const mostPassed = 2
 export function standing(facts: StoryFacts, metric: MainMetric) {
   const { own, say, named } = facts
   const keywords = new Set(own.map(({ series }) => series.keyword))
-  const rivals = rivalsOf(facts).filter(
+  const rivals = facts.rivals.filter(
     ({ statuses }) =>
       statuses.length === own.length && statuses.every(({ series }) => keywords.has(series.keyword)),
   )
-  const shown = (value: number | null): number | null =>
-    value === null
-      ? null
-      : metric === 'visibility'
-        ? Math.round(value * 1000)
-        : Math.round(Number(value.toPrecision(3)))
+  const shown = (value: number | null): number =>
+    metric === 'visibility'
+      ? Math.round((value ?? 0) * 1000)
+      : Math.round(Number((value ?? 0).toPrecision(3)))
+  /** Null where one of them has no figure. */
   const placeIn = (mine: number | null, theirs: readonly (number | null)[]): number | null =>
-    mine === null || theirs.includes(null) ? null : 1 + theirs.filter((value) => (value ?? 0) > mine).length
-  const mineNow = shown(measure(facts, metric, own).value)
+    mine === null || theirs.includes(null)
+      ? null
+      : 1 + theirs.filter((value) => shown(value) > shown(mine)).length
+  const mineNow = measure(facts, metric, own).value
   const values = rivals.map(({ statuses }) => measure(facts, metric, statuses).value)
-  const now = placeIn(mineNow, values.map(shown))
+  const now = placeIn(mineNow, values)
   if (rivals.length === 0 || now === null) return null
   const [mine, ...theirs] = commonOf([own, ...rivals.map(({ statuses }) => statuses)]).map((statuses) =>
     measure(facts, metric, statuses),
@@ -346,25 +357,17 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
   const isEnough = (mine?.common.length ?? 0) >= leastKeywords
   const [then, again] = (['before', 'now'] as const).map((day) =>
     placeIn(
-      shown(mine?.[day] ?? null),
-      theirs.map((one) => shown(one[day])),
+      mine?.[day] ?? null,
+      theirs.map((one) => one[day]),
     ),
   )
   // The figures that readers see are of all keywords, and must not say the contrary.
   const before = isEnough && again === now ? (then ?? null) : null
-  const text = (place: number): string => {
-    const value = values[place] ?? 0
-    const figure =
-      metric === 'clicks'
-        ? say.figure(value, 'clicks a month')
-        : metric === 'visibility'
-          ? say.figure(value, 'share')
-          : say.number(value)
-    return say.story.siteWith(named(rivals[place]?.label ?? ''), figure)
-  }
+  const text = (place: number): string =>
+    withAbout(named(rivals[place]?.label ?? ''), say.figure(values[place] ?? 0, unitOf(metric)))
   const inOrder = rivals.map((_, place) => place).toSorted((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
   const isAhead = (day: 'before' | 'now', place: number): boolean =>
-    (shown(theirs[place]?.[day] ?? null) ?? 0) > (shown(mine?.[day] ?? null) ?? 0)
+    shown(theirs[place]?.[day] ?? null) > shown(mine?.[day] ?? null)
   const passed = inOrder.filter(
     (place) =>
       before !== null &&
@@ -379,7 +382,7 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
     sites: rivals.length + 1,
     /** Who is first, where that is another site, and whether it is hardly ahead. */
     first: now === 1 ? null : text(first),
-    isNear: (mineNow ?? 0) >= (shown(values[first] ?? null) ?? 0) * (1 - near),
+    isNear: shown(mineNow) >= shown(values[first] ?? null) * (1 - near),
     /** Who changed sides with the target, where its place changed; then how many more. */
     passed: passed.slice(0, mostPassed).map(text),
     morePassed: Math.max(0, passed.length - mostPassed),
@@ -390,18 +393,22 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
 function placeText(facts: StoryFacts, metric: MainMetric): string {
   const place = standing(facts, metric)
   if (place === null) return ''
-  const other = metric === 'clicks' ? (standing(facts, 'visibility')?.now ?? place.now) : place.now
-  return facts.say.story.place(place, other === place.now ? null : other)
+  const { now, before, sites, first, isNear, passed, morePassed } = place
+  const words = facts.say.story
+  const other = metric === 'clicks' ? (standing(facts, 'visibility')?.now ?? now) : now
+  const who = facts.say.list([...passed, ...(morePassed === 0 ? [] : [words.moreSites(morePassed)])])
+  const behind = first === null ? '' : words.behind(first, isNear)
+  const isSame = before === null || before === now
+  const passing = isSame || who === '' ? behind : `, ${now > before ? words.passedBy(who) : words.past(who)}`
+  const stands = isSame ? `, ${words.place(now)}` : `: ${words.placeFrom(before, now)}`
+  return `${stands} ${words.ofSites(sites)}${passing}${other === now ? '' : `; ${words.inVisibility(other)}`}`
 }
 
-/** The keywords that all of these were checked for on both days. */
+/** The keywords that all of these were checked for on both days; the same lists where that is all. */
 function commonOf(all: readonly (readonly KeywordStatus[])[]): readonly (readonly KeywordStatus[])[] {
-  const counts = new Map<number, number>()
-  for (const statuses of all)
-    for (const status of statuses)
-      if (isKnownOnBothDays(status))
-        counts.set(status.series.keyword, (counts.get(status.series.keyword) ?? 0) + 1)
-  if ([...counts.values()].every((count) => count === all.length) && counts.size === all[0]?.length)
-    return all
-  return all.map((statuses) => statuses.filter(({ series }) => counts.get(series.keyword) === all.length))
+  const known = groupedBy(all.flat().filter(isKnownOnBothDays), ({ series }) => series.keyword)
+  const isCommon = ({ series }: KeywordStatus) => known.get(series.keyword)?.length === all.length
+  return all.every((statuses) => statuses.every(isCommon))
+    ? all
+    : all.map((statuses) => statuses.filter(isCommon))
 }

@@ -1,14 +1,24 @@
+import { capitalised, groupedBy, joined } from '../../model/text.ts'
 import { isKnownOnBothDays } from '../headline.ts'
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { rateOf } from '../metrics/figure.ts'
+import { byRanks } from '../metrics/movements.ts'
 import { firstResults } from '../metrics/serps.ts'
 import { outcome } from '../metrics/shares.ts'
-import { leastKeywords, measure, type StoryFacts, type StorySentence, trendOfMetric } from './facts.ts'
+import {
+  isByClicks,
+  leastKeywords,
+  measure,
+  type StoryFacts,
+  type StorySentence,
+  trendOfMetric,
+  withAbout,
+} from './facts.ts'
 import { leadMetricOf } from './lead.ts'
 
 /** Of the clicks of the job; less is no news and no work. */
-export const leastStake = 0.01
+const leastStake = 0.01
 
 /** A keyword that moved since the compared day. */
 export type StoryMove = ReturnType<typeof moves>[number]
@@ -42,10 +52,10 @@ export function moves(facts: StoryFacts) {
         /** Who went ahead of whom: a competitor that is ahead now, or is behind now. */
         passed: by,
         /** Both in words; empty for neither. */
-        about: [since, by].filter((one) => one !== null).join(', '),
+        about: joined([since, by]),
       }
     })
-    .toSorted((a, b) => Math.abs(b.worth) - Math.abs(a.worth) || byRanks(a.status, b.status))
+    .toSorted((a, b) => Math.abs(b.worth) - Math.abs(a.worth) || byRanks(a, b))
 }
 
 /** The compared day of a keyword that was not checked on the one of most; null for others. */
@@ -62,17 +72,14 @@ export function clicksOf({ metric }: StoryFacts, { keyword }: KeywordStatus, wor
   return metric === 'clicks' ? worth : worth * keyword.volume
 }
 
-/** The better rank, now or before, comes first; then the longer way. */
-function byRanks(a: KeywordStatus, b: KeywordStatus): number {
-  const best = ({ current, baseline }: KeywordStatus): number =>
-    Math.min(current.rank ?? 1e9, baseline?.value.rank ?? 1e9)
-  const way = ({ change }: KeywordStatus): number => Math.abs(change.change ?? 1e9)
-  return best(a) - best(b) || way(b) - way(a) || a.series.keyword - b.series.keyword
+/** Clicks of several keywords; null where those of one are not known. */
+export function sumOf(clicks: readonly (number | null)[]): number | null {
+  return clicks.includes(null) ? null : clicks.reduce((sum: number, one) => sum + (one ?? 0), 0)
 }
 
 /** Competitors that changed sides with the target for a keyword, the best one of them. */
 function passed(facts: StoryFacts) {
-  const byKeyword = facts.rivals()
+  const byKeyword = facts.rivalsByKeyword()
   return (mine: KeywordStatus): string | null => {
     const { say, named } = facts
     const best = (byKeyword.get(mine.series.keyword) ?? [])
@@ -100,7 +107,7 @@ export function sideOf(mine: KeywordStatus, theirs: KeywordStatus): 'ahead' | 'b
  */
 export function overtaker(facts: StoryFacts) {
   const { sites, measure: options, pages, rankText, say, named } = facts
-  const rivals = facts.rivals()
+  const rivals = facts.rivalsByKeyword()
   const rateAt = (rank: number | null): number => rateOf(options.curve, rank)
   return (mine: KeywordStatus) => {
     if (!isKnownOnBothDays(mine)) return null
@@ -152,14 +159,7 @@ export function overtaker(facts: StoryFacts) {
 export function joinedMoves<Move extends { readonly status: KeywordStatus; readonly worth: number }>(
   all: readonly Move[],
 ) {
-  const byQuery = new Map<string, Move[]>()
-  for (const move of all) {
-    const { query } = move.status.keyword
-    const those = byQuery.get(query) ?? []
-    byQuery.set(query, those)
-    those.push(move)
-  }
-  return [...byQuery.values()]
+  return [...groupedBy(all, ({ status }) => status.keyword.query).values()]
     .map((markets) => ({ markets, worth: markets.reduce((sum, { worth }) => sum + worth, 0) }))
     .toSorted((a, b) => Math.abs(b.worth) - Math.abs(a.worth))
 }
@@ -169,43 +169,37 @@ const mostMarkets = 3
 
 /** The greatest win and the greatest loss as keywords with their ranks, and whether most keywords went another way than the figure. */
 export function why(facts: StoryFacts, all: readonly StoryMove[]): readonly StorySentence[] {
-  const { say, own } = facts
+  const { say } = facts
   const metric = leadMetricOf(facts)
   const least = leastWorth(facts)
-  const isByWay = metric === 'top_ten' || metric === 'cited'
+  const isByWay = !isByClicks(metric)
   const first = (sign: 1 | -1): readonly StoryMove[] =>
     joinedMoves(
-      all.filter(({ way, worth }) =>
-        isByWay ? (way === 'up' || way === 'entered') === (sign === 1) : worth * sign > 0,
-      ),
+      all.filter(({ way, worth }) => (isByWay ? isRise(way) === (sign === 1) : worth * sign > 0)),
     ).find(({ worth }) => isByWay || Math.abs(worth) >= least)?.markets ?? []
   const [win, loss] = [first(1), first(-1)]
-  const text = say.story.winAndLoss(movedText(facts, win), movedText(facts, loss), blamed(facts, loss))
-  const opens = { to: 'moved' } as const
-  const against = disagreement(facts, all, own)
-  if (text === null) return against === null ? [] : [{ text: `${against}.`, opens }]
-  return [{ text: against === null ? text : `${against}. ${text}`, opens }]
+  const { win: best, loss: worst } = say.story
+  const both = [
+    win.length === 0 ? '' : `${best}: ${movedText(facts, win)}`,
+    loss.length === 0 ? '' : `${worst}: ${joined([movedText(facts, loss), blamed(facts, loss)])}`,
+  ]
+  const text = joined([disagreement(facts, all), capitalised(joined(both, '; '))], '. ')
+  return text === '' ? [] : [{ text: `${text}.`, opens: { to: 'moved' } }]
 }
 
-/** A keyword with its ranks in each market, and the clicks of all of them; null for none. */
-function movedText(facts: StoryFacts, markets: readonly StoryMove[]): string | null {
-  const { say, named, whereOf } = facts
-  const [first, ...others] = markets
-  if (first === undefined) return null
-  if (others.length === 0)
-    return say.story.moved(first.name, [{ ...first, where: first.since ?? '' }], 0, first.clicks)
-  const shown = markets.slice(0, mostMarkets).map(({ from, to, status, since }) => ({
-    from,
-    to,
-    where: [whereOf(status.keyword), since ?? ''].filter((one) => one !== '').join(', '),
-  }))
-  const clicks = markets.map((one) => one.clicks)
-  return say.story.moved(
-    say.overview.quoted(named(first.status.keyword.query)),
-    shown,
-    markets.length - shown.length,
-    clicks.includes(null) ? null : clicks.reduce((sum: number, one) => sum + (one ?? 0), 0),
+/** A keyword with its ranks in each market, and the clicks of all of them. */
+function movedText({ say, named, whereOf }: StoryFacts, markets: readonly StoryMove[]): string {
+  const shown = markets.slice(0, mostMarkets).map(({ from, to, status, since }) => {
+    const where = markets.length === 1 ? '' : whereOf(status.keyword)
+    return withAbout(`${from} → ${to}`, joined([where, since]))
+  })
+  const more = markets.length - shown.length
+  const [name = ''] = markets.map((one) =>
+    markets.length === 1 ? one.name : say.overview.quoted(named(one.status.keyword.query)),
   )
+  const ranks = say.list(more === 0 ? shown : [...shown, say.story.moreMarkets(more)])
+  const clicks = sumOf(markets.map((one) => one.clicks))
+  return joined([`${name} ${ranks}`, clicks === null ? '' : say.story.about(clicks)])
 }
 
 /** Who passed in the greatest loss, where it is the same site in all of its markets; null for none. */
@@ -214,22 +208,22 @@ function blamed(facts: StoryFacts, markets: readonly StoryMove[]): string | null
   const find = overtaker(facts)
   const [first, ...others] = markets.map(({ status }) => find(status))
   if (first == null || others.some((one) => one?.name !== first.name)) return null
-  return others.length === 0
-    ? facts.say.story.overtakenBy(first)
-    : facts.say.story.overtakenBy({ name: first.name })
+  return facts.say.story.passedBy(
+    others.length === 0 ? withAbout(first.name, `${first.from} → ${first.to}`) : first.name,
+  )
+}
+
+function isRise(way: StoryMove['way']): boolean {
+  return way === 'up' || way === 'entered'
 }
 
 /** That more keywords went the other way than the figure that leads. */
-function disagreement(
-  facts: StoryFacts,
-  all: readonly StoryMove[],
-  own: readonly KeywordStatus[],
-): string | null {
+function disagreement(facts: StoryFacts, all: readonly StoryMove[]): string | null {
   const metric = leadMetricOf(facts)
-  const trend = trendOfMetric(facts, metric, own)
-  const { delta } = measure(facts, metric, own)
+  const trend = trendOfMetric(facts, metric, facts.own)
+  const { delta } = measure(facts, metric, facts.own)
   if (metric === 'cited' || trend === null || !trend.isMoved || delta === null) return null
-  const rose = all.filter(({ way }) => way === 'up' || way === 'entered').length
+  const rose = all.filter(({ way }) => isRise(way)).length
   const fell = all.length - rose
   if (all.length < leastKeywords) return null
   if (delta > 0 && fell > rose) return facts.say.story.moreFell(fell, rose, metric)

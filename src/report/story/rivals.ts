@@ -1,3 +1,4 @@
+import { groupedBy } from '../../model/text.ts'
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { rateOf } from '../metrics/figure.ts'
@@ -6,10 +7,10 @@ import { firstResults } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import {
   checkedOf,
+  isByClicks,
   leastKeywords,
   leastShown,
   measure,
-  rivalsOf,
   type StoryFacts,
   type StorySentence,
   trendOfMetric,
@@ -23,24 +24,26 @@ const rivals = { to: 'rivals' } as const
 
 /** The rival that changed most, whether it is tracked or not. */
 export function rivalSentence(facts: StoryFacts): readonly StorySentence[] {
-  const { span, say, metric } = facts
+  const { span, say, metric, of } = facts
   if (span === null || facts.own.length < leastKeywords) return []
-  if (metric === 'clicks' || metric === 'visibility') {
-    const site = movedSite(facts)
-    if (site !== undefined) return [{ text: say.story.siteMoved({ ...site, of: facts.of }), opens: rivals }]
+  const site = isByClicks(metric) ? movedSite(facts) : undefined
+  if (site !== undefined) {
+    const { name, before, now, mine } = site
+    const beside = mine === null ? '' : say.story.sameShare(of, mine)
+    return [{ text: `${say.story.siteMoved(name, before, now)}${beside}.`, opens: rivals }]
   }
-  const [most] = rivalsOf(facts)
+  const lead = leadMetricOf(facts)
+  const [most] = facts.rivals
     .flatMap(({ label, statuses }) => {
-      const { before, now, delta } = measure(facts, leadMetricOf(facts), statuses)
-      const trend = trendOfMetric(facts, leadMetricOf(facts), statuses)
-      return trend?.isMoved && before !== null && now !== null
+      const { before, now, delta } = measure(facts, lead, statuses)
+      return isMoved(facts, statuses) && before !== null && now !== null
         ? [{ label, before, now, delta: delta ?? 0 }]
         : []
     })
     .toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta))
   if (most === undefined) return []
-  const text = say.story.rivalMoved[leadMetricOf(facts)](facts.named(most.label), most.before, most.now)
-  return [{ text, opens: rivals }]
+  const moved = say.story.rivalMoved[lead](most.before, most.now)
+  return [{ text: `${facts.named(most.label)} ${moved}.`, opens: rivals }]
 }
 
 /** The site whose share of the clicks on the first results changed most. */
@@ -50,7 +53,7 @@ function movedSite(facts: StoryFacts) {
     hasClicks(history.keywords[keyword]?.kind ?? 'reference'),
   )
   if (pairs.length === 0) return undefined
-  const tracked = new Map(rivalsOf(facts).map(({ place, statuses }) => [place, statuses]))
+  const tracked = new Map(facts.rivals.map(({ place, statuses }) => [place, statuses]))
   const moved = discoverCompetitors(pairs, { history, curve: options.curve }).sites.flatMap((one) => {
     const { change, share, shareBefore, targets, site } = one
     if (Math.abs(change ?? 0) < leastShare || share === null || shareBefore === null) return []
@@ -61,8 +64,11 @@ function movedSite(facts: StoryFacts) {
       return []
     const place = targets.find((target) => tracked.has(target))
     if (place !== undefined && !isMoved(facts, tracked.get(place) ?? [])) return []
-    const name = place === undefined ? (sites[site] ?? '') : (history.targets[place]?.label ?? '')
-    return { site, name: facts.named(name), isTracked: place !== undefined, before: shareBefore, now: share }
+    const name =
+      place === undefined
+        ? facts.say.story.notTracked(facts.named(sites[site] ?? ''))
+        : facts.named(history.targets[place]?.label ?? '')
+    return { site, name, before: shareBefore, now: share }
   })
   const [most] = moved.toSorted((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before))
   if (most === undefined) return undefined
@@ -105,24 +111,24 @@ export function holder({
   const name = most === undefined ? undefined : sites[most[0]]
   return most === undefined || name === undefined
     ? []
-    : [{ text: say.story.holder(named(name), most[1].appearances, pages.length), opens: rivals }]
+    : [
+        {
+          text: say.story.holder(say.story.notTracked(named(name)), most[1].appearances, pages.length),
+          opens: rivals,
+        },
+      ]
 }
 
 /** The tag that moved most, if it moved more than the whole. */
 export function tagSentence(facts: StoryFacts): readonly StorySentence[] {
   const { own, say, span } = facts
   const metric = leadMetricOf(facts)
-  if (metric === 'top_ten' || metric === 'cited' || span === null) return []
+  if (!isByClicks(metric) || span === null) return []
   const whole = Math.abs(measure(facts, metric, own).delta ?? 0)
-  const byTag = new Map<string, KeywordStatus[]>()
-  for (const status of own)
-    for (const tag of new Set(status.keyword.tags)) {
-      const those = byTag.get(tag) ?? []
-      byTag.set(tag, those)
-      those.push(status)
-    }
-  const [most] = [...byTag]
-    .flatMap(([tag, statuses]) => {
+  const tagged = own.flatMap((status) => [...new Set(status.keyword.tags)].map((tag) => ({ tag, status })))
+  const [most] = [...groupedBy(tagged, ({ tag }) => tag)]
+    .flatMap(([tag, those]) => {
+      const statuses = those.map(({ status }) => status)
       if (statuses.length < leastKeywords || statuses.length === own.length) return []
       const { delta, before } = measure(facts, metric, statuses)
       const size = Math.abs(delta ?? 0)
@@ -133,7 +139,7 @@ export function tagSentence(facts: StoryFacts): readonly StorySentence[] {
     .filter(({ statuses }) => trendOfMetric(facts, metric, statuses)?.isMoved)
   if (most === undefined) return []
   const { tag, statuses, delta, before } = most
-  const changed = say.story.tagChange[metric](delta, before)
+  const changed = `${say.story.more[metric](delta, before)} ${say.story.tagFigure[metric]}`
   return [{ text: say.story.tagMoved(facts.named(tag), statuses.length, changed), opens: { to: 'tag', tag } }]
 }
 
@@ -145,7 +151,7 @@ export function standSentences(facts: StoryFacts, isLeaderTold: boolean): readon
   const { say, own } = facts
   const metric = leadMetricOf(facts)
   const mine = measure(facts, metric, own).value
-  const [best] = rivalsOf(facts)
+  const [best] = facts.rivals
     .map(({ label, statuses }) => ({ label, value: measure(facts, metric, statuses).value ?? 0 }))
     .filter(({ value }) => value >= leastShown)
     .toSorted((a, b) => b.value - a.value)
@@ -154,11 +160,15 @@ export function standSentences(facts: StoryFacts, isLeaderTold: boolean): readon
       ? []
       : [
           {
-            text: say.story.leader[metric](facts.named(best.label), best.value, best.value > mine),
+            text: say.story.leads(
+              facts.named(best.label),
+              best.value > mine,
+              say.story.leading[metric](best.value),
+            ),
             opens: rivals,
           },
         ]
-  if (metric === 'cited' || metric === 'top_ten') return leading
+  if (!isByClicks(metric)) return leading
   const counts = distribution(own.map(({ current }) => current))
   const text = say.story.topRanks(top(counts, 3), top(counts, 10), checkedOf(own).observed)
   return [...leading, { text, opens: { to: 'keywords' } }]

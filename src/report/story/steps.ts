@@ -1,11 +1,13 @@
+import { groupedBy, joined } from '../../model/text.ts'
 import { pathOf, shortLink } from '../cells.ts'
 import type { Citation } from '../data.ts'
 import { isKnownOnBothDays } from '../headline.ts'
 import { filterHistory, hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
+import type { RankHistory } from '../history/rank-history.ts'
 import { landingPages, rankingLink, urlSwaps } from '../metrics/pages.ts'
-import { checkedOf, type StoryFacts } from './facts.ts'
-import { clicksOf, joinedMoves, leastWorth, overtaker, sideOf } from './moves.ts'
+import { checkedOf, type StoryFacts, withAbout } from './facts.ts'
+import { clicksOf, joinedMoves, leastWorth, overtaker, sideOf, sumOf } from './moves.ts'
 
 /** As many rows have something to do. */
 const most = 5
@@ -57,7 +59,7 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
       rules.flatMap((rule) => rule(status) ?? []).find(({ worth }) => worth >= least && worth > 0)
     return found === undefined ? [] : [found]
   })
-  const rows = joined([
+  const rows = rowsOf([
     ...drafts,
     ...notCited(answers ?? (facts.metric === 'cited' ? facts : undefined), citations),
   ])
@@ -73,11 +75,7 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
       : wanted.slice(0, most)
   return shown.map(({ first, all, worth }) => {
     const { verb, reason } = first
-    const clicks = all.map((one) => clicksOf(facts, one.status, one.worth))
-    const sum =
-      clicks.includes(null) || verb === 'earn'
-        ? null
-        : clicks.reduce((some: number, one) => some + (one ?? 0), 0)
+    const clicks = verb === 'earn' ? null : sumOf(all.map((one) => clicksOf(facts, one.status, one.worth)))
     return {
       verb,
       /** The first one opens the reason. */
@@ -89,9 +87,9 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
           ? reason
           : all.map((one) => say.story.inMarket(facts.whereOf(one.status.keyword), one.reason)).join('; '),
       /** Clicks a month at stake, or that could be won; null where they are not known. */
-      clicks: sum,
+      clicks,
       /** The same in words. */
-      stake: sum === null ? null : say.story.stake(sum, verb === 'push'),
+      stake: clicks === null ? null : say.story.stake(clicks, verb === 'push'),
       worth,
       /** The pages that rank. */
       pages: pagesOfRow(facts, all),
@@ -100,15 +98,8 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
 }
 
 /** One row for each query and verb, in the order of what is at stake. */
-function joined(drafts: readonly StepDraft[]) {
-  const rows = new Map<string, StepDraft[]>()
-  for (const draft of drafts) {
-    const key = JSON.stringify([draft.status.keyword.query, draft.verb])
-    const those = rows.get(key) ?? []
-    rows.set(key, those)
-    those.push(draft)
-  }
-  return [...rows.values()]
+function rowsOf(drafts: readonly StepDraft[]) {
+  return [...groupedBy(drafts, ({ status, verb }) => JSON.stringify([status.keyword.query, verb])).values()]
     .map((all) => {
       const inOrder = all.toSorted((a, b) => b.worth - a.worth)
       return {
@@ -129,18 +120,22 @@ function orderOf({ first, worth }: { readonly first: StepDraft; readonly worth: 
 
 /** The page of each market that ranks; one for all where it is the same. */
 function pagesOfRow({ history, whereOf }: StoryFacts, all: readonly StepDraft[]) {
-  const byPage = new Map<string, KeywordStatus[]>()
-  for (const { status } of all) {
-    const link = rankingLink(status.series, history.days.length - 1)
-    const page = link === null ? null : (history.links[link] ?? null)
-    if (page !== null) byPage.set(page, [...(byPage.get(page) ?? []), status])
-  }
-  return [...byPage].map(([page, statuses]) => ({
+  const ranking = all.flatMap(({ status }) => {
+    const page = pageOf(history, status)
+    return page === undefined ? [] : { status, page }
+  })
+  const byPage = groupedBy(ranking, ({ page }) => page)
+  return [...byPage].map(([page, those]) => ({
     page,
-    statuses,
+    statuses: those.map(({ status }) => status),
     /** The markets of the page, where others have another one. */
-    where: byPage.size === 1 ? '' : statuses.map(({ keyword }) => whereOf(keyword)).join(', '),
+    where: byPage.size === 1 ? '' : those.map(({ status }) => whereOf(status.keyword)).join(', '),
   }))
+}
+
+/** The page that ranks on the last day; undefined for none. */
+function pageOf({ days, links }: RankHistory, { series }: KeywordStatus): string | undefined {
+  return links[rankingLink(series, days.length - 1) ?? -1]
 }
 
 function nameOfRow({ nameOf, say, named }: StoryFacts, all: readonly StepDraft[]): string {
@@ -169,10 +164,10 @@ function fallen(
   return new Map(
     fell.map(({ status, from, worth }) => {
       const by = passer(status)
-      const passed = by === null ? null : say.story.overtakenBy(by)
+      const passed = by === null ? null : say.story.passedBy(withAbout(by.name, `${by.from} → ${by.to}`))
       const { rank, absentDepth } = status.current
-      const reason =
-        rank === null ? say.story.left(from, absentDepth || null, passed) : say.story.fell(from, rank, passed)
+      const fall = rank === null ? say.story.left(from, absentDepth || null) : say.story.fell(from, rank)
+      const reason = joined([fall, passed])
       return [status, { verb: 'recover', status, reason, worth }]
     }),
   )
@@ -224,7 +219,6 @@ function inTurn(facts: StoryFacts): StepRule {
 function competing(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRule {
   const { history } = facts
   const byKeyword = new Map(clicked.map((status) => [status.series.keyword, status]))
-  const last = history.days.length - 1
   const byHead = new Map(
     (history.clusters ?? []).map((places) => {
       const statuses = places.flatMap((place) => byKeyword.get(place) ?? [])
@@ -233,8 +227,7 @@ function competing(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRu
   )
   return (status) => {
     const ranking = (byHead.get(status) ?? []).flatMap((one) => {
-      const link = rankingLink(one.series, last)
-      const page = link === null ? undefined : history.links[link]
+      const page = pageOf(history, one)
       return page === undefined ? [] : { one, page }
     })
     const [first] = ranking
@@ -253,7 +246,7 @@ function competing(facts: StoryFacts, clicked: readonly KeywordStatus[]): StepRu
 
 /** A competitor comes near to a good rank. */
 function closing(facts: StoryFacts): StepRule {
-  const byKeyword = facts.rivals()
+  const byKeyword = facts.rivalsByKeyword()
   return (mine) => {
     const { rank } = mine.current
     if (rank === null || rank > defended.to) return null
@@ -318,8 +311,10 @@ export function nothingToDo({ own, metric, say, named }: StoryFacts): string {
   const byQuery = new Map(wanted.toReversed().map((one) => [one.query, one]))
   const shown = wanted.filter((one) => byQuery.get(one.query) === one).slice(0, mostNamed)
   return say.story.nothing.ranks(
-    shown.map(({ query, volume, url }) =>
-      say.story.meant(named(query), volume, url === null ? null : named(pathOf(url))),
-    ),
+    shown.map(({ query, volume, url }) => {
+      const searches = volume === null ? null : `${say.number(volume)} ${say.keyword.searches}`
+      const about = joined([searches, url === null ? null : named(pathOf(url))])
+      return withAbout(say.overview.quoted(named(query)), about)
+    }),
   )
 }

@@ -1,3 +1,5 @@
+import type { MetricDefinition } from '../metrics/figure.ts'
+
 /** Changes from one checked day to the next that the usual change is taken from. */
 const mostChanges = 28
 /** With fewer changes, nothing is known of what is usual. */
@@ -18,20 +20,17 @@ export function firstNeeded(days: number, wanted = days): number {
 }
 
 /** How small a change is that is steady, whatever is usual. */
-export interface Floors {
+interface Floors {
   /** What the shown digits cannot show. */
   readonly shown: number
   /** What is no news as long as nothing is known of what is usual. */
   readonly unknown: number
 }
 
-/** Of shares: 0.1 points are shown. */
-export const shareFloors: Floors = { shown: 0.001, unknown: 0.01 }
-/** Of average positions: 0.1 ranks are shown. */
-export const rankFloors: Floors = { shown: 0.1, unknown: 0.5 }
-/** The least change of clicks that is told, per keyword: one click in all is shown. */
-export function clicksFloors(clicks: number, keywords: number): Floors {
-  return { shown: 1 / keywords, unknown: clicks / keywords / 10 }
+/** Of shares 0.1 points are shown, of average positions 0.1 ranks; of clicks, for each of the keywords, one in all. */
+export function floorsOf(unit: MetricDefinition['unit'], value: number, keywords: number): Floors {
+  if (unit === 'clicks a month') return { shown: 1 / keywords, unknown: value / keywords / 10 }
+  return unit === 'rank' ? { shown: 0.1, unknown: 0.5 } : { shown: 0.001, unknown: 0.01 }
 }
 
 /**
@@ -41,14 +40,14 @@ export function clicksFloors(clicks: number, keywords: number): Floors {
  * @param values the figure on each day, null where it is not known
  * @returns null if there are too few changes
  */
-export function usualChange(values: readonly (number | null)[]): number | null {
+function usualChange(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).slice(-mostChanges - 1)
   const changes = known.slice(1).map((value, place) => Math.abs(value - (known[place] as number)))
   return changes.length < leastChanges ? null : median(changes)
 }
 
 /** Whether a change is more than the figure usually swings. */
-export function isNews(delta: number, usual: number | null, floors: Floors): boolean {
+function isNews(delta: number, usual: number | null, floors: Floors): boolean {
   const size = Math.abs(delta)
   if (usual === null) return size >= floors.unknown
   return size >= floors.shown && size > factor * usual

@@ -67,10 +67,22 @@ export interface ComparedSpan {
   readonly days: number
 }
 
-/** Whether what is compared is one whole month, or a month so far. */
-export function isMonth({ day, until }: ComparedSpan): boolean {
-  const first = addDays(day, 1)
-  return first.endsWith('-01') && first.slice(0, 7) === until.slice(0, 7)
+/**
+ * What is compared in words: with the day before, one whole month or a month so far, or with a day.
+ *
+ * @param dayOf the day whose month is named
+ */
+export function spanWords(
+  { dayBefore, monthName }: Pick<Formats, 'dayBefore' | 'monthName'>,
+  [yesterday, month, date]: readonly [yesterday: string, month: string, date: string],
+  dayOf: (span: ComparedSpan) => string,
+) {
+  return (span: ComparedSpan): string => {
+    if (span.days === 1) return yesterday
+    const first = addDays(span.day, 1)
+    const isMonth = first.endsWith('-01') && first.slice(0, 7) === span.until.slice(0, 7)
+    return isMonth ? `${month} ${monthName(dayOf(span))}` : `${date} ${dayBefore(span.day, span.until)}`
+  }
 }
 
 /** The sign of numbers below zero. */

@@ -1,4 +1,5 @@
 import type { Language } from '../../model/settings.ts'
+import { capitalised } from '../../model/text.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { Days, ReportPeriod } from '../history/period.ts'
 import { german } from './de/index.ts'
@@ -40,6 +41,5 @@ export function comparisonInWords(say: Words, asked: ComparisonDay | null, found
 /** The period of a report and what its last day is compared with, as a sentence. */
 export function periodSentence(say: Words, period: ReportPeriod | null, found: readonly string[]): string {
   const compared = comparisonInWords(say, period?.compare ?? null, found)
-  const text = period === null ? compared : `${daysInWords(say, period)}, ${compared}`
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  return `${capitalised(period === null ? compared : `${daysInWords(say, period)}, ${compared}`)}.`
 }

@@ -14,6 +14,11 @@ export const counts: Words['counts'] = {
   days: (value) => counted(value, 'Tag', 'Tage'),
 }
 
+/** `3 von 12 Keywords`. */
+export function ofKeywords(some: number, all: number): string {
+  return `${formats.number(some)} von ${counts.keywords(all)}`
+}
+
 export const kinds: Words['kinds'] = {
   organic: 'Webergebnisse',
   news: 'Nachrichten',

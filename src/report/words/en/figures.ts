@@ -14,6 +14,11 @@ export const counts = {
   days: (value: number) => counted(value, 'day'),
 }
 
+/** `3 of 12 keywords`. */
+export function ofKeywords(some: number, all: number): string {
+  return `${formats.number(some)} of ${counts.keywords(all)}`
+}
+
 /** Kinds of results. */
 export const kinds = {
   organic: 'web results',

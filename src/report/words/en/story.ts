@@ -1,61 +1,44 @@
+import { capitalised } from '../../../model/text.ts'
 import type { RankHistory } from '../../history/rank-history.ts'
-import { type ComparedSpan, isMonth } from '../formats.ts'
-import { clicks, counted, counts, formats, quoted } from './figures.ts'
+import { type ComparedSpan, spanWords } from '../formats.ts'
+import { clicks, counted, counts, formats, ofKeywords } from './figures.ts'
 
-const { dayBefore, decimal, figure, list, longDay, monthName, number, percent, relative } = formats
+const { dayBefore, decimal, figure, list, longDay, number, percent, relative } = formats
 
-const since = (span: ComparedSpan) =>
-  span.days === 1
-    ? 'since the day before'
-    : isMonth(span)
-      ? `in ${monthName(span.until)}`
-      : `since ${dayBefore(span.day, span.until)}`
-const on = (span: ComparedSpan) =>
-  span.days === 1
-    ? 'the day before'
-    : isMonth(span)
-      ? `at the end of ${monthName(span.day)}`
-      : `on ${dayBefore(span.day, span.until)}`
-const points = (share: number) => `${decimal(Math.abs(share) * 100)} points`
-const places = (ranks: number) => (Math.abs(ranks) === 1 ? '1 place' : `${number(Math.abs(ranks))} places`)
-const ordinals = [
-  'first',
-  'second',
-  'third',
-  'fourth',
-  'fifth',
-  'sixth',
-  'seventh',
-  'eighth',
-  'ninth',
-  'tenth',
-]
+const since = spanWords(formats, ['since the day before', 'in', 'since'], ({ until }) => until)
+const on = spanWords(formats, ['the day before', 'at the end of', 'on'], ({ day }) => day)
+const places = (ranks: number) => counted(Math.abs(ranks), 'place')
+const ordinals = 'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ')
 const ordinal = (place: number) => ordinals[place - 1] ?? `number ${place}`
-const cardinals = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
-const cardinal = (some: number) => cardinals[some - 1] ?? number(some)
+const cardinals = 'two three four five six seven eight nine ten'.split(' ')
 const you = (of: string | null) => of ?? 'you'
+const isAre = (some: number) => (some === 1 ? 'is' : 'are')
 const inTen = (some: number, keywords: number, ranked = 0) =>
   some === 0
-    ? `none of the ${counts.keywords(keywords)} is in the top 10${ranked === 0 ? '' : `, ${ranked === 1 ? '1 ranks' : `${number(ranked)} rank`} below it`}`
+    ? `none of the ${counts.keywords(keywords)} is in the top 10${ranked === 0 ? '' : `, ${number(ranked)} ${ranked === 1 ? 'ranks' : 'rank'} below it`}`
     : some === keywords && some > 2
       ? `all ${counts.keywords(keywords)} are in the top 10`
-      : `${number(some)} of ${counts.keywords(keywords)} ${some === 1 ? 'is' : 'are'} in the top 10`
+      : `${ofKeywords(some, keywords)} ${isAre(some)} in the top 10`
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
     ? `none of the ${number(answers)} AI answers cites ${you(of)}`
     : `${number(some)} of ${counted(answers, 'AI answer')} ${some === 1 ? 'cites' : 'cite'} ${you(of)}`
-const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 const lower = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
-const amount = (delta: number, text: string, span: ComparedSpan) =>
-  `${text} ${delta > 0 ? 'more' : 'fewer'} than ${on(span)}`
-const many = (delta: number, _: number, span: ComparedSpan) => amount(delta, number(Math.abs(delta)), span)
+const rose = (before: number, now: number) => (now > before ? 'rose' : 'fell')
 const shareOf = (before: number, now: number) =>
-  `${now > before ? 'rose' : 'fell'} from ${percent(before)} to ${percent(now)}`
-const ofCount = (before: number, now: number) => `from ${number(before)} to ${number(now)}`
-const couldBe = (some: number, keywords: number) =>
-  `${number(some)} of ${counts.keywords(keywords)} could not be checked`
+  `${rose(before, now)} from ${percent(before)} to ${percent(now)}`
+const couldBe = (some: number, keywords: number) => `${ofKeywords(some, keywords)} could not be checked`
+const many = (delta: number, _before: number) => `${number(Math.abs(delta))} ${delta > 0 ? 'more' : 'fewer'}`
+/** How much more or less it is than before. */
+const more = {
+  clicks: (delta: number, before: number) =>
+    `${relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month')} ${delta > 0 ? 'more' : 'fewer'}`,
+  visibility: (delta: number, _before: number) =>
+    `${decimal(Math.abs(delta) * 100)} points ${delta > 0 ? 'more' : 'less'}`,
+  top_ten: many,
+  cited: many,
+}
 
-/** The phrases of what happened. `of` names a target that is not the reader's own. */
 /** What Search Console counted of some keywords. */
 export interface CountedSum {
   readonly clicks: number
@@ -65,58 +48,52 @@ export interface CountedSum {
   readonly days: NonNullable<RankHistory['countedClicks']>
 }
 
+/** The phrases of what happened. `of` names a target that is not the reader's own. */
 export const story = {
   bestRival: (rival: string, rank: number) => `${rival} is at rank ${rank}.`,
-  begun: (of: string, sentence: string) => `${of}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`,
+  begun: (of: string, sentence: string) => `${of}: ${lower(sentence)}`,
   notRun: 'The job has not run yet, so there are no figures.',
   noTargets: 'No website is tracked, so there is nothing to rank.',
   noKeywords: 'No keyword matches the filters.',
-  suspect: (gone: number, ranked: number, alike: number, isTeam: boolean) =>
-    [
-      ...(gone === 0 ? [] : [`Suspect: ${number(gone)} of ${number(ranked)} ranks are gone at once.`]),
-      ...(alike === 0
-        ? []
-        : [`Suspect: ${number(alike)} different queries got one and the same list of results.`]),
-      isTeam ? 'Check before you tell anyone.' : 'These figures are in doubt until the next check.',
-    ].join(' '),
+  gone: (gone: number, ranked: number) =>
+    `Suspect: ${number(gone)} of ${number(ranked)} ranks are gone at once.`,
+  alike: (alike: number) =>
+    `Suspect: ${number(alike)} different queries got one and the same list of results.`,
+  suspect: {
+    team: 'Check before you tell anyone.',
+    client: 'These figures are in doubt until the next check.',
+  },
   fewChecked: (checked: number, keywords: number, day: string) =>
     checked === 0
       ? `None of the ${counts.keywords(keywords)} could be checked on ${longDay(day)}.`
-      : `Only ${number(checked)} of ${counts.keywords(keywords)} could be checked on ${longDay(day)}, too few for a trend.`,
+      : `Only ${ofKeywords(checked, keywords)} could be checked on ${longDay(day)}, too few for a trend.`,
   lastKnown: (text: string, day: string) =>
-    `On ${longDay(day)}, the last day with enough of them: ${text.charAt(0).toLowerCase()}${text.slice(1)}.`,
+    `On ${longDay(day)}, the last day with enough of them: ${lower(text)}.`,
   noLastDay: 'There is no earlier day with enough of them either.',
   nothingRanks: (of: string | null, keywords: number, depth: number | null) =>
     `${of === null ? '' : `${of}: `}None of the ${counts.keywords(keywords)} ${depth === null ? 'was found in the checked results' : `is in the top ${depth}`}.`,
   noneCited: (of: string | null, answers: number) =>
-    answers === 1 ? `The AI answer does not cite ${you(of)}.` : `${capital(citing(0, answers, of))}.`,
+    answers === 1 ? `The AI answer does not cite ${you(of)}.` : `${capitalised(citing(0, answers, of))}.`,
   rankedBefore: (before: number, span: ComparedSpan, isCited: boolean) => {
     if (before === 0) return `None ${isCited ? 'did' : 'was'} ${on(span)} either.`
-    return `${capital(on(span))}, ${isCited ? `${number(before)} did` : before === 1 ? '1 was' : `${number(before)} were`}.`
+    return `${capitalised(on(span))}, ${isCited ? `${number(before)} did` : before === 1 ? '1 was' : `${number(before)} were`}.`
   },
   manyNotChecked: (unknown: number, keywords: number) =>
     `${couldBe(unknown, keywords)}: all figures are of the others.`,
   notChecked: (unknown: number, keywords: number) => `${couldBe(unknown, keywords)}.`,
   added: (added: number, keywords: number) =>
-    `${number(added)} of ${counts.keywords(keywords)} ${added === 1 ? 'is' : 'are'} new and not part of the changes.`,
+    `${ofKeywords(added, keywords)} ${isAre(added)} new and not part of the changes.`,
   someAskedOtherwise: (changed: number, keywords: number, since: string) =>
-    `${number(changed)} of ${counts.keywords(keywords)} ${changed === 1 ? 'is' : 'are'} asked otherwise since ${longDay(since)} and not part of the changes.`,
+    `${ofKeywords(changed, keywords)} ${isAre(changed)} asked otherwise since ${longDay(since)} and not part of the changes.`,
   partialDays: (partial: number, days: number) =>
     `On ${number(partial)} of ${counts.days(days)} fewer than half of the keywords could be checked.`,
   oldVolumes: (keywords: number, source: string, day: string) =>
     `The search volumes of ${counts.keywords(keywords)} are old: from ${source}, of ${longDay(day)} and later.`,
-  imported: (
-    sources: string,
-    first: string,
-    {
-      keywords,
-      of,
-      countsAll,
-    }: { readonly keywords: number; readonly of: number; readonly countsAll: boolean },
-  ) =>
-    `Ranks of before ${longDay(first)} were imported (${sources})${keywords < of ? ` for ${number(keywords)} of ${counts.keywords(of)}` : ''}: no figure counts them, and nothing is compared with them.${countsAll ? ' Some count every element of the page.' : ''}`,
-  importedSites: (sites: readonly { readonly site: string; readonly keywords: number }[], asked: number) =>
-    `Most often in the first ten of the newest imported result pages of ${counts.keywords(asked)}: ${sites.map(({ site, keywords }) => `${site} (${formats.number(keywords)})`).join(', ')}.`,
+  imported: (sources: string, first: string, keywords: number, all: number) =>
+    `Ranks of before ${longDay(first)} were imported (${sources})${keywords < all ? ` for ${ofKeywords(keywords, all)}` : ''}: no figure counts them, and nothing is compared with them.`,
+  importedElements: 'Some count every element of the page.',
+  importedSites: (sites: string, asked: number) =>
+    `Most often in the first ten of the newest imported result pages of ${counts.keywords(asked)}: ${sites}.`,
   otherDay: (asked: string, day: string) =>
     `Compared with ${longDay(day)}, because no figures of ${longDay(asked)} can be compared.`,
   firstDay: 'This is the first day, so there is nothing to compare with yet.',
@@ -127,7 +104,7 @@ export const story = {
   askedOtherwise: (since: string) =>
     `There is nothing to compare with: the keywords are asked otherwise since ${longDay(since)}.`,
   fewInCommon: (common: number, keywords: number, span: ComparedSpan) =>
-    `Only ${number(common)} of ${counts.keywords(keywords)} can be compared with ${dayBefore(span.day, span.until)}, too few for a trend.`,
+    `Only ${ofKeywords(common, keywords)} can be compared with ${dayBefore(span.day, span.until)}, too few for a trend.`,
 
   keywordNotChecked: (keyword: string) => `${keyword} could not be checked`,
   keywordAt: (keyword: string, rank: number | null, depth: number | null) =>
@@ -146,8 +123,9 @@ export const story = {
   figure: {
     clicks: (value: number) => `About ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility ${percent(share)}`,
-    top_ten: (some: number, keywords: number, ranked = 0) => capital(inTen(some, keywords, ranked)),
-    cited: (some: number, answers: number, of: string | null = null) => capital(citing(some, answers, of)),
+    top_ten: (some: number, keywords: number, ranked: number) => capitalised(inTen(some, keywords, ranked)),
+    cited: (some: number, answers: number, _ranked: number, of: string | null) =>
+      capitalised(citing(some, answers, of)),
   },
   steadyFigure: {
     clicks: (value: number) => `Steady at about ${clicks(value)} a month`,
@@ -156,137 +134,65 @@ export const story = {
   since,
   butForFirst: (span: ComparedSpan) => ` but for ${dayBefore(span.day, span.until)} itself`,
   untilLast: ' but steady until the last day',
-  change: {
-    clicks: (delta: number, before: number, span: ComparedSpan) =>
-      amount(delta, relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month'), span),
-    visibility: (delta: number, _: number, span: ComparedSpan) =>
-      `${points(delta)} ${delta > 0 ? 'more' : 'less'} than ${on(span)}`,
-    top_ten: many,
-    cited: many,
-  },
+  more,
+  than: (span: ComparedSpan) => `than ${on(span)}`,
   asMany: (isSame: boolean, span: ComparedSpan) => `${isSame ? '' : 'about '}as many as ${on(span)}`,
   asBefore: (span: ComparedSpan) => `much as ${on(span)}`,
-  turned: {
-    up: (value: string, day: string, span: ComparedSpan) =>
-      `, after a rise to ${value} by ${dayBefore(day, span.until)}`,
-    down: (value: string, day: string, span: ComparedSpan) =>
-      `, after a fall to ${value} by ${dayBefore(day, span.until)}`,
-  },
-  /** A site with its figure. */
-  siteWith: (site: string, figure: string) => `${site} (${figure})`,
-  place: (
-    {
-      now,
-      before,
-      sites,
-      first,
-      isNear,
-      passed,
-      morePassed,
-    }: {
-      readonly now: number
-      readonly before: number | null
-      readonly sites: number
-      readonly first: string | null
-      readonly isNear: boolean
-      readonly passed: readonly string[]
-      readonly morePassed: number
-    },
-    inVisibility: number | null,
-  ) => {
-    const of = `${sites === 2 ? 'two' : cardinal(sites)} sites`
-    const who = list([...passed, ...(morePassed === 0 ? [] : [`${number(morePassed)} more`])])
-    const behind = first === null ? '' : `${isNear ? ', just' : ''} behind ${first}`
-    const place =
-      before === null || before === now
-        ? `, ${ordinal(now)} of ${of}${behind}`
-        : `: from ${ordinal(before)} to ${ordinal(now)} of ${of}${who === '' ? behind : now > before ? `, passed by ${who}` : `, past ${who}`}`
-    return `${place}${inVisibility === null ? '' : `; ${ordinal(inVisibility)} in visibility`}`
-  },
+  turned: (way: 'up' | 'down', value: string, day: string) =>
+    `, after a ${way === 'up' ? 'rise' : 'fall'} to ${value} by ${day}`,
+  /** The place among so many sites. */
+  place: (place: number) => ordinal(place),
+  placeFrom: (before: number, now: number) => `from ${ordinal(before)} to ${ordinal(now)}`,
+  ofSites: (sites: number) => `of ${cardinals[sites - 2] ?? number(sites)} sites`,
+  behind: (site: string, isNear: boolean) => `${isNear ? ', just' : ''} behind ${site}`,
+  moreSites: (some: number) => `${number(some)} more`,
+  passedBy: (sites: string) => `passed by ${sites}`,
+  past: (sites: string) => `past ${sites}`,
+  inVisibility: (place: number) => `${ordinal(place)} in visibility`,
   /** Of few keywords: how they did in all, before each of them. */
-  verdict: {
-    better: (text: string) => `Better: ${lower(text)}`,
-    worse: (text: string) => `Worse: ${lower(text)}`,
-    same: (text: string) => text,
-  },
+  verdict: (way: 'better' | 'worse', text: string) =>
+    `${way === 'better' ? 'Better' : 'Worse'}: ${lower(text)}`,
 
   moreFell: (fell: number, rose: number, metric: string) =>
     `More keywords fell than rose (${number(fell)} and ${number(rose)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} rose`,
   moreRose: (rose: number, fell: number, metric: string) =>
     `More keywords rose than fell (${number(rose)} and ${number(fell)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} fell`,
-  /** A keyword with its ranks in one market or several. */
-  moved: (
-    name: string,
-    ranks: readonly { readonly from: string; readonly to: string; readonly where: string }[],
-    more: number,
-    gain: number | null,
-  ) => {
-    const each = ranks.map(({ from, to, where }) => `${from} → ${to}${where === '' ? '' : ` (${where})`}`)
-    const all = more === 0 ? each : [...each, `${number(more)} more`]
-    return `${name} ${list(all)}${gain === null ? '' : `, about ${clicks(gain)}`}`
-  },
-  winAndLoss: (win: string | null, loss: string | null, blamed: string | null) => {
-    if (win === null && loss === null) return null
-    return `${[
-      win === null ? [] : `biggest win: ${win}`,
-      loss === null ? [] : `biggest loss: ${loss}${blamed === null ? '' : `, ${blamed}`}`,
-    ]
-      .flat()
-      .join('; ')
-      .replace(/^b/, 'B')}.`
-  },
-  /** `mine`: the share of the target on the same results. */
-  siteMoved: ({
-    name,
-    isTracked,
-    before,
-    now,
-    mine,
-    of,
-  }: {
-    readonly name: string
-    readonly isTracked: boolean
-    readonly before: number
-    readonly now: number
-    readonly mine: number | null
-    readonly of: string | null
-  }) =>
-    `${name}${isTracked ? '' : ', not tracked,'} ${shareOf(before, now)} of the clicks on the first ten results${mine === null ? '' : of === null ? `; yours is ${percent(mine)}` : `; that of ${of} is ${percent(mine)}`}.`,
+  moreMarkets: (some: number) => `${number(some)} more`,
+  about: (gain: number) => `about ${clicks(gain)}`,
+  win: 'biggest win',
+  loss: 'biggest loss',
+  notTracked: (site: string) => `${site}, not tracked,`,
+  siteMoved: (site: string, before: number, now: number) =>
+    `${site} ${shareOf(before, now)} of the clicks on the first ten results`,
+  /** The share of the target on the same results. */
+  sameShare: (of: string | null, share: number) =>
+    `; ${of === null ? 'yours' : `that of ${of}`} is ${percent(share)}`,
+  /** What a rival did, behind its name. */
   rivalMoved: {
-    clicks: (rival: string, before: number, now: number) =>
-      `${rival} ${now > before ? 'rose' : 'fell'} from about ${figure(before, 'clicks a month')} to ${clicks(now)} a month.`,
-    visibility: (rival: string, before: number, now: number) =>
-      `${rival} ${shareOf(before, now)} visibility.`,
-    top_ten: (rival: string, before: number, now: number) =>
-      `${rival} went ${ofCount(before, now)} keywords in the top 10.`,
-    cited: (rival: string, before: number, now: number) =>
-      `${rival} went ${ofCount(before, now)} AI answers that cite it.`,
+    clicks: (before: number, now: number) =>
+      `${rose(before, now)} from about ${figure(before, 'clicks a month')} to ${clicks(now)} a month`,
+    visibility: (before: number, now: number) => `${shareOf(before, now)} visibility`,
+    top_ten: (before: number, now: number) =>
+      `went from ${number(before)} to ${number(now)} keywords in the top 10`,
+    cited: (before: number, now: number) =>
+      `went from ${number(before)} to ${number(now)} AI answers that cite it`,
   },
   tagMoved: (tag: string, keywords: number, changed: string) =>
     `The tag ${tag} (${counts.keywords(keywords)}) moved more than the whole: ${changed}.`,
-  tagChange: {
-    clicks: (delta: number, before: number) =>
-      `${relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month')} ${delta > 0 ? 'more' : 'fewer'} clicks`,
-    visibility: (delta: number, _before: number) =>
-      `${points(delta)} ${delta > 0 ? 'more' : 'less'} visibility`,
-  },
-  leader: {
-    clicks: (rival: string, value: number, isFirst: boolean) =>
-      isFirst
-        ? `${rival} leads with about ${clicks(value)} a month.`
-        : `${rival} follows with about ${clicks(value)} a month.`,
-    visibility: (rival: string, value: number, isFirst: boolean) =>
-      `${rival} ${isFirst ? 'leads' : 'follows'} with a visibility of ${percent(value)}.`,
-    top_ten: (rival: string, value: number, isFirst: boolean) =>
-      `${rival} ${isFirst ? 'leads' : 'follows'} with ${counts.keywords(value)} in the top 10.`,
-    cited: (rival: string, value: number, isFirst: boolean) =>
-      `${rival} ${isFirst ? 'leads' : 'follows'}, cited in ${counted(value, 'AI answer')}.`,
+  tagFigure: { clicks: 'clicks', visibility: 'visibility' },
+  leads: (rival: string, isFirst: boolean, text: string) =>
+    `${rival} ${isFirst ? 'leads' : 'follows'}${text}.`,
+  leading: {
+    clicks: (value: number) => ` with about ${clicks(value)} a month`,
+    visibility: (share: number) => ` with a visibility of ${percent(share)}`,
+    top_ten: (some: number) => ` with ${counts.keywords(some)} in the top 10`,
+    cited: (some: number) => `, cited in ${counted(some, 'AI answer')}`,
   },
   /** The site with the most of the first ten results where none of the tracked sites ranks. */
   holder: (site: string, some: number, keywords: number) =>
-    `${site}, not tracked, has the most places: in the top 10 for ${number(some)} of ${counts.keywords(keywords)}.`,
+    `${site} has the most places: in the top 10 for ${ofKeywords(some, keywords)}.`,
   topRanks: (three: number, ten: number, keywords: number) =>
-    `${capital(inTen(ten, keywords))}${ten === 0 ? '' : `, ${three === 0 ? 'none' : three === keywords && three > 2 ? 'all' : number(three)} in the top 3`}.`,
+    `${capitalised(inTen(ten, keywords))}${ten === 0 ? '' : `, ${three === 0 ? 'none' : three === keywords && three > 2 ? 'all' : number(three)} in the top 3`}.`,
 
   verbs: {
     recover: (keyword: string) => `Recover ${keyword}`,
@@ -296,20 +202,9 @@ export const story = {
     earn: (keyword: string) => `Get cited for ${keyword}`,
   },
   inMarket: (market: string, reason: string) => (market === '' ? reason : `${market}: ${reason}`),
-  fell: (from: number, to: number, passed: string | null) =>
-    `fell from ${from} to ${to}${passed === null ? '' : `, ${passed}`}`,
-  left: (from: number, depth: number | null, passed: string | null) =>
-    `dropped out of the ${depth === null ? 'checked results' : `top ${number(depth)}`}, was ${from}${passed === null ? '' : `, ${passed}`}`,
-  /** Who was behind, or not there, and is ahead now. */
-  overtakenBy: ({
-    name,
-    from,
-    to,
-  }: {
-    readonly name: string
-    readonly from?: string
-    readonly to?: string
-  }) => `passed by ${name}${from === undefined ? '' : ` (${from} → ${to})`}`,
+  fell: (from: number, to: number) => `fell from ${from} to ${to}`,
+  left: (from: number, depth: number | null) =>
+    `dropped out of the ${depth === null ? 'checked results' : `top ${number(depth)}`}, was ${from}`,
   outside: (depth: number) => `outside the top ${number(depth)}`,
   withinReach: (rank: number, before: string | null) =>
     `at rank ${rank}${before === null || before === number(rank) ? '' : `, was ${before}`}`,
@@ -337,10 +232,5 @@ export const story = {
           ? 'whether each keyword has a page that search engines can find'
           : `at the pages meant for ${list(keywords)}`
       }.`,
-  },
-  /** A keyword with what is known of it. */
-  meant: (query: string, volume: number | null, page: string | null) => {
-    const known = [volume === null ? [] : `${number(volume)} searches a month`, page ?? []].flat()
-    return `${quoted(query)}${known.length === 0 ? '' : ` (${known.join(', ')})`}`
   },
 }
