@@ -118,6 +118,12 @@ export function paramsApart(
   }
 }
 
+/** Makes the locale of a keyword, and what else tells it from others with the same query. */
+export function fullPlaces(keywords: readonly KeywordParams[]): (keyword: KeywordParams) => string {
+  const apart = paramsApart(keywords)
+  return (keyword) => [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
+}
+
 /**
  * Makes the place of a keyword: where it is asked and what else tells it from others with the same query. Empty where there are none.
  *

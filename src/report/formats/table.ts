@@ -14,12 +14,12 @@ import {
 } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
-import { between, changeText, localeText, paramsApart, shortUrl, trend } from '../cells.ts'
+import { between, changeText, fullPlaces, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
 import { kindLabels } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
-import type { Keyword, RankHistory } from '../history/rank-history.ts'
+import type { RankHistory } from '../history/rank-history.ts'
 import { definitionOf } from '../metrics/definitions.ts'
 import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
@@ -65,12 +65,6 @@ export const figuresFormat: ReportFormat = {
   painted: true,
   measured: true,
   dayBefore: true,
-}
-
-/** The locale of a keyword, and what else tells it from others with the same query. */
-function fullPlaces(keywords: readonly Keyword[]): (keyword: Keyword) => string {
-  const apart = paramsApart(keywords)
-  return (keyword) => [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
 }
 
 function figures(source: ReportSource): string {

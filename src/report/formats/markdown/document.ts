@@ -5,12 +5,12 @@ import { parseUrl } from '../../../model/url.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { sanitize } from '../../../output/terminal.ts'
 import { type WholeReport, wholeReport } from '../../build-data.ts'
-import { changeText, localeText, paramsApart, shortUrl, trend } from '../../cells.ts'
+import { changeText, fullPlaces, shortUrl, trend } from '../../cells.ts'
 import { columnMetrics, figureText, type Headline } from '../../headline.ts'
 import { type Part, partLabel } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { Keyword, RankHistory } from '../../history/rank-history.ts'
-import { type CtrCurve, curveName } from '../../metrics/figure.ts'
+import { curveName } from '../../metrics/figure.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { top } from '../../metrics/positions.ts'
 import { notesOfPeriod, type Presentation } from '../../presentation/presentation.ts'
@@ -51,7 +51,13 @@ export function markdown(whole: WholeReport): string {
           ...runsSection(runs, say),
           ...definitionsSection(whole, summary, say),
         ]
-  return `${[...headLines(history.job, summary.date, whole.presentation), ...parts].join('\n\n')}\n`
+  const all = [...headLines(history.job, summary.date, whole.presentation), ...parts]
+  return `${all.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** What stands under a heading; nothing if its first part is empty. */
+function section(heading: string, ...parts: readonly string[]): readonly string[] {
+  return parts[0] === '' ? [] : [`## ${heading}`, ...parts]
 }
 
 /** The title, for whom and by whom the report is, and the words of the analyst. */
@@ -62,15 +68,14 @@ function headLines(
 ): readonly string[] {
   const { brand, markdown: words } = wordsOf(language)
   const name = title === null ? words.title(mdText(job)) : mdText(title)
-  const names = [
-    client === null ? [] : brand.for(mdText(client)),
-    agency === null ? [] : brand.by(mdText(agency)),
-  ]
-  const people = names.flat().join(' · ')
+  const people = [
+    client === null ? '' : brand.for(mdText(client)),
+    agency === null ? '' : brand.by(mdText(agency)),
+  ].filter((part) => part !== '')
   return [
     `# ${name}${date === null ? '' : `, ${date}`}`,
-    ...(people === '' ? [] : [`${brand.kind} ${people}`]),
-    ...(comment === null ? [] : [comment.markdown]),
+    people.length === 0 ? '' : `${brand.kind} ${people.join(' · ')}`,
+    comment?.markdown ?? '',
   ]
 }
 
@@ -80,7 +85,7 @@ function notesSection(whole: WholeReport, say: Words): readonly string[] {
     const what = url === null ? mdText(text) : mdLink(text, url)
     return `- ${say.mediumDay(date)}: ${what}`
   })
-  return notes.length === 0 ? [] : [`## ${say.overview.blocks.notes}`, notes.join('\n')]
+  return section(say.overview.blocks.notes, notes.join('\n'))
 }
 
 /** What happened, in sentences and figures; what moved, and what to do next. */
@@ -90,60 +95,40 @@ function storySection(
 ): readonly string[] {
   const { columns } = say.markdown
   const whose = label === null ? '' : `, ${label}`
-  const moved = moves.slice(0, shownMoves)
   return [
-    ...(label === null ? [] : [`**${label}**`]),
+    label === null ? '' : `**${label}**`,
     sentences.map(({ text }) => `- ${text}`).join('\n'),
-    ...(cards.length === 0
-      ? []
-      : [
-          mdTable(
-            [
-              { title: columns.figure, cell: (card) => card.label },
-              toTheRight<Story['cards'][number]>(columns.value, ({ value }) => value),
-              toTheRight<Story['cards'][number]>(columns.change, ({ change }) => change?.text ?? ''),
-              { title: columns.of, cell: ({ about }) => about },
-            ],
-            cards,
-          ),
-        ]),
-    ...(limits.length === 0 ? [] : [limits.join(' ')]),
-    ...(moved.length === 0
-      ? []
-      : [
-          `## ${say.overview.blocks.moved}${whose}`,
-          mdTable(
-            [
-              { title: '', cell: ({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼') },
-              { title: columns.keyword, cell: ({ name }) => name },
-              toTheRight<Story['moves'][number]>(columns.before, ({ from }) => from),
-              toTheRight<Story['moves'][number]>(columns.now, ({ to }) => to),
-              toTheRight<Story['moves'][number]>(columns.clicks, ({ clicks }) =>
-                clicks === null ? '-' : say.gain(clicks),
-              ),
-              { title: columns.rival, cell: ({ about }) => about },
-            ],
-            moved,
-          ),
-        ]),
+    mdTable(cards, [
+      { title: columns.figure, cell: (card) => card.label },
+      toTheRight(columns.value, ({ value }) => value),
+      toTheRight(columns.change, ({ change }) => change?.text ?? ''),
+      { title: columns.of, cell: ({ about }) => about },
+    ]),
+    limits.join(' '),
+    ...section(
+      `${say.overview.blocks.moved}${whose}`,
+      mdTable(moves.slice(0, shownMoves), [
+        { title: '', cell: ({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼') },
+        { title: columns.keyword, cell: ({ name }) => name },
+        toTheRight(columns.before, ({ from }) => from),
+        toTheRight(columns.now, ({ to }) => to),
+        toTheRight(columns.clicks, ({ clicks }) => (clicks === null ? '-' : say.gain(clicks))),
+        { title: columns.rival, cell: ({ about }) => about },
+      ]),
+    ),
     `## ${say.overview.blocks.next}${whose}`,
     steps.length === 0
       ? nothing
-      : mdTable(
-          [
-            { title: columns.step, cell: ({ what }) => what },
-            { title: columns.why, cell: ({ reason }) => reason },
-            toTheRight<Story['steps'][number]>(columns.clicks, ({ clicks }) =>
-              say.figure(clicks, 'clicks a month'),
-            ),
-            {
-              title: columns.page,
-              cell: ({ pages }) =>
-                pages.map(({ where, page }) => say.story.inMarket(where, pageLink(page))).join(', '),
-            },
-          ],
-          steps,
-        ),
+      : mdTable(steps, [
+          { title: columns.step, cell: ({ what }) => what },
+          { title: columns.why, cell: ({ reason }) => reason },
+          toTheRight(columns.clicks, ({ clicks }) => say.figure(clicks, 'clicks a month')),
+          {
+            title: columns.page,
+            cell: ({ pages }) =>
+              pages.map(({ where, page }) => say.story.inMarket(where, pageLink(page))).join(', '),
+          },
+        ]),
   ]
 }
 
@@ -159,13 +144,16 @@ function targetName({ label, own }: Pick<Target, 'label' | 'own'>): string {
 /** The target; the kind of results and the engine if there are several. */
 function nameColumns(parts: readonly Part[], say: Words): readonly MdColumn<PartOfTarget>[] {
   const { columns } = say.markdown
-  const several = (of: (part: Part) => string) => new Set(parts.map(of)).size > 1
   const target: MdColumn<PartOfTarget> = { title: columns.site, cell: (part) => targetName(part.target) }
-  if (!several((part) => partLabel(part, say))) return [target]
-  const isOneKind = !several(({ kind }) => kind)
+  if (!hasSeveral(parts, (part) => partLabel(part, say))) return [target]
   // For clients engines are named by their kinds of results.
-  const cell = (part: PartOfTarget): string => (isOneKind ? part.engine : partLabel(part, say))
-  return [target, { title: isOneKind ? columns.engine : columns.results, cell }]
+  return hasSeveral(parts, ({ kind }) => kind)
+    ? [target, { title: columns.results, cell: (part) => partLabel(part, say) }]
+    : [target, { title: columns.engine, cell: ({ engine }) => engine }]
+}
+
+function hasSeveral<T>(all: readonly T[], of: (one: T) => string): boolean {
+  return new Set(all.map(of)).size > 1
 }
 
 function headlineColumns<T extends { readonly figures: Headline }>(
@@ -185,27 +173,20 @@ function sitesSection(summary: Summary, say: Words): readonly string[] {
   const { columns, bothDays, own } = say.markdown
   const of = (some: readonly Part[]) => {
     const lines = linesOf(summary, some)
-    return mdTable(
-      [
-        ...nameColumns(some, say),
-        toTheRight<PartOfTarget>(columns.ranked, ({ coverage: { ranked, observed } }) =>
-          say.overview.ofChecked(ranked, observed),
-        ),
-        toTheRight<PartOfTarget>(columns.unknown, ({ coverage: { observed, expected } }) =>
-          say.number(expected - observed),
-        ),
-        toTheRight<PartOfTarget>(columns.topTen, ({ distribution }) => say.number(top(distribution, 10))),
-        ...headlineColumns(lines, say),
-      ],
-      lines,
-    )
+    return mdTable(lines, [
+      ...nameColumns(some, say),
+      toTheRight(columns.ranked, ({ coverage: { ranked, observed } }) =>
+        say.overview.ofChecked(ranked, observed),
+      ),
+      toTheRight(columns.unknown, ({ coverage: { observed, expected } }) => say.number(expected - observed)),
+      toTheRight(columns.topTen, ({ distribution }) => say.number(top(distribution, 10))),
+      ...headlineColumns(lines, say),
+    ])
   }
   const both = targets[0]?.parts[0]?.knownOnBothDays ?? 0
   return [
-    `## ${say.overview.blocks.rivals}`,
-    of(parts),
-    [...(both === 0 ? [] : [bothDays(both)]), own].join(' '),
-    ...(otherParts.length === 0 ? [] : [`## ${say.markdown.otherKinds}`, of(otherParts)]),
+    ...section(say.overview.blocks.rivals, of(parts), both === 0 ? own : `${bothDays(both)} ${own}`),
+    ...section(say.markdown.otherKinds, of(otherParts)),
   ]
 }
 
@@ -220,140 +201,114 @@ function tagSection(
   const lines = all.flatMap(({ tag, keywords, targets: some }) =>
     some.flatMap(([place, partOfTarget]) => {
       const target = targets[place] as Target
-      if (!target.own) return []
-      return linesOf({ targets: [{ target, parts: partOfTarget }] }, parts).map((line) => ({
-        ...line,
-        tag,
-        keywords,
-      }))
+      const own = target.own ? linesOf({ targets: [{ target, parts: partOfTarget }] }, parts) : []
+      return own.map((line) => ({ ...line, tag, keywords }))
     }),
   )
   const { columns, byTag } = say.markdown
-  const shown: readonly MdColumn<(typeof lines)[number]>[] = [
-    { title: columns.tag, cell: ({ tag }) => (tag === null ? `*${say.scorecards.noTag}*` : mdText(tag)) },
-    ...nameColumns(parts, say),
-    toTheRight(columns.keywords, ({ keywords }) => say.number(keywords)),
-    ...headlineColumns(lines, say),
-    toTheRight(columns.topTen, ({ distribution }) => say.number(top(distribution, 10))),
-  ]
-  return lines.length === 0 ? [] : [`## ${byTag}`, mdTable(shown, lines)]
-}
-
-interface KeywordLine {
-  readonly row: Row
-  readonly status: KeywordStatus
+  return section(
+    byTag,
+    mdTable(lines, [
+      { title: columns.tag, cell: ({ tag }) => (tag === null ? `*${say.scorecards.noTag}*` : mdText(tag)) },
+      ...nameColumns(parts, say),
+      toTheRight(columns.keywords, ({ keywords }) => say.number(keywords)),
+      ...headlineColumns(lines, say),
+      toTheRight(columns.topTen, ({ distribution }) => say.number(top(distribution, 10))),
+    ]),
+  )
 }
 
 /** The query; the engine and the locale if there are several. */
-function keywordColumns({ keywords, series }: RankHistory, say: Words): readonly MdColumn<KeywordLine>[] {
-  const { columns } = say.markdown
+function keywordColumns(
+  { keywords, series }: RankHistory,
+  { markdown: { columns } }: Words,
+): readonly MdColumn<{ readonly status: KeywordStatus }>[] {
   const asked = [...new Set(series.map(({ keyword }) => keyword))].map((place) => keywords[place] as Keyword)
-  const several = (of: (keyword: Keyword) => string) => new Set(asked.map(of)).size > 1
-  const operation = (keyword: Keyword) => keyword.operation
-  const apart = paramsApart(keywords)
-  const locale = (keyword: Keyword) =>
-    [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
-  const column = (title: string, of: (keyword: Keyword) => string): MdColumn<KeywordLine> => ({
-    title,
-    cell: ({ status }) => mdText(of(status.keyword)),
-  })
+  const column = (title: string, of: (keyword: Keyword) => string) => ({ title, of })
   return [
     column(columns.keyword, ({ query }) => query),
-    ...(several(operation) ? [column(columns.engine, operation)] : []),
-    ...(several(locale) ? [column(columns.locale, locale)] : []),
-  ]
+    ...[
+      column(columns.engine, ({ operation }) => operation),
+      column(columns.locale, fullPlaces(keywords)),
+    ].filter(({ of }) => hasSeveral(asked, of)),
+  ].map(({ title, of }) => ({ title, cell: ({ status }) => mdText(of(status.keyword)) }))
 }
 
 function keywordsSection({ report, history, measure }: WholeReport, say: Words): readonly string[] {
   const { rows, statuses } = report
   const { columns, signs } = say.markdown
-  const lines = statuses.map((status, place): KeywordLine => ({ status, row: rows[place] as Row }))
+  const lines = statuses.map((status, place) => ({ status, row: rows[place] as Row }))
+  // Markdown joins plain spaces, so a trend has figure spaces.
+  const trendOf = ({ status }: (typeof lines)[number]) => trend(status.series.cells).replaceAll(' ', '\u2007')
   const hasTrend = history.days.length > 1
-  const shown: readonly MdColumn<KeywordLine>[] = [
-    ...keywordColumns(history, say),
-    {
-      title: columns.site,
-      cell: ({ status }) => targetName(history.targets[status.series.target] as Target),
-    },
-    toTheRight(columns.rank, ({ row, status }) => rankCell(row, status)),
-    toTheRight(columns.change, ({ row }) => changeText(row, say.ranks)),
-    ...(hasTrend
-      ? [{ title: columns.trend, cell: ({ status }: KeywordLine) => trendCell(status.series.cells) }]
-      : []),
-    toTheRight(columns.best, ({ row }) => String(row.best_rank ?? '')),
-    ...clickColumns(history, measure.curve, say).map(({ name, text }) =>
-      toTheRight<KeywordLine>(columns[name], ({ status }) => text(status)),
-    ),
-    { title: columns.page, cell: ({ row }) => pageLink(row.url == null ? null : String(row.url)) },
-  ]
-  return [
-    `## ${say.overview.blocks.keywords}`,
-    mdTable(shown, lines),
+  return section(
+    say.overview.blocks.keywords,
+    mdTable(lines, [
+      ...keywordColumns(history, say),
+      {
+        title: columns.site,
+        cell: ({ status }) => targetName(history.targets[status.series.target] as Target),
+      },
+      toTheRight(columns.rank, ({ row, status }) => rankCell(row, status)),
+      toTheRight(columns.change, ({ row }) => changeText(row, say.ranks)),
+      ...(hasTrend ? [{ title: columns.trend, cell: trendOf }] : []),
+      toTheRight(columns.best, ({ row }) => String(row.best_rank ?? '')),
+      ...clickColumns(history, measure.curve, say).map(({ name, text }) =>
+        toTheRight(columns[name], ({ status }: (typeof lines)[number]) => text(status)),
+      ),
+      { title: columns.page, cell: ({ row }) => pageLink(row.url == null ? null : String(row.url)) },
+    ]),
     hasTrend ? `${signs} ${say.unscripted.trendLegend}` : signs,
     ...suspectLines(rows),
-  ]
-}
-
-/** Markdown joins plain spaces, so a trend has figure spaces. */
-function trendCell(cells: Parameters<typeof trend>[0]): string {
-  return trend(cells).replaceAll(' ', '\u2007')
+  )
 }
 
 const mostRuns = 10
 
 /** How the last runs ended and what they cost. */
 function runsSection(
-  runs: readonly RunQuality[],
+  all: readonly RunQuality[],
   { markdown: { runs: words }, number }: Words,
 ): readonly string[] {
-  if (runs.length === 0) return []
   const { columns } = words
-  const count = (title: string, of: (run: RunQuality) => number) =>
-    toTheRight<RunQuality>(title, (run) => number(of(run)))
-  return [
-    `## ${words.title}`,
-    mdTable(
-      [
-        { title: columns.day, cell: ({ date }) => date },
-        {
-          title: columns.ended,
-          cell: ({ finishReason }) => (finishReason === null ? words.running : words.ends[finishReason]),
-        },
-        toTheRight<RunQuality>(columns.done, ({ tasks }) => words.done(tasks.done, tasks.planned)),
-        count(columns.failed, ({ tasks }) => tasks.failed),
-        count(columns.credits, ({ spent }) => spent),
-        count(columns.ambiguous, ({ ambiguous }) => ambiguous),
-      ],
-      runs.slice(-mostRuns),
-    ),
-  ]
+  return section(
+    words.title,
+    mdTable(all.slice(-mostRuns), [
+      { title: columns.day, cell: ({ date }) => date },
+      {
+        title: columns.ended,
+        cell: ({ finishReason }) => (finishReason === null ? words.running : words.ends[finishReason]),
+      },
+      toTheRight(columns.done, ({ tasks }) => words.done(tasks.done, tasks.planned)),
+      toTheRight(columns.failed, ({ tasks }) => number(tasks.failed)),
+      toTheRight(columns.credits, ({ spent }) => number(spent)),
+      toTheRight(columns.ambiguous, ({ ambiguous }) => number(ambiguous)),
+    ]),
+  )
 }
 
+const shownRates = 10
+
 /** What the figures are, and where the clicks come from. */
-function definitionsSection({ measure }: WholeReport, { curve }: Summary, say: Words): readonly string[] {
-  const { columns } = say.markdown
-  const all = headlineMetrics.map(({ name }) => say.metric(name, measure))
-  return [
-    `## ${say.markdown.definitions.title}`,
+function definitionsSection(
+  { measure }: WholeReport,
+  { curve }: Summary,
+  { markdown: { columns, definitions }, metric }: Words,
+): readonly string[] {
+  const { title, rates, byRank, curveSource } = definitions
+  return section(
+    title,
     mdTable(
+      headlineMetrics.map(({ name }) => metric(name, measure)),
       [
         { title: columns.figure, cell: ({ label }) => label },
         { title: columns.is, cell: ({ definition }) => mdText(definition) },
         { title: columns.formula, cell: ({ formula }) => mdText(formula) },
         { title: columns.from, cell: ({ source }) => mdText(source) },
       ],
-      all,
     ),
-    curveText(curve, say),
-  ]
-}
-
-const shownRates = 10
-
-function curveText(curve: CtrCurve, say: Words): string {
-  const { source, rates } = curve
-  const { rates: title, byRank, curveSource } = say.markdown.definitions
-  return `${title}: ${mdText(curveName(curve))}. ${mdText(curveSource(source))}. ${byRank(rates.slice(0, shownRates))}`
+    `${rates}: ${mdText(curveName(curve))}. ${mdText(curveSource(curve.source))}. ${byRank(curve.rates.slice(0, shownRates))}`,
+  )
 }
 
 /** Invisible and without width; it separates the two sides of a name. */
@@ -405,20 +360,21 @@ export interface MdColumn<T> {
   readonly title: string
   readonly align?: 'right'
   /** Markdown. */
-  readonly cell: (row: T, place: number) => string
+  readonly cell: (row: T) => string
 }
 
 /** A column whose cells stand to the right, as numbers do. */
-export function toTheRight<T>(title: string, cell: MdColumn<T>['cell']): MdColumn<T> {
+function toTheRight<T>(title: string, cell: MdColumn<T>['cell']): MdColumn<T> {
   return { title, align: 'right', cell }
 }
 
-/** A table; its cells are Markdown. */
-export function mdTable<T>(columns: readonly MdColumn<T>[], rows: readonly T[]): string {
+/** A table; its cells are Markdown. Empty without rows. */
+export function mdTable<T>(rows: readonly T[], columns: readonly MdColumn<NoInfer<T>>[]): string {
+  if (rows.length === 0) return ''
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [
     line(columns.map(({ title }) => title)),
     line(columns.map(({ align }) => (align === 'right' ? '---:' : '---'))),
-    ...rows.map((row, place) => line(columns.map(({ cell }) => cell(row, place)))),
+    ...rows.map((row) => line(columns.map(({ cell }) => cell(row)))),
   ].join('\n')
 }

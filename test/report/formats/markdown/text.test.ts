@@ -78,11 +78,11 @@ describe('text from outside', () => {
     fc.assert(
       fc.property(texts, texts, (a, b) => {
         const table = mdTable(
+          [null],
           [
             { title: 'a', cell: () => mdText(a) },
             { title: 'b', cell: () => mdText(b) },
           ],
-          [null],
         )
         const cells = [...html(table).matchAll(/<td>(.*)<\/td>/g)].map(([, cell]) => cell ?? '')
         expect(cells.join('')).not.toContain('<')
