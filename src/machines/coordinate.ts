@@ -208,7 +208,7 @@ function machinesOf({
     },
     finished: (runs) => {
       const journal = waitingFor(life, farewellMs)
-      const finished = () => finishOnMachines({ store, journal, coordinator: id }, runs)
+      const finished = () => finishOnMachines({ store, journal, coordinator: id }, runs, clock.wall())
       return explained(throughFailovers(finished, runs, life), leaseMs)
     },
     knowsAllCalls: async (since) => {

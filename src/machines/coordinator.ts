@@ -430,14 +430,18 @@ async function noteClosed(
 export async function finishOnMachines(
   { store, journal, coordinator }: Pick<CoordinatorOptions, 'store' | 'journal' | 'coordinator'>,
   runs: readonly Run[],
+  now: number,
 ): Promise<void> {
   for (const { id } of runs) {
     const shared = await store.sharedRunId(id)
     const run = await store.run(id)
     if (shared === null || run === null || run.finishedAt === null) continue
     const { finishedAt, durationMs } = run
-    const reason = run.finishReason as FinishReason
-    await journal.plans.finish(coordinator, shared, { reason, finishedAt, durationMs })
+    const end = { reason: run.finishReason as FinishReason, finishedAt, durationMs }
+    await journal.plans.finish(coordinator, shared, end)
+    // The queue may lose it when this process, which knows it without reading it there, is gone.
+    const version = (await store.localRun(shared))?.planVersion ?? 0
+    await store.keepEnd({ kind: 'finish', run: shared, version, ...end }, now)
   }
 }
 

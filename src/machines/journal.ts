@@ -4,6 +4,7 @@ import type { PlannedQuery } from '../model/query.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import type { UsageReading } from '../store/journal.ts'
 import type {
+  FinishStep,
   JournalPosition,
   SharedCall,
   SharedRun,
@@ -142,6 +143,7 @@ export interface LostChanges {
   readonly answers: readonly { readonly run: string; readonly answer: StoredAnswer }[]
   readonly readings: readonly { readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }[]
   readonly ends: readonly TaskEnded[]
+  readonly runEnds: readonly FinishStep[]
 }
 
 export interface ChangeBatch {
@@ -156,8 +158,8 @@ export interface ChangeBatch {
     readonly blockedBy: BlockingTransaction
   } | null
   /**
-   * Where the server failed over, and what this reader has read since it noted its position may be lost: no changes come, and the position
-   * is the one up to which nothing is lost.
+   * Where the server failed over, and what this reader knows since it noted its position may be lost. If it has read something since, no
+   * changes come, and the position is the one up to which nothing is lost.
    */
   readonly kept: {
     /** The number of the reader's last change that is certainly not lost. */

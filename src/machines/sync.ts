@@ -9,6 +9,7 @@ import { type PagingDecision, scoreQuery } from '../rank/paging.ts'
 import { compress } from '../store/compression.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import {
+  type FinishStep,
   type ImportBatch,
   type JournalPosition,
   type ReadChange,
@@ -178,9 +179,11 @@ async function putBack({ journal, store }: SyncOptions, lastKept: number): Promi
       answers: [] as LostChanges['answers'][number][],
       readings: [] as LostChanges['readings'][number][],
       ends: [] as TaskEnded[],
+      runEnds: [] as FinishStep[],
     }
     for (const { change } of some) {
       if (change.kind === 'task') lost.ends.push(taskEnded(change))
+      else if (change.kind === 'finish') lost.runEnds.push(change)
       else if (change.kind === 'reading') lost.readings.push(change)
       else if (change.kind === 'call') {
         const call = { ...change.call, task: change.task === null ? null : withKey(change.task) }
@@ -248,11 +251,13 @@ function importBatch({ changes, position, failovers }: ChangeBatch, readAt: numb
   }
 }
 
-/** Plans and ends of runs are written again by whoever coordinates the job. */
+/** Plans are written again by whoever coordinates the job. */
 function keptChange(change: JournalChange): readonly ReadChange[] {
   switch (change.kind) {
     case 'task-end':
       return [taskStep(change.ended)]
+    case 'run-end':
+      return [finishStep(change)]
     case 'reading':
       return [change]
     case 'call': {
@@ -272,12 +277,13 @@ function withHexKey({ run, query, page }: SharedTask) {
   return { run, query: query.toString('hex'), page }
 }
 
+function finishStep({ run, version, end }: Extract<JournalChange, { kind: 'run-end' }>): FinishStep {
+  return { kind: 'finish', run, version, ...end }
+}
+
 function stepsOf(change: JournalChange): readonly SyncStep[] {
   if (change.kind === 'task-end') return [taskStep(change.ended)]
-  if (change.kind === 'run-end') {
-    const { run, version, end } = change
-    return [{ kind: 'finish', run, version, ...end }]
-  }
+  if (change.kind === 'run-end') return [finishStep(change)]
   return change.kind === 'run-closed' ? [{ kind: 'close', run: change.run, at: change.at }] : []
 }
 

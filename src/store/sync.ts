@@ -99,6 +99,7 @@ export interface ImportBatch {
 /** What was read, but for bodies, with keys of queries in hexadecimal digits. */
 export type ReadChange =
   | TaskStep
+  | FinishStep
   | { readonly kind: 'call'; readonly call: Omit<SharedCall, 'task'>; readonly task: HexTask | null }
   | ({ readonly kind: 'answer'; readonly call: string; readonly fetchedAt: number } & HexTask)
   | { readonly kind: 'reading'; readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }
@@ -117,10 +118,17 @@ export interface TaskStep {
   readonly paging: PagingDecision | null
 }
 
+/** The end of a run, and the plan that it ended by. */
+export type FinishStep = {
+  readonly kind: 'finish'
+  readonly run: string
+  readonly version: number
+} & SharedRunEnd
+
 /** What is done with what was read, one after the other. */
 export type SyncStep =
   | TaskStep
-  | ({ readonly kind: 'finish'; readonly run: string; readonly version: number } & SharedRunEnd)
+  | FinishStep
   | { readonly kind: 'close'; readonly run: string; readonly at: number }
 
 export interface TaskHere {

@@ -210,9 +210,11 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
         if (!isUnanswered(read) || idle === mostIdleStarts) return read
       }
     }
+    const failedOver = standby !== null && scene.standby === null
+    // What a database writes again after a failover comes to those that synced before it with their next sync.
+    if (failedOver) for (const one of coordinators) await lastSyncOf(one)
     const reads: ReaderEnd[] = []
     for (const one of coordinators) reads.push(await lastSyncOf(one))
-    const failedOver = standby !== null && scene.standby === null
     const byKey = await asSuperuser(urls.queue(), async (client) => {
       const found: (readonly string[])[] = []
       for (const key of keys) found.push(await keyFaults(client, key, failedOver))

@@ -13,6 +13,7 @@ import {
 } from '../journal.ts'
 import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
+import { putBackEnds } from './plans.ts'
 import { dropRead } from './retention.ts'
 import {
   type AnswerRow,
@@ -70,7 +71,11 @@ export function sharedChanges(postgres: Postgres) {
     },
     /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
     putBack: async (lost: LostChanges): Promise<void> => {
-      if ((await rights()).mayNote) await postgres.transaction((statements) => putBack(statements, lost))
+      if (!(await rights()).mayNote) return
+      await postgres.transaction(async (statements) => {
+        await putBack(statements, lost)
+        await putBackEnds(statements, lost.runEnds)
+      })
     },
     /**
      * Where this user has the right to do so, drops what is older than `keepMs` and all readers have; readers that were not seen for `forgetAfterMs` do
@@ -109,19 +114,21 @@ async function changesAfter(
   const at = readPosition(position ?? positionAt('0'))
   const wentBack = new JournalWentBack('the queue is in an older state than this database has read')
   if (at.timeline !== null && at.timeline > now.timeline) throw wentBack
+  let kept: ChangeBatch['kept'] = null
   if (at.timeline !== null && at.timeline < now.timeline) {
     const [own] = await statements.query<{ position: string; read: number }>(
       'SELECT position, changes_read AS read FROM rankline.readers WHERE id = $1',
       [reader],
     )
-    const kept = own?.position ?? '0'
-    if (BigInt(kept) < at.transaction)
+    const noted = own?.position ?? '0'
+    kept = { lastChange: own?.read ?? 0 }
+    if (BigInt(noted) < at.transaction)
       return {
         changes: [],
-        position: positionAt(kept),
+        position: positionAt(noted),
         more: true,
         unread: null,
-        kept: { lastChange: own?.read ?? 0 },
+        kept,
         failovers: now.failovers,
         isIncomplete: false,
       }
@@ -154,7 +161,7 @@ async function changesAfter(
     position: positionAt(until),
     more: next?.until != null,
     unread: await unreadFrom(statements, positionAt(upper), positionAt(newest)),
-    kept: null,
+    kept,
     failovers: now.failovers,
     isIncomplete: at.transaction > 0n && at.transaction < BigInt(now.dropped),
   }

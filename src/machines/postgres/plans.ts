@@ -1,5 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
-import type { SharedJob, SharedRun, SharedRunEnd } from '../../store/sync.ts'
+import type { FinishStep, SharedJob, SharedRun, SharedRunEnd } from '../../store/sync.ts'
 import {
   type ChunkState,
   CoordinationLost,
@@ -243,6 +243,29 @@ async function publishRun(
   if (row === undefined) throw new CoordinationLost(`a run of ${job} goes on with another key`)
   return row.version
 }
+
+/**
+ * Writes ends of runs that the queue has lost. What it has is left as it is, and so is a run that has a newer plan, or that somebody
+ * coordinates: it ends there.
+ */
+export async function putBackEnds(statements: Statements, ends: readonly FinishStep[]): Promise<void> {
+  for (const { run, version, reason, finishedAt, durationMs } of ends) {
+    const ended = await statements.query<object>(endAgain, [run, version, reason, finishedAt, durationMs])
+    if (ended.length === 0) continue
+    await cancelChunks(statements, [run])
+    await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
+  }
+}
+
+const endAgain = `
+WITH free AS (
+  SELECT key_hash, job FROM rankline.jobs
+  WHERE (key_hash, job) = (SELECT key_hash, job FROM rankline.runs WHERE id = $1)
+    AND (coordinator IS NULL OR coordinated_until <= clock_timestamp()) FOR SHARE
+)
+UPDATE rankline.runs r SET finish_reason = $3, finished_at = $4, duration_ms = $5 FROM free f
+WHERE r.id = $1 AND r.key_hash = f.key_hash AND r.job = f.job AND r.plan_version = $2 AND r.finish_reason IS NULL
+RETURNING r.id`
 
 const addEvent = `
 INSERT INTO rankline.run_events (run_id, kind, plan_version, at, duration_ms, finish_reason)

@@ -5,6 +5,7 @@ import { removedJob } from '../../model/job.ts'
 import { inOneSpelling, type PlannedQuery } from '../../model/query.ts'
 import { shortKey } from '../../model/text.ts'
 import type {
+  FinishStep,
   ImportBatch,
   JournalPosition,
   SharedCall,
@@ -160,6 +161,11 @@ export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
     jobsOfOthers: async (): Promise<readonly string[]> => namesOfOthers(db),
     /** Writes what was read, what is still to be done with it, and how far that is, in one change. */
     importBatch: (batch: ImportBatch): Promise<void> => writer.write(() => importAll(batch)),
+    /** Keeps the end of a run of this database, which it writes into the journal itself, beside what it has read there. */
+    keepEnd: (end: FinishStep, now: number): Promise<void> =>
+      writer.write(() => {
+        orm.insert(readChanges).values({ change: end, readAt: now }).run()
+      }),
     /** The number of the last change that was read. */
     lastChange: async (): Promise<number> =>
       orm

@@ -1,13 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { finishOnMachines } from '../../../src/machines/coordinator.ts'
 import type { JournalChange } from '../../../src/machines/journal.ts'
 import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
 import { syncJournal } from '../../../src/machines/sync.ts'
+import type { Run } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/model/time.ts'
+import type { SharedRun } from '../../../src/store/sync.ts'
 import { aStore, noon } from '../../store/build.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { aCall, coordinator, ended, leased, openTestJournal, type TestJournal, theAnswer } from './journal.ts'
+import {
+  aCall,
+  aKey,
+  aSharedRun,
+  coordinator,
+  ended,
+  leased,
+  openTestJournal,
+  type TestJournal,
+  theAnswer,
+} from './journal.ts'
 
 const aReading = (keyHash: string) => ({
   ...{ run: null, keyHash, askedAt: noon, readAt: noon, remaining: 10, totalUsed: 5, record: '{}' },
@@ -102,6 +115,67 @@ test('what a failover lost is written again by a database that has read it, and 
       (error: Error) => error.name,
     )
   expect(await Promise.all([lease, other, newest].map(begun))).toEqual(['LeaseLost', 'LeaseLost', 'begun'])
+})
+
+test('the end of a run that a failover lost is written again by the database that knows it, unless the run goes on', async () => {
+  await using server = await testPostgres()
+  const url = await server.database()
+  const first = await openTestJournal(url)
+  const keyHash = aKey()
+  const [here, read, goesOn, held] = ['here', 'read', 'goes on', 'held'].map((job) =>
+    aSharedRun({ job, keyHash }),
+  ) as [SharedRun, SharedRun, SharedRun, SharedRun]
+  const all = [here, read, goesOn, held]
+  const publish = (journal: TestJournal, run: SharedRun) =>
+    journal.plans.publish(coordinator, run, async function* () {
+      yield { queries: [], leftOut: [] }
+    })
+  for (const run of all) {
+    await first.plans.coordinate([run], { id: coordinator, name: 'c', leaseMs: 60_000 })
+    await publish(first, run)
+  }
+  const { store } = await aStore()
+  const sync = (journal: TestJournal) => syncJournal({ journal, store, clock: systemClock, name: 'reader' })
+  await sync(first)
+  const standby = await server.addStandby()
+  await caughtUp(first)
+  standby.cut()
+  const end = { reason: 'completed' as const, finishedAt: noon, durationMs: 5 }
+  for (const run of all) await first.plans.finish(coordinator, run.id, end)
+  // What this database read of the others, and, in a sync that never came, did itself.
+  for (const run of [read, goesOn, held])
+    await store.keepEnd({ kind: 'finish', run: run.id, version: 1, ...end }, noon)
+  const known = await store.localRun(here.id)
+  await store.finishRun(known?.runId as number, 'completed', noon, 5)
+  await finishOnMachines(
+    { store, journal: first, coordinator },
+    [(await store.run(known?.runId as number)) as Run],
+    noon,
+  )
+  await standby.promote()
+  await first[Symbol.asyncDispose]()
+
+  await using journal = await openTestJournal(url.replace(/:\d+\//, `:${server.port}/`))
+  await publish(journal, goesOn)
+  await journal.sql(
+    "UPDATE rankline.jobs SET coordinated_until = clock_timestamp() - interval '1 ms' WHERE job <> 'held'",
+  )
+  expect(await sync(journal)).toMatchObject({ failedOver: true })
+
+  expect(
+    await journal.sql(
+      'SELECT job, finish_reason AS reason, finished_at::float8 AS at, duration_ms::int AS ms FROM rankline.runs ORDER BY job',
+    ),
+  ).toEqual([
+    { job: 'goes on', reason: null, at: null, ms: null },
+    { job: 'held', reason: null, at: null, ms: null },
+    { job: 'here', reason: 'completed', at: noon, ms: 5 },
+    { job: 'read', reason: 'completed', at: noon, ms: 5 },
+  ])
+  const events = (await journal.changes.after(null, 10_000)).changes
+  expect(events.flatMap((change) => (change.kind === 'run-end' ? [change] : []))).toEqual(
+    [read, here].map(({ id }) => ({ kind: 'run-end', run: id, version: 1, end })),
+  )
 })
 
 test.each([
