@@ -6,34 +6,44 @@ import type { PageData } from '../../data.ts'
 import { historyOfParts, partLabel, partsOf } from '../../history/filter-history.ts'
 import { keywordStatuses } from '../../history/keyword-status.ts'
 import type { ReportSource } from '../../report.ts'
-import { shownMoves, story } from '../../story/story.ts'
+import { type Story, shownMoves, story } from '../../story/story.ts'
 import { summarise } from '../../summary.ts'
-import { comparisonInWords, daysInWords, type Words } from '../../words/words.ts'
+import { comparisonInWords, daysInWords, type Words, wordsOf } from '../../words/words.ts'
 
 /** What the message says, in words; both of its parts are written from it. */
 export type EmailContent = ReturnType<typeof emailContent>
 
 /** Reads what the message is made of: the story of the first own target, as every form of a report tells it. */
-export function emailContent(source: ReportSource, say: Words, week: DigestSection | null) {
+export function emailContent(source: ReportSource, week: DigestSection | null) {
   const { job, presentation, ranked } = source
+  const { title, client, agency, footer } = presentation
+  const say = wordsOf(presentation.language)
   const data = reportPageData(source)
-  const { history } = data
-  const name = presentation.client ?? presentation.title ?? sanitizeLine(job)
-  const statuses = keywordStatuses(history, data.compare)
+  const { history, compare, measure } = data
+  const name = client ?? title ?? sanitizeLine(job)
+  const statuses = keywordStatuses(history, compare)
   const told = (target: number) => story(data, { target, say, mark: sanitizeLine, statuses })
   const own = history.targets.findIndex((target) => target.own)
   const { headline, sentences, limits, cards, moves, steps, nothing } = told(Math.max(0, own))
-  const until = history.days.at(-1) ?? null
-  const { compared } = summarise(historyOfParts(history, partsOf(history, data.measure.kind).slice(0, 1)), {
-    ...data.measure,
-    compare: data.compare,
-  })
+  const until = history.days.at(-1)
+  const ofFirst = historyOfParts(history, partsOf(history, measure.kind).slice(0, 1))
+  const { compared } = summarise(ofFirst, { ...measure, compare })
+  const colour = presentation.accent?.light ?? chartColours.own
   return {
+    presentation,
+    say,
+    /** Of the own target. */
+    colour,
     /** For whom it is: the client, else the title, else the job. */
     name,
     subject: say.email.subject(name, headline.replace(/\.$/, '')),
-    period: until === null ? '' : daysInWords(say, { from: ranked.period?.from ?? until, until }),
-    compared: until === null ? '' : comparisonInWords(say, ranked.compare, compared),
+    heading: title ?? say.email.heading(name),
+    /** The client, if the heading does not name it, and the days. */
+    about: nonEmpty(
+      title !== null && client !== null ? say.brand.for(client) : '',
+      until === undefined ? '' : daysInWords(say, { from: ranked.period?.from ?? until, until }),
+      until === undefined ? '' : comparisonInWords(say, ranked.compare, compared),
+    ).join(', '),
     sentences: sentences.map(({ text }) => text),
     /** What the figures leave out. */
     limits,
@@ -43,42 +53,44 @@ export function emailContent(source: ReportSource, say: Words, week: DigestSecti
         ? sanitizeLine(history.targets[own]?.label ?? '')
         : null,
     cards,
-    chart: chartOf(data, own, told, say),
+    chart: chartOf(data, own, told, { say, colour }),
     moves: moves.slice(0, shownMoves).map(({ name: keyword, way, from, to, clicks, about }) => ({
       keyword,
       isUp: way === 'up' || way === 'entered',
       ranks: say.email.fromTo(from, to),
-      /** Clicks a month won or lost, with their sign; null for none, and where they are not known. */
-      clicks: clicks === null || say.gain(clicks) === '0' ? null : say.gain(clicks),
+      /** Clicks a month won or lost, with their sign; empty for none, and where they are not known. */
+      clicks: clicks === null || say.gain(clicks) === '0' ? '' : say.gain(clicks),
       about,
     })),
-    moreMoves: Math.max(0, moves.length - shownMoves),
-    steps: steps.map(({ what, reason, stake, pages }) => ({
-      what,
-      reason,
-      stake,
+    /** How many moves are not shown. */
+    more: moves.length > shownMoves ? [say.email.more(moves.length - shownMoves)] : [],
+    steps: steps.map(({ pages, ...step }) => ({
+      ...step,
       pages: pages.map(({ where, page }) => ({ where, page: sanitizeLine(page) })),
     })),
     /** Why there is nothing to do; told in place of steps. */
-    nothing: cards.length === 0 ? null : nothing,
+    nothing: cards.length === 0 || steps.length > 0 ? null : nothing,
     /** What the runs of the week came to; null where that is not told. */
     week: week === null ? null : harmlessSection(week),
-    asOf:
-      until === null || cards.length === 0
-        ? null
-        : asOfText(
-            data,
-            until,
-            say,
-            cards.some(({ metric }) => metric === 'clicks'),
-          ),
-    /** The last day of the report, YYYY-MM-DD. */
-    day: until,
+    /** What the figures are of, and who made the report. */
+    closing: nonEmpty(
+      until === undefined ? '' : asOfText(data, until, say, cards),
+      agency === null ? '' : say.email.madeBy(agency),
+      footer ?? '',
+    ),
+    /** The last day of the report. A job without a run has none; the first of all days is the same on every machine. */
+    day: until ?? '1970-01-01',
   }
 }
 
+/** Those of the texts that say something. */
+export function nonEmpty(...texts: readonly string[]): readonly string[] {
+  return texts.filter((text) => text !== '')
+}
+
 /** How many keywords there are and of which day; and what the figures are of, if the job asks for several kinds or engines. */
-function asOfText({ history, measure }: PageData, until: string, say: Words, hasClicks: boolean): string {
+function asOfText({ history, measure }: PageData, until: string, say: Words, cards: Story['cards']): string {
+  if (cards.length === 0) return ''
   const [first, ...others] = partsOf(history, measure.kind)
   const all = first === undefined ? history : historyOfParts(history, [first])
   const keywords = new Set(all.series.map(({ keyword }) => keyword)).size
@@ -86,7 +98,7 @@ function asOfText({ history, measure }: PageData, until: string, say: Words, has
   return [
     say.email.asOf(say.email.keywords(keywords), until),
     ...(first === undefined || names.length === 0 ? [] : [say.email.partsOf(partLabel(first, say), names)]),
-    ...(hasClicks ? [say.email.estimated] : []),
+    ...(cards.some(({ metric }) => metric === 'clicks') ? [say.email.estimated] : []),
   ].join(' ')
 }
 
@@ -104,8 +116,8 @@ const leastDays = 3
 function chartOf(
   data: PageData,
   own: number,
-  told: (target: number) => ReturnType<typeof story>,
-  say: Words,
+  told: (target: number) => Story,
+  { say, colour }: { readonly say: Words; readonly colour: string },
 ) {
   const { targets, days } = data.history
   const [main] = own === -1 ? [] : told(own).cards
@@ -144,7 +156,7 @@ function chartOf(
       main.trend,
       rivals.map(({ card }) => card.trend),
       top,
-      data.presentation.accent?.light ?? chartColours.own,
+      colour,
     ),
   }
 }

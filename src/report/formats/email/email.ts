@@ -3,8 +3,7 @@ import { wrap } from '../../../output/table.ts'
 import { sanitizeLine, textWidth } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import type { ReportFormat, ReportSource } from '../../report.ts'
-import { type Words, wordsOf } from '../../words/words.ts'
-import { type EmailContent, emailContent } from './content.ts'
+import { type EmailContent, emailContent, nonEmpty } from './content.ts'
 import { emailHtml } from './html.ts'
 
 /** The report as a message that is ready to be sent. */
@@ -15,25 +14,28 @@ export const emailFormat: ReportFormat = {
   commented: true,
 }
 
+/** A message that is not sent yet: it has no sender and no recipient. */
+type Mail = ReturnType<typeof reportMail>
+
 /**
  * The report as mail.
  * @param week what is told of the runs of the week; null leaves it out
  */
-export function reportMail(source: ReportSource, week: DigestSection | null): Mail {
-  const presentation = harmlessIn(source.presentation)
-  const say = wordsOf(presentation.language)
-  const content = emailContent({ ...source, presentation }, say, week)
-  const logo = logoOf(presentation.logo)
-  const { chart } = content
+export function reportMail(source: ReportSource, week: DigestSection | null) {
+  const content = emailContent({ ...source, presentation: harmlessIn(source.presentation) }, week)
+  const { subject, day, chart, presentation } = content
+  // Mail programs show no SVG.
+  const [, logo] = /^data:image\/png;base64,([a-z0-9+/=]+)$/i.exec(presentation.logo ?? '') ?? []
   return {
-    subject: content.subject,
-    // A job without a run has no day; the first of all days is the same on every machine.
-    day: content.day ?? '1970-01-01',
-    text: emailText(content, { presentation, say }),
-    html: emailHtml(content, { presentation, say, logo: logo[0]?.cid ?? null }),
+    subject,
+    /** The day that it is dated, YYYY-MM-DD. */
+    day,
+    text: emailText(content),
+    html: emailHtml(content, logo === undefined ? null : 'logo'),
+    /** PNG pictures of the HTML, which names them as `cid:`. */
     pictures: [
-      ...logo,
-      ...(chart === null ? [] : [{ cid: 'chart', type: 'image/png' as const, bytes: chart.picture }]),
+      ...(logo === undefined ? [] : [{ cid: 'logo', bytes: Buffer.from(logo, 'base64') }]),
+      ...(chart === null ? [] : [{ cid: 'chart', bytes: chart.picture }]),
     ],
   }
 }
@@ -41,6 +43,7 @@ export function reportMail(source: ReportSource, week: DigestSection | null): Ma
 /** Names in one line, without signs that turn the direction of reading. */
 function harmlessIn(presentation: ReportSource['presentation']): ReportSource['presentation'] {
   const clean = (text: string | null) => (text === null ? null : sanitizeLine(text))
+  const inLines = (text: string) => text.split('\n').map(sanitizeLine).join('\n')
   const { title, client, agency, footer, comment } = presentation
   return {
     ...presentation,
@@ -48,13 +51,7 @@ function harmlessIn(presentation: ReportSource['presentation']): ReportSource['p
     client: clean(client),
     agency: clean(agency),
     footer: clean(footer),
-    comment:
-      comment === null
-        ? null
-        : {
-            markdown: comment.markdown.split('\n').map(sanitizeLine).join('\n'),
-            html: comment.html.split('\n').map(sanitizeLine).join('\n'),
-          },
+    comment: comment && { markdown: inLines(comment.markdown), html: inLines(comment.html) },
   }
 }
 
@@ -62,63 +59,36 @@ async function* chunks(mail: Mail): AsyncGenerator<Uint8Array> {
   yield await mailBytes(mail)
 }
 
-/** Mail programs show no SVG. */
-function logoOf(logo: string | null): Mail['pictures'] {
-  const [, base64] = /^data:image\/png;base64,([a-z0-9+/=]+)$/i.exec(logo ?? '') ?? []
-  if (base64 === undefined) return []
-  return [{ cid: 'logo', type: 'image/png', bytes: Buffer.from(base64, 'base64') }]
-}
-
 /** Columns of the text: quoted once or twice, a line still fits. */
 const width = 72
 
 /** The part of plain text: what the HTML part says, to be read from top to bottom. */
-function emailText(
-  content: EmailContent,
-  {
-    presentation,
-    say,
-  }: {
-    readonly presentation: ReportSource['presentation']
-    readonly say: Words
-  },
-): string {
+function emailText(content: EmailContent): string {
+  const { say, heading, about, sentences, limits, site, cards, chart, moves, more, steps, nothing } = content
+  const { week, closing, presentation } = content
   const { email, overview, story } = say
-  const { name, period, compared, sentences, limits, site, cards, chart, moves, moreMoves } = content
-  const { steps, nothing, week, asOf } = content
-  const { title, client, agency, comment, footer } = presentation
-  const reader = title !== null && client !== null ? say.brand.for(client) : ''
-  const blocks: readonly (readonly string[])[] = [
-    [title ?? email.heading(name), [reader, period, compared].filter((text) => text !== '').join(', ')]
-      .filter((line) => line !== '')
-      .flatMap((line) => paragraph(line)),
-    comment === null ? [] : [...headed(email.comment), ...commentLines(comment.markdown)],
+  const figure = (label: string, value: string, change: string | null | undefined): readonly string[] =>
+    item(`${label}: ${value}${change == null ? '' : ` (${change})`}`)
+  const blocks = [
+    nonEmpty(heading, about).flatMap((line) => paragraph(line)),
+    block(email.comment, presentation.comment === null ? [] : commentLines(presentation.comment.markdown)),
     block(
       email.inShort,
       sentences.flatMap((sentence) => item(sentence)),
     ),
     block(site === null ? email.figures : email.figuresOf(site), [
-      ...cards.flatMap(({ label, value, change }) =>
-        item(`${label}: ${value}${change === null ? '' : ` (${change.text})`}`),
-      ),
+      ...cards.flatMap(({ label, value, change }) => figure(label, value, change?.text)),
       ...(chart === null ? [] : item(`${chart.text}.`)),
       ...limits.flatMap((line) => paragraph(line)),
     ]),
     block(overview.blocks.moved, [
-      ...moves.flatMap(({ keyword, isUp, ranks, clicks, about }) =>
-        item(
-          [
-            `${keyword}: ${ranks}`,
-            ...(clicks === null ? [] : [clicks]),
-            ...(about === '' ? [] : [about]),
-          ].join(', '),
-          isUp ? '▲ ' : '▼ ',
-        ),
+      ...moves.flatMap(({ keyword, isUp, ranks, clicks, about: why }) =>
+        item(nonEmpty(`${keyword}: ${ranks}`, clicks, why).join(', '), isUp ? '▲ ' : '▼ '),
       ),
-      ...(moreMoves > 0 ? [email.more(moreMoves)] : []),
+      ...more,
     ]),
     block(overview.blocks.next, [
-      ...(steps.length === 0 && nothing !== null ? paragraph(nothing) : []),
+      ...(nothing === null ? [] : paragraph(nothing)),
       ...steps.flatMap(({ what, reason, stake, pages }, place) => {
         const mark = `${place + 1}. `
         return [
@@ -129,45 +99,29 @@ function emailText(
         ]
       }),
     ]),
-    week === null
-      ? []
-      : block(
-          week.title,
-          week.lines.flatMap(({ label, value, change }) =>
-            item(`${label}: ${value}${change === null ? '' : ` (${change})`}`),
-          ),
-        ),
-    [
-      ...(asOf === null ? [] : paragraph(asOf)),
-      ...(agency === null ? [] : paragraph(email.madeBy(agency))),
-      ...(footer === null ? [] : paragraph(footer)),
-    ],
+    block(
+      week?.title ?? '',
+      week?.lines.flatMap((line) => figure(line.label, line.value, line.change)) ?? [],
+    ),
+    closing.flatMap((line) => paragraph(line)),
   ]
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n')}\n`
-}
-
-function headed(heading: string): readonly string[] {
-  const lines = paragraph(heading)
-  return [...lines, '-'.repeat(Math.max(...lines.map(textWidth))), '']
+  const shown = blocks.filter((lines) => lines.length > 0)
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 
 function block(heading: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [...headed(heading), ...lines]
-}
-
-function paragraph(text: string, indent = ''): readonly string[] {
-  return lines(sanitizeLine(text), width, indent)
+  if (lines.length === 0) return []
+  const head = paragraph(heading)
+  return [...head, '-'.repeat(Math.max(...head.map(textWidth))), '', ...lines]
 }
 
 /** Addresses stay whole: a broken one cannot be opened. */
-function lines(text: string, room: number, indent: string): readonly string[] {
-  if (!/https?:\/\/\S{40}/.test(text)) return wrap(text, room, indent)
+function paragraph(words: string, indent = ''): readonly string[] {
+  const text = sanitizeLine(words)
+  if (!/https?:\/\/\S{40}/.test(text)) return wrap(text, width, indent)
   return text
     .split(/\s+(?=https?:\/\/)|(?<=https?:\/\/\S+)\s+/)
-    .flatMap((part) => (/^https?:/.test(part) ? [indent + part] : wrap(part, room, indent)))
+    .flatMap((part) => (/^https?:/.test(part) ? [indent + part] : wrap(part, width, indent)))
 }
 
 function item(text: string, mark = '- '): readonly string[] {
@@ -181,21 +135,6 @@ function commentLines(markdown: string): readonly string[] {
     .trim()
     .split(/\r?\n/)
     .flatMap((line) => (line.trim() === '' ? [''] : paragraph(line)))
-}
-
-/** A message that is not sent yet: it has no sender and no recipient. */
-interface Mail {
-  readonly subject: string
-  /** The day that it is dated, YYYY-MM-DD. */
-  readonly day: string
-  readonly text: string
-  readonly html: string
-  /** Pictures of the HTML, which names them as `cid:`. */
-  readonly pictures: readonly {
-    readonly cid: string
-    readonly type: 'image/png'
-    readonly bytes: Uint8Array
-  }[]
 }
 
 /** RFC 2606 keeps it free: no mail comes from there. */
@@ -220,9 +159,9 @@ export async function mailBytes({ subject, day, text, html, pictures }: Mail): P
     headers: { 'X-Unsent': '1' },
     text,
     html,
-    attachments: pictures.map(({ cid, type, bytes }) => ({
+    attachments: pictures.map(({ cid, bytes }) => ({
       cid,
-      contentType: type,
+      contentType: 'image/png',
       content: Buffer.from(bytes),
       filename: `${cid}.png`,
       contentDisposition: 'inline',

@@ -2,33 +2,26 @@ import { harmless, html, type Markup } from '../../../output/markup.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import { shortLink } from '../../cells.ts'
 import type { Accent } from '../../presentation/presentation.ts'
-import type { ReportSource } from '../../report.ts'
-import type { Words } from '../../words/words.ts'
 import { chartColours, chartSize, type EmailContent } from './content.ts'
 
-interface HtmlContext {
-  readonly presentation: ReportSource['presentation']
-  readonly say: Words
-  /** Name of the picture of the logo in the message; null where there is none. */
-  readonly logo: string | null
-}
-
-/** The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network. */
-export function emailHtml(content: EmailContent, { presentation, say, logo }: HtmlContext): string {
+/**
+ * The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network.
+ * @param logo name of the picture of the logo in the message; null where there is none
+ */
+export function emailHtml(content: EmailContent, logo: string | null): string {
+  const { presentation, say, name, subject, sentences, limits, site, cards, chart, week } = content
+  const { comment, accent } = presentation
   const { email, overview } = say
-  const { name, subject, sentences, limits, site, cards, chart, week } = content
   const parts = [
-    head(content, { presentation, say, logo }),
-    presentation.comment === null
-      ? null
-      : section(email.comment, prose(commentHtml(presentation.comment.html))),
+    head(content, logo),
+    section(email.comment, comment && prose(commentHtml(comment.html))),
     section(null, sentences.length === 0 ? null : saidIn(sentences)),
-    chart === null ? null : section(chart.label, trendChart(chart, presentation.accent)),
+    section(chart?.label ?? null, chart && trendChart(chart, content.colour)),
     section(site, figureGrid(cards, limits)),
-    section(overview.blocks.moved, moveTable(content, say)),
+    section(overview.blocks.moved, moveTable(content)),
     section(overview.blocks.next, stepList(content)),
-    week === null ? null : section(week.title, weekTable(week)),
-    foot(content, { presentation, say }),
+    section(week?.title ?? null, week && weekTable(week)),
+    foot(content),
   ]
   return html`<!doctype html>
 <html lang="${say.language}">
@@ -39,12 +32,12 @@ export function emailHtml(content: EmailContent, { presentation, say, logo }: Ht
 <meta name="supported-color-schemes" content="light dark">
 <meta name="x-apple-disable-message-reformatting">
 <title>${subject}</title>
-${styleSheet(presentation.accent)}
+${styleSheet(accent)}
 </head>
-<body class="ground" style="margin:0;padding:0;background:${colour('ground')};-webkit-text-size-adjust:100%">
+<body class="ground" style="margin:0;padding:0;background:${light.ground};-webkit-text-size-adjust:100%">
 <div style="display:none;max-height:0;overflow:hidden">${sentences.length === 0 ? name : sentences.join(' ')}</div>
-<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;background:${colour('ground')}"><tr><td class="outer" align="center" style="padding:24px 8px">
-<table role="presentation" class="surface" width="600" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:600px;background:${colour('surface')};text-align:left">
+<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" border="0" style="width:100%;background:${light.ground}"><tr><td class="outer" align="center" style="padding:24px 8px">
+<table role="presentation" class="surface" width="600" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:600px;background:${light.surface};text-align:left">
 ${parts}</table>
 </td></tr></table>
 </body>
@@ -52,28 +45,23 @@ ${parts}</table>
 `.text
 }
 
-function head({ name, period, compared }: EmailContent, { presentation, say, logo }: HtmlContext): Markup {
-  const { agency, title } = presentation
-  const top = presentation.accent?.light ?? chartColours.own
-  const sender =
+function head({ presentation, heading, about, colour: top }: EmailContent, logo: string | null): Markup {
+  const { agency } = presentation
+  const picture =
     logo === null
-      ? agency === null
-        ? null
-        : toned('muted', agency, `${font};font-size:13px;font-weight:600`)
+      ? null
       : html`<img src="cid:${logo}" alt="${agency ?? ''}" height="36" style="height:36px;max-width:200px;border:0;display:block">`
-  const { client } = presentation
-  const reader = title !== null && client !== null ? say.brand.for(client) : ''
-  const under = [reader, period, compared].filter((text) => text !== '').join(', ')
+  const sender = picture ?? (agency && toned('muted', agency, `${font};font-size:13px;font-weight:600`))
   return html`<tr><td class="side" style="border-top:4px solid ${top};padding:24px 32px 0 32px">
 ${sender === null ? null : html`<div style="margin:0 0 14px 0">${sender}</div>`}
-<h1 class="muted" style="margin:0;${font};font-size:15px;line-height:21px;font-weight:600;color:${colour('muted')}">${title ?? say.email.heading(name)}</h1>
-${under === '' ? null : html`<p class="muted" style="margin:2px 0 0 0;${font};font-size:14px;line-height:20px;color:${colour('muted')}">${under}</p>`}
+<h1 class="muted" style="margin:0;${font};font-size:15px;line-height:21px;font-weight:600;color:${light.muted}">${heading}</h1>
+${about === '' ? null : html`<p class="muted" style="margin:2px 0 0 0;${font};font-size:14px;line-height:20px;color:${light.muted}">${about}</p>`}
 </td></tr>
 `
 }
 
 function prose(text: Markup): Markup {
-  return html`<div class="ink" style="${font};font-size:15px;line-height:22px;color:${colour('ink')}">${text}</div>`
+  return html`<div class="ink" style="${font};font-size:15px;line-height:22px;color:${light.ink}">${text}</div>`
 }
 
 /** Headings of a comment are smaller than those of the message. */
@@ -90,16 +78,16 @@ function commentHtml(comment: string): Markup {
 function saidIn([first = '', ...others]: readonly string[]): Markup {
   const more = others.map(
     (sentence) =>
-      html`<p class="ink" style="margin:10px 0 0 0;${font};font-size:16px;line-height:24px;color:${colour('ink')}">${sentence}</p>`,
+      html`<p class="ink" style="margin:10px 0 0 0;${font};font-size:16px;line-height:24px;color:${light.ink}">${sentence}</p>`,
   )
-  return html`<p class="ink" style="margin:0;${font};font-size:22px;line-height:30px;font-weight:600;color:${colour('ink')}">${first}</p>${more}`
+  return html`<p class="ink" style="margin:0;${font};font-size:22px;line-height:30px;font-weight:600;color:${light.ink}">${first}</p>${more}`
 }
 
 /** Two figures in a line, and what they leave out. */
 function figureGrid(cards: EmailContent['cards'], limits: readonly string[]): Markup | null {
   if (cards.length === 0) return null
   const cell = (card: EmailContent['cards'][number] | undefined): Markup => {
-    const edge = `border-top:1px solid ${colour('line')};padding:12px 12px 12px 0`
+    const edge = `border-top:1px solid ${light.line};padding:12px 12px 12px 0`
     if (card === undefined) return html`<td width="50%" class="line" style="width:50%;${edge}">&nbsp;</td>`
     const { label, value, change } = card
     const changed =
@@ -114,13 +102,13 @@ function figureGrid(cards: EmailContent['cards'], limits: readonly string[]): Ma
 }
 
 function small(text: string | Markup): Markup {
-  return html`<p class="muted" style="margin:6px 0 0 0;${font};font-size:13px;line-height:18px;color:${colour('muted')}">${text}</p>`
+  return html`<p class="muted" style="margin:6px 0 0 0;${font};font-size:13px;line-height:18px;color:${light.muted}">${text}</p>`
 }
 
 /** The picture between the ends of its axes, and the names of its lines: the own one in the accent, all others grey. */
-function trendChart(chart: NonNullable<EmailContent['chart']>, accent: Accent | null): Markup {
+function trendChart(chart: NonNullable<EmailContent['chart']>, colour: string): Markup {
   const { text, top, from, until, name, value, rivals } = chart
-  const tick = `${font};font-size:12px;line-height:16px;color:${colour('muted')}`
+  const tick = `${font};font-size:12px;line-height:16px;color:${light.muted}`
   const dot = (fill: string): Markup => html`<span style="color:${fill}">&#9679;</span>`
   const others =
     rivals.length === 0
@@ -129,27 +117,27 @@ function trendChart(chart: NonNullable<EmailContent['chart']>, accent: Accent | 
   return html`<div class="muted" style="${tick}">${top}</div>
 <img src="cid:chart" alt="${text}" width="${chartSize.width}" style="display:block;width:100%;max-width:${chartSize.width}px;height:auto;border:0">
 ${layout(html`<tr><td class="muted" style="${tick}">${from}</td><td class="muted" align="right" style="${tick};text-align:right">${until}</td></tr>`)}
-${small(html`${dot(accent?.light ?? chartColours.own)} ${toned('ink', `${name} ${value}`, 'font-weight:600')}${others}`)}`
+${small(html`${dot(colour)} ${toned('ink', `${name} ${value}`, 'font-weight:600')}${others}`)}`
 }
 
 /** What moved, the most clicks first. */
-function moveTable({ moves, moreMoves }: EmailContent, say: Words): Markup | null {
+function moveTable({ moves, more, say }: EmailContent): Markup | null {
   if (moves.length === 0) return null
-  const cell = `border-top:1px solid ${colour('line')};${font};font-size:15px;line-height:21px`
+  const cell = `border-top:1px solid ${light.line};${font};font-size:15px;line-height:21px`
   const rows = moves.map(({ keyword, isUp, ranks, clicks, about }) => {
     const way = isUp ? ('better' as const) : ('worse' as const)
     const under = about === '' ? null : html`<br>${toned('muted', about, 'font-size:13px')}`
-    return html`<tr><td valign="top" class="line" width="20" style="width:20px;padding:8px 0;${cell}">${toned(way, isUp ? '▲' : '▼')}</td><td class="ink line" valign="top" style="padding:8px 12px 8px 0;${cell};color:${colour('ink')};word-break:break-word">${keyword}${under}</td><td class="line" width="120" align="right" valign="top" style="width:120px;padding:8px 0;${cell};text-align:right">${toned('ink', ranks)}${clicks === null ? null : html`<br>${toned(way, clicks, 'font-size:13px')}`}</td></tr>
+    return html`<tr><td valign="top" class="line" width="20" style="width:20px;padding:8px 0;${cell}">${toned(way, isUp ? '▲' : '▼')}</td><td class="ink line" valign="top" style="padding:8px 12px 8px 0;${cell};color:${light.ink};word-break:break-word">${keyword}${under}</td><td class="line" width="120" align="right" valign="top" style="width:120px;padding:8px 0;${cell};text-align:right">${toned('ink', ranks)}${clicks === '' ? null : html`<br>${toned(way, clicks, 'font-size:13px')}`}</td></tr>
 `
   })
-  const about = moves.some(({ clicks }) => clicks !== null) ? [say.email.byClicks] : []
-  const more = moreMoves > 0 ? [say.email.more(moreMoves)] : []
-  const rest = [...more, ...about].join(' · ')
+  const order = moves.some(({ clicks }) => clicks !== '') ? [say.email.byClicks] : []
+  const rest = [...more, ...order].join(' · ')
   return html`${layout(rows)}${rest === '' ? null : small(rest)}`
 }
 
 function stepList({ steps, nothing }: EmailContent): Markup | null {
-  if (steps.length === 0) return nothing === null ? null : prose(html`${nothing}`)
+  if (nothing !== null) return prose(html`${nothing}`)
+  if (steps.length === 0) return null
   const rows = steps.map(({ what, reason, stake, pages }, place) => {
     const known = [
       ...(stake === null ? [] : [html`${stake}`]),
@@ -161,30 +149,24 @@ function stepList({ steps, nothing }: EmailContent): Markup | null {
     const under =
       known.length === 0
         ? null
-        : html`<br><span class="muted" style="font-size:13px;color:${colour('muted')}">${known.flatMap((one, index) => (index === 0 ? [one] : [' · ', one]))}</span>`
-    return html`<tr><td valign="top" class="muted" style="width:24px;padding:6px 0;${font};font-size:15px;line-height:21px;color:${colour('muted')}">${place + 1}.</td><td class="ink" style="padding:6px 0;${font};font-size:15px;line-height:21px;color:${colour('ink')}"><strong>${what}</strong>: ${reason}${under}</td></tr>`
+        : html`<br><span class="muted" style="font-size:13px;color:${light.muted}">${known.flatMap((one, index) => (index === 0 ? [one] : [' · ', one]))}</span>`
+    return html`<tr><td valign="top" class="muted" style="width:24px;padding:6px 0;${font};font-size:15px;line-height:21px;color:${light.muted}">${place + 1}.</td><td class="ink" style="padding:6px 0;${font};font-size:15px;line-height:21px;color:${light.ink}"><strong>${what}</strong>: ${reason}${under}</td></tr>`
   })
   return layout(rows)
 }
 
 function weekTable({ lines }: DigestSection): Markup {
-  const cell = `padding:6px 12px 6px 0;border-top:1px solid ${colour('line')};${font};font-size:14px;line-height:20px`
+  const cell = `padding:6px 12px 6px 0;border-top:1px solid ${light.line};${font};font-size:14px;line-height:20px`
   return layout(
     lines.map(
       ({ label, value, change }) =>
-        html`<tr><td valign="top" class="muted line" width="140" style="width:140px;${cell};color:${colour('muted')}">${label}</td><td class="ink line" style="${cell};color:${colour('ink')};word-break:break-word">${value}${change === null ? null : html` ${toned('muted', `(${change})`)}`}</td></tr>`,
+        html`<tr><td valign="top" class="muted line" width="140" style="width:140px;${cell};color:${light.muted}">${label}</td><td class="ink line" style="${cell};color:${light.ink};word-break:break-word">${value}${change === null ? null : html` ${toned('muted', `(${change})`)}`}</td></tr>`,
     ),
   )
 }
 
-function foot({ asOf }: EmailContent, { presentation, say }: Omit<HtmlContext, 'logo'>): Markup {
-  const { agency, footer } = presentation
-  const lines = [
-    ...(asOf === null ? [] : [html`${asOf}`]),
-    ...(agency === null ? [] : [html`${say.email.madeBy(agency)}`]),
-    ...(footer === null ? [] : [linked(footer)]),
-  ]
-  return html`<tr><td class="side" style="padding:24px 32px 28px 32px">${lines.map((line) => html`<p class="muted" style="margin:0 0 4px 0;${font};font-size:12px;line-height:18px;color:${colour('muted')}">${line}</p>`)}</td></tr>
+function foot({ closing }: EmailContent): Markup {
+  return html`<tr><td class="side" style="padding:24px 32px 28px 32px">${closing.map((line) => html`<p class="muted" style="margin:0 0 4px 0;${font};font-size:12px;line-height:18px;color:${light.muted}">${linked(line)}</p>`)}</td></tr>
 `
 }
 
@@ -258,10 +240,6 @@ a{color:${accent?.light ?? '#0b5cad'}}
 @media (prefers-color-scheme:dark){${rules(dark, accent?.dark ?? '#7ab8f5')}}
 @media (max-width:480px){.side{padding-left:18px!important;padding-right:18px!important}.outer{padding:0!important}}
 </style>`
-}
-
-function colour(name: keyof typeof light): string {
-  return light[name]
 }
 
 /** Text in one of the colours. */
