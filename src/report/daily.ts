@@ -97,11 +97,10 @@ export function daily(
     }
   }
   let asked = added.subarray(0, from).reduce((sum, one) => sum + one, 0)
-  return days.slice(from).map((day, place) => {
-    asked += added[from + place] ?? 0
-    const sum = emptySum()
-    for (const tally of tallies) addTo(sum, tally, from + place)
-    return dayOf(day, { asked, checked: checked[from + place] ?? 0 }, sum)
+  return days.slice(from).map((day, index) => {
+    const place = from + index
+    asked += added[place] ?? 0
+    return dayOf({ day, place }, { asked, checked: checked[place] ?? 0 }, tallies)
   })
 }
 
@@ -181,42 +180,36 @@ function termsOf(seen: Sample, measure: MetricOptions): readonly number[] {
   })
 }
 
-const knownKinds = new WeakMap<MetricOptions, DayKinds>()
+const knownKinds = new WeakMap<MetricOptions, ReturnType<typeof kindsOfDays>>()
 
 /** Remembered by measure. */
-function dayKindsOf(measure: MetricOptions): DayKinds {
-  const known = knownKinds.get(measure) ?? new DayKinds(measure)
+function dayKindsOf(measure: MetricOptions) {
+  const known = knownKinds.get(measure) ?? kindsOfDays(measure)
   knownKinds.set(measure, known)
   return known
 }
 
 /** The kinds of days by one measure. */
-class DayKinds {
-  readonly all: DayKind[] = []
-  readonly #measure: MetricOptions
-  readonly #places = new Map<string, Map<number | string, number>>()
-  readonly #ofSeries = new WeakMap<
+function kindsOfDays(measure: MetricOptions) {
+  const all: DayKind[] = []
+  const ofDepths = new Map<string, Map<number | string, number>>()
+  const remembered = new WeakMap<
     RankSeries,
     { readonly kind: ResultKind; readonly from: number; readonly places: Uint32Array }
   >()
 
-  constructor(measure: MetricOptions) {
-    this.#measure = measure
+  /** The known days of series in which absence counts with the same depth. */
+  const equalDaysOf = (kind: ResultKind, absentDepth: number | undefined) => {
+    const key = `${kind} ${absentDepth}`
+    const those = ofDepths.get(key) ?? new Map<number | string, number>()
+    ofDepths.set(key, those)
+    return those
   }
 
-  /** The kind of each day of a series from a day on, as its place in `all`. */
-  ofSeries(series: RankSeries, kind: ResultKind, from: number): Uint32Array {
-    const known = this.#ofSeries.get(series)
-    if (known?.kind === kind && known.from <= from) return known.places
-    const places = this.#find(series, kind, from)
-    this.#ofSeries.set(series, { kind, from, places })
-    return places
-  }
-
-  #find(series: RankSeries, kind: ResultKind, from: number): Uint32Array {
+  const find = (series: RankSeries, kind: ResultKind, from: number): Uint32Array => {
     const { absentDepths, cells } = series
     let next = 0
-    let equalDays = this.#equalDays(kind, undefined)
+    let equalDays = equalDaysOf(kind, undefined)
     const places = new Uint32Array(cells.length)
     for (let day = from; day < cells.length; day++) {
       for (
@@ -224,12 +217,12 @@ class DayKinds {
         change !== undefined && change[0] <= day;
         change = absentDepths[++next]
       )
-        equalDays = this.#equalDays(kind, change[1])
+        equalDays = equalDaysOf(kind, change[1])
       const key = keyOf(series, day)
       let place = equalDays.get(key)
       if (place === undefined) {
         const value = valueOn(series, day) ?? unknown
-        place = this.all.push(this.#measured({ kind, value, ranks: ranksOn(series, day) })) - 1
+        place = all.push(measured({ kind, value, ranks: ranksOn(series, day) }, measure)) - 1
         equalDays.set(key, place)
       }
       places[day] = place
@@ -237,26 +230,30 @@ class DayKinds {
     return places
   }
 
-  #measured(sample: Omit<Sample, 'volume'>): DayKind {
-    const of = (volume: number | null) => termsOf({ ...sample, volume }, this.#measure)
-    const [fixed, single] = [of(0), of(1)]
-    const counts = distribution([sample.value])
-    return {
-      bucket: buckets.find((bucket) => counts[bucket] === 1) ?? 'unknown',
-      isObserved: sample.value.state !== 'unknown',
-      isRanked: sample.value.state === 'ranked',
-      plain: of(null),
-      fixed,
-      bySearch: single.map((term, place) => term - (fixed[place] ?? 0)),
-    }
+  return {
+    all,
+    /** The kind of each day of a series from a day on, as its place in `all`. */
+    ofSeries(series: RankSeries, kind: ResultKind, from: number): Uint32Array {
+      const known = remembered.get(series)
+      if (known?.kind === kind && known.from <= from) return known.places
+      const places = find(series, kind, from)
+      remembered.set(series, { kind, from, places })
+      return places
+    },
   }
+}
 
-  /** The known days of series in which absence counts with the same depth. */
-  #equalDays(kind: ResultKind, absentDepth: number | undefined): Map<number | string, number> {
-    const key = `${kind} ${absentDepth}`
-    const those = this.#places.get(key) ?? new Map<number | string, number>()
-    this.#places.set(key, those)
-    return those
+function measured(sample: Omit<Sample, 'volume'>, measure: MetricOptions): DayKind {
+  const of = (volume: number | null) => termsOf({ ...sample, volume }, measure)
+  const [fixed, single] = [of(0), of(1)]
+  const counts = distribution([sample.value])
+  return {
+    bucket: buckets.find((bucket) => counts[bucket] === 1) ?? 'unknown',
+    isObserved: sample.value.state !== 'unknown',
+    isRanked: sample.value.state === 'ranked',
+    plain: of(null),
+    fixed,
+    bySearch: single.map((term, place) => term - (fixed[place] ?? 0)),
   }
 }
 
@@ -269,41 +266,32 @@ function keyOf({ cells, seen, places }: RankSeries, day: number): number | strin
 }
 
 /** The sums over all keywords of a day. */
-type Sum = ReturnType<typeof emptySum>
-
-function emptySum() {
-  return {
-    counts: { ...distribution([]) },
-    coverage: { ranked: 0, observed: 0, expected: 0 },
-    terms: headlineMetrics.flatMap(() => termNames.map(() => 0)),
-  }
-}
-
-function addTo({ counts, coverage, terms }: Sum, tally: DayTally, day: number): void {
-  const [withVolume, without] = [tally.withVolume[day] ?? 0, tally.withoutVolume[day] ?? 0]
-  const number = withVolume + without
-  if (number === 0) return
-  const { bucket, isObserved, isRanked, plain, fixed, bySearch } = tally.kind
-  counts[bucket] += number
-  coverage.expected += number
-  if (isObserved) coverage.observed += number
-  if (isRanked) coverage.ranked += number
-  const searches = tally.searches[day] ?? 0
-  for (let place = 0; place < terms.length; place++)
-    terms[place] =
-      (terms[place] ?? 0) +
-      without * (plain[place] ?? 0) +
-      withVolume * (fixed[place] ?? 0) +
-      searches * (bySearch[place] ?? 0)
-}
-
 function dayOf(
-  day: string,
+  { day, place }: { readonly day: string; readonly place: number },
   { asked, checked }: Pick<DailyFigures, 'asked' | 'checked'>,
-  { counts, coverage, terms }: Sum,
+  tallies: readonly DayTally[],
 ): DailyFigures {
-  const named = headlineMetrics.map((metric, place) => {
-    const [numerator = 0, denominator = 0, uncounted = 0] = terms.slice(place * termNames.length)
+  const counts = { ...distribution([]) }
+  const coverage = { ranked: 0, observed: 0, expected: 0 }
+  const terms = headlineMetrics.flatMap(() => termNames.map(() => 0))
+  for (const { kind, withVolume, withoutVolume, searches } of tallies) {
+    const [known = 0, without = 0, searched = 0] = [withVolume[place], withoutVolume[place], searches[place]]
+    const number = known + without
+    if (number === 0) continue
+    const { bucket, isObserved, isRanked, plain, fixed, bySearch } = kind
+    counts[bucket] += number
+    coverage.expected += number
+    if (isObserved) coverage.observed += number
+    if (isRanked) coverage.ranked += number
+    for (let term = 0; term < terms.length; term++)
+      terms[term] =
+        (terms[term] ?? 0) +
+        without * (plain[term] ?? 0) +
+        known * (fixed[term] ?? 0) +
+        searched * (bySearch[term] ?? 0)
+  }
+  const named = headlineMetrics.map((metric, index) => {
+    const [numerator = 0, denominator = 0, uncounted = 0] = terms.slice(index * termNames.length)
     const isSum = metric.denominator === null
     return [
       metric.name,

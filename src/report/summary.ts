@@ -158,18 +158,12 @@ const groupsOf = {
 
 export type SegmentBy = keyof typeof groupsOf
 
-/** Statuses by group, in the order of the names, what is in no group last. A keyword is in each of its groups. */
+/** Statuses by group, in the order of the code units of names, what is in no group last. A keyword is in each of its groups. */
 function grouped(statuses: readonly KeywordStatus[], by: SegmentBy) {
   const all = statuses.flatMap((status) => groupsOf[by](status.keyword).map((name) => ({ name, status })))
   return [...groupedBy(all, ({ name }) => name)]
-    .sort(([a], [b]) => compareNames(a, b))
+    .sort(([a], [b]) => Number(a === null) - Number(b === null) || ((a ?? '') < (b ?? '') ? -1 : 1))
     .map(([name, those]) => ({ name, own: those.map(({ status }) => status) }))
-}
-
-/** By code units: the same order on every machine. */
-function compareNames(a: string | null, b: string | null): number {
-  if (a === null || b === null) return a === null ? 1 : -1
-  return a < b ? -1 : 1
 }
 
 /** One target in the keywords of one group. */

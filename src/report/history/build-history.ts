@@ -51,17 +51,23 @@ export function buildHistory({
   kindOf,
   lookedAtOnly = false,
 }: HistorySource): BuiltHistory {
-  const inOrder = [...runs].sort((a, b) => (a.date === b.date ? a.id - b.id : a.date < b.date ? -1 : 1))
+  const inOrder = [...runs].sort((a, b) => compareTexts(a.date, b.date) || a.id - b.id)
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
   const asked = store.contentsOf(newest, targets)
   const { place: linkPlace, all: linkIds } = places<number>()
   const changes = changesOfQueries(store.continuations(job), inOrder)
-  const { ofSeries, observed, others } = gather(inOrder, { asked, days, store, linkPlace, changes })
-  const partialDays = partialDaysOf(inOrder, days, partialRuns)
-  const series = ofSeries.map(({ keyword, target }, place): RankSeries => {
+  const observed = dayColumns({ series: asked.pairs.length, days: days.length, linkPlace })
+  const others = gather(inOrder, { asked, days, store, observed, changes })
+  // Days on which only parts of the job were asked.
+  const whole = new Set(inOrder.flatMap(({ id, date }) => (partialRuns.has(id) ? [] : [date])))
+  const partialDays = days.flatMap((day, place) => (whole.has(day) ? [] : [place]))
+  const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
+  const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
+  const series = asked.pairs.map(([query, target], place): RankSeries => {
     const { cells, seen, absentDepths, links, places } = observed.read(place, { lookedAtOnly, partialDays })
-    return { keyword, target, cells, seen, absentDepths, links, places }
+    const [keyword, targetPlace] = [keywordOf.get(query) as number, targetOf.get(target) as number]
+    return { keyword, target: targetPlace, cells, seen, absentDepths, links, places }
   })
   return {
     history: {
@@ -82,16 +88,6 @@ export function buildHistory({
   }
 }
 
-/** Days on which only parts of the job were asked, in their order. */
-function partialDaysOf(
-  runs: HistorySource['runs'],
-  days: readonly string[],
-  partial: ReadonlySet<number>,
-): readonly number[] {
-  const whole = new Set(runs.flatMap(({ id, date }) => (partial.has(id) ? [] : [date])))
-  return days.flatMap((day, place) => (whole.has(day) ? [] : [place]))
-}
-
 /** A query took the place of another one on a day. */
 interface ChangeOfQuery {
   readonly query: number
@@ -110,7 +106,7 @@ function changesOfQueries(
       const since = dates.get(run)
       return since === undefined ? [] : { ...change, since }
     })
-    .toSorted((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0))
+    .toSorted((a, b) => compareTexts(a.since, b.since))
 }
 
 /**
@@ -130,35 +126,28 @@ function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string
   }
 }
 
-/** What is asked, with all its days; and of what else was observed, which queries on which day last, which targets. */
+/** Reads what was observed of what is asked; and tells of what else was, which queries on which day last, which targets. */
 function gather(
   runs: HistorySource['runs'],
   {
     asked,
     days,
     store,
-    linkPlace,
+    observed,
     changes,
   }: {
     readonly asked: RunContents
     readonly days: readonly string[]
     readonly store: HistorySource['store']
-    /** Place of a link among those of the history. */
-    readonly linkPlace: (id: number) => number
+    readonly observed: ReturnType<typeof dayColumns>
     readonly changes: readonly ChangeOfQuery[]
   },
 ) {
   const heir = heirOf(changes)
   // Of a query whose place was taken on this very day nothing is told: the day is of the other one.
   const replaced = new Set(changes.map(({ former, since }) => `${former} ${since}`))
-  const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
-  const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
-  const observed = dayColumns({ series: asked.pairs.length, days: days.length, linkPlace })
   const byQuery = new Map(asked.queries.map(({ id }) => [id, new Map<number, number>()]))
-  const ofSeries = asked.pairs.map(([query, target], series) => {
-    byQuery.get(query)?.set(target, series)
-    return { keyword: keywordOf.get(query) as number, target: targetOf.get(target) as number }
-  })
+  for (const [series, [query, target]] of asked.pairs.entries()) byQuery.get(query)?.set(target, series)
   const others = { queries: new Map<number, number>(), targets: new Set<number>() }
   for (const { id, date } of runs) {
     const day = days.indexOf(date)
@@ -178,7 +167,7 @@ function gather(
       else others.queries.set(query, day)
     }
   }
-  return { ofSeries, observed, others }
+  return others
 }
 
 /** Numbers or texts, each once, in the order in which their places were first asked for. */
@@ -337,12 +326,9 @@ function cellOf(row: ObservedRow): number {
 
 function observedIn(row: ObservedRow): ComparedObservation {
   if (row[2] !== null) return { state: 'ranked', rank: row[2], unbrokenDepth: Number.POSITIVE_INFINITY }
-  const [, , rank, estimated, , unbrokenDepth] = row
-  return {
-    state: estimated === null ? 'unknown' : 'absent',
-    rank,
-    unbrokenDepth: unbrokenDepth === -1 ? Number.POSITIVE_INFINITY : unbrokenDepth,
-  }
+  const [, , rank, estimated, , depth] = row
+  const unbrokenDepth = depth === -1 ? Number.POSITIVE_INFINITY : depth
+  return { state: estimated === null ? 'unknown' : 'absent', rank, unbrokenDepth }
 }
 
 /**

@@ -197,7 +197,8 @@ function harmIn(text: string): string | null {
   return foreign === undefined ? null : `the address '${foreign.trim().slice(0, 60)}'`
 }
 
-type Rgb = readonly [red: number, green: number, blue: number]
+/** Red, green and blue from 0 to 1. */
+type Rgb = readonly number[]
 
 /** Contrast of text by WCAG 2, level AA. */
 const leastContrast = 4.5
@@ -218,10 +219,10 @@ const tint = 0.1
  * @param colour such as #0a5 or #00aa55
  */
 export function accentOf(colour: string): Accent {
-  const [hue, saturation, lightness] = toHsl(hex(colour))
+  const given = hex(colour)
   const adapted = (theme: keyof typeof grounds, step: number): string => {
-    for (let at = lightness; at >= 0 && at <= 1; at += step) {
-      const colour = hexOf(toRgb([hue, saturation, at]))
+    for (let at = lightnessOf(given); at >= 0 && at <= 1; at += step) {
+      const colour = hexOf(withLightness(given, at))
       if (isReadable(hex(colour), theme)) return colour
     }
     return theme === 'light' ? '#000000' : '#ffffff'
@@ -230,16 +231,10 @@ export function accentOf(colour: string): Accent {
 }
 
 function isReadable(colour: Rgb, theme: keyof typeof grounds): boolean {
-  return grounds[theme].every(
-    (ground) =>
-      contrast(colour, ground) >= leastContrast &&
-      contrast(colour, mixed(colour, ground, tint)) >= leastContrast,
-  )
-}
-
-function mixed(colour: Rgb, ground: Rgb, part: number): Rgb {
-  const one = (channel: 0 | 1 | 2): number => colour[channel] * part + ground[channel] * (1 - part)
-  return [one(0), one(1), one(2)]
+  return grounds[theme].every((ground) => {
+    const mixed = ground.map((channel, place) => (colour[place] ?? 0) * tint + channel * (1 - tint))
+    return contrast(colour, ground) >= leastContrast && contrast(colour, mixed) >= leastContrast
+  })
 }
 
 /** Contrast of two colours by WCAG 2, from 1 to 21. */
@@ -249,50 +244,32 @@ function contrast(one: Rgb, other: Rgb): number {
 }
 
 function luminance(colour: Rgb): number {
-  const [red, green, blue] = colour.map((channel) =>
+  const [red = 0, green = 0, blue = 0] = colour.map((channel) =>
     channel <= 0.040_45 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4,
-  ) as [number, number, number]
+  )
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** Red, green and blue from 0 to 1. */
 function hex(text: string): Rgb {
   const digits = text.slice(1)
   const six = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits
-  const channel = (at: number): number => Number.parseInt(six.slice(at, at + 2), 16) / 255
-  return [channel(0), channel(2), channel(4)]
+  return [0, 2, 4].map((at) => Number.parseInt(six.slice(at, at + 2), 16) / 255)
 }
 
 function hexOf(colour: Rgb): string {
-  return `#${colour
-    .map((channel) =>
-      Math.round(channel * 255)
-        .toString(16)
-        .padStart(2, '0'),
-    )
-    .join('')}`
+  const digits = colour.map((channel) => Math.round(channel * 255).toString(16))
+  return `#${digits.map((two) => two.padStart(2, '0')).join('')}`
 }
 
-/** Hue in degrees, saturation and lightness from 0 to 1. */
-function toHsl([red, green, blue]: Rgb): readonly [hue: number, saturation: number, lightness: number] {
-  const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)]
-  const [range, lightness] = [most - least, (most + least) / 2]
-  if (range === 0) return [0, 0, lightness]
-  const saturation = range / (1 - Math.abs(2 * lightness - 1))
-  const hue =
-    most === red
-      ? (green - blue) / range
-      : most === green
-        ? (blue - red) / range + 2
-        : (red - green) / range + 4
-  return [(hue * 60 + 360) % 360, saturation, lightness]
+/** As HSL has it, from 0 to 1. */
+function lightnessOf(colour: Rgb): number {
+  return (Math.max(...colour) + Math.min(...colour)) / 2
 }
 
-function toRgb([hue, saturation, lightness]: readonly [number, number, number]): Rgb {
-  const reach = saturation * Math.min(lightness, 1 - lightness)
-  const channel = (offset: number): number => {
-    const place = (offset + hue / 30) % 12
-    return lightness - reach * Math.max(-1, Math.min(place - 3, 9 - place, 1))
-  }
-  return [channel(0), channel(8), channel(4)]
+/** The colour of the same hue and saturation that has a lightness. */
+function withLightness(colour: Rgb, lightness: number): Rgb {
+  const own = lightnessOf(colour)
+  // Channels lie apart as far as black and white leave room; those of black and white themselves do not.
+  const scale = Math.min(lightness, 1 - lightness) / (Math.min(own, 1 - own) || 1)
+  return colour.map((channel) => lightness + (channel - own) * scale)
 }

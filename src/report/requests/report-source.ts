@@ -17,7 +17,6 @@ import {
   type ReportFormat,
   type ReportSource,
 } from '../report.ts'
-import type { RankReport } from '../rows.ts'
 import { type Words, wordsOf } from '../words/words.ts'
 import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
 import { type ReportFilter, rankedJob } from './rank-report.ts'
@@ -132,24 +131,23 @@ export function sourceForClient(source: ReportSource): ReportSource {
         removed: history.removed.map((one) => ({ ...one, operation: nameOf(one.operation) })),
         ...(suspect === undefined ? {} : { suspect: { ...suspect, audience: 'client' } }),
       },
-      report: () => reportForClient(ranked.report(), nameOf, renamed),
+      report: () => {
+        const report = ranked.report()
+        return {
+          ...report,
+          rows: report.rows.map((row) => ({
+            ...row,
+            operation: nameOf(String(row.operation)),
+            run_id: null,
+          })),
+          statuses: report.statuses.map((status) => ({
+            ...status,
+            keyword: renamed.get(status.keyword) ?? status.keyword,
+          })),
+        }
+      },
     },
     featuresOf: (name) => source.featuresOf(operations.get(name) ?? name),
-  }
-}
-
-function reportForClient(
-  report: RankReport,
-  nameOf: (operation: string) => string,
-  renamed: ReadonlyMap<Keyword, Keyword>,
-): RankReport {
-  return {
-    ...report,
-    rows: report.rows.map((row) => ({ ...row, operation: nameOf(String(row.operation)), run_id: null })),
-    statuses: report.statuses.map((status) => ({
-      ...status,
-      keyword: renamed.get(status.keyword) ?? status.keyword,
-    })),
   }
 }
 
