@@ -8,8 +8,6 @@ import {
   type PortfolioProblem,
   type PortfolioRanks,
   type PortfolioRow,
-  sparkPoints,
-  sparkSize,
 } from '../../report/formats/portfolio.ts'
 import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
@@ -202,4 +200,36 @@ function spark({ trend }: PortfolioRanks, say: Words): Markup | null {
     return html`<polyline points="${[[x, y], ...more].map((one) => one.join(',')).join(' ')}"/>`
   })
   return html`<svg class="spark" role="img" aria-label="${say.portfolio.trendText(first, last)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">${lines}</svg>`
+}
+
+export const sparkSize = { width: 120, height: 18 } as const
+const edge = 2
+
+/** Values as points of a line in a picture of {@link sparkSize}: one line for each stretch of known days. */
+export function sparkPoints(
+  values: readonly (number | null)[],
+): readonly (readonly (readonly [x: number, y: number])[])[] {
+  const known = values.filter((value) => value !== null)
+  const [least, greatest] = [Math.min(...known), Math.max(...known)]
+  const { width, height } = sparkSize
+  const x = (day: number): number =>
+    values.length < 2 ? width - edge : edge + (day / (values.length - 1)) * (width - 2 * edge)
+  const y = (value: number): number =>
+    greatest === least
+      ? height / 2
+      : height - edge - ((value - least) / (greatest - least)) * (height - 2 * edge)
+  const lines: [number, number][][] = []
+  let line: [number, number][] = []
+  for (const [day, value] of values.entries()) {
+    if (value === null) line = []
+    else {
+      if (line.length === 0) lines.push(line)
+      line.push([round(x(day)), round(y(value))])
+    }
+  }
+  return lines
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
 }

@@ -2,9 +2,10 @@ import type { Language } from '../../model/settings.ts'
 import { count, firstNames, groupedBy } from '../../model/text.ts'
 import { formatTable } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
-import { type DailyFigures, daily } from '../daily.ts'
+import { daily } from '../daily.ts'
 import { historyOfParts, partsOf } from '../history/filter-history.ts'
 import { keywordStatuses } from '../history/keyword-status.ts'
+import type { HeadlineName } from '../metrics/index.ts'
 import type { ReportSource, TextLayout } from '../report.ts'
 import { story } from '../story/story.ts'
 import { summarise, topRanksOf } from '../summary.ts'
@@ -43,28 +44,6 @@ export interface PortfolioProblem {
   readonly text: string
 }
 
-export interface PortfolioRanks {
-  readonly site: string
-  readonly keywords: number
-  /** How many of them were checked on the last day. */
-  readonly checked: number
-  /** First and last day of the period, and the day that is compared with, YYYY-MM-DD. */
-  readonly from: string
-  readonly until: string
-  readonly compared: string | null
-  /** Clicks a month that the next steps of its report are about; null where they are not known. */
-  readonly stake: number | null
-  readonly visibility: PortfolioFigure
-  readonly averagePosition: PortfolioFigure
-  readonly clicks: PortfolioFigure
-  readonly topTen: PortfolioFigure
-  readonly trend: readonly {
-    readonly day: string
-    /** From 0 to 1; null for a day that is not complete. */
-    readonly value: number | null
-  }[]
-}
-
 /** Null where it is not known. */
 export interface PortfolioFigure {
   readonly value: number | null
@@ -75,43 +54,63 @@ export interface PortfolioFigure {
   readonly isUsual: boolean
 }
 
-/** The figures of a job in one row. */
-export function portfolioRanks(source: ReportSource): PortfolioRanks | null {
-  const figures = ownFigures(source)
-  if (figures === null) return null
-  const { own, topTen, summary, from, until, compared, trend } = figures
-  const { measure, ranked } = source
-  const { history } = ranked
+/**
+ * What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where
+ * nothing is ranked.
+ */
+export function portfolioRanks({ measure, ranked }: ReportSource) {
+  const { compare, period } = ranked
+  // Counts of several engines beside a figure of one would say another thing than it.
+  const history = historyOfParts(ranked.history, partsOf(ranked.history, measure.kind).slice(0, 1))
+  const { targets, date, ...summary } = summarise(history, { ...measure, compare, movers: 0 })
+  const own = targets.find(({ target }) => target.own) ?? targets[0]
+  if (own === undefined || date === null) return null
+  const place = history.targets.indexOf(own.target)
+  const statuses = keywordStatuses(history, compare).filter(({ series }) => series.target === place)
+  const topTen = topRanksOf(statuses, 10)
+  const from = period?.from ?? date
+  const compared = summary.compared.at(-1) ?? null
+  const drawn = compared === null || compared > from ? from : compared
   // Results would only say who took a place.
-  const data = { history, measure, compare: ranked.compare, citations: [], serps: [], sites: [] }
-  const { cards, steps } = story(data, {
-    target: history.targets.indexOf(own.target),
-    say: wordsOf('en'),
-  })
-  const isUsual = (name: 'visibility' | 'clicks' | 'top_ten'): boolean =>
+  const data = { history: ranked.history, measure, compare, citations: [], serps: [], sites: [] }
+  const { cards, steps } = story(data, { target: place, say: wordsOf('en') })
+  const isUsual = (name: HeadlineName | 'top_ten'): boolean =>
     cards.find(({ metric }) => metric === name)?.change?.way === 'same'
-  const of = (name: 'visibility' | 'average_position' | 'clicks'): Omit<PortfolioFigure, 'isUsual'> => {
+  const of = (name: HeadlineName): PortfolioFigure => {
     const { value, cohort } = own.figures[name]
     const before = name === 'clicks' ? (cohort?.before.value ?? null) : null
-    return { value, change: cohort?.delta ?? null, before }
+    return { value, change: cohort?.delta ?? null, before, isUsual: isUsual(name) }
   }
+  const clicks = of('clicks')
   // A chance puts nothing at stake.
   const stakes = steps.flatMap(({ clicks, verb }) => (verb === 'push' ? [] : (clicks ?? [])))
   return {
     site: own.target.label,
     keywords: summary.keywords,
+    /** How many of them were checked on the last day. */
     checked: topTen.observed,
+    /** First and last day of the period, YYYY-MM-DD. */
     from,
-    until,
+    until: date,
+    /** The last of the days that keywords are compared with; null where there is none. */
     compared,
-    trend,
-    stake: own.figures.clicks.value === null ? null : stakes.reduce((sum, one) => sum + one, 0),
-    visibility: { ...of('visibility'), isUsual: isUsual('visibility') },
-    averagePosition: { ...of('average_position'), isUsual: false },
-    clicks: { ...of('clicks'), isUsual: isUsual('clicks') },
+    /**
+     * Visibility of each day from the compared day on, or of the period where nothing is compared: from 0 to 1; null for a
+     * day that is not complete.
+     */
+    trend: daily(history, place, measure)
+      .filter(({ day }) => day >= drawn)
+      .map(({ day, isPartial, figures }) => ({ day, value: isPartial ? null : figures.visibility.value })),
+    /** Clicks a month that the next steps of its report are about; null where they are not known. */
+    stake: clicks.value === null ? null : stakes.reduce((sum, one) => sum + one, 0),
+    visibility: of('visibility'),
+    averagePosition: of('average_position'),
+    clicks,
     topTen: { value: topTen.now, change: topTen.change, before: null, isUsual: isUsual('top_ten') },
   }
 }
+
+export type PortfolioRanks = NonNullable<ReturnType<typeof portfolioRanks>>
 
 /** What is not seen at all: less rounds to 0.0%. */
 const leastSeen = 0.0005
@@ -130,7 +129,8 @@ export function unseenProblem(ranks: PortfolioRanks | null): PortfolioProblem | 
 
 /** The most clicks at stake first, then the least visible; jobs that are no longer run at the end. By name among equals. */
 export function inOrder(rows: readonly PortfolioRow[]): readonly PortfolioRow[] {
-  const key = ({ name, job }: PortfolioRow): readonly string[] => [name.toLowerCase(), job]
+  // By code units: the same order on every machine.
+  const key = ({ name, job }: PortfolioRow): string => `${name.toLowerCase()}\0${job}`
   const stake = ({ ranks }: PortfolioRow): number => ranks?.stake ?? -1
   const seen = ({ ranks }: PortfolioRow): number => ranks?.visibility.value ?? Number.MAX_VALUE
   return rows.toSorted(
@@ -138,18 +138,18 @@ export function inOrder(rows: readonly PortfolioRow[]): readonly PortfolioRow[] 
       Number(a.level === null) - Number(b.level === null) ||
       stake(b) - stake(a) ||
       seen(a) - seen(b) ||
-      compareKeys(key(a), key(b)),
+      (key(a) < key(b) ? -1 : Number(key(a) > key(b))),
   )
 }
 
 /** The same problem of several clients, told once: errors first, then what most clients have. */
 export function groupedProblems(rows: readonly PortfolioRow[]) {
   const all = rows.flatMap(({ name, problems }) => problems.map((problem) => ({ ...problem, name })))
-  return Array.from(groupedBy(all, ({ level, kind }) => `${level} ${kind}`).values(), (some) => ({
-    level: (some[0] as PortfolioProblem).level,
-    kind: (some[0] as PortfolioProblem).kind,
-    clients: some.map(({ name, text }) => ({ name, text })),
-  })).sort(
+  const groups = Array.from(groupedBy(all, ({ level, kind }) => `${level} ${kind}`).values(), (clients) => {
+    const { level, kind } = clients[0] as PortfolioProblem
+    return { level, kind, clients }
+  })
+  return groups.sort(
     (a, b) =>
       portfolioLevels.indexOf(a.level) - portfolioLevels.indexOf(b.level) ||
       b.clients.length - a.clients.length,
@@ -171,12 +171,6 @@ export function problemLines(rows: readonly PortfolioRow[]) {
   })
 }
 
-/** By code units: the same order on every machine. */
-function compareKeys(a: readonly string[], b: readonly string[]): number {
-  const place = a.findIndex((text, index) => text !== b[index])
-  return place === -1 ? 0 : (a[place] as string) < (b[place] as string) ? -1 : 1
-}
-
 const heights = '▁▂▃▄▅▆▇█'
 
 /** Days that are shown at most. */
@@ -196,38 +190,6 @@ export function sparkSigns(values: readonly (number | null)[]): string {
       return heights[Math.round(place * (heights.length - 1))] as string
     })
     .join('')
-}
-
-export const sparkSize = { width: 120, height: 18 } as const
-const edge = 2
-
-/** The same as points of a line in a picture of {@link sparkSize}: one line for each stretch of known days. */
-export function sparkPoints(
-  values: readonly (number | null)[],
-): readonly (readonly (readonly [x: number, y: number])[])[] {
-  const known = values.filter((value) => value !== null)
-  const [least, greatest] = [Math.min(...known), Math.max(...known)]
-  const { width, height } = sparkSize
-  const x = (day: number): number =>
-    values.length < 2 ? width - edge : edge + (day / (values.length - 1)) * (width - 2 * edge)
-  const y = (value: number): number =>
-    greatest === least
-      ? height / 2
-      : height - edge - ((value - least) / (greatest - least)) * (height - 2 * edge)
-  const lines: [number, number][][] = []
-  let line: [number, number][] = []
-  for (const [day, value] of values.entries()) {
-    if (value === null) line = []
-    else {
-      if (line.length === 0) lines.push(line)
-      line.push([round(x(day)), round(y(value))])
-    }
-  }
-  return lines
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
 }
 
 const columns = [
@@ -294,38 +256,4 @@ export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
     topTen:
       checked === 0 ? none : figure(topTen, 'keywords', (value) => say.overview.ofChecked(value, checked)),
   }
-}
-
-/** What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where nothing is ranked. */
-function ownFigures(source: ReportSource) {
-  const { measure, ranked } = source
-  // Counts of several engines beside a figure of one would say another thing than it.
-  const history = historyOfParts(ranked.history, partsOf(ranked.history, measure.kind).slice(0, 1))
-  const summary = summarise(history, { ...measure, compare: ranked.compare, movers: 0 })
-  const own = summary.targets.find(({ target }) => target.own) ?? summary.targets[0]
-  if (own === undefined || summary.date === null) return null
-  const statuses = keywordStatuses(history, ranked.compare).filter(
-    ({ series }) => history.targets[series.target] === own.target,
-  )
-  const from = ranked.period?.from ?? summary.date
-  /** The last of the days that keywords are compared with; null where there is none. */
-  const compared = summary.compared.at(-1) ?? null
-  const drawn = compared === null || compared > from ? from : compared
-  return {
-    summary,
-    own,
-    topTen: topRanksOf(statuses, 10),
-    /** First and last day, YYYY-MM-DD. */
-    from,
-    until: summary.date,
-    compared,
-    /** Visibility of each day from the compared day on, or of the period where nothing is compared. */
-    trend: daily(history, history.targets.indexOf(own.target), measure)
-      .filter(({ day }) => day >= drawn)
-      .map((day) => ({ day: day.day, value: visibilityOf(day) })),
-  }
-}
-
-function visibilityOf({ figures, isPartial }: DailyFigures): number | null {
-  return isPartial ? null : figures.visibility.value
 }

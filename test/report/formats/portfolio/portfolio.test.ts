@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { commonLanguage, fileNames } from '../../../../src/cli/commands/report/portfolio.ts'
+import { sparkPoints, sparkSize } from '../../../../src/page/portfolio/page.ts'
 import { reportPageData } from '../../../../src/report/build-data.ts'
 import {
   figureTexts,
@@ -8,9 +9,7 @@ import {
   type PortfolioRow,
   portfolioRanks,
   problemLines,
-  sparkPoints,
   sparkSigns,
-  sparkSize,
   unseenProblem,
 } from '../../../../src/report/formats/portfolio.ts'
 import { story } from '../../../../src/report/story/story.ts'
