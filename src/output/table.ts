@@ -9,9 +9,16 @@ export interface TableColumn {
   /** The least readable width; by default eight, or the width of the title. */
   readonly least?: number
   /** Left out if the table is still too wide; the last such column first. */
-  readonly dropped?: true
+  readonly dropped?: boolean
   /** Cells that are too wide lose their beginning, without a mark. */
   readonly keepsEnd?: true
+}
+
+/** A column with what it says of a thing. */
+export interface CellColumn<T> extends TableColumn {
+  /** False leaves the column out, whatever the width. */
+  readonly when?: boolean
+  readonly cell: (thing: T, place: number) => string
 }
 
 const gap = '  '
@@ -37,11 +44,19 @@ export function formatTable(
   return [line(columns.map(({ title }) => title)), ...rows.map(line)].join('\n').concat('\n')
 }
 
+/** A table of things, a line for each; and the titles of the columns that fit. */
+export function tableOf<T>(things: readonly T[], all: readonly CellColumn<NoInfer<T>>[], width?: number) {
+  const columns = all.filter(({ when }) => when !== false)
+  const rows = things.map((thing, place) => columns.map(({ cell }) => cell(thing, place)))
+  const shown = shownColumns(columns, rows, width)
+  return { table: formatTable(columns, rows, width), shown: shown.map(({ title }) => title) }
+}
+
 /** The columns that the table has on a terminal of that width. */
 export function shownColumns<C extends TableColumn>(
   columns: readonly C[],
   rows: readonly (readonly string[])[],
-  width: number,
+  width = Number.POSITIVE_INFINITY,
 ): readonly C[] {
   return fitting(columns, naturalWidths(columns, rows), width).map((index) => columns[index] as C)
 }

@@ -3,15 +3,7 @@ import type { Target } from '../../model/job.ts'
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
-import {
-  asciiSigns,
-  boldHead,
-  colored,
-  formatTable,
-  shownColumns,
-  type TableColumn,
-  wrap,
-} from '../../output/table.ts'
+import { asciiSigns, boldHead, type CellColumn, colored, tableOf, wrap } from '../../output/table.ts'
 import { sanitize, textWidth } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
 import { between, changeText, fullPlaces, shortUrl, trend } from '../cells.ts'
@@ -76,10 +68,6 @@ function figures(source: ReportSource): string {
   return layout.ascii ? asciiSigns(text) : text
 }
 
-interface RankColumn extends TableColumn {
-  readonly cell: (row: Row, place: number) => string
-}
-
 /** The rank table for a terminal. Lines below it say what was counted and compared. */
 export function rankTable(
   report: RankReport,
@@ -88,38 +76,51 @@ export function rankTable(
     color,
     period = null,
     clicks = [],
-  }: TextLayout & { readonly period?: ReportPeriod | null; readonly clicks?: readonly RankColumn[] },
+  }: TextLayout & { readonly period?: ReportPeriod | null; readonly clicks?: readonly CellColumn<Row>[] },
 ): string {
   const { rows } = report
   if (rows.length === 0) return ''
-  const columns = columnsOf(report, clicks)
-  const cells = rows.map((row, place) => columns.map(({ cell }) => cell(row, place)))
-  const table = formatTable(columns, cells, width)
-  const lines = footer(report, period, shownColumns(columns, cells, width)).flatMap((line) =>
-    wrap(line, width),
-  )
+  const { table, shown } = tableOf(rows, columnsOf(report, clicks), width)
+  const lines = footer(report, period, shown).flatMap((line) => wrap(line, width))
   return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 
 /** In the order of the table; in a narrow terminal the last columns are dropped first. */
-function columnsOf({ rows, statuses }: RankReport, clicks: readonly RankColumn[]): readonly RankColumn[] {
-  const several = (cell: (row: Row) => unknown): boolean => new Set(rows.map(cell)).size > 1
+function columnsOf(
+  { rows, statuses }: RankReport,
+  clicks: readonly CellColumn<Row>[],
+): readonly CellColumn<Row>[] {
   const place = fullPlaces(statuses.map(({ keyword }) => keyword))
   const places = statuses.map(({ keyword }) => sanitize(place(keyword)))
+  const hasOneOperation = new Set(rows.map(({ operation }) => operation)).size === 1
   return [
     { title: 'query', shrinks: true, least: 24, cell: ({ query }) => sanitize(String(query)) },
-    ...(several(({ operation }) => operation) ? [operationColumn] : []),
+    { title: 'operation', when: !hasOneOperation, shrinks: true, cell: (row) => String(row.operation) },
     {
       title: 'locale',
       shrinks: true,
-      ...(new Set(places).size > 1 ? {} : { dropped: true }),
+      dropped: new Set(places).size === 1,
       cell: (_, place) => places[place] ?? '',
     },
     { title: 'target', shrinks: true, least: 18, cell: ({ target }) => sanitize(String(target)) },
     { title: 'rank', align: 'right', cell: (row, place) => rankCell(row, statuses[place] as KeywordStatus) },
     { title: 'change', align: 'right', cell: (row) => changeText(row) },
-    ...(baselines(rows).length > 1 ? [sinceColumn] : []),
-    ...(hasTrend(statuses) ? [{ ...trendColumn, cell: trendOf(statuses) }] : []),
+    {
+      title: 'since',
+      when: baselines(rows).length > 1,
+      dropped: true,
+      cell: (row) => String(row.previous_date ?? ''),
+    },
+    {
+      title: 'trend',
+      // One day is no trend.
+      when: (statuses[0]?.series.cells.length ?? 0) > 1,
+      shrinks: true,
+      keepsEnd: true,
+      least: 12,
+      dropped: true,
+      cell: (_, place) => trend(statuses[place]?.series.cells ?? []),
+    },
     { title: 'best', align: 'right', dropped: true, cell: (row) => String(row.best_rank ?? '') },
     { title: 'best on', dropped: true, cell: (row) => String(row.best_date ?? '') },
     ...clicks,
@@ -128,7 +129,10 @@ function columnsOf({ rows, statuses }: RankReport, clicks: readonly RankColumn[]
 }
 
 /** Clicks that are estimated, and beside them those that Search Console counted; nothing where none were added. */
-function clicksBeside({ statuses }: RankReport, { ranked, measure }: ReportSource): readonly RankColumn[] {
+function clicksBeside(
+  { statuses }: RankReport,
+  { ranked, measure }: ReportSource,
+): readonly CellColumn<Row>[] {
   const { columns } = say.markdown
   return clickColumns(ranked.history, measure.curve, say).map(({ name, text }) => ({
     title: columns[name],
@@ -136,34 +140,6 @@ function clicksBeside({ statuses }: RankReport, { ranked, measure }: ReportSourc
     dropped: true,
     cell: (_, place) => text(statuses[place] as KeywordStatus),
   }))
-}
-
-const operationColumn: RankColumn = {
-  title: 'operation',
-  shrinks: true,
-  cell: ({ operation }) => String(operation),
-}
-const sinceColumn: RankColumn = {
-  title: 'since',
-  dropped: true,
-  cell: (row) => String(row.previous_date ?? ''),
-}
-
-/** One day is no trend. */
-function hasTrend(statuses: RankReport['statuses']): boolean {
-  return (statuses[0]?.series.cells.length ?? 0) > 1
-}
-
-const trendColumn = {
-  title: 'trend',
-  shrinks: true,
-  keepsEnd: true,
-  least: 12,
-  dropped: true,
-} as const
-
-function trendOf(statuses: RankReport['statuses']): RankColumn['cell'] {
-  return (_, place) => trend(statuses[place]?.series.cells ?? [])
 }
 
 /** What signs beside ranks mean, where they are used. */
@@ -186,7 +162,7 @@ function baselines(rows: readonly Row[]): readonly string[] {
 function footer(
   report: RankReport,
   period: ReportPeriod | null,
-  shown: readonly RankColumn[],
+  shown: readonly string[],
 ): readonly string[] {
   const { rows, leftOut } = report
   const number = (state: string): number => rows.filter((row) => row.state === state).length
@@ -202,7 +178,7 @@ function footer(
     `${count(rows.length, 'observation')} ${days}: ${parts.join(', ')}.${rankSigns(report)}`,
     ...suspectLines(rows),
     ...(period === null && compared.length === 0 ? [] : [periodSentence(say, period, compared)]),
-    ...(shown.some(({ title }) => title === trendColumn.title) ? [say.unscripted.trendLegend] : []),
+    ...(shown.includes('trend') ? [say.unscripted.trendLegend] : []),
     ...omission(leftOut),
   ]
 }
@@ -222,20 +198,19 @@ export function summaryText(summary: Summary, { width, color }: TextLayout): str
   const lines = linesOf(summary, summary.parts)
   const engines = summary.parts.length > 1
   const shown = columnMetrics(lines)
-  const cells = shown.map((metric) => figureCells(metric, lines))
-  const columns: readonly TableColumn[] = [
-    { title: 'target', shrinks: true },
-    ...(engines ? [{ title: 'engine' }] : []),
-    { title: 'ranked', align: 'right' },
-    ...shown.map(columnOf),
-  ]
-  const rows = lines.map((one, index) => [
-    sanitize(one.target.label),
-    ...(engines ? [one.engine] : []),
-    rankedCell(one),
-    ...cells.map((column) => column[index] ?? ''),
-  ])
-  const table = formatTable(columns, rows, width)
+  const { table } = tableOf(
+    lines,
+    [
+      { title: 'target', shrinks: true, cell: ({ target }) => sanitize(target.label) },
+      { title: 'engine', when: engines, cell: ({ engine }) => engine },
+      { title: 'ranked', align: 'right', cell: rankedCell },
+      ...shown.map((metric) => {
+        const title = metric.denominator === null ? shortName(metric) : metric.label
+        return figureColumn(metric, title, alignedTexts(metric, lines))
+      }),
+    ],
+    width,
+  )
   const own = lines.filter(({ target }) => target.own)
   const named = ({ target, engine }: PartOfTarget): string =>
     own.length < 2 ? '' : ` of ${sanitize(target.label)}${engines ? `, ${engine}` : ''}`
@@ -247,11 +222,17 @@ export function summaryText(summary: Summary, { width, color }: TextLayout): str
   return `${color ? boldHead(table) : table}${below.flatMap((line) => (line === '' ? [] : wrap(line, width))).join('\n')}\n`
 }
 
-/** Sums are left out of a narrow terminal: they follow from ratios that are there. */
-function columnOf({ label, shortLabel, denominator }: HeadlineMetric): TableColumn {
-  return denominator === null
-    ? { title: shortLabel ?? label, align: 'right', dropped: true }
-    : { title: label, align: 'right' }
+/** The column of a figure. Sums are left out of a narrow terminal: they follow from ratios that are there. */
+function figureColumn(
+  { denominator }: HeadlineMetric,
+  title: string,
+  texts: readonly string[],
+): CellColumn<unknown> {
+  return { title, align: 'right', dropped: denominator === null, cell: (_, place) => texts[place] ?? '' }
+}
+
+function shortName({ label, shortLabel }: HeadlineMetric): string {
+  return shortLabel ?? label
 }
 
 /** Ranked keywords of the observed ones, with the number of unknown ones. */
@@ -260,7 +241,7 @@ function rankedCell({ coverage: { ranked, observed, expected } }: PartOfTarget):
 }
 
 /** The values of a column, each followed by its change; changes are aligned. */
-function figureCells(
+function alignedTexts(
   metric: HeadlineMetric<HeadlineName>,
   lines: readonly PartOfTarget[],
 ): readonly string[] {
@@ -335,27 +316,27 @@ export function tagsText(
     return line === undefined ? [] : [{ tag, ...line }]
   })
   const shown = lines.toSorted((a, b) => b.coverage.expected - a.coverage.expected).slice(0, most)
-  const metrics = columnMetrics(shown)
-  const columns: readonly TableColumn[] = [
-    { title: 'tag', shrinks: true },
-    { title: 'keywords', align: 'right' },
-    ...metrics.map(({ label, shortLabel, denominator }) => ({
-      title: shortLabel ?? label,
-      align: 'right' as const,
-      ...(denominator === null ? { dropped: true as const } : {}),
-    })),
-    { title: 'top 10', align: 'right', dropped: true },
-  ]
-  const rows = shown.map(({ tag, coverage, figures, distribution }) => [
-    tag === null ? '(none)' : sanitize(tag),
-    String(coverage.expected),
-    ...metrics.map((metric) => {
-      const figure = figures[metric.name]
-      return `${valueText(figure.value, metric)} ${deltaText(metric, figure)}`.trim()
-    }),
-    String(top(distribution, 10)),
-  ])
-  const table = formatTable(columns, rows, width)
+  const { table } = tableOf(
+    shown,
+    [
+      { title: 'tag', shrinks: true, cell: ({ tag }) => (tag === null ? '(none)' : sanitize(tag)) },
+      { title: 'keywords', align: 'right', cell: ({ coverage }) => String(coverage.expected) },
+      ...columnMetrics(shown).map((metric) => {
+        const texts = shown.map(({ figures }) => {
+          const figure = figures[metric.name]
+          return `${valueText(figure.value, metric)} ${deltaText(metric, figure)}`.trim()
+        })
+        return figureColumn(metric, shortName(metric), texts)
+      }),
+      {
+        title: 'top 10',
+        align: 'right',
+        dropped: true,
+        cell: ({ distribution }) => String(top(distribution, 10)),
+      },
+    ],
+    width,
+  )
   const left = lines.length - shown.length
   const whose = [
     ...(targets.filter((target) => target.own).length > 1 ? [sanitize((targets[own] as Target).label)] : []),
@@ -391,45 +372,42 @@ export function textOfStories(
 const colors = { better: 'green', worse: 'red', same: 'gray' } as const
 
 function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { width, color }: TextLayout) {
-  const paint = (text: string, way: FigureChange['way']): string =>
-    color ? styleText(colors[way], text, { validateStream: false }) : text
-  const changes = cards.map(({ change }) => change?.text ?? '')
+  const styled = (format: 'bold' | (typeof colors)[FigureChange['way']], text: string): string =>
+    color ? styleText(format, text, { validateStream: false }) : text
+  /** The rows of a table, each with a sign or change in its colour; a colour covers the whole of it. */
+  const painted = <T>(
+    things: readonly T[],
+    columns: readonly CellColumn<NoInfer<T>>[],
+    mark: (thing: T) => readonly [text: string, way: FigureChange['way']],
+  ): readonly string[] => {
+    const [, ...rows] = tableOf(things, columns, width).table.trimEnd().split('\n')
+    return rows.map((row, place) => {
+      const [text, way] = mark(things[place] as T)
+      return text === '' ? row : row.replace(text, () => styled(colors[way], text))
+    })
+  }
   const figures = painted(
-    formatTable(
-      [
-        { title: '' },
-        { title: '', align: 'right' },
-        { title: '', align: 'right' },
-        { title: '', shrinks: true },
-      ],
-      cards.map(({ label, value, about }, place) => [label, value, changes[place] ?? '', about]),
-      width,
-    ),
-    cards.map(({ change }) => [change?.text ?? '', change?.way ?? 'same']),
-    paint,
+    cards,
+    [
+      { title: '', cell: ({ label }) => label },
+      { title: '', align: 'right', cell: ({ value }) => value },
+      { title: '', align: 'right', cell: ({ change }) => change?.text ?? '' },
+      { title: '', shrinks: true, cell: ({ about }) => about },
+    ],
+    ({ change }) => [change?.text ?? '', change?.way ?? 'same'],
   )
   const shown = moves.slice(0, shownMoves)
-  const signs = shown.map(({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼'))
+  const isUp = ({ way }: (typeof shown)[number]): boolean => way === 'up' || way === 'entered'
   const moved = painted(
-    formatTable(
-      [
-        { title: '' },
-        { title: '', shrinks: true, least: 24 },
-        { title: '' },
-        { title: '', align: 'right' },
-        { title: '', shrinks: true, dropped: true },
-      ],
-      shown.map(({ name, from, to, clicks, about }, place) => [
-        signs[place] ?? '',
-        name,
-        `${from} → ${to}`,
-        clicks === null ? '' : say.gain(clicks),
-        about,
-      ]),
-      width,
-    ),
-    signs.map((sign) => [sign, sign === '▲' ? 'better' : 'worse']),
-    paint,
+    shown,
+    [
+      { title: '', cell: (move) => (isUp(move) ? '▲' : '▼') },
+      { title: '', shrinks: true, least: 24, cell: ({ name }) => name },
+      { title: '', cell: ({ from, to }) => `${from} → ${to}` },
+      { title: '', align: 'right', cell: ({ clicks }) => (clicks === null ? '' : say.gain(clicks)) },
+      { title: '', shrinks: true, dropped: true, cell: ({ about }) => about },
+    ],
+    (move) => (isUp(move) ? ['▲', 'better'] : ['▼', 'worse']),
   )
   const todo = steps.map(({ what, reason, stake, pages }) => {
     const known = [
@@ -438,9 +416,8 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
     ]
     return `- ${what}: ${reason}${known.flat().length === 0 ? '' : ` (${known.flat().join('; ')})`}`
   })
-  const head = (text: string): string => (color ? styleText('bold', text, { validateStream: false }) : text)
   const block = (title: string, lines: readonly string[]): readonly string[] =>
-    lines.length === 0 ? [] : ['', head(title), ...lines]
+    lines.length === 0 ? [] : ['', styled('bold', title), ...lines]
   return [
     ...sentences.flatMap(({ text }) => wrap(text, width)),
     ...(figures.length === 0 ? [] : ['', ...figures]),
@@ -456,19 +433,6 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
       steps.length === 0 ? wrap(nothing, width) : todo.flatMap((line) => wrap(line, width)),
     ),
   ]
-}
-
-/** The rows of a table without its head, each with a sign or change in its colour; a colour covers the whole of it. */
-function painted(
-  table: string,
-  marks: readonly (readonly [text: string, way: FigureChange['way']])[],
-  paint: (text: string, way: FigureChange['way']) => string,
-): readonly string[] {
-  const [, ...rows] = table.replace(/\n$/, '').split('\n')
-  return rows.map((row, place) => {
-    const [text, way] = marks[place] ?? ['', 'same' as const]
-    return text === '' ? row : row.replace(text, () => paint(text, way))
-  })
 }
 
 /** A day, or the first and the last of several; empty where there are none. */
