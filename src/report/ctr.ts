@@ -56,7 +56,7 @@ export function parseCtr(text: string, file: string): CtrCurve {
     addMistake,
   )
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return { name: given.name ?? '', version: given.version ?? '', source: given.source ?? '', rates }
+  return { ...given, rates }
 }
 
 type AddMistake = (line: number, sentence: string) => void
@@ -65,10 +65,7 @@ function isComment({ text }: CurveLine): boolean {
   return unquoted(text).startsWith('#')
 }
 
-function readFacts(
-  comments: readonly CurveLine[],
-  addMistake: AddMistake,
-): Partial<Record<(typeof facts)[number], string>> {
+function readFacts(comments: readonly CurveLine[], addMistake: AddMistake) {
   const given: Partial<Record<(typeof facts)[number], string>> = {}
   for (const { number, text } of comments) {
     // A spreadsheet ends every line with as many separators as there are columns.
@@ -82,7 +79,8 @@ function readFacts(
   for (const fact of facts)
     if (given[fact] === undefined)
       addMistake(1, `the curve has no ${fact}; add a line '# ${fact}: …' above the header`)
-  return given
+  const { name = '', version = '', source = '' } = given
+  return { name, version, source }
 }
 
 function readRates([header, ...rows]: readonly CurveLine[], addMistake: AddMistake): readonly number[] {
@@ -93,10 +91,7 @@ function readRates([header, ...rows]: readonly CurveLine[], addMistake: AddMista
   if (rows.length === 0) addMistake(header.number, 'no rank follows the header; add lines such as 1,28.5%')
   if (rows.length > maxRanks)
     addMistake(header.number, `${rows.length} ranks follow the header; ${maxRanks} at most are read`)
-  const rates = rows.slice(0, maxRanks).flatMap((row, index) => {
-    const rate = readRow(row, index + 1, addMistake)
-    return rate === null ? [] : [rate]
-  })
+  const rates = rows.slice(0, maxRanks).flatMap((row, index) => readRow(row, index + 1, addMistake) ?? [])
   return asFractions(rates, addMistake)
 }
 

@@ -1,4 +1,5 @@
 import type { ResultKind } from '../model/result.ts'
+import { dayMs } from '../model/time.ts'
 import { ranksOn, valueOn } from './history/keyword-status.ts'
 import {
   type DayCell,
@@ -143,8 +144,6 @@ function alikeDays(days: readonly string[], { day: compared, asked, tolerance }:
     return nearest
   }
 }
-
-const dayMs = 86_400_000
 
 /** A kind of day: what each day of the kind adds to the figures. */
 interface DayKind {

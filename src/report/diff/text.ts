@@ -84,23 +84,21 @@ type TableRow = ReturnType<typeof tableRows>[number]
 
 /** Results that entered, then those that left, then those that moved. */
 function tableRows({ from, to, entered, left, moved }: DiffDocument) {
-  const before = (rank: number): string => `${isEstimated(rank, from) ? '~' : ''}${rank}`
-  const after = (rank: number): string => `${isEstimated(rank, to) ? '~' : ''}${rank}`
   return [
-    ...entered.map((result) => ({ result, before: '-', after: after(result.rank), change: 'entered' })),
-    ...left.map((result) => ({ result, before: before(result.rank), after: '-', change: 'left' })),
+    ...entered.map((result) => ({ result, before: '-', after: rankOn(to, result.rank), change: 'entered' })),
+    ...left.map((result) => ({ result, before: rankOn(from, result.rank), after: '-', change: 'left' })),
     ...moved.map((result) => ({
       result,
-      before: before(result.previous_rank),
-      after: after(result.rank),
+      before: rankOn(from, result.previous_rank),
+      after: rankOn(to, result.rank),
       change: result.change > 0 ? `▲ ${result.change}` : `▼ ${-result.change}`,
     })),
   ]
 }
 
 /** Ranks below a gap are estimates: the missing page counts with its documented size. */
-function isEstimated(rank: number, side: DiffSide | null): boolean {
-  return side !== null && rank > side.unbroken_depth
+function rankOn(side: DiffSide | null, rank: number): string {
+  return `${side !== null && rank > side.unbroken_depth ? '~' : ''}${rank}`
 }
 
 function resultTable(rows: readonly TableRow[], width: number): string {
@@ -156,15 +154,19 @@ function rewritten({ changed }: DiffDocument, width: number): readonly string[] 
 }
 
 /** The texts that changed, each with its name. */
-function texts(result: ChangedResult): readonly (readonly [name: string, text: string | null])[] {
-  const { title, snippet, previous_title: oldTitle, previous_snippet: oldSnippet } = result
+function texts({ title, previous_title, snippet, previous_snippet }: DiffDocument['changed'][number]) {
   const all = [
-    ['title before:', oldTitle, title],
-    ['title now:   ', title, oldTitle],
-    ['snippet before:', oldSnippet, snippet],
-    ['snippet now:   ', snippet, oldSnippet],
+    ['title', previous_title, title],
+    ['snippet', previous_snippet, snippet],
   ] as const
-  return all.filter(([, text, other]) => text !== other).map(([name, text]) => [name, text])
+  return all.flatMap(([name, before, now]) =>
+    before === now
+      ? []
+      : ([
+          [`${name} before:`, before],
+          [`${name} now:   `, now],
+        ] as const),
+  )
 }
 
 type DiffSummary = ReturnType<typeof diffSummary>
@@ -245,12 +247,6 @@ function paramsOf({ params }: DiffSummary): string {
   return sanitize(paramTexts(params).join(' '))
 }
 
-/** Says which days were compared with. */
-function comparison(dates: readonly string[], compare: ComparisonDay | null): readonly string[] {
-  if (dates.length === 0) return compare === null ? [] : [`Nothing to compare with${askedText(compare)}.`]
-  return [`Compared with what was observed ${between(dates)}${askedText(compare)}.`]
-}
-
 function footer(
   all: readonly DiffSummary[],
   compare: ComparisonDay | null,
@@ -260,13 +256,17 @@ function footer(
   const alone = all.filter(({ from, to }) => from === null && to !== null).length
   const unseen = all.filter(({ to }) => to === null).length
   const gaps = all.filter(({ hasGaps }) => hasGaps).length
-  const isNothingCompared = compare !== null && days('from').length === 0
+  const before = days('from')
+  const isNothingCompared = compare !== null && before.length === 0
   const queries = (n: number, one: string, more: string): string =>
     `${count(n, 'query', 'queries')} ${n === 1 ? one : more}`
   return [
     `${count(all.length, 'query', 'queries')}, ${days('to').join(', ')}. turnover: share of the first ten that differs from before.${hasDepth ? ' depth: as far down as both days were checked.' : ''}`,
     ...(all.some(({ source }) => source !== null) ? [seam] : []),
-    ...comparison(days('from'), compare),
+    ...(before.length > 0
+      ? [`Compared with what was observed ${between(before)}${askedText(compare)}.`]
+      : []),
+    ...(isNothingCompared ? [`Nothing to compare with${askedText(compare)}.`] : []),
     ...(alone > 0 && !isNothingCompared ? [`${queries(alone, 'has', 'have')} nothing to compare with.`] : []),
     ...(unseen > 0 ? [`${queries(unseen, 'has', 'have')} no results yet.`] : []),
     ...(gaps > 0 ? [`${queries(gaps, 'lacks', 'lack')} pages on one of the days; --query says which.`] : []),
@@ -277,5 +277,3 @@ function footer(
 function askedText(compare: ComparisonDay | null): string {
   return compare === null ? '' : ` (asked for: ${compare.day}, ±${count(compare.tolerance, 'day')})`
 }
-
-type ChangedResult = DiffDocument['changed'][number]

@@ -35,7 +35,10 @@ export function filterHistory(history: RankHistory, filter: HistoryFilter): Rank
   )
   const series = history.series
     .filter((one) => keywords.has(one.keyword) && targets.has(one.target))
-    .filter(({ cells }) => range.end === history.days.length || hasCell(cells, range.end))
+    .filter(
+      ({ cells }) =>
+        range.end === history.days.length || cells.slice(0, range.end).some((cell) => cell !== null),
+    )
   const whole = range.start === 0 && range.end === history.days.length
   return {
     ...history,
@@ -68,19 +71,13 @@ function isAmong(value: string, wanted: readonly string[] = []): boolean {
   return wanted.length === 0 || wanted.includes(value)
 }
 
-type FilteredQuestion = Pick<Keyword, 'query' | 'operation'>
-
 function isWanted(keyword: Keyword, filter: HistoryFilter): boolean {
   const { tags = [] } = filter
   return (
     isAskedWanted(keyword, filter) &&
     filter.isWanted?.(keyword) !== false &&
-    (tags.length === 0 || tagsOf(keyword).some((tag) => tags.includes(tag)))
+    (tags.length === 0 || (keyword.tags.length === 0 ? [''] : keyword.tags).some((tag) => tags.includes(tag)))
   )
-}
-
-function tagsOf({ tags }: Keyword): readonly string[] {
-  return tags.length === 0 ? [''] : tags
 }
 
 function isRemovedWanted(removed: RankHistory['removed'][number], filter: HistoryFilter): boolean {
@@ -94,13 +91,12 @@ function isRemovedWanted(removed: RankHistory['removed'][number], filter: Histor
   )
 }
 
-function isAskedWanted({ query, operation }: FilteredQuestion, filter: HistoryFilter): boolean {
+function isAskedWanted(
+  { query, operation }: Pick<Keyword, 'query' | 'operation'>,
+  filter: HistoryFilter,
+): boolean {
   const { operations, text = '' } = filter
   return isAmong(operation, operations) && query.toLowerCase().includes(text.toLowerCase())
-}
-
-function hasCell(cells: RankSeries['cells'], end: number): boolean {
-  return cells.slice(0, end).some((cell) => cell !== null)
 }
 
 function cutSeries(series: RankSeries, range: DayRange): RankSeries {

@@ -122,9 +122,8 @@ function firstOfQuarter(day: string): string {
 
 /** The same day some months earlier; the last day of that month where it is shorter. */
 function monthsBefore(day: string, months: number): string {
-  const at = new Date(`${firstOfMonth(day)}T00:00:00Z`)
-  at.setUTCMonth(at.getUTCMonth() - months)
-  const month = at.toISOString().slice(0, 8)
-  const next = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0))
-  return `${month}${String(Math.min(Number(day.slice(8)), next.getUTCDate())).padStart(2, '0')}`
+  const [year = 0, month = 0, date = 0] = day.split('-').map(Number)
+  const last = new Date(Date.UTC(year, month - months, 0))
+  last.setUTCDate(Math.min(date, last.getUTCDate()))
+  return last.toISOString().slice(0, 10)
 }

@@ -71,30 +71,24 @@ export function importedHistory(
  * first day and after its last one.
  */
 function drawnOf(all: readonly ImportedSeries[]): readonly DrawnSeries[] {
-  const ways = groupedBy(all, ({ ruler, device, gl, hl, location }) =>
+  const nearestFirst = all.toSorted((a, b) => distance(a) - distance(b))
+  const ways = groupedBy(nearestFirst, ({ ruler, device, gl, hl, location }) =>
     JSON.stringify([ruler, device, gl, hl, location]),
   )
-  const [nearest = [], ...others] = [...ways.values()].toSorted((a, b) => distance(a) - distance(b))
+  const [nearest = [], ...others] = ways.values()
   const drawn = nearest.map((series): DrawnSeries => ({ series, from: series.first, until: series.last }))
-  let [first, last] = spanOf(nearest)
   for (const other of others) {
     if (!countsAlike(nearest[0], other[0])) continue
-    const [from, until] = spanOf(other)
+    const first = Math.min(...drawn.map(({ from }) => from))
+    const last = Math.max(...drawn.map(({ until }) => until))
     for (const series of other) {
       if (series.first < first)
         drawn.push({ series, from: series.first, until: Math.min(series.last, first - 1) })
       if (series.last > last)
         drawn.push({ series, from: Math.max(series.first, last + 1), until: series.last })
     }
-    first = Math.min(first, from)
-    last = Math.max(last, until)
   }
   return drawn
-}
-
-/** The first and the last day of several series. */
-function spanOf(all: readonly ImportedSeries[]): [number, number] {
-  return [Math.min(...all.map(({ first }) => first)), Math.max(...all.map(({ last }) => last))]
 }
 
 function countsAlike(one: ImportedSeries | undefined, other: ImportedSeries | undefined): boolean {
@@ -110,8 +104,7 @@ function isTargetOf({ site }: Target, { target }: ImportedSeries): boolean {
   )
 }
 
-function distance([one]: readonly ImportedSeries[]): number {
-  if (one === undefined) return Number.POSITIVE_INFINITY
+function distance(one: ImportedSeries): number {
   return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
 }
 

@@ -44,10 +44,7 @@ export function clickSamples(store: ClickReads, history: RankHistory): readonly 
   const reader = daily.counted.length > 0 ? daily : clicksReader(store, history, 'period')
   const untilOf = new Map(reader.counted.map(({ from, until }) => [from, until]))
   // Of other days no rank is known.
-  const [first, last] = [history.days[0], history.days.at(-1)].map((day) => readDay(day ?? '')) as [
-    number,
-    number,
-  ]
+  const [first = 0, last = 0] = [history.days[0], history.days.at(-1)].map((day) => readDay(day ?? ''))
   const rows = reader.rowsOf(reader.counted.filter(({ from, until }) => until >= first && from <= last))
   return history.keywords.flatMap(({ query, kind }, place) => {
     if (kind !== 'organic' || sites.some((site) => isBrandWord(query, site))) return []
