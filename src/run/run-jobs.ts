@@ -20,7 +20,7 @@ import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
 import type { App } from './app.ts'
 import { backfillAndNotify } from './derive.ts'
-import { areLeftOut, type JobFileOptions, type PlanEvents, stageJobs } from './job-files.ts'
+import { areLeftOut, type JobFileOptions, leanHeap, type PlanEvents, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
 import { type SelectionOptions, wantedOf } from './selection.ts'
@@ -33,12 +33,6 @@ export interface ListedRun {
 }
 
 export const defaultOutageMs = 60_000
-
-/**
- * How much the heap of V8 may grow over what is in use before it is cleaned, in percent. By itself it grows to four times that: 40 MB more, for 5 to
- * 9 % less of processor time.
- */
-const leanHeap = '--heap-growing-percent=120'
 
 /** To clean the heap takes as long as some fifty calls: with fewer than this it is left as it is. */
 const worthCleaning = 1_000
