@@ -169,20 +169,20 @@ function cutPage(
 }
 
 /** With more fields, each of which is found when it is first read. */
-export function withLate<Known extends object, Late extends Readonly<Record<string, object>>>(
+export function withLate<Known extends object, Late extends object>(
   known: Known,
   late: { readonly [name in keyof Late]: () => Late[name] },
-): Known & Late {
+): Known & Readonly<Late> {
   for (const name in late) Object.defineProperty(known, name, { enumerable: true, get: once(late[name]) })
-  return known as Known & Late
+  return known as Known & Readonly<Late>
 }
 
 /** The value of a function that is called once at most. */
-export function once<T extends object>(find: () => T): () => T {
-  let found: T | undefined
+export function once<T>(find: () => T): () => T {
+  let found: { readonly value: T } | undefined
   return () => {
-    found ??= find()
-    return found
+    found ??= { value: find() }
+    return found.value
   }
 }
 

@@ -41,7 +41,7 @@ export function controls(data: PageData, choose: (change: Partial<Filters>) => v
   let pause: ReturnType<typeof setTimeout> | undefined
   const text = inputField('text', words.search, {
     type: 'search',
-    placeholder: words.keyword,
+    placeholder: say.keywords.keyword,
     autocomplete: 'off',
     spellcheck: 'false',
     on: {

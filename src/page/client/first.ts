@@ -201,7 +201,7 @@ function clicksMark(clicks: number | null): HTMLElement {
   const size = clicks === null ? 0 : Number(clicks.toPrecision(3))
   if (clicks === null || Math.round(size) === 0)
     return html('span', 'gain none', ariaHidden(clicks === null ? '–' : '0'))
-  const spoken = clicks > 0 ? say.overview.clicksMore(size) : say.overview.clicksFewer(size)
+  const spoken = say.overview.clicksMoreOrFewer(size)
   return html('span', { class: 'gain', title: spoken }, ariaHidden(say.gain(size)), srOnly(spoken))
 }
 

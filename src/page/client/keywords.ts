@@ -336,13 +336,13 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
     column('keywords', words.keywords, ({ coverage }) => coverage.expected, figure('distribution')),
     column(
       'visibility',
-      words.visibility,
+      say.overview.labels.visibility,
       known(({ figures }) => figures.visibility.value),
       figure('visibility'),
     ),
     column(
       'change',
-      words.change,
+      say.keywords.change,
       known(({ figures }) => figures.visibility.cohort?.delta ?? null),
       (delta, card) => {
         const since = view.span?.day ?? null
@@ -355,7 +355,7 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
     ),
     {
       key: 'trend',
-      title: words.trend,
+      title: say.keywords.trend,
       class: 'trend',
       cell: (card) =>
         trendLine(
@@ -366,7 +366,7 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
     },
     column(
       'top-ten',
-      words.topTen,
+      say.overview.labels.top_ten,
       known(({ topTen }) => topTen),
       figure('top_ranks'),
       ' wide',

@@ -133,7 +133,7 @@ function columnsOf(
       html('span', 'with-delta', textOf(valuesOf(site).at(-1) ?? null), changeOf(site)),
     ),
     history.days.length > 1 && {
-      title: words.trend,
+      title: say.keywords.trend,
       class: 'spark-cell',
       cell: (site: RivalSite) =>
         trendLine(
@@ -148,7 +148,7 @@ function columnsOf(
           if (rivalry === null) return noValue(words.itself)
           const { won, lost, tied, neither, undecided } = rivalry
           const title = words.beatsNote(tied, neither, undecided)
-          return html('span', { title }, words.ofKeywords(won, won + lost))
+          return html('span', { title }, say.overview.ofChecked(won, won + lost))
         },
         ' wide',
       ),

@@ -166,11 +166,10 @@ function footer(
 ): readonly string[] {
   const { rows, leftOut } = report
   const number = (state: string): number => rows.filter((row) => row.state === state).length
-  const { notFound, notKnown } = say.charts
   const parts = [
     `${number('ranked')} ranked`,
-    `${number('absent')} ${notFound}`,
-    `${number('unknown')} ${notKnown}`,
+    `${number('absent')} ${say.charts.notFound}`,
+    `${number('unknown')} ${say.ranks.notKnown}`,
   ]
   const compared = baselines(rows)
   const days = between([...new Set(rows.map(({ date }) => String(date)))].sort())
@@ -257,7 +256,7 @@ function alignedTexts(
 
 function counts({ distribution, movements }: PartOfTarget, whose: string): readonly [string, string] {
   const ranks = buckets.flatMap((bucket) => {
-    const unranked = { absent: say.charts.notFound, unknown: say.charts.notKnown }
+    const unranked = { absent: say.charts.notFound, unknown: say.ranks.notKnown }
     const word = bucket === 'absent' || bucket === 'unknown' ? unranked[bucket] : `at ${bucket}`
     return distribution[bucket] === 0 ? [] : [`${distribution[bucket]} ${word}`]
   })

@@ -1,13 +1,17 @@
+import { joined } from '../../model/text.ts'
 import { daysBetween } from '../../model/time.ts'
 import type { Citation } from '../data.ts'
+import type { FigureChange } from '../words/formats.ts'
 import {
   checkedOf,
   countedSum,
+  isByClicks,
   levelOn,
   measure,
   type StoryFacts,
   type StoryMetric,
   trendOfMetric,
+  unitOf,
 } from './facts.ts'
 
 /** A figure that reports begin with. */
@@ -15,8 +19,8 @@ export interface StoryCard {
   readonly metric: StoryMetric
   readonly label: string
   readonly value: string
-  /** Null where nothing is compared. `same`: none, or no more than the figure usually swings; such a change is grey. */
-  readonly change: { readonly text: string; readonly way: 'better' | 'worse' | 'same' } | null
+  /** Null where nothing is compared. */
+  readonly change: FigureChange | null
   /** What the figure is of, and what it leaves out. */
   readonly about: string
   /** The figure day by day from the compared day on; null for a day that is not complete. */
@@ -34,12 +38,12 @@ export function cards(
   citations: readonly Citation[],
 ): readonly StoryCard[] {
   if (facts.own.length === 0) return []
-  const [first, ...others] = estimates(facts, answers, citations)
+  const all = estimates(facts, answers, citations)
   const counted = facts.of === null ? countedSum(facts.own, facts.history.countedClicks) : null
-  if (first === undefined || counted === null) return first === undefined ? [] : [first, ...others]
+  if (counted === null) return all
   const { clicks, days } = counted
   const told = facts.say.overview.countedIn(clicks, daysBetween(days.from, days.until) + 1)
-  return [{ ...first, about: [told, first.about].filter((one) => one !== '').join(', ') }, ...others]
+  return all.map((one, place) => (place > 0 ? one : { ...one, about: joined([told, one.about]) }))
 }
 
 function estimates(
@@ -47,19 +51,17 @@ function estimates(
   answers: StoryFacts | undefined,
   citations: readonly Citation[],
 ): readonly StoryCard[] {
-  const { metric } = facts
+  const { metric, hasVolumes } = facts
   if (metric === 'cited') return [citedCard(facts, citations)]
-  if (metric === 'top_ten')
-    return (['top_ten', 'top_three', 'ranked'] as const).map((one) => card(facts, one))
-  const last = answers === undefined ? null : citedCard(answers, citations)
-  if (!facts.hasVolumes)
-    return [
-      ...(['visibility', 'top_ten', 'top_three'] as const).map((one) => card(facts, one)),
-      last ?? card(facts, 'ranked'),
-    ]
+  const cardsOf = (...all: readonly StoryMetric[]) => all.map((one) => card(facts, one))
+  if (metric === 'top_ten') return cardsOf('top_ten', 'top_three', 'ranked')
   return [
-    ...(['clicks', 'visibility', 'top_ten'] as const).map((one) => card(facts, one)),
-    last ?? card(facts, 'share_of_voice'),
+    ...(hasVolumes
+      ? cardsOf('clicks', 'visibility', 'top_ten')
+      : cardsOf('visibility', 'top_ten', 'top_three')),
+    answers === undefined
+      ? card(facts, hasVolumes ? 'share_of_voice' : 'ranked')
+      : citedCard(answers, citations),
   ]
 }
 
@@ -67,10 +69,9 @@ function card(facts: StoryFacts, metric: StoryMetric): StoryCard {
   const { say, own, span } = facts
   const { value, delta, before } = measure(facts, metric, own)
   const { observed } = checkedOf(own)
-  const isShare = metric === 'visibility' || metric === 'share_of_voice'
   const text =
-    metric === 'clicks' || isShare || value === null
-      ? say.figure(value, isShare ? 'share' : 'clicks a month')
+    isByClicks(metric) || value === null
+      ? say.figure(value, unitOf(metric))
       : say.overview.ofChecked(value, observed)
   const withVolume = own.filter(({ keyword }) => keyword.volume !== null).length
   const isByVolume = metric === 'clicks' || metric === 'share_of_voice'
@@ -82,14 +83,14 @@ function card(facts: StoryFacts, metric: StoryMetric): StoryCard {
     change:
       delta === null || span === null
         ? null
-        : say.changeOf(delta, isShare ? 'share' : metric === 'clicks' ? 'clicks a month' : 'keywords', {
+        : say.changeOf(delta, unitOf(metric), {
             before: metric === 'clicks' ? before : null,
             isUsual: trend !== null && !trend.isMoved,
           }),
-    about: [
-      ...(observed < own.length ? [say.overview.checked(observed, own.length)] : []),
-      ...(isByVolume && withVolume < own.length ? [say.overview.notCounted(own.length - withVolume)] : []),
-    ].join(', '),
+    about: joined([
+      observed < own.length ? say.overview.checked(observed, own.length) : null,
+      isByVolume && withVolume < own.length ? say.overview.notCounted(own.length - withVolume) : null,
+    ]),
     trend: trendLine(facts, metric),
   }
 }
@@ -98,8 +99,7 @@ function card(facts: StoryFacts, metric: StoryMetric): StoryCard {
 function trendLine(facts: StoryFacts, metric: StoryMetric): readonly (number | null)[] {
   const { span, own, history } = facts
   const from = span?.day ?? history.days[0] ?? ''
-  const isShare = metric === 'visibility' || metric === 'share_of_voice'
-  const times = isShare ? 1 : checkedOf(own).observed
+  const times = unitOf(metric) === 'share' ? 1 : checkedOf(own).observed
   return facts
     .daily(own)
     .filter(({ day }) => day >= from)

@@ -37,27 +37,29 @@ export const leastKeywords = 5
 
 export type StoryFacts = ReturnType<typeof factsOf>
 
+export interface StoryOptions {
+  /** Place of the target in the history; the first own one by default. */
+  readonly target?: number | undefined
+  readonly say: Words
+  /** Makes a name from outside, such as a query, harmless or sets it apart; unchanged by default. */
+  readonly mark?: (name: string) => string
+  /** The statuses of every target of the whole history, where they are known already. */
+  readonly statuses?: readonly KeywordStatus[] | undefined
+  /** Sites outside the job that stories beside it tell of; those of this one are added. */
+  readonly told?: Set<number> | undefined
+}
+
 /** One part of a history, seen from one of its targets. */
 export function factsOf(
   data: StoryData,
   {
-    target,
+    target = firstOwn(data),
     say,
-    mark,
+    mark = (name) => name,
     part,
     statuses: known,
     told = new Set(),
-  }: {
-    readonly target: number
-    readonly say: Words
-    /** Makes a name from outside harmless, or sets it apart. */
-    readonly mark: (name: string) => string
-    readonly part?: Part | undefined
-    /** The statuses of every target, where they are known already. */
-    readonly statuses?: readonly KeywordStatus[] | undefined
-    /** Sites outside the job that another story tells of; those of this one are added. */
-    readonly told?: Set<number> | undefined
-  },
+  }: StoryOptions & { readonly part?: Part | undefined },
 ) {
   const { compare, measure } = data
   const history = part === undefined ? data.history : historyOfParts(data.history, [part])
@@ -135,6 +137,13 @@ export function factsOf(
             ? say.ranks.notKnown
             : say.overview.notFound(absentDepth || null),
   }
+}
+
+function firstOwn({ history: { targets } }: StoryData): number {
+  return Math.max(
+    0,
+    targets.findIndex(({ own }) => own),
+  )
 }
 
 /**

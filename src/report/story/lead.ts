@@ -43,7 +43,7 @@ export function situation(facts: StoryFacts): readonly StorySentence[] | null {
   const last = history.days.at(-1)
   if (last === undefined) return [about(say.story.notRun)]
   if (history.targets.length === 0) return [about(say.story.noTargets)]
-  if (own.length === 0) return [about(say.story.noKeywords)]
+  if (own.length === 0) return [about(say.ranks.noMatch)]
   const { observed, ranked } = checkedOf(own)
   if (observed * 2 < own.length) {
     const now = say.story.fewChecked(observed, own.length, last)

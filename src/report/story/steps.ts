@@ -22,9 +22,6 @@ const leastSwaps = 2
 /** Ranks that are worth defending, how near the rival is, and how far it came. */
 const defended = { to: 5, within: 2, rise: 3 } as const
 
-/** Something to do about a keyword. */
-export type StoryStep = ReturnType<typeof steps>[number]
-
 interface StepDraft {
   readonly verb: 'recover' | 'push' | 'fix' | 'defend' | 'earn'
   readonly status: KeywordStatus

@@ -1,8 +1,6 @@
-import { once } from '../data.ts'
+import { once, withLate } from '../data.ts'
 import { historyOfParts } from '../history/filter-history.ts'
-import type { KeywordStatus } from '../history/keyword-status.ts'
-import type { Words } from '../words/words.ts'
-import { cards, type StoryCard } from './cards.ts'
+import { cards } from './cards.ts'
 import {
   checkedOf,
   factsOf,
@@ -10,6 +8,7 @@ import {
   partsOfData,
   type StoryData,
   type StoryFacts,
+  type StoryOptions,
   type StorySentence,
 } from './facts.ts'
 import {
@@ -24,97 +23,52 @@ import {
 } from './lead.ts'
 import { moves, type StoryMove, why } from './moves.ts'
 import { holder, rivalSentence, standSentences, tagSentence } from './rivals.ts'
-import { nothingToDo, type StoryStep, steps } from './steps.ts'
-
-/** What every form of a report begins with, of one target. Each part of it is found when it is read. */
-export interface Story {
-  /** The first sentence without what was counted: what a subject says. */
-  readonly headline: string
-  /** Three at most. */
-  readonly sentences: readonly StorySentence[]
-  /** What the figures do not include. */
-  readonly limits: readonly string[]
-  /** Four at most. */
-  readonly cards: readonly StoryCard[]
-  /** All keywords that moved, by what is at stake; lists show the first ten. */
-  readonly moves: readonly StoryMove[]
-  /** Five at most. */
-  readonly steps: readonly StoryStep[]
-  /** Why there is nothing to do; told in place of steps. */
-  readonly nothing: string
-}
-
-export interface StoryOptions {
-  /** Place of the target in the history; the first own one by default. */
-  readonly target?: number | undefined
-  readonly say: Words
-  /** Makes a name from outside, such as a query, harmless or sets it apart; unchanged by default. */
-  readonly mark?: (name: string) => string
-  /** The statuses of every target of the whole history, where they are known already. */
-  readonly statuses?: readonly KeywordStatus[] | undefined
-  /** Sites that stories beside it tell of; those of this one are added. */
-  readonly told?: Set<number> | undefined
-}
+import { nothingToDo, steps } from './steps.ts'
 
 const most = 3
 /** Keywords that moved, as lists show them. */
 export const shownMoves = 10
 
+/** What every form of a report begins with, of one target. Each part of it is found when it is read. */
+export type Story = ReturnType<typeof story>
+
 /** What happened to a target, why, against whom, and what to do next. */
-export function story(data: StoryData, options: StoryOptions): Story {
+export function story(data: StoryData, options: StoryOptions) {
   const { facts, answers, cards, moves } = figuresOf(data, options)
   const sentences = once(() => afterCounted(facts(), sentencesOf(facts(), moves)))
-  const found = {
-    limits: once(() => limits(facts())),
-    steps: once(() => steps(facts(), answers(), data.citations)),
-  }
-  return {
-    get headline() {
-      return sentences()[0]?.text.slice(countedText(facts()).length) ?? ''
+  return withLate(
+    {},
+    {
+      /** The first sentence without what was counted: what a subject says. */
+      headline: () => sentences()[0]?.text.slice(countedText(facts()).length) ?? '',
+      /** Three at most. */
+      sentences,
+      /** What the figures do not include. */
+      limits: () => limits(facts()),
+      /** Four at most. */
+      cards,
+      /** All keywords that moved, by what is at stake; lists show the first ten. */
+      moves,
+      /** Five at most. */
+      steps: () => steps(facts(), answers(), data.citations),
+      /** Why there is nothing to do; told in place of steps. */
+      nothing: () => nothingToDo(facts()),
     },
-    get sentences() {
-      return sentences()
-    },
-    get limits() {
-      return found.limits()
-    },
-    get cards() {
-      return cards()
-    },
-    get moves() {
-      return moves()
-    },
-    get steps() {
-      return found.steps()
-    },
-    get nothing() {
-      return nothingToDo(facts())
-    },
-  }
+  )
 }
 
 /** The figures of a story and what moved, without a sentence: a page finds them itself for whatever its reader selects. */
-export function figuresOf(
-  data: StoryData,
-  { target = firstOwn(data), say, mark = (name) => name, statuses, told }: StoryOptions,
-) {
+export function figuresOf(data: StoryData, options: StoryOptions) {
   const parts = partsOfData(data)
   const [part] = parts
   const beside = parts.find(({ kind }) => kind === 'reference')
   const of = (one: typeof part) => {
     const own = one === undefined ? undefined : keywordsIn(data, one)
-    return factsOf(data, {
-      target,
-      say,
-      mark,
-      part: one,
-      told,
-      statuses: statuses?.filter(({ series }) => own?.has(series.keyword)),
-    })
+    const statuses = options.statuses?.filter(({ series }) => own?.has(series.keyword))
+    return factsOf(data, { ...options, part: one, statuses })
   }
   const facts = once(() => of(part))
-  const ofAnswers = once(() => ({ facts: beside === undefined || beside === part ? undefined : of(beside) }))
-  const answers = (): StoryFacts | undefined => ofAnswers().facts
+  const answers = once(() => (beside === undefined || beside === part ? undefined : of(beside)))
   return {
     facts,
     answers,
@@ -124,10 +78,7 @@ export function figuresOf(
 }
 
 /** The stories of all own targets, of the first target where none is one's own; each with its name where there are several. */
-export function storiesOf(
-  data: StoryData,
-  { say, mark }: Required<Pick<StoryOptions, 'say' | 'mark'>>,
-): readonly (Story & { readonly label: string | null })[] {
+export function storiesOf(data: StoryData, { say, mark }: Required<Pick<StoryOptions, 'say' | 'mark'>>) {
   const { days, targets } = data.history
   if (days.length === 0) return []
   const own = targets.flatMap((target, place) => (target.own ? [place] : []))
@@ -138,13 +89,6 @@ export function storiesOf(
     void one.sentences
     return Object.assign(one, { label: own.length > 1 ? mark(targets[target]?.label ?? '') : null })
   })
-}
-
-function firstOwn({ history: { targets } }: StoryData): number {
-  return Math.max(
-    0,
-    targets.findIndex(({ own }) => own),
-  )
 }
 
 function keywordsIn(

@@ -16,24 +16,8 @@ import { countedDays, type Days } from '../history/period.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { hasTab, isInView, targetsOfView } from '../presentation/presentation.ts'
 import { wordsOf } from '../words/words.ts'
-import { leastKeywords, type StorySentence } from './facts.ts'
+import { leastKeywords } from './facts.ts'
 import { story } from './story.ts'
-
-/** What is told of the keywords that a reader selects. */
-export interface ToldStory {
-  readonly sentences: readonly StorySentence[]
-  /** What the figures do not include. */
-  readonly limits: readonly string[]
-  /** What to do next; the keywords as their places, of which the first one opens. */
-  readonly steps: readonly {
-    readonly what: string
-    readonly reason: string
-    readonly stake: string | null
-    readonly keywords: readonly number[]
-  }[]
-  /** Why there is nothing to do. */
-  readonly nothing: string
-}
 
 /** Stories by what they are told of: the part of the address behind `#`, which is empty for the whole report. */
 export type Told = Readonly<Record<string, ToldStory>>
@@ -145,7 +129,10 @@ function groupsOf(all: readonly Keyword[]): readonly Choice[] {
     .slice(0, mostGroups)
 }
 
-function toldOf(data: PageData, filters: Filters): ToldStory {
+/** What is told of the keywords that a reader selects. */
+export type ToldStory = ReturnType<typeof toldOf>
+
+function toldOf(data: PageData, filters: Filters) {
   const selected = selectedOf(data, filters)
   const { keywords } = data.history
   const isOfPart = (place: number): boolean => partKey(partOf(keywords[place] as Keyword)) === filters.part
@@ -155,13 +142,16 @@ function toldOf(data: PageData, filters: Filters): ToldStory {
   )
   return {
     sentences,
+    /** What the figures do not include. */
     limits,
+    /** What to do next; the keywords as their places, of which the first one opens. */
     steps: steps.map(({ what, reason, stake, statuses }) => ({
       what,
       reason,
       stake,
       keywords: statuses.map(({ series }) => series.keyword),
     })),
+    /** Why there is nothing to do. */
     nothing,
   }
 }

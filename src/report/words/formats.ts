@@ -11,46 +11,7 @@ export interface FigureChange {
 }
 
 /** How numbers and days are written in a language. */
-export interface Formats {
-  /** A figure as its unit is written: `18.7%`, `11.4`, `53`; estimated clicks with three significant digits. A dash for none. */
-  readonly figure: (value: number | null, unit: MetricUnit) => string
-  /** How a figure changed: shares in percentage points, clicks in percent where it is known what they were before. */
-  readonly changeOf: (
-    delta: number,
-    unit: MetricUnit,
-    more?: {
-      readonly better?: 'higher' | 'lower' | null
-      readonly before?: number | null
-      readonly isUsual?: boolean
-      /** Without the unit, in a table where each figure has its change beside it. */
-      readonly isShort?: boolean
-    },
-  ) => FigureChange
-  /** Clicks a month more or fewer, with the sign: `+1,630`, `−4,400`. */
-  readonly gain: (clicks: number) => string
-  /** A share of an amount that changed: `7%`; null where it says less than the amount itself. */
-  readonly relative: (delta: number, before: number) => string | null
-  /** `28 October`, with the year if it is not that of another day. */
-  readonly dayBefore: (day: string, until: string) => string
-  /** `November`. */
-  readonly monthName: (day: string) => string
-  /** `1,234`. */
-  readonly number: (value: number) => string
-  /** `12.3`: one decimal, unless another number of decimals is asked for. */
-  readonly decimal: (value: number, digits?: number) => string
-  /** A share between 0 and 1 as `12.3%`. */
-  readonly percent: (value: number, digits?: number) => string
-  /** `20 November 2026`. */
-  readonly longDay: (day: string) => string
-  /** `20 Nov 2026`. */
-  readonly mediumDay: (day: string) => string
-  /** `20 Nov`. */
-  readonly shortDay: (day: string) => string
-  /** `Nov 2026`. */
-  readonly month: (day: string) => string
-  /** `a, b and c`. */
-  readonly list: (all: readonly string[]) => string
-}
+export type Formats = ReturnType<typeof formatsOf>
 
 /** The size of an estimate: more digits would claim more than is known. */
 export function threeDigits(size: number): number {
@@ -92,7 +53,7 @@ const minus = '\u2212'
  * @param locale a BCP 47 tag such as en-GB
  * @param points what percentage points are called
  */
-export function formatsOf(locale: string, points: string): Formats {
+export function formatsOf(locale: string, points: string) {
   const numbers = new Map<string, Intl.NumberFormat>()
   const format = (value: number, style: 'decimal' | 'percent', digits: number): string => {
     const key = `${style}${digits}`
@@ -121,7 +82,8 @@ export function formatsOf(locale: string, points: string): Formats {
     day({ day: 'numeric', month: 'long' }),
     day({ day: 'numeric', month: 'long', year: 'numeric' }),
   ]
-  const relative: Formats['relative'] = (delta, before) =>
+  /** A share of an amount that changed: `7%`; null where it says less than the amount itself. */
+  const relative = (delta: number, before: number): string | null =>
     before <= 0 || Math.abs(delta) > before * mostRelative || Math.abs(delta) * 200 < before
       ? null
       : format(Math.abs(delta) / before, 'percent', 0)
@@ -131,9 +93,26 @@ export function formatsOf(locale: string, points: string): Formats {
     return format(unit === 'share' ? value * 100 : value, 'decimal', digits)
   }
   return {
-    figure: (value, unit) =>
+    /** A figure as its unit is written: `18.7%`, `11.4`, `53`; estimated clicks with three significant digits. A dash for none. */
+    figure: (value: number | null, unit: MetricUnit) =>
       value === null ? '-' : unit === 'share' ? format(value, 'percent', 1) : size(value, unit),
-    changeOf: (delta, unit, { better = 'higher', before = null, isUsual = false, isShort = false } = {}) => {
+    /** How a figure changed: shares in percentage points, clicks in percent where it is known what they were before. */
+    changeOf: (
+      delta: number,
+      unit: MetricUnit,
+      {
+        better = 'higher',
+        before = null,
+        isUsual = false,
+        isShort = false,
+      }: {
+        readonly better?: 'higher' | 'lower' | null
+        readonly before?: number | null
+        readonly isUsual?: boolean
+        /** Without the unit, in a table where each figure has its change beside it. */
+        readonly isShort?: boolean
+      } = {},
+    ): FigureChange => {
       const text = (before === null ? null : relative(delta, before)) ?? size(Math.abs(delta), unit)
       if (!/[1-9]/.test(text)) return { text: '=', way: 'same' }
       const isBetter = delta > 0 === (better === 'higher')
@@ -142,21 +121,33 @@ export function formatsOf(locale: string, points: string): Formats {
         way: isUsual || better === null ? 'same' : isBetter ? 'better' : 'worse',
       }
     },
-    gain: (clicks) => {
+    /** Clicks a month more or fewer, with the sign: `+1,630`, `−4,400`. */
+    gain: (clicks: number) => {
       const text = size(clicks, 'clicks a month')
       return text === '0' ? text : `${clicks < 0 ? minus : '+'}${text}`
     },
     relative,
-    dayBefore: (text, until) => (text.slice(0, 4) === until.slice(0, 4) ? dayAndMonth(text) : longDay(text)),
+    /** `28 October`, with the year if it is not that of another day. */
+    dayBefore: (text: string, until: string) =>
+      text.slice(0, 4) === until.slice(0, 4) ? dayAndMonth(text) : longDay(text),
+    /** `November`. */
     monthName: day({ month: 'long' }),
-    number: (value) => format(value, 'decimal', 0),
-    decimal: (value, digits = 1) => format(value, 'decimal', digits),
-    percent: (value, digits = 1) => format(value, 'percent', digits),
+    /** `1,234`. */
+    number: (value: number) => format(value, 'decimal', 0),
+    /** `12.3`: one decimal, unless another number of decimals is asked for. */
+    decimal: (value: number, digits = 1) => format(value, 'decimal', digits),
+    /** A share between 0 and 1 as `12.3%`. */
+    percent: (value: number, digits = 1) => format(value, 'percent', digits),
+    /** `20 November 2026`. */
     longDay,
+    /** `20 Nov 2026`. */
     mediumDay: day({ day: 'numeric', month: 'short', year: 'numeric' }),
+    /** `20 Nov`. */
     shortDay: day({ day: 'numeric', month: 'short' }),
+    /** `Nov 2026`. */
     month: day({ month: 'short', year: 'numeric' }),
-    list: (all) => {
+    /** `a, b and c`. */
+    list: (all: readonly string[]) => {
       lists ??= new Intl.ListFormat(locale, { type: 'conjunction' })
       return lists.format(all)
     },

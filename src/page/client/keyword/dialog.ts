@@ -49,7 +49,7 @@ function facts(view: View, status: KeywordStatus): HTMLElement {
     'dl',
     'facts',
     fact(target.label, rankMark(current), days.length === 0 ? '' : dayText(days.length - 1)),
-    fact(words.change, days.length < 2 || hasCompared(view) ? statusChange(status) : '–', ...since),
+    fact(say.keywords.change, days.length < 2 || hasCompared(view) ? statusChange(status) : '–', ...since),
     best === null
       ? fact(words.best, '–', words.neverRanked)
       : fact(words.best, say.number(best.rank), dayText(best.day)),
@@ -69,14 +69,14 @@ function clickFacts({ history, target, data: { measure } }: View, { keyword, cur
   const [words, estimated] = [say.keyword, clicksOf(keyword, current, measure.curve)]
   const figure = (value: number): string => say.figure(value, 'clicks a month')
   return [
-    estimated === null ? null : fact(words.estimatedClicks, figure(estimated)),
+    estimated === null ? null : fact(say.overview.labels.clicks, figure(estimated)),
     counted === undefined
-      ? fact(words.countedClicks, '–', say.keywords.notCounted)
+      ? fact(say.keywords.counted, '–', say.keywords.notCounted)
       : fact(
-          words.countedClicks,
+          say.keywords.counted,
           figure(counted.clicks),
           words.countedOf(figure(counted.impressions), say.decimal(counted.position)),
-          words.span(say.mediumDay(days.from), say.mediumDay(days.until)),
+          say.period.range(say.mediumDay(days.from), say.mediumDay(days.until)),
         ),
   ]
 }
@@ -192,8 +192,8 @@ function featuresOverTime({ history, data }: View, { series }: KeywordStatus): r
 }
 
 function stateText(state: FeatureState): string {
-  const { there, notThere, unknown } = say.serps.features
-  return state === null ? unknown : state ? there : notThere
+  const { there, notThere } = say.serps.features
+  return state === null ? say.ranks.notKnown : state ? there : notThere
 }
 
 /** A square, hollow where the feature is not there; nothing where it is not known. */

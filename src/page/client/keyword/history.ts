@@ -117,7 +117,7 @@ function estimatedMarks(values: readonly (DayValue | null)[], { axis, y }: Plot)
 function laneMarks(values: readonly (DayValue | null)[], { axis, bottom }: Plot): readonly SVGElement[] {
   const rows = [
     { state: 'absent', name: say.charts.notFound, middle: bottom + 4 + lane / 2, mark: cross },
-    { state: 'unknown', name: say.charts.notKnown, middle: bottom + 4 + lane * 1.5, mark: questionMark },
+    { state: 'unknown', name: say.ranks.notKnown, middle: bottom + 4 + lane * 1.5, mark: questionMark },
   ] as const
   return rows.flatMap(({ state, name, middle, mark }) => {
     const on = values.flatMap((value, day) => (value?.state === state ? [day] : []))
@@ -162,7 +162,7 @@ export function urlHistory(view: View, status: KeywordStatus): HTMLElement {
     const span =
       from === until
         ? say.keyword.on(dayText(from))
-        : say.keyword.span(say.shortDay(days[from] as string), dayText(until))
+        : say.period.range(say.shortDay(days[from] as string), dayText(until))
     const marks = [
       say.keyword.onDays(on.length, span),
       isIntended(text, intended) && say.keyword.isTarget,
@@ -238,7 +238,7 @@ function strip(
     },
     tip: (day) => {
       const link = ranking[day] ?? null
-      return [{ label: say.keyword.page, value: link === null ? say.keyword.none : letterOf(link) }]
+      return [{ label: say.keywords.page, value: link === null ? say.keyword.none : letterOf(link) }]
     },
   })
 }

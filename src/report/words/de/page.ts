@@ -41,7 +41,6 @@ const filters: Words['filters'] = {
   views: 'Gespeicherte Ansichten',
   allKeywords: 'Alle Keywords',
   search: 'Suche',
-  keyword: 'Keyword',
   tag: 'Gruppe',
   engine: 'Suchmaschine',
   locale: 'Land, Sprache',
@@ -95,7 +94,6 @@ const charts: Words['charts'] = {
   best: (rank) => `Bestwert ${number(rank)}`,
   imported: (sources, countsAll) => `importiert (${sources}${countsAll ? ', alle Elemente' : ''})`,
   notFound: 'nicht gefunden',
-  notKnown: 'nicht bekannt',
   historyKey:
     'Eine Lücke ist ein Tag ohne Position. ×: in den geprüften Ergebnissen nicht gefunden. ?: nicht bekannt. Leerer Kreis: geschätzt.',
 }
@@ -140,10 +138,6 @@ const scorecards: Words['scorecards'] = {
   noTag: 'ohne Gruppe',
   noLocale: 'nicht angegeben',
   keywords: 'Begriffe',
-  visibility: 'Sichtbarkeit',
-  change: 'Änderung',
-  trend: 'Verlauf',
-  topTen: 'Top 10',
   clicks: 'Klicks im Monat',
   unchecked: (unchecked) => `${counts.keywords(unchecked)} nicht geprüft`,
 }
@@ -151,7 +145,6 @@ const scorecards: Words['scorecards'] = {
 const keyword: Words['keyword'] = {
   history: 'Position im Zeitverlauf',
   pages: 'Platzierte Seiten',
-  change: 'Änderung',
   nothingBefore: 'kein Vergleich möglich',
   since: (day) => `seit dem ${day}`,
   from: 'von ',
@@ -159,8 +152,6 @@ const keyword: Words['keyword'] = {
   neverRanked: 'nie platziert',
   volume: 'Suchvolumen',
   searches: 'Suchen im Monat',
-  estimatedClicks: 'Klicks im Monat, geschätzt',
-  countedClicks: 'Klicks, gezählt',
   countedOf: (impressions, position) => `${impressions} Impressionen, Position ${position}`,
   firstChecked: 'Erstmals geprüft',
   targetPage: 'Zielseite',
@@ -171,26 +162,20 @@ const keyword: Words['keyword'] = {
   noPage: 'An den gewählten Tagen war keine Seite platziert.',
   onDays: (days, span) => `${counted(days, 'Tag', 'Tage')}, ${span}`,
   on: (day) => `am ${day}`,
-  span: (first, last) => `${first} bis ${last}`,
   isTarget: 'die Zielseite',
   ranksNow: 'jetzt platziert',
   further: (day) => `Weitere Ergebnisse am ${day}: `,
   rank: (rank) => `Platz ${rank} `,
   targetNotRanked: 'Die Zielseite war nicht platziert: ',
   whichPage: 'Welche Seite an welchem Tag platziert war.',
-  page: 'Seite',
   none: 'keine',
 }
-
-const ofKeywords = (part: number, whole: number) => `${formats.number(part)} von ${formats.number(whole)}`
 
 const competitors: Words['competitors'] = {
   now: 'Jetzt',
   before: 'Vorher',
-  trend: 'Verlauf',
   figuresLabel: 'Zahlen aller beobachteten Websites',
   site: 'Website',
-  ofKeywords,
   beatsYou: 'Vor Ihnen bei',
   beats: (name) => `Vor ${name} bei`,
   itself: 'eine eigene Website',
@@ -219,7 +204,6 @@ const serps: Words['serps'] = {
     chart: 'Was Tag für Tag auf der Ergebnisseite stand.',
     there: 'vorhanden',
     notThere: 'nicht vorhanden',
-    unknown: 'nicht bekannt',
     key: 'Gefüllt: vorhanden. Leer: nicht vorhanden. Ohne Zeichen: nicht bekannt.',
     names: {
       knowledge: 'Knowledge Panel',
@@ -285,9 +269,8 @@ const overview: Words['overview'] = {
   inShort: 'Auf einen Blick',
   checked: (observed, expected) => `${number(observed)} von ${counts.keywords(expected)} geprüft`,
   notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
-  clicksMore: (clicks) => `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat mehr`,
-  clicksFewer: (clicks) =>
-    `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat weniger`,
+  clicksMoreOrFewer: (clicks) =>
+    `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat ${clicks > 0 ? 'mehr' : 'weniger'}`,
 }
 
 /** The words of the page. */

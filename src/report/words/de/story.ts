@@ -35,7 +35,6 @@ export const story: Words['story'] = {
   begun: (of, sentence) => `${of}: ${sentence}`,
   notRun: 'Der Job ist noch nicht gelaufen, deshalb gibt es keine Zahlen.',
   noTargets: 'Es wird keine Website beobachtet, deshalb gibt es keine Rankings.',
-  noKeywords: 'Kein Keyword passt zu den Filtern.',
   gone: (gone, ranked) => `Verdächtig: ${number(gone)} von ${number(ranked)} Rankings sind auf einmal weg.`,
   alike: (alike) =>
     `Verdächtig: ${number(alike)} verschiedene Suchanfragen bekamen ein und dieselbe Ergebnisliste.`,

@@ -46,7 +46,6 @@ const filters = {
   views: 'Saved views',
   allKeywords: 'All keywords',
   search: 'Search',
-  keyword: 'Keyword',
   tag: 'Tag',
   engine: 'Engine',
   locale: 'Country, language',
@@ -106,7 +105,6 @@ const charts = {
   imported: (sources: string, countsAll: boolean) =>
     `imported (${sources}${countsAll ? ', all elements' : ''})`,
   notFound: 'not found',
-  notKnown: 'not known',
   historyKey:
     'A gap is a day without a rank. ×: not found in the checked results. ?: not known. Hollow circle: estimated.',
 }
@@ -158,10 +156,6 @@ const scorecards = {
   noTag: 'no tag',
   noLocale: 'not set',
   keywords: 'Keywords',
-  visibility: 'Visibility',
-  change: 'Change',
-  trend: 'Trend',
-  topTen: 'Top 10',
   clicks: 'Clicks a month',
   unchecked: (unchecked: number) => `${counts.keywords(unchecked)} not checked`,
 }
@@ -170,7 +164,6 @@ const scorecards = {
 const keyword = {
   history: 'Rank over time',
   pages: 'Pages that ranked',
-  change: 'Change',
   nothingBefore: 'nothing to compare with',
   since: (day: string) => `since ${day}`,
   from: 'from ',
@@ -178,8 +171,6 @@ const keyword = {
   neverRanked: 'never ranked',
   volume: 'Volume',
   searches: 'searches a month',
-  estimatedClicks: 'Clicks a month, estimated',
-  countedClicks: 'Clicks, counted',
   countedOf: (impressions: string, position: string) => `${impressions} impressions, position ${position}`,
   firstChecked: 'First checked',
   targetPage: 'Target page',
@@ -190,27 +181,21 @@ const keyword = {
   noPage: 'No page ranked on the selected days.',
   onDays: (days: number, span: string) => `${counted(days, 'day')}, ${span}`,
   on: (day: string) => `on ${day}`,
-  span: (first: string, last: string) => `${first} to ${last}`,
   isTarget: 'the target page',
   ranksNow: 'ranks now',
   further: (day: string) => `On ${day} it has further results: `,
   rank: (rank: number) => `rank ${rank} `,
   targetNotRanked: 'The target page has not ranked: ',
   whichPage: 'Which page ranked on which day.',
-  page: 'Page',
   none: 'none',
 }
-
-const ofKeywords = (part: number, whole: number) => `${formats.number(part)} of ${formats.number(whole)}`
 
 /** The section on competitors. */
 const competitors = {
   now: 'Now',
   before: 'Before',
-  trend: 'Trend',
   figuresLabel: 'Figures of all tracked sites',
   site: 'Site',
-  ofKeywords,
   beatsYou: 'Beats you on',
   beats: (name: string) => `Beats ${name} on`,
   itself: 'your own site',
@@ -240,7 +225,6 @@ const serps = {
     chart: 'What stood on the result page, day by day.',
     there: 'there',
     notThere: 'not there',
-    unknown: 'not known',
     key: 'Filled: there. Hollow: not there. No sign: not known.',
     names: {
       knowledge: 'Knowledge panel',
@@ -303,8 +287,8 @@ const overview = {
   checked: (observed: number, expected: number) =>
     `${number(observed)} of ${counts.keywords(expected)} checked`,
   notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,
-  clicksMore: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'more click')} a month`,
-  clicksFewer: (clicks: number) => `about ${counted(Math.round(Math.abs(clicks)), 'fewer click')} a month`,
+  clicksMoreOrFewer: (clicks: number) =>
+    `about ${counted(Math.round(Math.abs(clicks)), clicks > 0 ? 'more click' : 'fewer click')} a month`,
 }
 
 /** The words of the page. */

@@ -54,7 +54,6 @@ export const story = {
   begun: (of: string, sentence: string) => `${of}: ${lower(sentence)}`,
   notRun: 'The job has not run yet, so there are no figures.',
   noTargets: 'No website is tracked, so there is nothing to rank.',
-  noKeywords: 'No keyword matches the filters.',
   gone: (gone: number, ranked: number) =>
     `Suspect: ${number(gone)} of ${number(ranked)} ranks are gone at once.`,
   alike: (alike: number) =>
