@@ -3,10 +3,10 @@ import { reportPageData } from '../build-data.ts'
 import type { PageData } from '../data.ts'
 import type { ComparedFigure } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part, partKey, partOf } from '../history/filter-history.ts'
-import { type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
-import type { Keyword, RankHistory } from '../history/rank-history.ts'
+import { keywordStatuses } from '../history/keyword-status.ts'
+import type { Keyword } from '../history/rank-history.ts'
 import { definitionOf, type MetricName, metrics } from '../metrics/definitions.ts'
-import type { Figure, MetricOptions } from '../metrics/figure.ts'
+import type { Figure } from '../metrics/figure.ts'
 import { headlineMetrics } from '../metrics/index.ts'
 import type { Mover } from '../metrics/movements.ts'
 import { countLanding, landingPages, pagesOf, urlSwaps } from '../metrics/pages.ts'
@@ -28,23 +28,17 @@ export const figuresJsonFormat: ReportFormat = {
     const { measure, ranked } = source
     const data = reportPageData(source)
     const summary = summarise(data.history, { ...measure, compare: ranked.compare })
-    const suspect = ranked.report().rows.filter((row) => row.suspect === 1).length
+    const { suspect } = data.history
     const document = {
       ...summaryDocument(summary, data),
-      suspect_observations: suspect,
-      ...suspectRun(data.history),
+      suspect_observations: ranked.report().rows.filter((row) => row.suspect === 1).length,
+      /** Why the newest run is suspect as a whole; left out where it is not. */
+      suspect_run: suspect && { gone: suspect.gone, ranked: suspect.ranked, alike: suspect.alike },
     }
     return asStream(`${JSON.stringify(document, null, 2)}\n`)
   },
   measured: true,
   dayBefore: true,
-}
-
-/** Why the newest run is suspect as a whole; nothing where it is not. */
-function suspectRun({ suspect }: RankHistory) {
-  if (suspect === undefined) return {}
-  const { gone, ranked, alike } = suspect
-  return { suspect_run: { gone, ranked, alike } }
 }
 
 /** Keywords and sites in a list at most. */
@@ -56,59 +50,57 @@ const mostListed = 20
  */
 export function summaryDocument(summary: Summary, data: PageData) {
   const { curve, parts, otherParts } = summary
-  const source: FiguresSource = {
-    summary,
-    data,
-    measure: { curve, absent: summary.absent },
-    history: historyOfParts(data.history, parts),
-    byTarget: statusesByTarget(keywordStatuses(data.history, data.compare)),
-    pages: pagesOf(data.links),
-  }
+  const { history, period } = data
+  const source = figuresSource(summary, data)
+  const changes = history.keywords.flatMap(({ since }) => since ?? [])
   return {
     job: summary.job,
     date: summary.date,
-    period: data.period === null ? null : { from: data.period.from, until: data.period.until },
+    period: period && { from: period.from, until: period.until },
     compared_with: summary.compared,
     ctr_curve: { name: curve.name, version: curve.version, source: curve.source },
     keywords: {
       asked: summary.keywords,
       added: summary.added,
       removed: summary.removed,
-      ...changedKeywords(data.history),
+      /** How many keywords are asked otherwise than before, by the day of the change; left out where all were always asked so. */
+      asked_otherwise:
+        changes.length === 0
+          ? undefined
+          : [...new Set(changes)]
+              .sort()
+              .map((since) => ({ since, keywords: changes.filter((day) => day === since).length })),
     },
-    kind: parts[0]?.kind ?? null,
+    kind: source.kind,
     targets: summary.targets.map((one) => targetDocument(one, source)),
     first_ten: [...parts, ...otherParts].map((part) => firstTenDocument(part, source)),
   }
 }
 
-/** How many keywords are asked otherwise than before, by the day of the change; nothing where all were always asked so. */
-function changedKeywords({ keywords }: RankHistory) {
-  const days = keywords.flatMap(({ since }) => since ?? [])
-  return days.length === 0
-    ? {}
-    : {
-        asked_otherwise: [...new Set(days)]
-          .sort()
-          .map((since) => ({ since, keywords: days.filter((day) => day === since).length })),
-      }
+function figuresSource(summary: Summary, data: PageData) {
+  return {
+    summary,
+    data,
+    /** The headline kind of results, and its keywords. */
+    kind: summary.parts[0]?.kind ?? null,
+    history: historyOfParts(data.history, summary.parts),
+    byTarget: statusesByTarget(keywordStatuses(data.history, data.compare)),
+    /** For each link of the first results the number of its page. */
+    pages: pagesOf(data.links),
+    /** The definition of a metric. */
+    about: (metric: MetricName) => {
+      const { label, unit, better, definition, formula, denominator: by } = definitionOf(metric, summary)
+      return { metric, label, unit, better, definition, formula, divided_by: by }
+    },
+  }
 }
 
-interface FiguresSource {
-  readonly summary: Summary
-  readonly data: PageData
-  readonly measure: MetricOptions
-  /** The keywords of the headline kind of results. */
-  readonly history: RankHistory
-  readonly byTarget: ReadonlyMap<number, readonly KeywordStatus[]>
-  /** For each link of the first results the number of its page. */
-  readonly pages: readonly number[]
-}
+type FiguresSource = ReturnType<typeof figuresSource>
 
 function targetDocument(one: TargetSummary, source: FiguresSource) {
-  const { summary, data } = source
-  const place = data.history.targets.indexOf(one.target)
-  const isHeadline = ({ kind }: Part): boolean => kind === summary.parts[0]?.kind
+  const { about } = source
+  const place = source.data.history.targets.indexOf(one.target)
+  const isHeadline = ({ kind }: Part): boolean => kind === source.kind
   return {
     target: one.target.label,
     site: one.target.site,
@@ -116,16 +108,16 @@ function targetDocument(one: TargetSummary, source: FiguresSource) {
     figures: one.parts.filter(isHeadline).flatMap((part) => partFigures(part, place, source)),
     ...countsDocument(one),
     movers: {
-      ...aboutOf('gain', source),
+      ...about('gain'),
       winners: one.winners.map(moverDocument),
       losers: one.losers.map(moverDocument),
     },
-    best_rank: { ...aboutOf('best_rank', source), ...bestOf(place, source) },
+    best_rank: { ...about('best_rank'), ...bestOf(place, source) },
     landing_page: landingDocument(place, source),
     cannibalisation: urlSwapsDocument(place, source),
     head_to_head: one.competitors.map(({ other, ...counts }) => ({
       against: other.label,
-      ...aboutOf('head_to_head', source),
+      ...about('head_to_head'),
       ...counts,
     })),
     citations: citationDocuments(place, source),
@@ -140,28 +132,22 @@ function targetDocument(one: TargetSummary, source: FiguresSource) {
   }
 }
 
-/** The definition of a metric. */
-function aboutOf(metric: MetricName, { measure }: Pick<FiguresSource, 'measure'>) {
-  const { label, unit, better, definition, formula, denominator: by } = definitionOf(metric, measure)
-  return { metric, label, unit, better, definition, formula, divided_by: by }
-}
-
 /** Every figure of one kind of results of one engine. AI references have no figures by clicks. */
 function partFigures(part: PartSummary, target: number, source: FiguresSource) {
   const { kind, engine, figures } = part
-  const { data, measure } = source
-  const about = (metric: MetricName) => ({ ...aboutOf(metric, source), kind, engine })
+  const { data, summary } = source
+  const about = (metric: MetricName) => ({ ...source.about(metric), kind, engine })
   const history = historyOfParts(data.history, [part])
   const shown = data.serps.filter(({ day }) => day === data.history.days.length - 1)
   const own = (source.byTarget.get(target) ?? []).filter(
     ({ keyword }) => partKey(partOf(keyword)) === partKey(part),
   )
   const firstTen = ownership(own, target, shown)[0]?.firstTen
-  const voice = serpShareOfVoice(shown, target, { history, curve: measure.curve })
+  const voice = serpShareOfVoice(shown, target, { history, curve: summary.curve })
   return [
     ...headlineMetrics
       .filter(({ byClicks }) => !byClicks || hasClicks(kind))
-      .map(({ name }) => ({ ...about(name), ...numbers(figures[name]), ...sameKeywords(figures[name]) })),
+      .map(({ name }) => ({ ...about(name), ...comparedNumbers(figures[name]) })),
     ...(hasClicks(kind)
       ? [{ ...about('serp_share_of_voice'), ...numbers(voice), weighed_by: voice.weight }]
       : []),
@@ -173,10 +159,9 @@ function numbers({ value, numerator, denominator, coverage, uncounted }: Figure)
   return { value, numerator, denominator, ...coverage, uncounted }
 }
 
-function sameKeywords({ cohort }: ComparedFigure) {
-  if (cohort === null) return { same_keywords: null }
-  const { now, before, delta } = cohort
-  return { same_keywords: { now: numbers(now), before: numbers(before), delta } }
+function comparedNumbers({ cohort, ...figure }: ComparedFigure) {
+  const same = cohort && { now: numbers(cohort.now), before: numbers(cohort.before), delta: cohort.delta }
+  return { ...numbers(figure), same_keywords: same }
 }
 
 /** Keywords by rank and by movement. */
@@ -192,8 +177,7 @@ function countsDocument({ distribution, movements }: Pick<PartSummary, 'distribu
   }
 }
 
-function moverDocument({ status, gain }: Mover) {
-  const { keyword, current, baseline, change }: KeywordStatus = status
+function moverDocument({ status: { keyword, current, baseline, change }, gain }: Mover) {
   return {
     ...keywordDocument(keyword),
     volume: keyword.volume,
@@ -222,11 +206,10 @@ function bestOf(target: number, { history }: FiguresSource) {
 }
 
 function landingDocument(target: number, source: FiguresSource) {
-  const { data, summary, byTarget } = source
-  const own = (byTarget.get(target) ?? []).filter(({ keyword }) => keyword.kind === summary.parts[0]?.kind)
-  const counts = countLanding(landingPages(own, data.history))
+  const own = (source.byTarget.get(target) ?? []).filter(({ keyword }) => keyword.kind === source.kind)
+  const counts = countLanding(landingPages(own, source.data.history))
   return {
-    ...aboutOf('landing_page', source),
+    ...source.about('landing_page'),
     right: counts.right,
     wrong_page: counts['wrong page'],
     not_ranked: counts['not ranked'],
@@ -235,11 +218,10 @@ function landingDocument(target: number, source: FiguresSource) {
   }
 }
 
-function urlSwapsDocument(target: number, source: FiguresSource) {
-  const { history } = source
+function urlSwapsDocument(target: number, { history, about }: FiguresSource) {
   const all = urlSwaps(history).filter((one) => one.target === target)
   return {
-    ...aboutOf('cannibalisation', source),
+    ...about('cannibalisation'),
     value: all.reduce((sum, { swaps }) => sum + swaps, 0),
     keywords: all.length,
     most: all.slice(0, mostListed).map(({ keyword, swaps, together, pages }) => ({
@@ -256,36 +238,31 @@ function urlSwapsDocument(target: number, source: FiguresSource) {
 }
 
 /** The citations of the target in the AI answers of the last day. */
-function citationDocuments(target: number, source: FiguresSource) {
-  const { history, citations } = source.data
-  const asked = new Set(
-    history.series.flatMap(({ keyword }) =>
-      history.keywords[keyword]?.kind === 'reference' ? [keyword] : [],
-    ),
-  )
+function citationDocuments(target: number, { data, about }: FiguresSource) {
+  const { history, citations } = data
+  const isAsked = (keyword: number): boolean => history.keywords[keyword]?.kind === 'reference'
+  const asked = new Set(history.series.map(({ keyword }) => keyword).filter(isAsked))
   const now = citations.filter(({ day }) => day === history.days.length - 1)
   const share = citationShare(now, target, asked.size)
   return [
-    { ...aboutOf('cited_answers', source), ...numbers(share.answers) },
-    { ...aboutOf('citation_share', source), ...numbers(share.citations) },
-    { ...aboutOf('citation_index', source), value: share.averageIndex, first: share.averageFirstIndex },
+    { ...about('cited_answers'), ...numbers(share.answers) },
+    { ...about('citation_share'), ...numbers(share.citations) },
+    { ...about('citation_index'), value: share.averageIndex, first: share.averageFirstIndex },
   ]
 }
 
 /** The first ten results of one kind and engine, over all sites. */
-function firstTenDocument(part: Part, source: FiguresSource) {
-  const { data, measure } = source
+function firstTenDocument(part: Part, { data, summary, pages, about }: FiguresSource) {
   const history = historyOfParts(data.history, [part])
   const pairs = serpPairs(history, data.serps, data.compare)
-  const { value, numerator, denominator, compared, serps } = volatility(pairs, (link) => source.pages[link])
-  const found = discoverCompetitors(pairs, { history, curve: measure.curve })
+  const found = discoverCompetitors(pairs, { history, curve: summary.curve })
   const sites = hasClicks(part.kind) ? found.sites : []
   return {
     kind: part.kind,
     engine: part.engine,
-    turnover: { ...aboutOf('turnover', source), value, numerator, denominator, compared, serps },
+    turnover: { ...about('turnover'), ...volatility(pairs, (link) => pages[link]) },
     site_share: {
-      ...aboutOf('site_share', source),
+      ...about('site_share'),
       serps: found.serps,
       uncounted: found.uncounted,
       weighed_by: found.weight,
