@@ -91,10 +91,7 @@ export function statusesByTarget(
 export type PartOfTarget = ReturnType<typeof linesOf>[number]
 
 /** A line for every target and each of these parts that it is tracked in. */
-export function linesOf(
-  { targets }: { readonly targets: readonly Pick<TargetSummary, 'target' | 'parts'>[] },
-  parts: readonly Part[],
-) {
+export function linesOf({ targets }: Pick<Summary, 'targets'>, parts: readonly Part[]) {
   const keys = new Set(parts.map(partKey))
   return targets.flatMap(({ target, parts: own }) =>
     own.filter((part) => keys.has(partKey(part))).map((part) => ({ target, ...part })),
@@ -186,24 +183,27 @@ export function scorecards(statuses: readonly KeywordStatus[], by: SegmentBy, me
   }))
 }
 
-/** All targets in the keywords of one tag. */
+/** One target in the keywords of one tag, for one kind of results of one engine. */
 export type Segment = ReturnType<typeof segments>[number]
 
-/** The headline figures per tag, in the order of the tags, keywords without a tag last. A keyword counts in each of its tags. */
+/**
+ * The headline figures per tag, in the order of the tags, keywords without a tag last; of each tag those of every target, the
+ * headline kind first. A keyword counts in each of its tags.
+ */
 export function segments(
   history: RankHistory,
   { compare = null, ...measure }: MetricOptions & { readonly compare?: ComparisonDay | null },
 ) {
   const parts = partsOf(history, measure.kind)
-  return grouped(keywordStatuses(history, compare), 'tag').map(({ name, own }) => ({
-    /** Null for keywords without tags. */
-    tag: name,
-    keywords: new Set(own.map(({ series }) => series.keyword)).size,
-    /** Place in the targets of the history, and the figures of the target, the headline kind first. */
-    targets: [...statusesByTarget(own)]
-      .sort(([a], [b]) => a - b)
-      .map(([target, statuses]) => [target, partSummaries(statuses, parts, measure)] as const),
-  }))
+  return grouped(keywordStatuses(history, compare), 'tag').flatMap(({ name, own }) => {
+    const keywords = new Set(own.map(({ series }) => series.keyword)).size
+    const byTarget = [...statusesByTarget(own)].sort(([a], [b]) => a - b)
+    return byTarget.flatMap(([place, statuses]) => {
+      const target = history.targets[place] as Target
+      // The tag of keywords without one is null.
+      return partSummaries(statuses, parts, measure).map((part) => ({ ...part, tag: name, keywords, target }))
+    })
+  })
 }
 
 /**

@@ -319,19 +319,17 @@ describe('tags', () => {
       ]),
       options,
     )
-    const told = all.map(({ tag, keywords, targets }) => [
-      ...[tag, keywords],
-      ...targets.flatMap(([target, parts]) =>
-        parts.map(({ figures: { visibility } }) => [target, visibility.value, visibility.cohort?.delta]),
-      ),
+    const told = all.map(({ tag, keywords, target, figures: { visibility } }) => [
+      ...[tag, keywords, target.label, visibility.value, visibility.cohort?.delta],
     ])
     expect(told).toEqual([
       // 0.5 / 0.5, before 0.2 / 0.5
-      ['a', 1, [0, 1, 0.6]],
+      ['a', 1, 'acme.com', 1, 0.6],
       // (0.5 + 0) / 1, before 0.2 / 1; the competitor has 0.5 / 0.5 of the one keyword that it is looked for
-      ['b', 2, [0, 0.5, 0.3], [1, 1, 0]],
+      ['b', 2, 'acme.com', 0.5, 0.3],
+      ['b', 2, 'rival.com', 1, 0],
       // 0.1 / 0.5
-      [null, 1, [0, 0.2, 0]],
+      [null, 1, 'acme.com', 0.2, 0],
     ])
   })
 })

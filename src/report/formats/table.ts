@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import type { Target } from '../../model/job.ts'
 import type { Row } from '../../model/result.ts'
 import { count } from '../../model/text.ts'
 import { asStream } from '../../output/formats/format.ts'
@@ -8,10 +7,9 @@ import { sanitize, textWidth } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
 import { between, changeText, fullPlaces, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
-import { kindLabels } from '../history/filter-history.ts'
+import { kindLabels, partKey } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
-import type { RankHistory } from '../history/rank-history.ts'
 import { definitionOf } from '../metrics/definitions.ts'
 import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
 import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
@@ -64,7 +62,7 @@ function figures(source: ReportSource): string {
   const { history } = ranked
   const options = { ...measure, compare: ranked.compare }
   const summary = summarise(history, options)
-  const text = `${summaryText(summary, layout)}${tagsText(segments(history, options), history, summary, layout)}`
+  const text = `${summaryText(summary, layout)}${tagsText(segments(history, options), summary, layout)}`
   return layout.ascii ? asciiSigns(text) : text
 }
 
@@ -301,19 +299,14 @@ const most = 15
 /** The tags with the most keywords, for the first own target; empty if no keyword has a tag. */
 export function tagsText(
   segments: readonly Segment[],
-  { targets }: Pick<RankHistory, 'targets'>,
-  { parts }: Summary,
+  { targets, parts }: Summary,
   { width, color }: TextLayout,
 ): string {
-  const own = targets.findIndex((target) => target.own)
-  if (own === -1 || segments.every(({ tag }) => tag === null)) return ''
-  const lines = segments.flatMap(({ tag, targets: all }) => {
-    const figures = all.find(([place]) => place === own)?.[1] ?? []
-    const target = targets[own] as Target
-    // The figures of the headline: other engines and kinds have theirs in the other formats.
-    const [line] = linesOf({ targets: [{ target, parts: figures }] }, parts.slice(0, 1))
-    return line === undefined ? [] : [{ tag, ...line }]
-  })
+  const owns = targets.flatMap(({ target }) => (target.own ? [target] : []))
+  const [[own], [part]] = [owns, parts]
+  if (own === undefined || part === undefined || segments.every(({ tag }) => tag === null)) return ''
+  // The figures of the headline: other engines and kinds have theirs in the other formats.
+  const lines = segments.filter((one) => one.target === own && partKey(one) === partKey(part))
   const shown = lines.toSorted((a, b) => b.coverage.expected - a.coverage.expected).slice(0, most)
   const { table } = tableOf(
     shown,
@@ -338,8 +331,8 @@ export function tagsText(
   )
   const left = lines.length - shown.length
   const whose = [
-    ...(targets.filter((target) => target.own).length > 1 ? [sanitize((targets[own] as Target).label)] : []),
-    ...(parts.length > 1 ? [parts[0]?.engine ?? ''] : []),
+    ...(owns.length > 1 ? [sanitize(own.label)] : []),
+    ...(parts.length > 1 ? [part.engine] : []),
   ].join(', ')
   const more = left > 0 ? `And ${count(left, 'more tag')}: --format md or --format xlsx has them all.\n` : ''
   return `\nBy tag${whose === '' ? '' : ` for ${whose}`}:\n${color ? boldHead(table) : table}${more}`

@@ -121,7 +121,7 @@ function firstSheet(
         .slice(0, shownMoves)
         .map(({ name, from, to, clicks, about }) => [
           name,
-          figure(say.email.fromTo(from, to)),
+          figure(`${from} → ${to}`),
           clicksOf(clicks, 'signed'),
           about,
         ]),
@@ -349,12 +349,7 @@ function summarySheet(summary: Summary, { period }: WholeReport): Sheet {
 
 /** The same figures for each tag; a keyword counts in each of its tags. */
 function tagsSheet({ history, compare, measure }: WholeReport): Sheet {
-  const lines = segments(history, { ...measure, compare }).flatMap(({ tag, targets }) =>
-    targets.flatMap(([place, parts]) =>
-      parts.map((part) => ({ ...part, tag, target: history.targets[place] as Target })),
-    ),
-  )
-  return sheet('Tags', lines, [
+  return sheet('Tags', segments(history, { ...measure, compare }), [
     ['tag', 'text', ({ tag }) => tag],
     ...targetFields,
     ['top 10', 'number', ({ distribution }) => top(distribution, 10)],

@@ -255,7 +255,7 @@ function weekSection({ runs, tasks, credits, openAlerts }: DigestFigures, say: W
         change: null,
       },
       ...shown.map((value) => ({ label: week.alert, value, change: null })),
-      ...(more > 0 ? [{ label: week.alert, value: week.moreAlerts(more), change: null }] : []),
+      ...(more > 0 ? [{ label: week.alert, value: say.email.more(more), change: null }] : []),
     ],
   }
 }

@@ -7,7 +7,7 @@ const look = { width: 100, color: false }
 
 function textOf(all: readonly ASeries[]): string {
   const history = aHistory(all)
-  return tagsText(segments(history, { curve }), history, summarise(history, { curve }), look)
+  return tagsText(segments(history, { curve }), summarise(history, { curve }), look)
 }
 
 test('the terminal has the 15 tags with the most keywords, and says how many are left', () => {

@@ -36,7 +36,7 @@ export function emailContent(source: ReportSource, week: DigestSection | null) {
     colour,
     /** For whom it is: the client, else the title, else the job. */
     name,
-    subject: say.email.subject(name, headline.replace(/\.$/, '')),
+    subject: nonEmpty(name, headline.replace(/\.$/, '')).join(': '),
     heading: title ?? say.email.heading(name),
     /** The client, if the heading does not name it, and the days. */
     about: nonEmpty(
@@ -57,7 +57,7 @@ export function emailContent(source: ReportSource, week: DigestSection | null) {
     moves: moves.slice(0, shownMoves).map(({ name: keyword, way, from, to, clicks, about }) => ({
       keyword,
       isUp: way === 'up' || way === 'entered',
-      ranks: say.email.fromTo(from, to),
+      ranks: `${from} → ${to}`,
       /** Clicks a month won or lost, with their sign; empty for none, and where they are not known. */
       clicks: clicks === null || say.gain(clicks) === '0' ? '' : say.gain(clicks),
       about,

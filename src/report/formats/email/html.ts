@@ -170,19 +170,10 @@ function foot({ closing }: EmailContent): Markup {
 `
 }
 
-/** Web addresses in running text, without the sign that ends a sentence. */
-const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)]/gi
-
-/** Text whose web addresses are links. */
+/** Text whose web addresses, without the sign that ends a sentence, are links. */
 function linked(text: string): Markup {
-  const found = [...text.matchAll(address)]
-  let end = 0
-  const parts = found.flatMap((match) => {
-    const before = text.slice(end, match.index)
-    end = match.index + match[0].length
-    return [before, anchor(match[0], match[0])]
-  })
-  return html`${[...parts, text.slice(end)]}`
+  const parts = text.split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)])/i)
+  return html`${parts.map((part, place) => (place % 2 === 1 ? anchor(part, part) : part))}`
 }
 
 /** A page by its short address; an address of another kind is only text. */

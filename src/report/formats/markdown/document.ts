@@ -46,7 +46,7 @@ export function markdown(whole: WholeReport): string {
           ].join(' '),
           ...sitesSection(summary, say),
           ...notesSection(whole, say),
-          ...tagSection(segments(history, { ...measure, compare }), history, summary, say),
+          ...tagSection(segments(history, { ...measure, compare }), summary, say),
           ...keywordsSection(whole, say),
           ...runsSection(runs, say),
           ...definitionsSection(whole, summary, say),
@@ -191,20 +191,9 @@ function sitesSection(summary: Summary, say: Words): readonly string[] {
 }
 
 /** The figures of own targets per tag; nothing if no keyword has a tag. */
-function tagSection(
-  all: readonly Segment[],
-  { targets }: RankHistory,
-  { parts }: Summary,
-  say: Words,
-): readonly string[] {
+function tagSection(all: readonly Segment[], { parts }: Summary, say: Words): readonly string[] {
   if (all.every(({ tag }) => tag === null)) return []
-  const lines = all.flatMap(({ tag, keywords, targets: some }) =>
-    some.flatMap(([place, partOfTarget]) => {
-      const target = targets[place] as Target
-      const own = target.own ? linesOf({ targets: [{ target, parts: partOfTarget }] }, parts) : []
-      return own.map((line) => ({ ...line, tag, keywords }))
-    }),
-  )
+  const lines = all.filter(({ target, kind }) => target.own && kind === parts[0]?.kind)
   const { columns, byTag } = say.markdown
   return section(
     byTag,

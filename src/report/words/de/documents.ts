@@ -5,7 +5,6 @@ const { longDay, mediumDay, number, percent } = formats
 
 const email: Words['email'] = {
   heading: (client) => `Ranking-Bericht für ${client}`,
-  subject: (client, sentence) => (sentence === '' ? client : `${client}: ${sentence}`),
   inShort: 'Auf einen Blick',
   figures: 'Kennzahlen',
   figuresOf: (site) => `Kennzahlen von ${site}`,
@@ -14,7 +13,6 @@ const email: Words['email'] = {
   more: (value) => `und ${number(value)} weitere`,
   byClicks: 'nach Klicks im Monat',
   estimated: 'Die Klicks sind aus Suchvolumen und Position geschätzt.',
-  fromTo: (before, now) => `${before} → ${now}`,
   comment: 'Kommentar',
   keywords: (value) => counted(value, 'Keyword', 'Keywords'),
   asOf: (keywords, day) => `${keywords}, Stand ${longDay(day)}.`,
@@ -32,7 +30,6 @@ const email: Words['email'] = {
     openAlerts: 'Offene Warnungen',
     none: 'keine',
     alert: 'Warnung',
-    moreAlerts: (value) => `und ${number(value)} weitere`,
   },
   partsOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
 }

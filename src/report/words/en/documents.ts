@@ -5,7 +5,6 @@ const { longDay, mediumDay, number, percent } = formats
 /** The report as a message. */
 const email = {
   heading: (client: string) => `Search rankings of ${client}`,
-  subject: (client: string, sentence: string) => (sentence === '' ? client : `${client}: ${sentence}`),
   inShort: 'In short',
   figures: 'Figures',
   figuresOf: (site: string) => `Figures of ${site}`,
@@ -14,7 +13,6 @@ const email = {
   more: (value: number) => `and ${number(value)} more`,
   byClicks: 'by clicks a month',
   estimated: 'Clicks are estimated from search volume and position.',
-  fromTo: (before: string, now: string) => `${before} → ${now}`,
   comment: 'From your analyst',
   keywords: (value: number) => counted(value, 'keyword'),
   asOf: (keywords: string, day: string) => `${keywords}, as of ${longDay(day)}.`,
@@ -32,7 +30,6 @@ const email = {
     openAlerts: 'Open alerts',
     none: 'none',
     alert: 'Alert',
-    moreAlerts: (value: number) => `and ${number(value)} more`,
   },
   partsOf: (part: string, others: readonly string[]) =>
     `Figures of ${part}. Not included: ${others.join('; ')}.`,
