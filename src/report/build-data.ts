@@ -198,24 +198,17 @@ function placesOnce({ texts, links, sites }: Record<'texts' | 'links' | 'sites',
   }
 }
 
-interface ShownSerp {
-  readonly keyword: number
-  readonly day: number
-  readonly isOffered: boolean
-}
+type ShownSerp = ReturnType<typeof serpsToShow>[number]
 
 /** Each keyword with its days that are known. */
-function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays): readonly ShownSerp[] {
+function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
   return seriesOf.flatMap((series, keyword) => {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
     return [...serpDaysOf(wanted, isKnown)].map((one) => ({ keyword, ...one }))
   })
 }
 
-function citationOf(
-  results: readonly FirstResult[],
-  targetsOf: TargetsByLink,
-): Omit<Citation, 'keyword' | 'day'> {
+function citationOf(results: readonly FirstResult[], targetsOf: TargetsByLink) {
   const indexes = new Map<number, number[]>()
   for (const { says, position, rank } of results)
     for (const target of targetsOf(says.link))

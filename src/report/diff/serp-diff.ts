@@ -86,11 +86,9 @@ function byKey({ results }: ComparedSerp): ByKey {
 
 function commonDepth(from: ComparedSerp, to: ComparedSerp): number {
   if (from.resultsEnded && to.resultsEnded) return Math.max(from.unbrokenDepth, to.unbrokenDepth)
-  return Math.min(reach(from), reach(to))
-}
-
-function reach({ unbrokenDepth, resultsEnded }: ComparedSerp): number {
-  return resultsEnded ? Number.POSITIVE_INFINITY : unbrokenDepth
+  return Math.min(
+    ...[from, to].map((one) => (one.resultsEnded ? Number.POSITIVE_INFINITY : one.unbrokenDepth)),
+  )
 }
 
 function without(these: ByKey, those: ByKey): readonly SnapshotResult[] {

@@ -81,20 +81,14 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
 }
 
 /** With the clusters of its keywords, as `rankline cluster` has them. */
-function withClusters(store: Store, { history, runs: [newest] }: RankedJob): RankHistory {
+function withClusters(store: Store, { history, queryIds, runs: [newest] }: RankedJob): RankHistory {
   if (newest === undefined) return history
-  const nameOf = (operation: string, params: string, text: string): string => `${operation} ${params} ${text}`
-  const places = new Map(
-    history.keywords.map(({ operation, params, query }, place) => [
-      nameOf(operation, JSON.stringify(params), query),
-      place,
-    ]),
-  )
+  const places = new Map(queryIds.map((id, place) => [id, place]))
   // By the clock of the run: the same database gives the same report.
   const latest = latestKnown(newest.finishedAt ?? newest.startedAt + dayMs)
   const keywords = [...store.keywordPages(newest.id, latest)].flatMap(
-    ({ operation, params, text, links }) => {
-      const place = places.get(nameOf(operation, params, text))
+    ({ queryId, operation, params, text, links }) => {
+      const place = places.get(queryId)
       if (place === undefined || links.length === 0) return []
       const volume = history.keywords[place]?.volume ?? null
       return { market: `${operation} ${params}`, text, volume, links, place }

@@ -68,10 +68,8 @@ export function importedSearchesOf(
   job: string,
   text: string | undefined,
 ): readonly ImportedSearch[] {
-  const all = store.importedSearches(job)
-  return text === undefined
-    ? all
-    : all.filter((search) => textInLowerCase(search.text) === textInLowerCase(text))
+  const wanted = text === undefined ? null : textInLowerCase(text)
+  return store.importedSearches(job).filter(({ text }) => wanted === null || textInLowerCase(text) === wanted)
 }
 
 /** The queries of which whole result pages were imported for a job, or for any; throws a sentence where none is meant. */
@@ -102,7 +100,7 @@ export function newestImportedDay(
   date: string | undefined,
 ): string | null {
   const days = queries.flatMap(({ search }) =>
-    search === undefined ? [] : (importedDays(store, search, date).at(-1)?.date ?? []),
+    search === undefined ? [] : importedDays(store, search, date).map((one) => one.date),
   )
   return days.sort().at(-1) ?? null
 }
@@ -151,11 +149,7 @@ function chosenOf(
   const meant = asked.filter(fits)
   if (meant.length > 0 || asked.length === 0) return meant
   const which = text === undefined ? 'nothing such, but' : `'${sanitize(text)}' otherwise`
-  throw new UsageError(`The job ${job} asks for ${which}: ${waysOf(asked)}`)
-}
-
-/** The operations and params that were asked with. */
-function waysOf(asked: readonly SerpQuery[]): string {
-  const ways = asked.map(({ operation, params }) => [operation, ...paramTexts(params)].join(' '))
-  return sanitize([...new Set(ways)].join(', '))
+  // The operations and params that were asked with.
+  const ways = new Set(asked.map(({ operation, params }) => [operation, ...paramTexts(params)].join(' ')))
+  throw new UsageError(`The job ${job} asks for ${which}: ${sanitize([...ways].join(', '))}`)
 }
