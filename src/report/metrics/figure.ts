@@ -74,6 +74,16 @@ export function coverageOf(all: readonly Pick<Sample, 'value'>[]): Coverage {
   return { ranked, observed, expected: all.length }
 }
 
+/** How often each of these names is among all. */
+export function tally<Name extends string>(
+  names: readonly Name[],
+  all: readonly Name[],
+): Readonly<Record<Name, number>> {
+  const counts = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
+  for (const name of all) counts[name]++
+  return counts
+}
+
 /** The options of a report that change its figures. */
 export interface MetricOptions {
   readonly curve: CtrCurve

@@ -1,7 +1,7 @@
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { Movement, RankMovement } from '../history/movement.ts'
-import { type CtrCurve, type MetricDefinition, rateOf } from './figure.ts'
+import { type CtrCurve, type MetricDefinition, rateOf, tally } from './figure.ts'
 
 export const movementsMetric: MetricDefinition = {
   label: 'movements',
@@ -39,13 +39,12 @@ export const movementNames: readonly Movement[] = [
   'unknown',
 ]
 
-export type MovementCounts = Readonly<Record<Movement, number>>
-
 /** How many keywords moved in each way since their baseline. The movements add up to all keywords. Unit: keywords. */
-export function countMovements(changes: Iterable<RankMovement>): MovementCounts {
-  const counts = Object.fromEntries(movementNames.map((name) => [name, 0])) as Record<Movement, number>
-  for (const { movement } of changes) counts[movement]++
-  return counts
+export function countMovements(changes: readonly RankMovement[]) {
+  return tally(
+    movementNames,
+    changes.map(({ movement }) => movement),
+  )
 }
 
 /** A winner or loser, and the worth of its movement. */

@@ -1,7 +1,7 @@
 import { pageAddress } from '../../model/url.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory, RankSeries } from '../history/rank-history.ts'
-import type { MetricDefinition } from './figure.ts'
+import { type MetricDefinition, tally } from './figure.ts'
 
 export const landingPageMetric: MetricDefinition = {
   label: 'target page',
@@ -46,12 +46,11 @@ export function landingPages(statuses: readonly KeywordStatus[], { days, links }
 }
 
 /** How many keywords are in each state. The states add up to all keywords. Unit: keywords. */
-export function countLanding(
-  pages: readonly { readonly state: LandingState }[],
-): Readonly<Record<LandingState, number>> {
-  const counts = Object.fromEntries(landingStates.map((state) => [state, 0])) as Record<LandingState, number>
-  for (const { state } of pages) counts[state]++
-  return counts
+export function countLanding(pages: readonly { readonly state: LandingState }[]) {
+  return tally(
+    landingStates,
+    pages.map(({ state }) => state),
+  )
 }
 
 function stateOf({ current }: KeywordStatus, link: string | null, intended: string | null): LandingState {
@@ -79,7 +78,9 @@ export const urlSwapsMetric: MetricDefinition = {
  */
 export function urlSwaps(history: RankHistory) {
   // Changing back takes three links; most series have less.
-  const several = history.series.filter((series) => series.links.length >= 3 || hasPlaces(series))
+  const several = history.series.filter(
+    (series) => series.links.length >= 3 || Object.keys(series.places).length > 0,
+  )
   const pages = pagesIn(several, history.links)
   return several
     .flatMap((series) => {
@@ -95,11 +96,6 @@ export function urlSwaps(history: RankHistory) {
     )
 }
 
-function hasPlaces({ places }: RankSeries): boolean {
-  for (const _ in places) return true
-  return false
-}
-
 /** For each link of these series the first one of the same page. */
 export function pagesIn(all: readonly RankSeries[], links: readonly string[]): ReadonlyMap<number, number> {
   const used = new Set<number>()
@@ -107,17 +103,19 @@ export function pagesIn(all: readonly RankSeries[], links: readonly string[]): R
     for (const [, link] of ranking) if (link !== null) used.add(link)
     for (const day in places) for (const [, link] of places[day] ?? []) used.add(link)
   }
+  const firstOf = firstOfPage(links)
+  return new Map([...used].sort((a, b) => a - b).map((link) => [link, firstOf(link)]))
+}
+
+/** Makes the place of the first of these links that is of the same page. So pages are compared by number, and each link is parsed once. */
+function firstOfPage(links: readonly string[]): (link: number) => number {
   const first = new Map<string, number>()
-  return new Map(
-    [...used]
-      .sort((a, b) => a - b)
-      .map((link) => {
-        const page = pageAddress(links[link] as string)
-        const same = first.get(page) ?? link
-        first.set(page, same)
-        return [link, same]
-      }),
-  )
+  return (link) => {
+    const page = pageAddress(links[link] as string)
+    const same = first.get(page) ?? link
+    first.set(page, same)
+    return same
+  }
 }
 
 function ofSeries(series: RankSeries, pages: ReadonlyMap<number, number>, since: number) {
@@ -163,19 +161,9 @@ function swapsOf(leading: readonly (number | null)[]): number {
   return swaps
 }
 
-/**
- * For each link the place of the first link of the same page. So pages are compared by number, and each link is parsed once.
- */
+/** For each link the place of the first link of the same page. */
 export function pagesOf(links: readonly string[]): readonly number[] {
-  const found = known.get(links)
-  if (found !== undefined) return found
-  const first = new Map<string, number>()
-  const pages = links.map((link, index) => {
-    const page = pageAddress(link)
-    const same = first.get(page)
-    if (same === undefined) first.set(page, index)
-    return same ?? index
-  })
+  const pages = known.get(links) ?? [...links.keys()].map(firstOfPage(links))
   known.set(links, pages)
   return pages
 }

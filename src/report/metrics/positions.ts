@@ -9,6 +9,7 @@ import {
   type MetricOptions,
   rateOf,
   sumFigure,
+  tally,
 } from './figure.ts'
 
 /** Two averages can be compared only if both were asked with the same depth. All keywords have the same weight. */
@@ -135,13 +136,11 @@ export type Bucket = (typeof ranges)[number][0] | 'absent' | 'unknown'
 /** Every bucket, in the order in which they are shown. */
 export const buckets: readonly Bucket[] = [...ranges.map(([name]) => name), 'absent', 'unknown']
 
-export type Distribution = Readonly<Record<Bucket, number>>
+export type Distribution = ReturnType<typeof distribution>
 
 /** How many keywords rank in each range, are absent or unknown. The buckets add up to all keywords. Unit: keywords. */
-export function distribution(values: Iterable<DayValue>): Distribution {
-  const counts = Object.fromEntries(buckets.map((bucket) => [bucket, 0])) as Record<Bucket, number>
-  for (const value of values) counts[bucketOf(value)]++
-  return counts
+export function distribution(values: readonly DayValue[]) {
+  return tally(buckets, values.map(bucketOf))
 }
 
 /** Keywords with this rank, the last one of a range, or a better one. Unit: keywords. */

@@ -62,49 +62,26 @@ export const shareOfVoice = {
  *
  * @param serps those of one day, one for each keyword at most; keywords without a series in the history are not counted
  */
-export function serpShareOfVoice(serps: readonly PageSerp[], target: number, source: ShareSource) {
-  const { of, weight } = serpSharesOfVoice(serps, target + 1, source)
-  return { ...of(target), weight }
-}
-
-interface ShareSource {
-  readonly history: RankHistory
-  readonly curve: CtrCurve
-}
-
-/** The same for each of the first targets, in one pass over the SERPs. */
-export function serpSharesOfVoice(
+export function serpShareOfVoice(
   serps: readonly PageSerp[],
-  targets: number,
-  { history, curve }: ShareSource,
+  target: number,
+  { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
 ) {
   const [weights, asked] = [weightsOf(history), keywordsOf(history)]
-  const counts = Array.from({ length: targets }, () => ({ clicks: 0, serps: 0, last: -1 }))
-  let [all, observed, uncounted] = [0, 0, 0]
-  for (const [place, serp] of serps.entries()) {
+  let [clicks, all, ranked, observed, uncounted] = [0, 0, 0, 0, 0]
+  for (const serp of serps) {
     if (serp.depth === 0 || !asked.has(serp.keyword)) continue
     observed++
     const weight = weights.of(serp.keyword)
     if (weight === null) uncounted++
-    for (const [rank, , , , owners] of firstResults(serp)) {
-      const clicks = (weight ?? 0) * rateOf(curve, rank)
-      all += clicks
-      for (const owner of owners) {
-        const own = counts[owner]
-        if (own === undefined) continue
-        own.clicks += clicks
-        if (own.last !== place) own.serps++
-        own.last = place
-      }
-    }
+    const results = firstResults(serp)
+    const own = results.filter(([, , , , targets]) => targets.includes(target))
+    if (own.length > 0) ranked++
+    for (const [rank] of results) all += (weight ?? 0) * rateOf(curve, rank)
+    for (const [rank] of own) clicks += (weight ?? 0) * rateOf(curve, rank)
   }
-  return {
-    weight: weights.by,
-    of: (target: number) => {
-      const { clicks = 0, serps: ranked = 0 } = counts[target] ?? {}
-      return figure(clicks, all, { ranked, observed, expected: asked.size }, uncounted)
-    },
-  }
+  const coverage = { ranked, observed, expected: asked.size }
+  return { ...figure(clicks, all, coverage, uncounted), weight: weights.by }
 }
 
 export const siteShareMetric: MetricDefinition = {
@@ -130,16 +107,16 @@ export function discoverCompetitors(
   { history, curve }: { readonly history: RankHistory; readonly curve: CtrCurve },
 ) {
   const weights = weightsOf(history)
-  const [now, before] = [new Snapshot(curve), new Snapshot(curve)]
+  const [now, before] = [sitesOfDay(curve), sitesOfDay(curve)]
   let [serps, uncounted] = [0, 0]
   for (const { keyword, current, compared } of pairs) {
     if (compared === null) continue
     serps++
     const weight = weights.of(keyword)
     if (weight === null) uncounted++
-    const depth = Math.min(current.depth, compared.depth)
-    now.add(resultsOf(current, depth), weight ?? 0)
-    before.add(resultsOf(compared, depth), weight ?? 0)
+    const depth = Math.min(10, current.depth, compared.depth)
+    now.add(firstResults(current, depth), weight ?? 0)
+    before.add(firstResults(compared, depth), weight ?? 0)
   }
   const sites = [...new Set([...now.sites.keys(), ...before.sites.keys()])].map((site) =>
     siteShare(site, now, before),
@@ -160,47 +137,33 @@ export function isGaining({ change }: Pick<SiteShare, 'change'>): boolean {
   return Math.round((change ?? 0) * 1000) > 0
 }
 
-function resultsOf(serp: PageSerp, depth: number): readonly SerpResult[] {
-  return firstResults(serp, Math.min(10, depth))
-}
+type SitesOfDay = ReturnType<typeof sitesOfDay>
 
-class Snapshot {
-  readonly sites = new Map<
-    number,
-    {
-      appearances: number
-      clicks: number
-      readonly targets: Set<number>
-    }
-  >()
-  clicks = 0
-  readonly #curve: CtrCurve
-
-  constructor(curve: CtrCurve) {
-    this.#curve = curve
-  }
-
-  add(results: readonly SerpResult[], weight: number): void {
-    const here = new Set<number>()
-    for (const [rank, , , site, targets] of results) {
-      const clicks = weight * rateOf(this.#curve, rank)
-      this.clicks += clicks
-      if (site === null) continue
-      const count = this.sites.get(site) ?? { appearances: 0, clicks: 0, targets: new Set() }
-      this.sites.set(site, count)
-      count.clicks += clicks
-      for (const target of targets) count.targets.add(target)
-      if (!here.has(site)) count.appearances++
-      here.add(site)
-    }
-  }
-
-  shareOf(site: number): number | null {
-    return this.clicks === 0 ? null : (this.sites.get(site)?.clicks ?? 0) / this.clicks
+/** What belongs to each site of the SERPs of a day. */
+function sitesOfDay(curve: CtrCurve) {
+  const sites = new Map<number, { appearances: number; clicks: number; readonly targets: Set<number> }>()
+  let all = 0
+  return {
+    sites,
+    add(results: readonly SerpResult[], weight: number): void {
+      const here = new Set<number>()
+      for (const [rank, , , site, targets] of results) {
+        const clicks = weight * rateOf(curve, rank)
+        all += clicks
+        if (site === null) continue
+        const count = sites.get(site) ?? { appearances: 0, clicks: 0, targets: new Set() }
+        sites.set(site, count)
+        count.clicks += clicks
+        for (const target of targets) count.targets.add(target)
+        if (!here.has(site)) count.appearances++
+        here.add(site)
+      }
+    },
+    shareOf: (site: number): number | null => (all === 0 ? null : (sites.get(site)?.clicks ?? 0) / all),
   }
 }
 
-function siteShare(site: number, now: Snapshot, before: Snapshot) {
+function siteShare(site: number, now: SitesOfDay, before: SitesOfDay) {
   const [share, shareBefore] = [now.shareOf(site), before.shareOf(site)]
   const targets = [now, before].flatMap(({ sites }) => [...(sites.get(site)?.targets ?? [])])
   return {
