@@ -93,11 +93,11 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
     chunks: ({ ranked, csv, measure }) => {
       const { history } = ranked
       const plain = withSuspectDay(ranked.report(), history.suspect?.day)
-      const report = withClicks(plain, history, measure.curve)
-      const more = history.countedClicks === undefined ? [] : Object.keys(clickKinds)
+      const clicks = clickFields(history, measure.curve)
+      const report = withClicks(plain, clicks)
       return chunks(
         name === 'csv' ? rowsOf(report) : valuesOf(report),
-        [...more, ...labelNames(report).map(labelColumn)],
+        [...clicks.map(([column]) => column), ...labelNames(report).map(labelColumn)],
         csv,
       )
     },
@@ -125,62 +125,52 @@ function withSuspectDay<T extends RankedRows>(report: T, day: string | undefined
   return { ...report, rows: report.rows.map((row) => (row.date === day ? { ...row, suspect: 1 } : row)) }
 }
 
-/** Clicks that are estimated, and beside them what Search Console counted of own targets; only where clicks were added. */
-export const clickKinds = {
-  estimated_clicks: 'decimal',
-  counted_clicks: 'number',
-  counted_impressions: 'number',
-  counted_position: 'decimal',
-  counted_from: 'date',
-  counted_until: 'date',
-} as const satisfies Record<string, CellKind>
+type ClickColumn = readonly [
+  name: string,
+  kind: 'decimal' | 'number' | 'date',
+  of: (status: KeywordStatus) => number | string | null,
+  /** The name of its column for people; left out where only programs read it. */
+  shown?: 'estimatedClicks' | 'countedClicks' | 'countedImpressions',
+]
 
-export function withClicks<T extends RankedRows>(
-  report: T,
-  { countedClicks: days, targets }: RankHistory,
-  curve: CtrCurve,
-): T {
-  if (days === undefined) return report
+/** Clicks that are estimated, and beside them what Search Console counted of own targets; only where clicks were added. */
+export function clickFields(history: RankHistory, curve: CtrCurve): readonly ClickColumn[] {
+  const { countedClicks, targets } = history
+  if (countedClicks === undefined) return []
+  const { from, until } = countedClicks
+  const estimated = ({ keyword, current }: KeywordStatus) => clicksOf(keyword, current, curve)
+  const counted = ({ keyword, series }: KeywordStatus) =>
+    targets[series.target]?.own === true ? keyword.counted : undefined
+  return [
+    ['estimated_clicks', 'decimal', estimated, 'estimatedClicks'],
+    ['counted_clicks', 'number', (status) => counted(status)?.clicks ?? null, 'countedClicks'],
+    ['counted_impressions', 'number', (status) => counted(status)?.impressions ?? null, 'countedImpressions'],
+    ['counted_position', 'decimal', (status) => counted(status)?.position ?? null],
+    ['counted_from', 'date', (status) => (counted(status) === undefined ? null : from)],
+    ['counted_until', 'date', (status) => (counted(status) === undefined ? null : until)],
+  ]
+}
+
+export function withClicks<T extends RankedRows>(report: T, fields: readonly ClickColumn[]): T {
+  if (fields.length === 0) return report
+  const rounded = (value: number | string | null) =>
+    typeof value === 'number' ? Math.round(value * 100) / 100 : value
   const rows = report.rows.map((row, place): Row => {
     const status = report.statuses[place] as KeywordStatus
-    const counted = countedOf(status, targets)
-    return {
-      ...row,
-      estimated_clicks: rounded(clicksOf(status.keyword, status.current, curve)),
-      counted_clicks: counted?.clicks ?? null,
-      counted_impressions: counted?.impressions ?? null,
-      counted_position: rounded(counted?.position ?? null),
-      counted_from: counted === undefined ? null : days.from,
-      counted_until: counted === undefined ? null : days.until,
-    }
+    return { ...row, ...Object.fromEntries(fields.map(([name, , of]) => [name, rounded(of(status))])) }
   })
   return { ...report, rows }
 }
 
-function countedOf({ keyword, series }: KeywordStatus, targets: RankHistory['targets']) {
-  return targets[series.target]?.own === true ? keyword.counted : undefined
-}
-
-function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(value * 100) / 100
-}
-
-/** The same columns for people. */
+/** Those of them that people read. */
 export function clickColumns(history: RankHistory, curve: CtrCurve, say: Pick<Words, 'figure'>) {
-  if (history.countedClicks === undefined) return []
-  const text = (value: number | null): string => (value === null ? '' : say.figure(value, 'clicks a month'))
-  const counted = (status: KeywordStatus) => countedOf(status, history.targets)
-  return [
-    {
-      name: 'estimatedClicks',
-      text: ({ keyword, current }: KeywordStatus) => text(clicksOf(keyword, current, curve)),
-    },
-    { name: 'countedClicks', text: (status: KeywordStatus) => text(counted(status)?.clicks ?? null) },
-    {
-      name: 'countedImpressions',
-      text: (status: KeywordStatus) => text(counted(status)?.impressions ?? null),
-    },
-  ] as const
+  return clickFields(history, curve).flatMap(([, , of, name]) => {
+    const text = (status: KeywordStatus): string => {
+      const value = of(status)
+      return typeof value === 'number' ? say.figure(value, 'clicks a month') : ''
+    }
+    return name === undefined ? [] : [{ name, text }]
+  })
 }
 
 /** Names of the labels of the queries in a report. */

@@ -27,7 +27,7 @@ import {
 } from '../summary.ts'
 import { threeDigits } from '../words/formats.ts'
 import { periodSentence, type Words, wordsOf } from '../words/words.ts'
-import { clickKinds, columnKinds, labelColumn, labelNames, rowsOf, withClicks } from './rows.ts'
+import { clickFields, columnKinds, labelColumn, labelNames, rowsOf, withClicks } from './rows.ts'
 
 /** A report as an XLSX workbook. */
 export const workbookFormat: ReportFormat = {
@@ -94,7 +94,7 @@ function firstSheet(
   const [paragraph, figure] = [styled('paragraph'), styled('figure')]
   const clicksOf = (clicks: number | null, style: CellStyle): SheetCell =>
     clicks === null ? null : { value: Math.sign(clicks) * threeDigits(clicks), style }
-  const withClicks = (title: string) => [heading(title), null, ofNumbers(say.portfolio.columns.clicks)]
+  const headOfClicks = (title: string) => [heading(title), null, ofNumbers(say.portfolio.columns.clicks)]
   const block = (head: readonly SheetCell[], lines: readonly (readonly SheetCell[])[]) =>
     lines.length === 0 ? [] : [[], head, ...lines]
   const stories = told.flatMap(({ label, sentences, limits, cards, moves, steps, nothing }) => [
@@ -116,7 +116,7 @@ function firstSheet(
       ]),
     ),
     ...block(
-      withClicks(blocks.moved),
+      headOfClicks(blocks.moved),
       moves
         .slice(0, shownMoves)
         .map(({ name, from, to, clicks, about }) => [
@@ -127,7 +127,7 @@ function firstSheet(
         ]),
     ),
     ...block(
-      withClicks(blocks.next),
+      headOfClicks(blocks.next),
       steps.length === 0 && cards.length > 0
         ? [[paragraph(nothing)]]
         : steps.map(({ what, reason, clicks, pages }) => [
@@ -190,9 +190,9 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
 /** The rows of the report as in CSV, without what is for programs alone: the last sheet has that. */
 function rankingsSheet({ report, presentation, history, measure }: WholeReport): Sheet {
   const hidden = ['params', 'exactness', ...(presentation.audience === 'team' ? [] : ['run_id'])]
-  const clicks = history.countedClicks === undefined ? [] : Object.entries(clickKinds)
+  const clicks = clickFields(history, measure.curve)
   const labels = labelNames(report).map((name) => [labelColumn(name), 'text'] as const)
-  return sheet('Rankings', rowsOf(withClicks(report, history, measure.curve)), [
+  return sheet('Rankings', rowsOf(withClicks(report, clicks)), [
     ...[...Object.entries(columnKinds), ...clicks, ...labels]
       .filter(([name]) => !hidden.includes(name))
       .map(([name, kind]): SheetField<Row> => [name, kind, (row) => row[name], textWidths[name]]),
