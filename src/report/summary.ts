@@ -132,12 +132,9 @@ export function comparedDays({ days }: RankHistory, statuses: readonly KeywordSt
 
 /** A keyword is new if one of its targets is new and none has a compared day. */
 function countAdded(statuses: readonly KeywordStatus[]): number {
-  const known = new Set<number>()
-  const fresh = new Set<number>()
-  for (const { series, baseline, change } of statuses) {
-    if (baseline !== null) known.add(series.keyword)
-    else if (change.movement === 'new') fresh.add(series.keyword)
-  }
+  const placesOf = (those: readonly KeywordStatus[]) => new Set(those.map(({ series }) => series.keyword))
+  const known = placesOf(statuses.filter(({ baseline }) => baseline !== null))
+  const fresh = placesOf(statuses.filter(({ change }) => change.movement === 'new'))
   return [...fresh].filter((keyword) => !known.has(keyword)).length
 }
 

@@ -182,10 +182,8 @@ export function explainState(record: QueryRecord, target: Pick<TargetRecord, 'st
 
 /** Names the pages whose answers repeat another query than the one sent; null for none. */
 function answeredOtherwise(pages: readonly PageStatus[]): string | null {
-  const mismatchedPages = pages.filter(({ mismatched }) => mismatched)
-  return mismatchedPages.length === 0
-    ? null
-    : `${pageNumbers(mismatchedPages)} answered a different query than requested`
+  const those = pages.filter(({ mismatched }) => mismatched)
+  return those.length === 0 ? null : `${pageNumbers(those)} answered a different query than requested`
 }
 
 function whyRanked({ pageSize }: QueryRecord, pages: readonly PageStatus[], page: number | null): string {

@@ -3,7 +3,7 @@ import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import { groupedBy } from '../../model/text.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { ObservedRow, QueryText, RunContents } from '../../store/sqlite/rankings/tracking.ts'
+import type { ObservedRow, RunContents } from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
   absentCell,
@@ -62,6 +62,10 @@ export function buildHistory({
   // Days on which only parts of the job were asked.
   const whole = new Set(inOrder.flatMap(({ id, date }) => (partialRuns.has(id) ? [] : [date])))
   const partialDays = days.flatMap((day, place) => (whole.has(day) ? [] : [place]))
+  const removed = store
+    .queries([...others.queries.keys()])
+    .map(({ id, ...text }) => ({ ...text, last: days[others.queries.get(id) as number] as string }))
+    .sort((a, b) => compareTexts(a.query, b.query) || compareTexts(a.operation, b.operation))
   const keywordOf = new Map(asked.queries.map(({ id }, place) => [id, place]))
   const targetOf = new Map(asked.targets.map(({ id }, place) => [id, place]))
   const series = asked.pairs.map(([query, target], place): RankSeries => {
@@ -81,7 +85,7 @@ export function buildHistory({
       targets: asked.targets.map(({ id: _, ...target }) => target),
       series,
       links: store.links(linkIds),
-      removed: removedKeywords(others.queries, store.queries([...others.queries.keys()]), days),
+      removed,
     },
     queryIds: asked.queries.map(({ id }) => id),
     removedTargets: others.targets.size,
@@ -181,16 +185,6 @@ export function places<One>() {
     return all.push(one) - 1
   }
   return { place, all }
-}
-
-function removedKeywords(
-  lastDays: ReadonlyMap<number, number>,
-  texts: readonly QueryText[],
-  days: readonly string[],
-) {
-  return texts
-    .map(({ id, ...text }) => ({ ...text, last: days[lastDays.get(id) as number] as string }))
-    .sort((a, b) => compareTexts(a.query, b.query) || compareTexts(a.operation, b.operation))
 }
 
 /** The same order on every machine. */

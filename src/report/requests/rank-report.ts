@@ -223,7 +223,8 @@ export function filterReport(
   if (tags.length === 0 && targets.length === 0 && where.length === 0) return built
   const { history } = built
   const filter = { tags, targets, ...conditionsOf(history, where) }
-  refuseUnknown('--tag', tags, tagsOf(history), `No keyword of ${history.job} has the tag`)
+  const known = [...new Set(history.keywords.flatMap((keyword) => keyword.tags))].sort()
+  refuseUnknown('--tag', tags, known, `No keyword of ${history.job} has the tag`)
   refuseUnknown(
     '--target',
     targets,
@@ -247,10 +248,6 @@ function conditionsOf({ keywords }: RankHistory, where: readonly string[]): Pick
   )
   refuseUnknownNames('--where', conditions)
   return { isWanted: (keyword) => wanted.has(keyword) }
-}
-
-function tagsOf({ keywords }: RankHistory): readonly string[] {
-  return [...new Set(keywords.flatMap(({ tags }) => tags))].sort()
 }
 
 /** Names that a sentence lists at most. */
