@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { request } from 'undici'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -32,8 +33,9 @@ export async function startOwnService(perSecond: number, latencyMs: readonly [nu
   const [greeting] = (await once(createInterface(child.stdout), 'line')) as [string]
   const { base_url: url, api_key: key } = JSON.parse(greeting) as { base_url: string; api_key: string }
   const read = async <T>(what: string): Promise<T> => {
-    const answer = await fetch(`${url}/_sandbox/${what}`)
-    return (await answer.json()) as T
+    // A connection of its own: one that was kept may be closed by the service at the moment when it is used again.
+    const { body } = await request(`${url}/_sandbox/${what}`, { reset: true })
+    return (await body.json()) as T
   }
   return {
     url,
