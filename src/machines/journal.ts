@@ -4,7 +4,6 @@ import type { PlannedQuery } from '../model/query.ts'
 import type { TargetHistory } from '../rank/paging.ts'
 import type { UsageReading } from '../store/journal.ts'
 import type {
-  FinishStep,
   JournalPosition,
   SharedCall,
   SharedRun,
@@ -143,7 +142,6 @@ export interface LostChanges {
   readonly answers: readonly { readonly run: string; readonly answer: StoredAnswer }[]
   readonly readings: readonly { readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }[]
   readonly ends: readonly TaskEnded[]
-  readonly runEnds: readonly FinishStep[]
 }
 
 export interface ChangeBatch {

@@ -169,21 +169,22 @@ export function blockLine({
  */
 async function putBack({ journal, store }: SyncOptions, lastKept: number): Promise<void> {
   const calls = new Map<string, SharedCall>()
+  /** The last end of each run. */
+  const runEnds = new Map<string, FinishStep>()
   for (let after = lastKept; ; ) {
     const some = await store.changesRead(after, rowsAtOnce)
     const last = some.at(-1)
-    if (last === undefined) return
+    if (last === undefined) break
     after = last.number
     const lost = {
       calls: new Map<string, SharedCall>(),
       answers: [] as LostChanges['answers'][number][],
       readings: [] as LostChanges['readings'][number][],
       ends: [] as TaskEnded[],
-      runEnds: [] as FinishStep[],
     }
     for (const { change } of some) {
       if (change.kind === 'task') lost.ends.push(taskEnded(change))
-      else if (change.kind === 'finish') lost.runEnds.push(change)
+      else if (change.kind === 'finish') runEnds.set(change.run, change)
       else if (change.kind === 'reading') lost.readings.push(change)
       else if (change.kind === 'call') {
         const call = { ...change.call, task: change.task === null ? null : withKey(change.task) }
@@ -205,6 +206,8 @@ async function putBack({ journal, store }: SyncOptions, lastKept: number): Promi
     }
     await journal.changes.putBack({ ...lost, calls: [...lost.calls.values()] })
   }
+  // Whoever reads them has read the ends of the tasks before.
+  await journal.changes.putBackEnds([...runEnds.values()])
 }
 
 function withKey({

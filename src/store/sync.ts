@@ -96,7 +96,7 @@ export interface ImportBatch {
   readonly failovers: readonly number[]
 }
 
-/** What was read, but for bodies, with keys of queries in hexadecimal digits. */
+/** What was read, but for bodies, with keys of queries in hexadecimal digits; and ends of runs that were written into the journal from here. */
 export type ReadChange =
   | TaskStep
   | FinishStep

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../model/call.ts'
 import type { FinishReason } from '../../model/run.ts'
 import type { UsageReading } from '../../store/journal.ts'
-import type { JournalPosition, SharedCall } from '../../store/sync.ts'
+import type { FinishStep, JournalPosition, SharedCall } from '../../store/sync.ts'
 import {
   type BlockingTransaction,
   type ChangeBatch,
@@ -71,11 +71,12 @@ export function sharedChanges(postgres: Postgres) {
     },
     /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
     putBack: async (lost: LostChanges): Promise<void> => {
-      if (!(await rights()).mayNote) return
-      await postgres.transaction(async (statements) => {
-        await putBack(statements, lost)
-        await putBackEnds(statements, lost.runEnds)
-      })
+      if ((await rights()).mayPutBack) await postgres.transaction((statements) => putBack(statements, lost))
+    },
+    /** The same for ends of runs. A run that has a newer plan, or whose place a later one took, is left as it is. */
+    putBackEnds: async (ends: readonly FinishStep[]): Promise<void> => {
+      if (ends.length > 0 && (await rights()).mayPutBack)
+        await postgres.transaction((statements) => putBackEnds(statements, ends))
     },
     /**
      * Where this user has the right to do so, drops what is older than `keepMs` and all readers have; readers that were not seen for `forgetAfterMs` do
@@ -90,12 +91,20 @@ export function sharedChanges(postgres: Postgres) {
 
 /** What a user may do who reads the journal. Who may read only, reads all the same. */
 async function rightsOf(postgres: Postgres) {
-  const [rights] = await postgres.query<{ mayNote: boolean; mayDrop: boolean }>(rightsOfReader)
-  return { mayNote: rights?.mayNote === true, mayDrop: rights?.mayDrop === true }
+  const [rights] = await postgres.query<{ mayNote: boolean; mayPutBack: boolean; mayDrop: boolean }>(
+    rightsOfReader,
+  )
+  return {
+    mayNote: rights?.mayNote === true,
+    mayPutBack: rights?.mayPutBack === true,
+    mayDrop: rights?.mayDrop === true,
+  }
 }
 
 const rightsOfReader = `
 SELECT has_table_privilege('rankline.readers', 'INSERT') AND has_table_privilege('rankline.readers', 'UPDATE') AS "mayNote",
+  has_table_privilege('rankline.calls', 'INSERT') AND has_table_privilege('rankline.chunks', 'INSERT')
+    AND has_table_privilege('rankline.runs', 'UPDATE') AS "mayPutBack",
   has_table_privilege('rankline.answers', 'UPDATE') AND has_table_privilege('rankline.answers', 'DELETE') AS "mayDrop"`
 
 /**

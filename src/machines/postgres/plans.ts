@@ -244,28 +244,27 @@ async function publishRun(
   return row.version
 }
 
-/**
- * Writes ends of runs that the queue has lost. What it has is left as it is, and so is a run that has a newer plan, or that somebody
- * coordinates: it ends there.
- */
+/** Writes ends of runs that the queue has lost. Who goes on with one publishes a newer plan, and ends it by that. */
 export async function putBackEnds(statements: Statements, ends: readonly FinishStep[]): Promise<void> {
-  for (const { run, version, reason, finishedAt, durationMs } of ends) {
-    const ended = await statements.query<object>(endAgain, [run, version, reason, finishedAt, durationMs])
+  await statements.query(
+    `SELECT 1 FROM rankline.jobs WHERE (key_hash, job) IN (SELECT key_hash, job FROM rankline.runs WHERE id = ANY ($1::uuid[]))
+    ORDER BY key_hash, job FOR SHARE`,
+    [ends.map(({ run }) => run)],
+  )
+  for (const { run, version, reason, finishedAt, durationMs } of ends.toSorted(byRun)) {
+    const ended = await statements.query<object>(
+      `UPDATE rankline.runs SET finish_reason = $3, finished_at = $4, duration_ms = $5
+      WHERE id = $1 AND plan_version = $2 AND finish_reason IS NULL AND closed_at IS NULL RETURNING id`,
+      [run, version, reason, finishedAt, durationMs],
+    )
     if (ended.length === 0) continue
     await cancelChunks(statements, [run])
     await statements.query(addEvent, [run, 'finished', finishedAt, durationMs, reason])
   }
 }
 
-const endAgain = `
-WITH free AS (
-  SELECT key_hash, job FROM rankline.jobs
-  WHERE (key_hash, job) = (SELECT key_hash, job FROM rankline.runs WHERE id = $1)
-    AND (coordinator IS NULL OR coordinated_until <= clock_timestamp()) FOR SHARE
-)
-UPDATE rankline.runs r SET finish_reason = $3, finished_at = $4, duration_ms = $5 FROM free f
-WHERE r.id = $1 AND r.key_hash = f.key_hash AND r.job = f.job AND r.plan_version = $2 AND r.finish_reason IS NULL
-RETURNING r.id`
+/** All who lock runs lock them in one order, and never wait for each other. */
+const byRun = (a: FinishStep, b: FinishStep): number => (a.run < b.run ? -1 : 1)
 
 const addEvent = `
 INSERT INTO rankline.run_events (run_id, kind, plan_version, at, duration_ms, finish_reason)

@@ -552,7 +552,7 @@ export const syncSteps = sqliteTable('sync_steps', {
   step: text({ mode: 'json' }).$type<SyncStep>().notNull(),
 })
 
-/** What was read lately, in its order: a queue whose server fails over may have lost it. */
+/** What was read of the queue lately, and ends of runs that were written into it from here, in their order: a server that fails over may have lost it. */
 export const readChanges = sqliteTable(
   'read_changes',
   {

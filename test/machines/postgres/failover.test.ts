@@ -122,10 +122,10 @@ test('the end of a run that a failover lost is written again by the database tha
   const url = await server.database()
   const first = await openTestJournal(url)
   const keyHash = aKey()
-  const [here, read, goesOn, held] = ['here', 'read', 'goes on', 'held'].map((job) =>
+  const [here, read, goesOn, closed] = ['here', 'read', 'goes on', 'closed'].map((job) =>
     aSharedRun({ job, keyHash }),
   ) as [SharedRun, SharedRun, SharedRun, SharedRun]
-  const all = [here, read, goesOn, held]
+  const all = [here, read, goesOn, closed]
   const publish = (journal: TestJournal, run: SharedRun) =>
     journal.plans.publish(coordinator, run, async function* () {
       yield { queries: [], leftOut: [] }
@@ -143,7 +143,7 @@ test('the end of a run that a failover lost is written again by the database tha
   const end = { reason: 'completed' as const, finishedAt: noon, durationMs: 5 }
   for (const run of all) await first.plans.finish(coordinator, run.id, end)
   // What this database read of the others, and, in a sync that never came, did itself.
-  for (const run of [read, goesOn, held])
+  for (const run of [read, goesOn, closed])
     await store.keepEnd({ kind: 'finish', run: run.id, version: 1, ...end }, noon)
   const known = await store.localRun(here.id)
   await store.finishRun(known?.runId as number, 'completed', noon, 5)
@@ -157,9 +157,7 @@ test('the end of a run that a failover lost is written again by the database tha
 
   await using journal = await openTestJournal(url.replace(/:\d+\//, `:${server.port}/`))
   await publish(journal, goesOn)
-  await journal.sql(
-    "UPDATE rankline.jobs SET coordinated_until = clock_timestamp() - interval '1 ms' WHERE job <> 'held'",
-  )
+  await journal.plans.close(coordinator, closed.id, noon)
   expect(await sync(journal)).toMatchObject({ failedOver: true })
 
   expect(
@@ -167,8 +165,8 @@ test('the end of a run that a failover lost is written again by the database tha
       'SELECT job, finish_reason AS reason, finished_at::float8 AS at, duration_ms::int AS ms FROM rankline.runs ORDER BY job',
     ),
   ).toEqual([
+    { job: 'closed', reason: null, at: null, ms: null },
     { job: 'goes on', reason: null, at: null, ms: null },
-    { job: 'held', reason: null, at: null, ms: null },
     { job: 'here', reason: 'completed', at: noon, ms: 5 },
     { job: 'read', reason: 'completed', at: noon, ms: 5 },
   ])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
@@ -8,7 +9,9 @@ import {
   schemaVersion,
   versionOf,
 } from '../../../src/machines/postgres/layout.ts'
+import { openJournal } from '../../../src/machines/postgres/open.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
+import { noon } from '../../store/build.ts'
 import { type Databases, sharedPostgres } from '../../support/postgres.ts'
 import { queriesCsv, workspace } from '../../support/rankline.ts'
 
@@ -120,6 +123,19 @@ describe('what rankline queue migrate --print shows', () => {
       })
     }
     expect(reader.sql('SELECT tasks_done FROM runs')).toEqual([{ tasks_done: 3 }])
+    // After a failover others write again what was lost: a reader goes on without.
+    await using journal = await openJournal(as('reader').RANKLINE_QUEUE)
+    const end = { reason: 'completed' as const, finishedAt: noon, durationMs: 5 }
+    await journal.changes.putBackEnds([{ kind: 'finish', run: randomUUID(), version: 1, ...end }])
+    await journal.changes.putBack({
+      ...{ calls: [], answers: [], ends: [] },
+      readings: [
+        {
+          reading: { keyHash: 'key', askedAt: noon, readAt: noon, remaining: 1, totalUsed: 1, record: '{}' },
+          run: null,
+        },
+      ],
+    })
     const noted = await other.call(['queue', 'status', '--json'], as('reader'))
     expect(JSON.parse(noted.stdout).readers).toContainEqual(
       expect.objectContaining({ name: expect.stringContaining(reader.folder), behind: false }),
