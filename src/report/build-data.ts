@@ -73,7 +73,10 @@ export function reportPageContent(source: ReportSource): PageContent {
   const presentation = withMarks(outline.presentation, outline.history)
   return withLate(
     { ...outline, presentation, serps: { [Symbol.iterator]: inTurn }, texts, links, sites },
-    { citations: () => citationsIn(source, days), features: () => featureHistory(source) },
+    {
+      citations: () => citationsIn(source, { ...days, offered: [] }),
+      features: () => featureHistory(source),
+    },
   )
 }
 

@@ -264,7 +264,7 @@ function keyOf({ cells, seen, places }: RankSeries, day: number): number | strin
   return seen[day] === undefined ? cell : `${cell} of ${seen[day]}`
 }
 
-/** The sums over all keywords of a day. */
+/** The figures of a day, of the sums over all its keywords. */
 function dayOf(
   { day, place }: { readonly day: string; readonly place: number },
   { asked, checked }: Pick<DailyFigures, 'asked' | 'checked'>,

@@ -95,11 +95,8 @@ export function countedView(view: View): View {
     data,
     history: data.history,
     span: spanOf(statuses, data.history.days),
-    /** The statuses of the chosen target, for each selected keyword that it is tracked for. */
     statuses,
-    /** The statuses with the chosen movement: the rows of the table of keywords. Figures are of all statuses. */
     listed: ofFirstPart(view.listed, parts),
-    /** The statuses of every target, for the selected keywords; computed on the first call. */
     allTargets: once(() => ofFirstPart(view.allTargets(), parts)),
   }
 }

@@ -162,7 +162,7 @@ export function withClicks<T extends RankedRows>(report: T, fields: readonly Cli
   return { ...report, rows }
 }
 
-/** Those of them that people read. */
+/** The columns of clicks that people read, as text. */
 export function clickColumns(history: RankHistory, curve: CtrCurve, say: Pick<Words, 'figure'>) {
   return clickFields(history, curve).flatMap(([, , of, name]) => {
     const text = (status: KeywordStatus): string => {

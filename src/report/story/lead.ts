@@ -174,8 +174,8 @@ export function fewKeywords(facts: StoryFacts, room: number): readonly StorySent
   const each = inOrder.map((status) => keywordSentence(status, facts))
   const alone = Math.max(0, room - first.length - last.length - 1)
   const rest = each.slice(alone)
-  const joined = rest.length > 1 ? [about(`${rest.map(({ text }) => text.slice(0, -1)).join('; ')}.`)] : rest
-  const [begin, ...others] = [...first, ...each.slice(0, alone), ...joined]
+  const shared = rest.length > 1 ? [about(`${rest.map(({ text }) => text.slice(0, -1)).join('; ')}.`)] : rest
+  const [begin, ...others] = [...first, ...each.slice(0, alone), ...shared]
   if (begin === undefined) return none
   const text = facts.of === null ? begin.text : facts.say.story.begun(facts.of, begin.text)
   return [{ ...begin, text }, ...others, ...last]

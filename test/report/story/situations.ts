@@ -743,6 +743,24 @@ export const situations: readonly Situation[] = [
     ],
   ],
   [
+    'AI answers, a rival cited in one',
+    () =>
+      jobOf({
+        keywords: [
+          ...some(20, { kind: 'reference', operation: 'alpha.ai', own: 2, rival: out }),
+          ...some(1, { kind: 'reference', operation: 'alpha.ai', own: 2, rival: 1 }),
+        ],
+      }),
+    [
+      '21 of 21 AI answers cite you, as many as on 1 March, first of two sites.',
+      'rival.com follows, cited in 1 AI answer.',
+    ],
+    [
+      '21 von 21 KI-Antworten zitieren Sie, so viele wie am 1. März, Platz 1 von zwei Websites.',
+      'rival.com folgt, zitiert in 1 KI-Antwort.',
+    ],
+  ],
+  [
     'AI answers, none',
     () => jobOf({ keywords: some(28, { kind: 'reference', operation: 'alpha.ai', own: -9 }) }),
     ['None of the 28 AI answers cites you. None did on 1 March either.'],

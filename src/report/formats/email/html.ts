@@ -165,8 +165,8 @@ function weekTable({ lines }: DigestSection): Markup {
   )
 }
 
-function foot({ closing }: EmailContent): Markup {
-  return html`<tr><td class="side" style="padding:24px 32px 28px 32px">${closing.map((line) => html`<p class="muted" style="margin:0 0 4px 0;${font};font-size:12px;line-height:18px;color:${light.muted}">${linked(line)}</p>`)}</td></tr>
+function foot({ closing, presentation: { footer } }: EmailContent): Markup {
+  return html`<tr><td class="side" style="padding:24px 32px 28px 32px">${closing.map((line) => html`<p class="muted" style="margin:0 0 4px 0;${font};font-size:12px;line-height:18px;color:${light.muted}">${line === footer ? linked(line) : line}</p>`)}</td></tr>
 `
 }
 

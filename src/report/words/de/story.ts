@@ -1,7 +1,7 @@
 import { capitalised } from '../../../model/text.ts'
 import type { Words } from '../en/index.ts'
 import { spanWords } from '../formats.ts'
-import { clicks, counts, formats, ofKeywords } from './figures.ts'
+import { clicks, counted, counts, formats, ofKeywords } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, number, percent, relative } = formats
 
@@ -16,10 +16,11 @@ const inTen = (some: number, keywords: number, ranked = 0) =>
     : some === keywords && some > 2
       ? `Alle ${counts.keywords(keywords)} in den Top 10`
       : `${ofKeywords(some, keywords)} in den Top 10`
+const aiAnswers = (some: number) => counted(some, 'KI-Antwort', 'KI-Antworten')
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
     ? `Keine der ${number(answers)} KI-Antworten zitiert ${of ?? 'Sie'}`
-    : `${number(some)} von ${number(answers)} KI-Antworten ${some === 1 ? 'zitiert' : 'zitieren'} ${of ?? 'Sie'}`
+    : `${number(some)} von ${aiAnswers(answers)} ${some === 1 ? 'zitiert' : 'zitieren'} ${of ?? 'Sie'}`
 const more = (text: string, delta: number) => `${text} ${delta > 0 ? 'mehr' : 'weniger'}`
 const went = (before: number, now: number) => (now > before ? 'gestiegen' : 'gefallen')
 /** What is no noun begins small after a colon. */
@@ -148,7 +149,7 @@ export const story: Words['story'] = {
     visibility: (before, now) =>
       `ist von ${percent(before)} auf ${percent(now)} Sichtbarkeit ${went(before, now)}`,
     top_ten: (before, now) => `hat statt ${number(before)} jetzt ${counts.keywords(now)} in den Top 10`,
-    cited: (before, now) => `wird statt in ${number(before)} jetzt in ${number(now)} KI-Antworten zitiert`,
+    cited: (before, now) => `wird statt in ${number(before)} jetzt in ${aiAnswers(now)} zitiert`,
   },
   tagMoved: (tag, keywords, changed) =>
     `Stärker als das Ganze hat sich der Tag ${tag} (${counts.keywords(keywords)}) bewegt: ${changed}.`,
@@ -158,7 +159,7 @@ export const story: Words['story'] = {
     clicks: (value) => ` mit etwa ${clicks(value)} im Monat`,
     visibility: (share) => ` mit einer Sichtbarkeit von ${percent(share)}`,
     top_ten: (some) => ` mit ${counts.keywords(some)} in den Top 10`,
-    cited: (some) => `, zitiert in ${number(some)} KI-Antworten`,
+    cited: (some) => `, zitiert in ${aiAnswers(some)}`,
   },
   holder: (site, some, keywords) =>
     `Die meisten Plätze hat ${site}: mit ${ofKeywords(some, keywords)} in den Top 10.`,
