@@ -171,8 +171,10 @@ test('the end of a run that a failover lost is written again by the database tha
     { job: 'read', reason: 'completed', at: noon, ms: 5 },
   ])
   const events = (await journal.changes.after(null, 10_000)).changes
-  expect(events.flatMap((change) => (change.kind === 'run-end' ? [change] : []))).toEqual(
-    [read, here].map(({ id }) => ({ kind: 'run-end', run: id, version: 1, end })),
+  const ends = events.flatMap((change) => (change.kind === 'run-end' ? [change] : []))
+  expect(ends).toHaveLength(2)
+  expect(ends).toEqual(
+    expect.arrayContaining([here, read].map(({ id }) => ({ kind: 'run-end', run: id, version: 1, end }))),
   )
 })
 
