@@ -206,7 +206,7 @@ async function putBack({ journal, store }: SyncOptions, lastKept: number): Promi
     }
     await journal.changes.putBack({ ...lost, calls: [...lost.calls.values()] })
   }
-  // Whoever reads them has read the ends of the tasks before.
+  // Last: a database that reads the end of a run has the ends of its tasks by then.
   await journal.changes.putBackEnds([...runEnds.values()])
 }
 
@@ -254,7 +254,7 @@ function importBatch({ changes, position, failovers }: ChangeBatch, readAt: numb
   }
 }
 
-/** Plans are written again by whoever coordinates the job. */
+/** What is kept of a change. Plans are not: the coordinator of the job writes them again. */
 function keptChange(change: JournalChange): readonly ReadChange[] {
   switch (change.kind) {
     case 'task-end':

@@ -51,7 +51,10 @@ export function queueOperations(postgres: Postgres) {
         )
         return rows.length
       }),
-    /** Pauses these parts: nothing of them is released or taken until they are resumed, and workers finish what they have. Takes released chunks of them back; how many. */
+    /**
+     * Pauses these parts: nothing of them is released or taken until they are resumed, and workers finish what they have. Takes released
+     * chunks of them back; how many.
+     */
     pause: (parts: readonly PausedPart[]) => postgres.transaction((statements) => pause(statements, parts)),
     /** Resumes these parts, of which each was paused by itself; how many were. */
     resume: async (parts: readonly PausedPart[]) => {
@@ -226,7 +229,10 @@ FROM (SELECT DISTINCT unnest(keys) AS key_hash FROM rankline.workers) k JOIN ran
   AND c.settled_at > clock_timestamp() - interval '1 minute'
 WHERE c.worker IS NOT NULL GROUP BY c.worker`
 
-/** Chunks that are left alone, for too many workers were lost over them, and texts of the queries at which their last worker was lost: those of the calls that it had in flight. */
+/**
+ * Chunks that are left alone, for too many workers were lost over them, and texts of the queries at which their last worker was lost: those
+ * of the calls that it had in flight.
+ */
 async function deadChunks(postgres: Postgres) {
   const rows = await postgres.query<{
     job: string
