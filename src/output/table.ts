@@ -53,7 +53,7 @@ export function tableOf<T>(things: readonly T[], all: readonly CellColumn<NoInfe
 }
 
 /** The columns that the table has on a terminal of that width. */
-export function shownColumns<C extends TableColumn>(
+function shownColumns<C extends TableColumn>(
   columns: readonly C[],
   rows: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,

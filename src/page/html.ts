@@ -105,9 +105,15 @@ function accentRule({ accent }: Presentation): string {
   return accent === null ? '' : `:root{--brand-light:${accent.light};--brand-dark:${accent.dark}}`
 }
 
+interface Allowed {
+  /** Of the page, and no others. */
+  readonly scripts: readonly string[]
+  readonly style: string
+}
+
 /** How every page begins. Its style and its scripts are ours, and stand as they are. */
 export function documentStart(
-  start: Parameters<typeof policy>[0] & { readonly language: string; readonly title: string },
+  start: Allowed & { readonly language: string; readonly title: string },
 ): string {
   return `<!doctype html>
 <html lang="${start.language}">
@@ -123,14 +129,7 @@ export function documentStart(
 }
 
 /** Allows the scripts and the style of the page only; nothing is fetched, sent or framed. */
-function policy({
-  scripts,
-  style,
-}: {
-  /** Of the page, and no others. */
-  readonly scripts: readonly string[]
-  readonly style: string
-}): string {
+function policy({ scripts, style }: Allowed): string {
   return [
     "default-src 'none'",
     `script-src ${scripts.map((script) => `'${hashOf(script)}'`).join(' ')}`,

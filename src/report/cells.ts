@@ -1,5 +1,5 @@
 import type { Cell, Row } from '../model/result.ts'
-import { groupedBy } from '../model/text.ts'
+import { groupedBy, joined } from '../model/text.ts'
 import type { MovementGroup } from './history/movement.ts'
 import type { DayCell, DayValue, Keyword } from './history/rank-history.ts'
 import { ranks } from './words/en/metrics.ts'
@@ -121,7 +121,7 @@ export function paramsApart(
 /** Makes the locale of a keyword, and what else tells it from others with the same query. */
 export function fullPlaces(keywords: readonly KeywordParams[]): (keyword: KeywordParams) => string {
   const apart = paramsApart(keywords)
-  return (keyword) => [localeText(keyword.params), ...apart(keyword)].filter((part) => part !== '').join(' ')
+  return (keyword) => joined([localeText(keyword.params), ...apart(keyword)], ' ')
 }
 
 /**
@@ -138,13 +138,8 @@ export function placesOf(
   return (keyword) => {
     const differ = differences.get(keyword.query)
     if (differ === undefined) return ''
-    return [
-      differ.locale ? localeText(keyword.params, between) : '',
-      differ.operation ? keyword.operation : '',
-      apart(keyword).join(' '),
-    ]
-      .filter((part) => part !== '')
-      .join(between)
+    const locale = differ.locale ? localeText(keyword.params, between) : ''
+    return joined([locale, differ.operation ? keyword.operation : '', apart(keyword).join(' ')], between)
   }
 }
 

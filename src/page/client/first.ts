@@ -3,7 +3,7 @@ import { type Filters, noFilters } from '../../report/choice.ts'
 import { partKey, partLabel, partOf } from '../../report/history/filter-history.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import type { StoryCard } from '../../report/story/cards.ts'
-import type { StoryMove } from '../../report/story/moves.ts'
+import { isRise, type StoryMove } from '../../report/story/moves.ts'
 import { figuresOf, shownMoves } from '../../report/story/story.ts'
 import { isolated, type ToldStory } from '../../report/story/told.ts'
 import { trendLine } from './chart/line-chart.ts'
@@ -148,7 +148,7 @@ function moved(view: View, moves: readonly StoryMove[], open: OpenKeyword): HTML
   const { history } = view
   const lists = {
     all: moves,
-    winners: moves.filter(({ way }) => way === 'up' || way === 'entered'),
+    winners: moves.filter(({ way }) => isRise(way)),
     losers: moves.filter(({ way }) => way === 'down' || way === 'left'),
     entered: moves.filter(({ way }) => way === 'entered'),
     left: moves.filter(({ way }) => way === 'left'),

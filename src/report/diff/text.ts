@@ -1,5 +1,5 @@
 import { count } from '../../model/text.ts'
-import { colored, formatTable, shownColumns, type TableColumn, wrap } from '../../output/table.ts'
+import { colored, tableOf, wrap } from '../../output/table.ts'
 import { fitColumns, sanitize, sanitizeLine, textWidth } from '../../output/terminal.ts'
 import { between, paramTexts, requestLine } from '../cells.ts'
 import { listed } from '../explain/explain.ts'
@@ -103,29 +103,27 @@ function rankOn(side: DiffSide | null, rank: number): string {
 
 function resultTable(rows: readonly TableRow[], width: number): string {
   const widestTitle = Math.max(16, Math.floor(width * 0.35))
-  const columns: readonly (TableColumn & { readonly cell: (row: TableRow) => string })[] = [
-    { title: 'before', align: 'right', cell: ({ before }) => before },
-    { title: 'after', align: 'right', cell: ({ after }) => after },
-    { title: 'change', align: 'right', cell: ({ change }) => change },
-    ...(rows.some(({ result }) => result.targets.length > 0)
-      ? [{ title: 'target', cell: ({ result }: TableRow) => cut(owners(result), widestTitle) }]
-      : []),
-    ...(rows.some(({ result }) => result.title !== null)
-      ? [
-          {
-            title: 'title',
-            dropped: true as const,
-            cell: ({ result }: TableRow) => cut(sanitizeLine(result.title ?? ''), widestTitle),
-          },
-        ]
-      : []),
-    { title: 'link', shrinks: true, cell: ({ result }) => sanitizeLine(result.link ?? '') },
-  ]
-  return formatTable(
-    columns,
-    rows.map((row) => columns.map(({ cell }) => cell(row))),
+  return tableOf(
+    rows,
+    [
+      { title: 'before', align: 'right', cell: ({ before }) => before },
+      { title: 'after', align: 'right', cell: ({ after }) => after },
+      { title: 'change', align: 'right', cell: ({ change }) => change },
+      {
+        title: 'target',
+        when: rows.some(({ result }) => result.targets.length > 0),
+        cell: ({ result }) => cut(owners(result), widestTitle),
+      },
+      {
+        title: 'title',
+        dropped: true,
+        when: rows.some(({ result }) => result.title !== null),
+        cell: ({ result }) => cut(sanitizeLine(result.title ?? ''), widestTitle),
+      },
+      { title: 'link', shrinks: true, cell: ({ result }) => sanitizeLine(result.link ?? '') },
+    ],
     width,
-  )
+  ).table
 }
 
 function owners({ targets }: DiffResult): string {
@@ -215,31 +213,28 @@ export function diffTable(
     align: 'right' as const,
     cell: (one: DiffSummary) => (one.from === null ? '' : String(cell(one) ?? '')),
   })
-  const columns: readonly (TableColumn & { readonly cell: (one: DiffSummary) => string })[] = [
-    { title: 'query', shrinks: true, cell: ({ query }) => sanitize(query) },
-    ...(several(({ operation }) => operation)
-      ? [{ title: 'operation', cell: ({ operation }: DiffSummary) => operation }]
-      : []),
-    ...(several(paramsOf) ? [{ title: 'params', cell: paramsOf }] : []),
-    number('entered', ({ entered }) => entered),
-    number('left', ({ left }) => left),
-    number('moved', ({ moved }) => moved),
-    number('changed', ({ changed }) => changed),
-    {
-      title: 'turnover',
-      align: 'right',
-      cell: (one) => (one.from === null ? '' : percent(one.turnover_top10)),
-    },
-    { ...number('depth', ({ compared_depth }) => compared_depth), dropped: true },
-    ...(several(({ to }) => to) ? [{ title: 'day', cell: ({ to }: DiffSummary) => to ?? '' }] : []),
-    ...(several(({ from }) => from)
-      ? [{ title: 'since', dropped: true as const, cell: ({ from }: DiffSummary) => from ?? '' }]
-      : []),
-  ]
-  const rows = all.map((one) => columns.map(({ cell }) => cell(one)))
-  const table = formatTable(columns, rows, width)
-  const hasDepth = shownColumns(columns, rows, width).some(({ title }) => title === 'depth')
-  const lines = footer(all, compare, hasDepth).flatMap((line) => wrap(line, width))
+  const { table, shown } = tableOf(
+    all,
+    [
+      { title: 'query', shrinks: true, cell: ({ query }) => sanitize(query) },
+      { title: 'operation', when: several(({ operation }) => operation), cell: ({ operation }) => operation },
+      { title: 'params', when: several(paramsOf), cell: paramsOf },
+      number('entered', ({ entered }) => entered),
+      number('left', ({ left }) => left),
+      number('moved', ({ moved }) => moved),
+      number('changed', ({ changed }) => changed),
+      {
+        title: 'turnover',
+        align: 'right',
+        cell: (one) => (one.from === null ? '' : percent(one.turnover_top10)),
+      },
+      { ...number('depth', ({ compared_depth }) => compared_depth), dropped: true },
+      { title: 'day', when: several(({ to }) => to), cell: ({ to }) => to ?? '' },
+      { title: 'since', dropped: true, when: several(({ from }) => from), cell: ({ from }) => from ?? '' },
+    ],
+    width,
+  )
+  const lines = footer(all, compare, shown.includes('depth')).flatMap((line) => wrap(line, width))
   return `${color ? colored(table) : table}\n${lines.join('\n')}\n`
 }
 

@@ -17,6 +17,7 @@ import { movementNames } from '../metrics/movements.ts'
 import { buckets, top } from '../metrics/positions.ts'
 import type { ReportFormat, ReportSource, TextLayout } from '../report.ts'
 import { type RankReport, rankCell, suspectLines } from '../rows.ts'
+import { isRise } from '../story/moves.ts'
 import { type Story, shownMoves, storiesOf } from '../story/story.ts'
 import {
   linesOf,
@@ -389,7 +390,7 @@ function blocks({ sentences, limits, cards, moves, steps, nothing }: Story, { wi
     ({ change }) => [change?.text ?? '', change?.way ?? 'same'],
   )
   const shown = moves.slice(0, shownMoves)
-  const isUp = ({ way }: (typeof shown)[number]): boolean => way === 'up' || way === 'entered'
+  const isUp = ({ way }: (typeof shown)[number]): boolean => isRise(way)
   const moved = painted(
     shown,
     [

@@ -189,14 +189,15 @@ export function why(facts: StoryFacts, all: readonly StoryMove[]): readonly Stor
 
 /** A keyword with its ranks in each market, and the clicks of all of them. */
 function movedText({ say, named, whereOf }: StoryFacts, markets: readonly StoryMove[]): string {
+  const [first] = markets
+  if (first === undefined) return ''
+  const isOne = markets.length === 1
   const shown = markets.slice(0, mostMarkets).map(({ from, to, status, since }) => {
-    const where = markets.length === 1 ? '' : whereOf(status.keyword)
+    const where = isOne ? '' : whereOf(status.keyword)
     return withAbout(`${from} → ${to}`, joined([where, since]))
   })
   const more = markets.length - shown.length
-  const [name = ''] = markets.map((one) =>
-    markets.length === 1 ? one.name : say.overview.quoted(named(one.status.keyword.query)),
-  )
+  const name = isOne ? first.name : say.overview.quoted(named(first.status.keyword.query))
   const ranks = say.list(more === 0 ? shown : [...shown, say.story.moreMarkets(more)])
   const clicks = sumOf(markets.map((one) => one.clicks))
   return joined([`${name} ${ranks}`, clicks === null ? '' : say.story.about(clicks)])
@@ -213,7 +214,8 @@ function blamed(facts: StoryFacts, markets: readonly StoryMove[]): string | null
   )
 }
 
-function isRise(way: StoryMove['way']): boolean {
+/** Whether a keyword rose or was found again. */
+export function isRise(way: StoryMove['way']): boolean {
   return way === 'up' || way === 'entered'
 }
 

@@ -1,3 +1,4 @@
+import { joined } from '../../../model/text.ts'
 import { type Mark, pngOf } from '../../../output/png.ts'
 import { sanitizeLine } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
@@ -6,6 +7,7 @@ import type { PageData } from '../../data.ts'
 import { historyOfParts, partLabel, partsOf } from '../../history/filter-history.ts'
 import { keywordStatuses } from '../../history/keyword-status.ts'
 import type { ReportSource } from '../../report.ts'
+import { isRise } from '../../story/moves.ts'
 import { type Story, shownMoves, story } from '../../story/story.ts'
 import { summarise } from '../../summary.ts'
 import { comparisonInWords, daysInWords, type Words, wordsOf } from '../../words/words.ts'
@@ -36,7 +38,7 @@ export function emailContent(source: ReportSource, week: DigestSection | null) {
     colour,
     /** For whom it is: the client, else the title, else the job. */
     name,
-    subject: nonEmpty(name, headline.replace(/\.$/, '')).join(': '),
+    subject: joined([name, headline.replace(/\.$/, '')], ': '),
     heading: title ?? say.email.heading(name),
     /** The client, if the heading does not name it, and the days. */
     about: nonEmpty(
@@ -56,7 +58,7 @@ export function emailContent(source: ReportSource, week: DigestSection | null) {
     chart: chartOf(data, own, told, { say, colour }),
     moves: moves.slice(0, shownMoves).map(({ name: keyword, way, from, to, clicks, about }) => ({
       keyword,
-      isUp: way === 'up' || way === 'entered',
+      isUp: isRise(way),
       ranks: `${from} → ${to}`,
       /** Clicks a month won or lost, with their sign; empty for none, and where they are not known. */
       clicks: clicks === null || say.gain(clicks) === '0' ? '' : say.gain(clicks),

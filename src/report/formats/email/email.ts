@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { joined } from '../../../model/text.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitizeLine, textWidth } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
@@ -83,7 +84,7 @@ function emailText(content: EmailContent): string {
     ]),
     block(overview.blocks.moved, [
       ...moves.flatMap(({ keyword, isUp, ranks, clicks, about: why }) =>
-        item(nonEmpty(`${keyword}: ${ranks}`, clicks, why).join(', '), isUp ? '▲ ' : '▼ '),
+        item(joined([`${keyword}: ${ranks}`, clicks, why]), isUp ? '▲ ' : '▼ '),
       ),
       ...more,
     ]),

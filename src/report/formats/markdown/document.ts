@@ -1,6 +1,7 @@
 import type { Target } from '../../../model/job.ts'
 import type { Row } from '../../../model/result.ts'
 import type { RunQuality } from '../../../model/run.ts'
+import { joined } from '../../../model/text.ts'
 import { parseUrl } from '../../../model/url.ts'
 import { asStream } from '../../../output/formats/format.ts'
 import { sanitize } from '../../../output/terminal.ts'
@@ -16,6 +17,7 @@ import { top } from '../../metrics/positions.ts'
 import { notesOfPeriod, type Presentation } from '../../presentation/presentation.ts'
 import type { ReportFormat } from '../../report.ts'
 import { rankCell, suspectLines } from '../../rows.ts'
+import { isRise } from '../../story/moves.ts'
 import { type Story, shownMoves, storiesOf } from '../../story/story.ts'
 import { linesOf, type PartOfTarget, type Segment, type Summary, segments, summarise } from '../../summary.ts'
 import { periodSentence, type Words, wordsOf } from '../../words/words.ts'
@@ -68,13 +70,10 @@ function headLines(
 ): readonly string[] {
   const { brand, markdown: words } = wordsOf(language)
   const name = title === null ? words.title(mdText(job)) : mdText(title)
-  const people = [
-    client === null ? '' : brand.for(mdText(client)),
-    agency === null ? '' : brand.by(mdText(agency)),
-  ].filter((part) => part !== '')
+  const people = joined([client && brand.for(mdText(client)), agency && brand.by(mdText(agency))], ' · ')
   return [
     `# ${name}${date === null ? '' : `, ${date}`}`,
-    people.length === 0 ? '' : `${brand.kind} ${people.join(' · ')}`,
+    people === '' ? '' : `${brand.kind} ${people}`,
     comment?.markdown ?? '',
   ]
 }
@@ -108,7 +107,7 @@ function storySection(
     ...section(
       `${say.overview.blocks.moved}${whose}`,
       mdTable(moves.slice(0, shownMoves), [
-        { title: '', cell: ({ way }) => (way === 'up' || way === 'entered' ? '▲' : '▼') },
+        { title: '', cell: ({ way }) => (isRise(way) ? '▲' : '▼') },
         { title: columns.keyword, cell: ({ name }) => name },
         toTheRight(columns.before, ({ from }) => from),
         toTheRight(columns.now, ({ to }) => to),
