@@ -274,9 +274,10 @@ function dayOf(
   const coverage = { ranked: 0, observed: 0, expected: 0 }
   const terms = headlineMetrics.flatMap(() => termNames.map(() => 0))
   for (const { kind, withVolume, withoutVolume, searches } of tallies) {
-    const [known = 0, without = 0, searched = 0] = [withVolume[place], withoutVolume[place], searches[place]]
+    const [known, without] = [withVolume[place] ?? 0, withoutVolume[place] ?? 0]
     const number = known + without
     if (number === 0) continue
+    const searched = searches[place] ?? 0
     const { bucket, isObserved, isRanked, plain, fixed, bySearch } = kind
     counts[bucket] += number
     coverage.expected += number

@@ -78,9 +78,7 @@ export const urlSwapsMetric: MetricDefinition = {
  */
 export function urlSwaps(history: RankHistory) {
   // Changing back takes three links; most series have less.
-  const several = history.series.filter(
-    (series) => series.links.length >= 3 || Object.keys(series.places).length > 0,
-  )
+  const several = history.series.filter((series) => series.links.length >= 3 || hasPlaces(series))
   const pages = pagesIn(several, history.links)
   return several
     .flatMap((series) => {
@@ -94,6 +92,12 @@ export function urlSwaps(history: RankHistory) {
         a.keyword - b.keyword ||
         a.target - b.target,
     )
+}
+
+/** Without a list of them: there are as many series as keywords. */
+function hasPlaces({ places }: RankSeries): boolean {
+  for (const _ in places) return true
+  return false
 }
 
 /** For each link of these series the first one of the same page. */

@@ -74,11 +74,15 @@ export function serpShareOfVoice(
     observed++
     const weight = weights.of(serp.keyword)
     if (weight === null) uncounted++
-    const results = firstResults(serp)
-    const own = results.filter(([, , , , targets]) => targets.includes(target))
-    if (own.length > 0) ranked++
-    for (const [rank] of results) all += (weight ?? 0) * rateOf(curve, rank)
-    for (const [rank] of own) clicks += (weight ?? 0) * rateOf(curve, rank)
+    let isRanked = false
+    for (const [rank, , , , targets] of firstResults(serp)) {
+      const here = (weight ?? 0) * rateOf(curve, rank)
+      all += here
+      if (!targets.includes(target)) continue
+      clicks += here
+      isRanked = true
+    }
+    if (isRanked) ranked++
   }
   const coverage = { ranked, observed, expected: asked.size }
   return { ...figure(clicks, all, coverage, uncounted), weight: weights.by }
