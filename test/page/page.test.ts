@@ -525,6 +525,15 @@ describe.skipIf(chromium === undefined)(title, () => {
     expect(mishaps).toEqual([])
   })
 
+  test('on a low sheet, where the figures follow on the second one, no sheet is left empty below them', async () => {
+    await using opened = await openPage(browser, samplePage({ keywords: 12, days: 10 }))
+    const { page } = opened
+    await page.emulateMediaType('print')
+    await page.waitForSelector('#keywords tbody tr')
+    const pdf = Buffer.from(await page.pdf({ width: '210mm', height: '190mm' })).toString('latin1')
+    expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(5)
+  })
+
   test('a print names the filters, counts movements, and cuts nothing off', async () => {
     await using opened = await openPage(browser, rivals, { hash: '#text=desk&movement=improved' })
     const { page } = opened
