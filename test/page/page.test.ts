@@ -502,6 +502,23 @@ describe.skipIf(chromium === undefined)(title, () => {
     }
   })
 
+  test.each([390, 1280])('large figures stay within their cards at %i px', async (width) => {
+    await using opened = await openPage(browser, samplePage({ keywords: 5_000, days: 3 }))
+    const { page } = opened
+    await page.setViewport({ width, height: 900 })
+    const over = await page.$$eval('.card .value', (all) =>
+      all.map((one) => {
+        const range = document.createRange()
+        range.selectNodeContents(one)
+        return (
+          range.getBoundingClientRect().right - (one.parentElement as Element).getBoundingClientRect().right
+        )
+      }),
+    )
+    expect(over).toHaveLength(4)
+    expect(Math.max(...over)).toBeLessThanOrEqual(0)
+  })
+
   test('a print has no controls, and the first rows of each table', async () => {
     await using opened = await openPage(browser, samplePage({ keywords: 300, days: 10 }), {
       scheme: 'dark',
