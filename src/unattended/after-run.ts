@@ -9,11 +9,22 @@ import { type MetricsFile, metricsFile } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { judgeRuns } from './alerts/judge-runs.ts'
-import { deliverMessages } from './messages/deliver.ts'
+import { deliver } from './messages/deliver.ts'
 import { queueDigestsOfRuns } from './messages/digest.ts'
 
-/** What follows a collection of any command. */
-interface AfterRun {
+/** What is done after runs, in this order. */
+const steps: readonly (typeof afterRuns)[] = [
+  judgeRuns,
+  writeMetrics,
+  queueDigestsOfRuns,
+  async ({ app: { store, clock, outgoing }, log }) => await deliver({ store, clock, outgoing, log }),
+]
+
+/**
+ * Does what follows a collection of any command. A step that fails is told in one line: it changes nothing of how the run ended. A bug
+ * in one step keeps no other from its work, and is thrown in the end.
+ */
+export async function afterRuns(after: {
   readonly app: App
   /** Runs that were collected, each with the document that says how it ended. */
   readonly finished: readonly { readonly run: Run; readonly document: RunDocument }[]
@@ -23,18 +34,7 @@ interface AfterRun {
   readonly metricsFile: MetricsFile | null
   /** Prints a warning. */
   readonly log: (line: string) => void
-}
-
-type AfterRunStep = (after: AfterRun) => Promise<void>
-
-/** What is done after runs, in this order. */
-const steps: readonly AfterRunStep[] = [judgeRuns, writeMetrics, queueDigestsOfRuns, deliverMessages]
-
-/**
- * Does what follows a collection. A step that fails is told in one line: it changes nothing of how the run ended. A bug in one step
- * keeps no other from its work, and is thrown in the end.
- */
-export async function afterRuns(after: AfterRun): Promise<void> {
+}): Promise<void> {
   const bugs: unknown[] = []
   for (const step of steps)
     try {
@@ -65,7 +65,8 @@ const readableByAll = 0o644
 export async function writeMetrics({
   app: { store, clock },
   metricsFile,
-}: Pick<AfterRun, 'metricsFile'> & {
+}: {
+  readonly metricsFile: MetricsFile | null
   readonly app: { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
 }): Promise<void> {
   if (metricsFile === null) return
@@ -93,34 +94,29 @@ async function currentMetrics(store: Store, now: number): Promise<string> {
   const jobs: JobMetrics[] = []
   for (const job of await store.jobsThatRan()) {
     const { last, good } = await store.newestRuns(job, latestKnown(now))
-    if (last === null || job === searchJob) continue
-    const { planned, done, failed, pending } = await store.taskCounts(last.id)
-    const { spent } = await store.creditsOf([last.id])
-    jobs.push({
-      job,
-      lastGoodAt: good === null ? null : endOf(good),
-      lastRunAt: endOf(last),
-      credits: spent,
-      tasks: { done, failed, pending },
-      coverage: coverageOf({ planned, done }),
-      openAlerts: (await store.openAlerts(job)).length,
-    })
+    if (last !== null && job !== searchJob) jobs.push(await metricsOf(job, last, good, store))
   }
   return metricsText(jobs, (await store.newestUsage())?.remaining ?? null)
 }
 
 /** The metrics of one job, of its newest run where nothing else is said. Null is not known: the line is left out. */
-export interface JobMetrics {
-  readonly job: string
-  /** Epoch ms: when the newest good run ended. */
-  readonly lastGoodAt: number | null
-  /** Epoch ms: when the newest run ended, or began where it has no end. */
-  readonly lastRunAt: number
-  readonly credits: number
-  readonly tasks: { readonly done: number; readonly failed: number; readonly pending: number }
-  readonly coverage: number | null
-  readonly openAlerts: number
+async function metricsOf(job: string, last: Run, good: Run | null, store: Store) {
+  const { planned, done, failed, pending } = await store.taskCounts(last.id)
+  const { spent } = await store.creditsOf([last.id])
+  return {
+    job,
+    /** Epoch ms: when the newest good run ended. */
+    lastGoodAt: good === null ? null : endOf(good),
+    /** Epoch ms: when the newest run ended, or began where it has no end. */
+    lastRunAt: endOf(last),
+    credits: spent,
+    tasks: { done, failed, pending },
+    coverage: coverageOf({ planned, done }),
+    openAlerts: (await store.openAlerts(job)).length,
+  }
 }
+
+export type JobMetrics = Awaited<ReturnType<typeof metricsOf>>
 
 /** One sample of a metric: its labels and its value. */
 type MetricLine = readonly [labels: Readonly<Record<string, string>>, value: number | null]

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type AnsweredObservation,
   confirmedStart,
-  judgeRank,
+  judgePair,
 } from '../../src/unattended/alerts/query-rules.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aWatchedQuery, observationsOf, rankStory, told } from './build.ts'
@@ -185,8 +185,13 @@ testTable([
   const observations = observationsOf(seen)
   const pair = { query: aWatchedQuery(), target: acme }
   const rule = aRule({ when, by: 3 })
-  const began = judgeRank(rule, { ...pair, observations: observations.slice(0, -1) }, null)
-  const over = judgeRank(rule, { ...pair, observations }, { before: began?.before ?? null, now: null })
+  const began = judgePair(rule, { ...pair, observations: observations.slice(0, -1) }, null, String)
+  const over = judgePair(
+    rule,
+    { ...pair, observations },
+    { before: began?.before ?? null, now: null },
+    String,
+  )
   expect(over?.text).toBe(expected)
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { alertId, type RunHealth } from '../../src/unattended/alerts/causes.ts'
 import { alertIdentity, evaluate } from '../../src/unattended/alerts/judgement.ts'
-import type { SiteList } from '../../src/unattended/alerts/query-rules.ts'
+import type { WatchedSerp } from '../../src/unattended/alerts/query-rules.ts'
 import { testTable } from '../support/test-table.ts'
 import { acme, aRule, aRun, aWatchedQuery, observationsOf, story, told } from './build.ts'
 
@@ -93,7 +93,7 @@ test('coverage is not told where a rule that is told as widely says why the run 
 })
 
 /** A list as tables write it: sites in the order of their ranks; `…` after them where there is a gap. */
-function list(written: string): SiteList {
+function list(written: string): WatchedSerp['lists'][number] {
   const sites = written.replace('…', '').split('')
   return {
     ranks: new Map(sites.map((site, index) => [`${site}.com`, index + 1])),

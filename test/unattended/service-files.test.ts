@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commentedValue, type ServicePlan, serviceFiles } from '../../src/unattended/scheduler/supervision.ts'
+import { commentedValue, serviceFiles } from '../../src/unattended/scheduler/supervision.ts'
 import { workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
 
-const plan: ServicePlan = {
+const plan: Parameters<typeof serviceFiles.systemd>[0] = {
   node: '/usr/bin/node',
   program: '/opt/rankline/dist/cli.js',
   folder: '/srv/ranks',

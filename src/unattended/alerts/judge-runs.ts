@@ -10,7 +10,6 @@ import { kindCodes } from '../../model/result.ts'
 import { endOf, isComplete, type Run, type StopCause } from '../../model/run.ts'
 import type { AlertKind, AlertRule } from '../../model/settings.ts'
 import { firstNames, groupedBy } from '../../model/text.ts'
-import type { Clock } from '../../model/time.ts'
 import { compileTarget, matcherOf } from '../../rank/match.ts'
 import { localeText } from '../../report/cells.ts'
 import { defaultCurve } from '../../report/ctr.ts'
@@ -23,7 +22,7 @@ import type { QueryOfRun, ResultList } from '../../store/sqlite/unattended/obser
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
 import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses, type RunHealth } from './causes.ts'
-import { type AlertChange, type AlertFacts, type Described, judge, watchedBy } from './judgement.ts'
+import { type AlertFacts, judge, watchedBy } from './judgement.ts'
 import type { WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
 
 /**
@@ -79,7 +78,7 @@ export async function judgeRuns({
   for (const [reason, jobs] of waiting) log(`The alerts of ${firstNames(jobs)} wait: ${reason}`)
 }
 
-type Parts = { readonly store: Store; readonly clock: Pick<Clock, 'wall'> }
+type Parts = Pick<Parameters<typeof deliver>[0], 'store' | 'clock'>
 
 async function judgeRun(
   { store, clock }: Parts,
@@ -381,7 +380,7 @@ function describing(
   store: Pick<Store, 'links' | 'resultList'>,
   { id: run }: Pick<Run, 'id'>,
   curve: CtrCurve,
-): (change: AlertChange, query: WatchedQuery) => Described {
+): NonNullable<Parameters<typeof judge>[1]['describe']> {
   const resultAt = (
     { id, operation }: WatchedQuery,
     rank: number,
@@ -414,18 +413,8 @@ function describing(
 }
 
 /** What is told of a page has addresses there. */
-function rankIn(value: AlertChange['now']): number | null {
+function rankIn(value: number | string | null): number | null {
   return typeof value === 'number' ? value : null
-}
-
-/** What is needed to say that jobs could not run. */
-interface SkippedJobAlerting {
-  /** Path of the database. Where there is none, or one of an older rankline, nothing is said. */
-  readonly database: string
-  readonly clock: Pick<Clock, 'wall' | 'monotonic'>
-  readonly outgoing: Outgoing
-  /** Prints a warning. */
-  readonly log: (line: string) => void
 }
 
 /** The mistakes that keep a job from running, as a cause that it shares with others of the same file. */
@@ -457,7 +446,15 @@ export async function alertSkippedJobs(
     /** Whether a skipped job is told of, by the settings of its last run. */
     readonly isConcerned?: (settings: JobSettings) => boolean
   },
-  { database, clock, outgoing, log }: SkippedJobAlerting,
+  {
+    database,
+    clock,
+    outgoing,
+    log,
+  }: Omit<Parameters<typeof deliver>[0], 'store'> & {
+    /** Path of the database. Where there is none, or one of an older rankline, nothing is said. */
+    readonly database: string
+  },
 ): Promise<void> {
   if ((skipped.size === 0 && running.length === 0) || !existsSync(database)) return
   const { openCurrent, openStore } = await import('../../store/sqlite/open.ts')
@@ -492,7 +489,7 @@ export async function alertSkippedJobs(
  */
 export function leftOutTeller(
   leftOut: () => ReadonlyMap<string, readonly Problem[]>,
-  options: Omit<SkippedJobAlerting, 'outgoing'> & { readonly outgoing: () => Outgoing },
+  options: Omit<Parameters<typeof alertSkippedJobs>[1], 'outgoing'> & { readonly outgoing: () => Outgoing },
 ): () => Promise<void> {
   let told = JSON.stringify([])
   let failure = ''

@@ -20,9 +20,7 @@ import {
   wholeRunRule,
 } from './causes.ts'
 import {
-  judgeCitation,
-  judgePage,
-  judgeRank,
+  judgePair,
   judgeSites,
   type RuleVerdict,
   type WatchedPair,
@@ -31,51 +29,57 @@ import {
 } from './query-rules.ts'
 
 /** What is known of a job's alerts before it is judged. */
-interface JudgementContext {
-  readonly open: readonly StoredAlert[]
-  /** Ids of open alerts about queries that the job no longer has: they end without a message. */
-  readonly gone: ReadonlySet<string>
-  /** Until when identities are muted, those that are not left out. */
-  readonly muted: ReadonlyMap<string, number>
-  /** What is muted of alerts that begin, whatever their identity. */
-  readonly mutes: readonly Mute[]
-  /** Names of the channels of the workspace. */
-  readonly channels: readonly string[]
-  /** For whom the job is; null where it does not say. */
-  readonly client: string | null
-  /** What is said of an alert on a query beside its sentence; null where no query is judged. */
-  readonly describe: ((change: AlertChange, query: WatchedQuery) => Described) | null
-  /** The run that is judged; null where the job could not run. */
-  readonly run: Judgement['run']
-  readonly now: number
-}
+type JudgementContext = Parameters<typeof judge>[1]
 
-export interface Described {
-  readonly details: AlertDetails
-  /** The share of the searches whose clicks are at stake. */
-  readonly share: number
-}
-
-const undescribed: Described = {
+const undescribed: ReturnType<NonNullable<JudgementContext['describe']>> = {
   details: { locale: null, tags: [], url: null, volume: null, clicks: null, there_now: null },
   share: 0,
-}
-
-/** An alert as it is told, with the channels that its rule names. */
-interface ToldAlert {
-  readonly to: AlertRule['to']
-  readonly news: AlertNews
-  readonly share: Described['share']
-  /** The query and target whose ranks it is about; null for all other alerts. */
-  readonly pair: string | null
 }
 
 /**
  * Judges a run and decides what is told of it. What is muted is stored and not sent: an alert that began so is told when it is muted no
  * longer, if it is not over by then; its end is sent only where its beginning was.
  */
-export function judge(facts: AlertFacts, known: JudgementContext): Judgement {
-  const { open: all, gone, muted: identities, mutes, channels, client, run, now, describe } = known
+export function judge(
+  facts: AlertFacts,
+  {
+    open: all,
+    gone,
+    muted: identities,
+    mutes,
+    channels,
+    client,
+    describe,
+    run,
+    now,
+  }: {
+    readonly open: readonly StoredAlert[]
+    /** Ids of open alerts about queries that the job no longer has: they end without a message. */
+    readonly gone: ReadonlySet<string>
+    /** Until when identities are muted, those that are not left out. */
+    readonly muted: ReadonlyMap<string, number>
+    /** What is muted of alerts that begin, whatever their identity. */
+    readonly mutes: readonly Mute[]
+    /** Names of the channels of the workspace. */
+    readonly channels: readonly string[]
+    /** For whom the job is; null where it does not say. */
+    readonly client: string | null
+    /** What is said of an alert on a query beside its sentence; null where no query is judged. */
+    readonly describe:
+      | ((
+          change: AlertChange,
+          query: WatchedQuery,
+        ) => {
+          readonly details: AlertDetails
+          /** The share of the searches whose clicks are at stake. */
+          readonly share: number
+        })
+      | null
+    /** The run that is judged; null where the job could not run. */
+    readonly run: Judgement['run']
+    readonly now: number
+  },
+): Judgement {
   const open = all.filter(({ id }) => !gone.has(id))
   const { changes, dropped: ofNoRule } = evaluate(facts, open)
   const muted = new Map(identities)
@@ -143,13 +147,18 @@ function openedBy(change: AlertChange, muted: JudgementContext['muted']) {
   }
 }
 
-function newsOf(change: AlertChange, describe: JudgementContext['describe']): ToldAlert {
+/** An alert as it is told, with the channels that its rule names. */
+function newsOf(change: AlertChange, describe: JudgementContext['describe']) {
   const { id, rule, state, query, target, before, now, text } = change
   const { details, share } = (query && describe?.(change, query)) ?? undescribed
-  const news = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
+  const about = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }
+  const news: AlertNews = { ...about, ...details }
+  /** The query and target whose ranks it is about; null for all other alerts. */
   const pair = query === null ? null : `${query.key} ${target}`
-  return { to: rule.to, news: { ...news, ...details }, share, pair }
+  return { to: rule.to, news, share, pair }
 }
+
+type ToldAlert = ReturnType<typeof newsOf>
 
 function lateNews(alert: StoredAlert, rules: readonly AlertRule[]): readonly ToldAlert[] {
   const { id, identity, when, query, target, before, now, text } = alert
@@ -242,27 +251,20 @@ export interface AlertFacts {
 /** An alert as it is stored while it is open. */
 export type KnownAlert = Pick<StoredAlert, 'id' | 'identity' | 'before' | 'now'>
 
-/** An alert that begins or is over. */
-export interface AlertChange extends RuleVerdict {
-  /** Twelve hexadecimal digits: the same when it begins and when it is over. */
-  readonly id: string
-  readonly identity: string
-  readonly rule: AlertRule
-  readonly query: WatchedQuery | null
-  readonly target: string | null
-}
-
-interface Watched {
-  readonly queryKey: string
-  readonly target: string
-}
-
 /** What an alert is about: at most one of an identity is open. */
-export function alertIdentity(job: string, rule: AlertRule, watched: Watched | null): string {
+export function alertIdentity(
+  job: string,
+  rule: AlertRule,
+  watched: Parameters<typeof identityOf>[2],
+): string {
   return identityOf(job, ruleIdentity(rule), watched)
 }
 
-function identityOf(job: string, rule: string, watched: Watched | null): string {
+function identityOf(
+  job: string,
+  rule: string,
+  watched: { readonly queryKey: string; readonly target: string } | null,
+): string {
   return JSON.stringify([job, rule, watched?.queryKey ?? null, watched?.target ?? null])
 }
 
@@ -315,19 +317,9 @@ function wholeRun(
 }
 
 /** Apart from the alert of a rule on answers to other queries. */
-const ofWholeRun: Watched = { queryKey: 'run', target: '' }
+const ofWholeRun = { queryKey: 'run', target: '' } as const
+
 type AlertJudge = (rule: AlertRule, facts: AlertFacts, open: OpenAlerts) => readonly AlertChange[]
-
-const ranks: AlertJudge = (rule, facts, open) =>
-  ofPairs(rule, facts, open, (pair, known) => (pair.query.cites ? null : judgeRank(rule, pair, known)))
-
-const pages: AlertJudge = (rule, facts, open) =>
-  ofPairs(rule, facts, open, (pair, known) =>
-    pair.query.cites ? null : judgePage(rule, pair, known, facts.linkText),
-  )
-
-const citations: AlertJudge = (rule, facts, open) =>
-  ofPairs(rule, facts, open, (pair, known) => (pair.query.cites ? judgeCitation(rule, pair, known) : null))
 
 const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => {
   // What stopped a run says why its tasks are missing.
@@ -361,15 +353,15 @@ function reaches(rule: AlertRule, other: AlertRule): boolean {
 
 /** Which family of rules judges what. */
 const judges: Readonly<Record<AlertKind, AlertJudge>> = {
-  drop: ranks,
-  gain: ranks,
-  entered: ranks,
-  left: ranks,
-  lost: ranks,
+  drop: ofPairs,
+  gain: ofPairs,
+  entered: ofPairs,
+  left: ofPairs,
+  lost: ofPairs,
   'new-competitor': newCompetitors,
-  'url-changed': pages,
-  'citation-lost': citations,
-  'citation-won': citations,
+  'url-changed': ofPairs,
+  'citation-lost': ofPairs,
+  'citation-won': ofPairs,
   coverage: health,
   'run-failed': health,
   'run-skipped': health,
@@ -381,9 +373,8 @@ const judges: Readonly<Record<AlertKind, AlertJudge>> = {
 
 function ofPairs(
   rule: AlertRule,
-  { job, pairs, at }: AlertFacts,
+  { job, pairs, at, linkText }: AlertFacts,
   open: OpenAlerts,
-  judge: (pair: WatchedPair, known: KnownAlert | null) => RuleVerdict | null,
 ): readonly AlertChange[] {
   const changes: AlertChange[] = []
   const named = ruleIdentity(rule)
@@ -394,12 +385,12 @@ function ofPairs(
     const watched = { queryKey: query.key, target: `${target.match}:${target.site}` }
     // Most jobs have few open alerts, and most pairs say nothing: an identity takes longer to write than to judge.
     const known = open.size === 0 ? null : (open.get(identityOf(job, named, watched)) ?? null)
-    const verdict = judge(pair, known)
+    const verdict = judgePair(rule, pair, known, linkText)
     if (verdict === null) continue
     const about = { rule, identity: identityOf(job, named, watched), at, query, target: target.label }
     changes.push(change(verdict, { ...about, known }))
     // What is over may begin anew at once: a third page ranks.
-    const next = verdict.state === 'over' ? judge(pair, null) : null
+    const next = verdict.state === 'over' ? judgePair(rule, pair, null, linkText) : null
     if (next !== null) changes.push(change(next, { ...about, known: null }))
   }
   return changes
@@ -428,16 +419,28 @@ function newCompetitors(
   })
 }
 
+/** An alert that begins or is over. */
 function change(
   verdict: RuleVerdict,
   {
     known,
     at,
     ...about
-  }: Omit<AlertChange, keyof RuleVerdict | 'id'> & { readonly known: KnownAlert | null; readonly at: number },
-): AlertChange {
-  return { ...verdict, ...about, id: known?.id ?? alertId(about.identity, at) }
+  }: {
+    readonly known: KnownAlert | null
+    readonly at: number
+    readonly identity: string
+    readonly rule: AlertRule
+    readonly query: WatchedQuery | null
+    readonly target: string | null
+  },
+) {
+  /** Twelve hexadecimal digits: the same when it begins and when it is over. */
+  const id = known?.id ?? alertId(about.identity, at)
+  return { ...verdict, ...about, id }
 }
+
+type AlertChange = ReturnType<typeof change>
 
 function isOfTarget(rule: AlertRule, { target }: WatchedPair): boolean {
   const { targets } = rule.for

@@ -39,19 +39,18 @@ export interface WatchedPair {
   readonly observations: readonly AnsweredObservation[]
 }
 
-/** The other sites among the first results of a query in one run. */
-export interface SiteList {
-  /** Best rank by site. */
-  readonly ranks: ReadonlyMap<string, number>
-  /** Results checked without a gap; infinite where the results ended there. */
-  readonly depth: number
-}
-
 export interface WatchedSerp {
   readonly query: WatchedQuery
-  /** The oldest first; the last one is the run's. */
-  readonly lists: readonly SiteList[]
+  /** The other sites among the first results of the query, a list for each run: the oldest first; the last one is the run's. */
+  readonly lists: readonly {
+    /** Best rank by site. */
+    readonly ranks: ReadonlyMap<string, number>
+    /** Results checked without a gap; infinite where the results ended there. */
+    readonly depth: number
+  }[]
 }
+
+type SiteList = WatchedSerp['lists'][number]
 
 /** An alert that began and is not over. */
 export type OpenAlert = Pick<StoredAlert, 'before' | 'now'>
@@ -176,36 +175,6 @@ function withoutShallow(observations: readonly AnsweredObservation[]): readonly 
   return kept
 }
 
-interface RankRule {
-  /** Whether absences after a shallower observation are left out. */
-  readonly needsDepth: boolean
-  readonly says: (rule: AlertRule) => Says<AnsweredObservation>
-  readonly isOver: (
-    now: AnsweredObservation,
-    rule: AlertRule,
-    since: {
-      /** The rank before it began; null where the target was absent. */
-      readonly reference: number | null
-      /** The observation checked no fewer results than the one before. */
-      readonly isDeep: boolean
-    },
-  ) => boolean
-  /** The sentence for an alert that begins, with ranks as texts. */
-  readonly open: (about: NamedPair, ranks: { readonly before: string; readonly now: string }) => string
-  /** The sentence for one that is over; `before` is the rank before it began. */
-  readonly over: (
-    about: NamedPair,
-    ranks: { readonly before: number | null; readonly now: string; readonly back: string },
-  ) => string
-}
-
-/** A target and a query as sentences name them, and the top that the rule watches. */
-interface NamedPair {
-  readonly target: string
-  readonly query: string
-  readonly top: number | null
-}
-
 const atLeast = ({ by }: AlertRule): number => by ?? 1
 
 /** Ranks that a fall must have so that one observation is enough; null where one always is. */
@@ -237,7 +206,40 @@ function observedAt(rank: number): AnsweredObservation {
   return { rank, depth: rank, pages: null, link: null }
 }
 
-const rankRules: Readonly<Record<RankRuleKind, RankRule>> = {
+/** A target and a query as sentences name them, and the top that the rule watches. */
+function named({ target, query }: WatchedPair, { top }: AlertRule) {
+  return { target: target.label, query: queryName(query), top }
+}
+
+type NamedPair = ReturnType<typeof named>
+
+const rankRules: Readonly<
+  Record<
+    RankRuleKind,
+    {
+      /** Whether absences after a shallower observation are left out. */
+      readonly needsDepth: boolean
+      readonly says: (rule: AlertRule) => Says<AnsweredObservation>
+      readonly isOver: (
+        now: AnsweredObservation,
+        rule: AlertRule,
+        since: {
+          /** The rank before it began; null where the target was absent. */
+          readonly reference: number | null
+          /** The observation checked no fewer results than the one before. */
+          readonly isDeep: boolean
+        },
+      ) => boolean
+      /** The sentence for an alert that begins, with ranks as texts. */
+      readonly open: (about: NamedPair, ranks: { readonly before: string; readonly now: string }) => string
+      /** The sentence for one that is over; `before` is the rank before it began. */
+      readonly over: (
+        about: NamedPair,
+        ranks: { readonly before: number | null; readonly now: string; readonly back: string },
+      ) => string
+    }
+  >
+> = {
   drop: {
     needsDepth: false,
     says: (rule) => (before, now) =>
@@ -304,18 +306,28 @@ function crosses(
   }
 }
 
-/** What a rank rule says of a target of a query; null where nothing begins and nothing is over. */
-export function judgeRank(
+/** What a rule on ranks, pages or citations says of a target of a query; null where nothing begins and nothing is over. */
+export function judgePair(
   rule: AlertRule,
-  { observations, ...pair }: WatchedPair,
+  pair: WatchedPair,
   open: OpenAlert | null,
+  linkText: (id: number) => string,
 ): RuleVerdict | null {
+  const isOfCitations = rule.when === 'citation-lost' || rule.when === 'citation-won'
+  if (isOfCitations !== pair.query.cites) return null
+  if (isOfCitations) return judgeCitation(rule, pair, open)
+  return rule.when === 'url-changed' ? judgePage(rule, pair, open, linkText) : judgeRank(rule, pair, open)
+}
+
+/** What a rank rule says of a target of a query; null where nothing begins and nothing is over. */
+function judgeRank(rule: AlertRule, pair: WatchedPair, open: OpenAlert | null): RuleVerdict | null {
+  const { observations } = pair
   const { needsDepth, says, isOver, ...sentences } = rankRules[rule.when as RankRuleKind]
   const deep = withoutShallow(observations)
   const now = observations.at(-1)
   const isDeep = deep.at(-1) === now
   if (now === undefined || (needsDepth && !isDeep)) return null
-  const about = { target: pair.target.label, query: queryName(pair.query), top: rule.top }
+  const about = named(pair, rule)
   if (open !== null) {
     const reference = typeof open.before === 'number' ? open.before : null
     if (!isOver(now, rule, { reference, isDeep })) return null
@@ -406,7 +418,7 @@ export function judgeSites(
 const isCited = ({ rank }: AnsweredObservation): boolean => rank !== null
 
 /** What a citation rule says of a target of a query; null where nothing begins and nothing is over. */
-export function judgeCitation(
+function judgeCitation(
   rule: AlertRule,
   { observations, query, target }: WatchedPair,
   open: OpenAlert | null,
@@ -449,7 +461,7 @@ export function judgeCitation(
 const lateLooks = 3
 
 /** What `url-changed` says of a target of a query; null where nothing begins and nothing is over. */
-export function judgePage(
+function judgePage(
   rule: AlertRule,
   { observations, query, target }: WatchedPair,
   open: OpenAlert | null,

@@ -45,11 +45,14 @@ export interface ChannelContext extends Outgoing {
   readonly now: () => number
 }
 
-/** A channel that is ready to send, or a sentence that says what is missing. */
-type OpenedChannel = { readonly send: Send } | { readonly missing: string }
-
-/** One type of channel: how it is opened with what the workspace file says of it. */
-type OpenChannel<Settings> = (settings: Settings, around: ChannelContext) => OpenedChannel
+/**
+ * One type of channel: how it is opened with what the workspace file says of it. It is ready to send then, or a sentence says what is
+ * missing.
+ */
+type OpenChannel<Settings> = (
+  settings: Settings,
+  around: ChannelContext,
+) => { readonly send: Send } | { readonly missing: string }
 
 /** A try that went well. */
 export const sent: Sent = { ok: true, remark: null }
@@ -97,7 +100,7 @@ function postingTo(
     readonly body: string
     readonly headers?: Readonly<Record<string, string>>
   }>,
-): OpenedChannel {
+): ReturnType<OpenChannel<Channel>> {
   const address = addressIn(variable, around)
   if ('missing' in address) return address
   return {
@@ -543,7 +546,7 @@ const channelTypes = {
 } satisfies { readonly [Type in Channel['type']]: OpenChannel<Channel & { readonly type: Type }> }
 
 /** Opens a channel of a workspace file; sends nothing. */
-export function openChannel(channel: Channel, around: ChannelContext): OpenedChannel {
+export function openChannel(channel: Channel, around: ChannelContext): ReturnType<OpenChannel<Channel>> {
   const open = channelTypes[channel.type] as OpenChannel<Channel>
   return open(channel, around)
 }

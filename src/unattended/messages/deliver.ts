@@ -5,7 +5,7 @@ import { noFile } from '../../model/job.ts'
 import type { AlertMessage, AlertNews, Channel, Workspace } from '../../model/settings.ts'
 import { closestMatch, count, duration } from '../../model/text.ts'
 import { type Clock, dayMs, hourMs } from '../../model/time.ts'
-import type { App, Outgoing } from '../../run/app.ts'
+import type { Outgoing } from '../../run/app.ts'
 import { workspaceOf, workspacePath } from '../../run/job-files.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { OutboxMessage } from '../../store/sqlite/unattended/outbox.ts'
@@ -43,32 +43,19 @@ export async function deliver(delivery: Delivery): Promise<void> {
   await Promise.all(backlogs.map((backlog) => sendAll(backlog, delivery, until)))
 }
 
-/** Sends what waits, after a run. */
-export async function deliverMessages({
-  app,
-  log,
-}: {
-  readonly app: App
-  readonly log: Delivery['log']
-}): Promise<void> {
-  const { store, clock, outgoing } = app
-  await deliver({ store, clock, outgoing, log })
-}
+type ChannelBacklog = Awaited<ReturnType<typeof byChannel>>[number]
 
-/** Messages to one channel of one folder, the oldest first. */
-interface ChannelBacklog {
-  readonly channel: string
-  readonly workspace: Pick<Workspace, 'folder' | 'channels'>
-  readonly messages: OutboxMessage[]
-}
-
-/** The channels of a job are those of the workspace that its file is in. */
-async function byChannel(
-  due: readonly OutboxMessage[],
-  { store, log }: Delivery,
-): Promise<readonly ChannelBacklog[]> {
-  const workspaces = new Map<string, Promise<ChannelBacklog['workspace'] | null>>()
-  const backlogs = new Map<string, ChannelBacklog>()
+/** Messages to each channel of one folder, the oldest first. The channels of a job are those of the workspace that its file is in. */
+async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery) {
+  const workspaces = new Map<string, ReturnType<typeof openOrSay>>()
+  const backlogs = new Map<
+    string,
+    {
+      readonly channel: string
+      readonly workspace: Pick<Workspace, 'folder' | 'channels'>
+      readonly messages: OutboxMessage[]
+    }
+  >()
   for (const message of due) {
     const file = (await store.jobFile(message.job)) ?? noFile
     const folder = file === noFile ? '.' : dirname(file)
@@ -88,7 +75,7 @@ async function openOrSay(
   store: Store,
   file: string,
   log: Delivery['log'],
-): Promise<ChannelBacklog['workspace'] | null> {
+): Promise<Pick<Workspace, 'folder' | 'channels'> | null> {
   try {
     return await knownChannels(store, file)
   } catch (error) {

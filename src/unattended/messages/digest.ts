@@ -97,16 +97,6 @@ async function dueDigests(
   return first === undefined || first.startedAt > slot ? [] : missing
 }
 
-interface WithoutRun {
-  /** Path of the database; where it is missing nothing waits. */
-  readonly database: string
-  readonly clock: Pick<Clock, 'wall' | 'monotonic'>
-  /** Asked for each time, for settings may have changed. */
-  readonly outgoing: () => Outgoing
-  /** Prints a warning. */
-  readonly log: (line: string) => void
-}
-
 /** How often waiting messages are sent. */
 const everyMs = 60_000
 
@@ -114,7 +104,14 @@ const everyMs = 60_000
  * What a scheduler does between runs, as often as it likes: once a minute it puts in the digests of these jobs that are due, and
  * sends what waits. A line that was said the time before is not said again. Nothing that goes wrong is thrown.
  */
-export function sendWithoutRun(parts: WithoutRun): (jobs: readonly JobSettings[]) => Promise<void> {
+export function sendWithoutRun(
+  parts: Pick<Parameters<typeof deliver>[0], 'clock' | 'log'> & {
+    /** Path of the database; where it is missing nothing waits. */
+    readonly database: string
+    /** Asked for each time, for settings may have changed. */
+    readonly outgoing: () => Outgoing
+  },
+): (jobs: readonly JobSettings[]) => Promise<void> {
   let lookedAt = Number.NEGATIVE_INFINITY
   let saidBefore: ReadonlySet<string> = new Set()
   return async (jobs) => {
@@ -135,7 +132,10 @@ export function sendWithoutRun(parts: WithoutRun): (jobs: readonly JobSettings[]
   }
 }
 
-async function send(jobs: readonly JobSettings[], parts: WithoutRun): Promise<void> {
+async function send(
+  jobs: readonly JobSettings[],
+  parts: Parameters<typeof sendWithoutRun>[0],
+): Promise<void> {
   const { database, clock, outgoing, log } = parts
   if (!existsSync(database) || !(await isAnythingDue(jobs, parts))) return
   const { openStore } = await import('../../store/sqlite/open.ts')
@@ -147,7 +147,7 @@ async function send(jobs: readonly JobSettings[], parts: WithoutRun): Promise<vo
 /** Most of the time nothing waits, and the database is only read. One of an older rankline is left to the next run. */
 async function isAnythingDue(
   jobs: readonly JobSettings[],
-  { database, clock }: Pick<WithoutRun, 'database' | 'clock'>,
+  { database, clock }: Pick<Parameters<typeof sendWithoutRun>[0], 'database' | 'clock'>,
 ): Promise<boolean> {
   const { openCurrent } = await import('../../store/sqlite/open.ts')
   await using reader = await openCurrent(database)

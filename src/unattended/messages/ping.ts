@@ -16,19 +16,21 @@ const longestBody = 10_000
 /** A job with its switch. */
 type PingedJob = Pick<JobSettings, 'name' | 'ping'>
 
-interface PingOptions {
+/**
+ * Tells the switches of jobs, where they have one, what happened. Never rejected: at the start of a run nothing waits for it. Pings
+ * that did not arrive for one reason are one line, whatever jobs and events they are of.
+ */
+function pinger({
+  outgoing,
+  log,
+  reported = new Set(),
+}: {
   readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
   /** Prints a warning. */
   readonly log: (line: string) => void
   /** Why pings did not arrive the last time: that is not said again. */
   readonly reported?: Set<string> | undefined
-}
-
-/**
- * Tells the switches of jobs, where they have one, what happened. Never rejected: at the start of a run nothing waits for it. Pings
- * that did not arrive for one reason are one line, whatever jobs and events they are of.
- */
-function pinger({ outgoing, log, reported = new Set() }: PingOptions) {
+}) {
   const failed = new Map<string, Set<string>>()
   return {
     send: async ({ name, ping }: PingedJob, event: PingEvent, body: string): Promise<void> => {
@@ -48,6 +50,8 @@ function pinger({ outgoing, log, reported = new Set() }: PingOptions) {
     },
   }
 }
+
+type PingOptions = Parameters<typeof pinger>[0]
 
 /** What kept a ping from arriving; null where it arrived. */
 async function send(

@@ -14,12 +14,8 @@ import { localTime, slotsBetween } from '../../schedule/slots.ts'
 /** Called with a line for the user. */
 type WriteLog = Terminal['log']
 
-/** Where scheduled jobs are: the files that were named, or every YAML file of a folder. */
-interface JobPlaces {
-  /** Empty where none was named. */
-  readonly named: readonly string[]
-  readonly folder: string
-}
+/** Where scheduled jobs are. */
+type JobPlaces = Parameters<typeof jobPaths>[0]
 
 /** A job as its file last was without mistakes. */
 export interface LastValidJob {
@@ -158,8 +154,15 @@ function changeOf(
   return before?.lastValid ? 'changed' : 'new'
 }
 
-/** The same file by another spelling is the same job. */
-async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
+/** The files that were named, or every YAML file of a folder. The same file by another spelling is the same job. */
+async function jobPaths({
+  named,
+  folder,
+}: {
+  /** Empty where none was named. */
+  readonly named: readonly string[]
+  readonly folder: string
+}): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
   return await yamlJobFiles(folder)
 }

@@ -8,27 +8,15 @@ import type { Terminal } from '../../output/terminal.ts'
 import { workspaceOf } from '../../run/job-files.ts'
 import { tryCollectorLock } from '../../run/lock.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
-import type { Pruned, PrunedResults, Room, Swept } from '../../store/sqlite/maintenance/prune.ts'
 import type { CollectDue } from './scheduler.ts'
 
 export type Keep = Workspace['keep']
 
 /** What retention dropped, or would drop; null where nothing is to be dropped of that kind. */
-export interface Retained {
-  readonly bodies: Pruned | null
-  readonly results: PrunedResults | null
-  /** Texts and links that nothing named any more; null where another process was collecting, or nothing was dropped. */
-  readonly swept: Swept | null
-  /** Null where nothing was changed. */
-  readonly room: Room | null
-}
+export type Retained = Awaited<ReturnType<typeof countRetention | typeof applyRetention>>
 
 /** What would be dropped of a database. */
-export async function countRetention(
-  database: string,
-  { answersMs, resultsMs }: Keep,
-  now: number,
-): Promise<Retained> {
+export async function countRetention(database: string, { answersMs, resultsMs }: Keep, now: number) {
   const { countOld, countOldResults } = await import('../../store/sqlite/maintenance/prune.ts')
   return {
     bodies: answersMs === null ? null : await countOld(database, { before: now - answersMs, now }),
@@ -49,7 +37,7 @@ export async function applyRetention(
   { answersMs, resultsMs }: Keep,
   now: number,
   isAlone = false,
-): Promise<Retained> {
+) {
   const { dropOld, dropOldResults, sweep } = await import('../../store/sqlite/maintenance/prune.ts')
   const old = (ageMs: number) => ({ before: now - ageMs, now })
   const bodies = answersMs === null ? null : await dropOld(database, old(answersMs))
@@ -57,7 +45,14 @@ export async function applyRetention(
   const turn = isAlone || results === null ? null : tryCollectorLock(databaseLock(database))
   try {
     const swept = results !== null && (isAlone || turn !== null) ? await sweep(database) : null
-    return { bodies, results, swept, room: swept ?? results ?? bodies }
+    return {
+      bodies,
+      results,
+      /** Texts and links that nothing named any more; null where another process was collecting, or nothing was dropped. */
+      swept,
+      /** Null where nothing was changed. */
+      room: swept ?? results ?? bodies,
+    }
   } finally {
     turn?.[Symbol.dispose]()
   }

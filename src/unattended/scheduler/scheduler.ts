@@ -38,26 +38,6 @@ export type CollectDue = (
 /** Where one job stands. */
 export type ScheduledJobState = ReturnType<typeof stateOf>
 
-export interface SchedulerParts {
-  readonly clock: Clock
-  /** The last valid job of each file, read again where it has changed. */
-  readonly jobFiles: { readonly refresh: () => Promise<readonly LastValidJob[]> }
-  readonly collect: CollectDue
-  /** Asks for free whether the service takes calls again, before runs that it stopped are continued. */
-  readonly askService?: () => Promise<boolean>
-  readonly log: Terminal['log']
-  /** Ends the scheduler; what is in flight is awaited. */
-  readonly stop: AbortSignal
-  /** Whether the clock can be trusted: until then no job is checked and nothing else is done. */
-  readonly mayWork?: () => Promise<boolean>
-  /** Called each time that the scheduler wakes up, after the due jobs, with all jobs. It never throws. */
-  readonly onWake?: (jobs: readonly LastValidJob[]) => Promise<void>
-  /** Called each time that the scheduler wakes up, with the state of all jobs. */
-  readonly onChecked?: (jobs: readonly ScheduledJobState[]) => void
-  /** The longest sleep. */
-  readonly longestSleepMs?: number
-}
-
 /** A timer does not notice that the machine was suspended, nor that its clock was set: none is longer than this. */
 const defaultSleepMs = 30_000
 
@@ -80,7 +60,25 @@ interface ScheduledJob {
  * at its next time, and sooner where the service or the disk was unavailable. Which slots were taken stands in the database, so that a
  * job is caught up once after downtime, and a slot that cron has run is not run again.
  */
-export async function runScheduler(parts: SchedulerParts): Promise<void> {
+export async function runScheduler(parts: {
+  readonly clock: Clock
+  /** The last valid job of each file, read again where it has changed. */
+  readonly jobFiles: { readonly refresh: () => Promise<readonly LastValidJob[]> }
+  readonly collect: CollectDue
+  /** Asks for free whether the service takes calls again, before runs that it stopped are continued. */
+  readonly askService?: () => Promise<boolean>
+  readonly log: Terminal['log']
+  /** Ends the scheduler; what is in flight is awaited. */
+  readonly stop: AbortSignal
+  /** Whether the clock can be trusted: until then no job is checked and nothing else is done. */
+  readonly mayWork?: () => Promise<boolean>
+  /** Called each time that the scheduler wakes up, after the due jobs, with all jobs. It never throws. */
+  readonly onWake?: (jobs: readonly LastValidJob[]) => Promise<void>
+  /** Called each time that the scheduler wakes up, with the state of all jobs. */
+  readonly onChecked?: (jobs: readonly ScheduledJobState[]) => void
+  /** The longest sleep. */
+  readonly longestSleepMs?: number
+}): Promise<void> {
   const { clock, jobFiles, log, stop, onWake, onChecked = () => {}, longestSleepMs = defaultSleepMs } = parts
   const { mayWork = async () => true, askService = async () => true } = parts
   let entries: ReadonlyMap<string, ScheduledJob> = new Map()
@@ -157,7 +155,7 @@ type CheckResults =
 
 /** Checks jobs whose time has come, and runs what is due. It never throws. */
 async function check(
-  { collect, log, stop }: SchedulerParts,
+  { collect, log, stop }: Pick<Parameters<typeof runScheduler>[0], 'collect' | 'log' | 'stop'>,
   entries: readonly ScheduledJob[],
 ): Promise<CheckResults | 'busy'> {
   const jobs = entries.map(({ job }) => job)

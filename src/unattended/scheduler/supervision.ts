@@ -129,33 +129,11 @@ export function serviceManager(settings: ReturnType<typeof notifySettings>, log:
 
 /** What starts scheduled jobs on a machine: text that its own scheduler reads as it is. */
 
-/** What the text is about; every path is absolute. */
-export interface ServicePlan {
-  /** Path of node. */
-  readonly node: string
-  /** Path of the program that node runs. */
-  readonly program: string
-  /** The working folder: job files and `.env` are in it. */
-  readonly folder: string
-  /** Folders outside the working folder that are written. */
-  readonly writes: readonly string[]
-  /** Job files and options, as typed after the command. */
-  readonly args: readonly string[]
-  /** Options of a command that stays up. */
-  readonly upArgs: readonly string[]
-  /** Who runs it; null where that is not known. */
-  readonly user: string | null
-  /** Line of `.env` with a comment after a value, which systemd would take as a part of the value; null where there is none. */
-  readonly commentInEnv: number | null
-}
-
 /** The first line of a `.env` with a comment after a value without quotes; null where there is none. */
 export function commentedValue(text: string): number | null {
   const line = text.split(/\r\n|\r|\n/).findIndex((one) => /^\s*[\w.-]+\s*=\s*[^\s"'`#][^#]*\s#/.test(one))
   return line === -1 ? null : line + 1
 }
-
-type ServiceFile = (plan: ServicePlan) => string
 
 /** The systems that jobs can be scheduled with. */
 export const serviceFiles = {
@@ -163,7 +141,10 @@ export const serviceFiles = {
   crontab: crontabLine,
   launchd: launchdPlist,
   windows: windowsTask,
-} as const satisfies Readonly<Record<string, ServiceFile>>
+} as const satisfies Readonly<Record<string, (plan: ServicePlan) => string>>
+
+/** What the text is about; every path is absolute. */
+type ServicePlan = Parameters<typeof systemdUnit>[0]
 
 /** How long a stop may take: calls that are in flight are awaited and stored. */
 const stopSeconds = 600
@@ -183,7 +164,24 @@ function systemdUnit({
   upArgs,
   user,
   commentInEnv,
-}: ServicePlan): string {
+}: {
+  /** Path of node. */
+  readonly node: string
+  /** Path of the program that node runs. */
+  readonly program: string
+  /** The working folder: job files and `.env` are in it. */
+  readonly folder: string
+  /** Folders outside the working folder that are written. */
+  readonly writes: readonly string[]
+  /** Job files and options, as typed after the command. */
+  readonly args: readonly string[]
+  /** Options of a command that stays up. */
+  readonly upArgs: readonly string[]
+  /** Who runs it; null where that is not known. */
+  readonly user: string | null
+  /** Line of `.env` with a comment after a value, which systemd would take as a part of the value; null where there is none. */
+  readonly commentInEnv: number | null
+}): string {
   const name = `rankline-${nameOf(folder)}`
   const environment =
     commentInEnv === null
