@@ -2,7 +2,7 @@ import type { Target } from '../../model/job.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { countryOfParams } from '../../model/query.ts'
 import { groupedBy } from '../../model/text.ts'
-import type { ClickSpan, StoredClicks } from '../../store/sqlite/clicks/clicks.ts'
+import type { ClickSpan } from '../../store/sqlite/clicks/clicks.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import { siteOfProperty } from './rows.ts'
 
@@ -70,15 +70,6 @@ export function isBrandWord(query: string, site: string): boolean {
 /** What is read of added clicks. */
 export type ClickReads = Pick<Store, 'clickSpans' | 'clicksOf'>
 
-/** A job whose clicks are counted. */
-interface CountedJob {
-  readonly targets: readonly Target[]
-  readonly keywords: readonly {
-    readonly query: string
-    readonly params: Readonly<Record<string, string | number>>
-  }[]
-}
-
 /** The sites of own targets. */
 export function ownSites(targets: readonly Target[]): readonly string[] {
   return [...new Set(targets.flatMap(({ own, site }) => (own ? (siteOfProperty(site) ?? []) : [])))]
@@ -90,14 +81,23 @@ export type CountedSpan = ReturnType<typeof countedSpans>[number]
 /** What is read of a job: which table counts on which day, and the rows of its keywords. */
 export function clicksReader(
   store: ClickReads,
-  { targets, keywords }: CountedJob,
+  {
+    targets,
+    keywords,
+  }: {
+    readonly targets: readonly Target[]
+    readonly keywords: readonly {
+      readonly query: string
+      readonly params: Readonly<Record<string, string | number>>
+    }[]
+  },
   timeSpan: ClickSpan['timeSpan'],
 ) {
-  const keyOf = ({ table, day }: Pick<StoredClicks, 'table' | 'day'>): string => `${table} ${day}`
+  const keyOf = ({ table, day }: Pick<ClickSpan, 'table' | 'day'>): string => `${table} ${day}`
   return {
     counted: countedSpans(store.clickSpans(ownSites(targets)), { rowsOf: 'query', timeSpan }),
     /** The rows of each keyword in these spans, in its country where the files have countries. */
-    rowsOf(wanted: readonly CountedSpan[]): readonly (readonly StoredClicks[])[] {
+    rowsOf(wanted: readonly CountedSpan[]) {
       const counting = new Map(wanted.flatMap(({ spans }) => spans.map((one) => [keyOf(one), one] as const)))
       const rows = store.clicksOf(
         keywords.map(({ query }) => query),
@@ -168,7 +168,7 @@ export type CountedQuery = ReturnType<typeof countedQueries>['queries'][number]
 /** Every query of the own sites over the newest days, with its page where the files have one. */
 export function countedQueries(
   store: Pick<Store, 'clickSpans' | 'sumsOfQueries'>,
-  { targets, keywords }: CountedJob,
+  { targets, keywords }: Parameters<typeof clicksReader>[1],
 ) {
   const sites = ownSites(targets)
   const spans = store.clickSpans(sites)

@@ -7,29 +7,12 @@ import { clickDraft, textHash } from './draft.ts'
 import { clickAdditions, clickDays, clickRows, clickTables, clickTexts } from './schema.ts'
 
 /** A day, or a period, that a table of an addition has. */
-export interface ClickSpan {
-  readonly table: number
-  readonly property: string
-  readonly countedBy: 'property' | 'page'
-  readonly rowsOf: 'query' | 'page' | 'total'
-  readonly timeSpan: 'day' | 'period'
-  readonly hasCountries: boolean
-  readonly day: number
-  readonly untilDay: number
-  readonly clicks: number
-  readonly impressions: number
-  readonly anonymousClicks: number
-  readonly anonymousImpressions: number
-}
+export type ClickSpan = Omit<typeof clickTables.$inferSelect, 'id' | 'additionId' | 'site'> &
+  Omit<typeof clickDays.$inferSelect, 'tableId'> & { readonly table: number }
 
 /** Clicks of a query, or of a query and page, in one country on one day, or in the period that begins with it. */
-export interface StoredClicks {
+type StoredClicks = Omit<typeof clickRows.$inferSelect, 'tableId' | 'queryId' | 'pageId'> & {
   readonly table: number
-  readonly country: string
-  readonly day: number
-  readonly clicks: number
-  readonly impressions: number
-  readonly positionSum: number
 }
 
 export function clickStore(db: Database, writer: GroupCommit) {

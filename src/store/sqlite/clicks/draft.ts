@@ -88,12 +88,7 @@ function textNumbers() {
   }
 }
 
-interface DaySums {
-  clicks: number
-  impressions: number
-  anonymousClicks: number
-  anonymousImpressions: number
-}
+type DaySums = Omit<typeof clickDays.$inferSelect, 'tableId' | 'day' | 'untilDay'>
 
 /** Numbers of the rows that one statement stores. */
 const batchSize = 128
@@ -295,22 +290,14 @@ export function clickDraft(db: Database, writer: GroupCommit) {
   }
 }
 
-/** A row of a file: `query` and `page` are numbers that the draft gave, 0 for none. */
-interface ClickRow {
-  table: number
-  query: number
-  page: number
-  /** A number that `countryCode` gave. */
-  country: number
-  day: number
-  clicks: number
-  impressions: number
-  /** Counted from 0. */
-  positionSum: number
-}
+/** A row of a file. */
+type ClickRow = ReturnType<typeof emptyRow>
 
-/** A row to be filled again and again: millions of them would be made otherwise. */
-export function emptyRow(): ClickRow {
+/**
+ * A row to be filled again and again: millions of them would be made otherwise. `query` and `page` are numbers that the draft gave, 0 for
+ * none; `country` is one that `countryCode` gave; the positions of `positionSum` count from 0.
+ */
+export function emptyRow() {
   return { table: 0, query: 0, page: 0, country: 0, day: 0, clicks: 0, impressions: 0, positionSum: 0 }
 }
 

@@ -13,19 +13,14 @@ const newest = raw`SELECT ${volumes.volume} AS volume, ${volumes.source} AS sour
 
 /** Says the volumes of keywords. */
 export function volumeFinder(db: Database) {
-  interface AddedVolume {
-    readonly volume: number
-    readonly source: string
-    /** The day that the file is of, as a number of days since 1970-01-01. */
-    readonly day: number
-  }
-  const found = once(() => db.prepare<[string, string], AddedVolume>(newest))
+  type Volume = Pick<typeof volumes.$inferSelect, 'source' | 'day'> & { readonly volume: number }
+  const found = once(() => db.prepare<[string, string], Volume>(newest))
   const isEmpty = once(
     () => drizzle(db).select({ query: volumes.query }).from(volumes).limit(1).get() === undefined,
   )
   type VolumeParams = Readonly<Record<string, string | number>>
   /** The volume that was added from a file; null where none was. */
-  const added = (text: string, params: VolumeParams): AddedVolume | null =>
+  const added = (text: string, params: VolumeParams) =>
     isEmpty() ? null : (found().get(textInLowerCase(text), countryOfParams(params)) ?? null)
   return {
     added,

@@ -23,63 +23,8 @@ import {
 } from './schema.ts'
 
 /** What a tool followed. What its file does not say is null. */
-export interface ImportedQuery {
-  readonly text: string
-  readonly gl?: string | null
-  readonly hl?: string | null
-  readonly location?: string | null
-  readonly device?: string | null
-  readonly engine?: string | null
-  readonly volume?: number | null
-  readonly tags?: readonly string[]
-  /** The page that is meant to rank. */
-  readonly url?: string | null
-}
-
-/** What a format tells of a file. Days count from 1970-01-01; queries and series are known by their numbers. */
-export interface ImportSink {
-  /** Begins a file: all that follows is of it. */
-  file(file: ImportedFile): void
-  query(query: ImportedQuery): number
-  /** A target of a query, counted in one way. `repeats possible`: its tool may have repeated a rank that it did not check. */
-  series(query: number, target: string, ruler: RankRuler, repeats?: 'repeats possible'): number
-  ranked(of: number, day: number, rank: number, link: string | null, depth?: number | null): void
-  /** Looked for and not found; the depth where the file says it. */
-  absent(of: number, day: number, depth: number | null): void
-  /** Failed, or may have failed. */
-  unknown(of: number, day: number, reason: string): void
-  /** A whole page of results: its links in the order of their ranks. */
-  answer(query: number, day: number, shown: readonly string[]): void
-  /** Something that happened on a day, for the notes of a job. */
-  note(day: number, text: string): void
-  /** Something that is left out, and why. */
-  dropped(what: string): void
-}
-
-interface ImportedFile {
-  readonly format: string
-  /** Formats of one tool share what they follow, so that the same day in two of its files is one observation. */
-  readonly tool: string
-  readonly path: string
-  /** Of several observations of one day, which one counts. What is known always goes before what is not. */
-  readonly sameDay: 'last' | 'best'
-}
-
-interface ImportRequest {
-  readonly job: string | null
-  readonly now: number
-}
-
-/** What an import came to. Its number is null where it brought nothing new, and nothing was stored. */
-export interface ImportResult {
-  readonly id: number | null
-  readonly summary: ImportSummary
-  /** Some of its observations. */
-  readonly rows: readonly ImportedRow[]
-  readonly tracked: ReturnType<typeof trackedQueries>
-  /** What the tool knows of days, in their order. Nothing of it is stored. */
-  readonly notes: readonly Pick<ReportNote, 'date' | 'text'>[]
-}
+type ImportedQuery = Pick<typeof queries.$inferSelect, 'text'> &
+  Partial<Omit<typeof queries.$inferSelect, 'id' | 'importId' | 'key' | 'text'>>
 
 /** A row of the view `imported_rankings`. */
 export interface ImportedRow {
@@ -103,9 +48,9 @@ export interface ImportedRow {
 /** Stores an import: as a whole, or nothing of it. For a process that holds the lock of the database. */
 export async function storeImport(
   path: string,
-  request: ImportRequest,
+  request: Omit<Writing, 'earlier'>,
   read: (sink: ImportSink) => Promise<void>,
-): Promise<ImportResult> {
+) {
   const db = await openDatabase(path)
   try {
     return await importInto(db, { ...request, earlier: db }, read)
@@ -119,7 +64,7 @@ export async function storeImport(
 /** What storing it would come to, beside what the database at that path has; null where there is none. */
 export async function tryImport(
   path: string | null,
-  request: ImportRequest,
+  request: Omit<Writing, 'earlier'>,
   read: (sink: ImportSink) => Promise<void>,
 ): Promise<ImportResult> {
   const folder = mkdtempSync(join(tmpdir(), 'rankline-import-'))
@@ -143,16 +88,12 @@ function hasImports(db: Database): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'imports_'").get() !== undefined
 }
 
-interface Writing extends ImportRequest {
-  /** Where earlier imports are; null where there are none. */
-  readonly earlier: Database | null
-}
+type Writing = Parameters<typeof importWriter>[1]
 
-async function importInto(
-  db: Database,
-  request: Writing,
-  read: (sink: ImportSink) => Promise<void>,
-): Promise<ImportResult> {
+/** What an import came to. */
+export type ImportResult = Awaited<ReturnType<typeof importInto>>
+
+async function importInto(db: Database, request: Writing, read: (sink: ImportSink) => Promise<void>) {
   db.pragma('cache_size = -24000')
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -161,10 +102,13 @@ async function importInto(
     const summary = finish()
     const isNew = summary.ranked + summary.absent + summary.unknown + summary.answers > 0
     const result = {
+      /** Null where it brought nothing new, and nothing was stored. */
       id: isNew ? id : null,
       summary,
+      /** Some of its observations. */
       rows: someRows(db, id, summary),
       tracked: trackedQueries(db, id),
+      /** What the tool knows of days, in their order. Nothing of it is stored. */
       notes: notes(),
     }
     db.exec(isNew ? 'COMMIT' : 'ROLLBACK')
@@ -202,8 +146,32 @@ const firstDay = dayNumber(1990, 1, 1) as number
 const longestText = 2_000
 const longestLink = 4_000
 
+interface ImportedFile {
+  readonly format: string
+  /** Formats of one tool share what they follow, so that the same day in two of its files is one observation. */
+  readonly tool: string
+  readonly path: string
+  /** Of several observations of one day, which one counts. What is known always goes before what is not. */
+  readonly sameDay: 'last' | 'best'
+}
+
+/** What a format tells of a file. Days count from 1970-01-01; queries and series are known by their numbers. */
+export type ImportSink = ReturnType<typeof importWriter>['sink']
+
 /** Writes one import, in the transaction of the caller. */
-function importWriter(db: Database, { job, now, earlier }: Writing) {
+function importWriter(
+  db: Database,
+  {
+    job,
+    now,
+    earlier,
+  }: {
+    readonly job: string | null
+    readonly now: number
+    /** Where earlier imports are; null where there are none. */
+    readonly earlier: Database | null
+  },
+) {
   const nextId = (table: string): number =>
     Number(db.prepare(`SELECT coalesce(max(id), 0) + 1 FROM ${table}`).pluck().get())
   const id = nextId('imports_')
@@ -355,15 +323,25 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
     return number
   }
 
-  const sink: ImportSink = {
-    file: (next) => {
+  const unknownRank = (of: number, day: number, reason: string): void => {
+    let number = reasons.get(reason)
+    if (number === undefined) {
+      number = reasons.size
+      reasons.set(reason, number)
+    }
+    observe(of, day, unknown, none, null, none, number)
+  }
+
+  const sink = {
+    /** Begins a file: all that follows is of it. */
+    file(next: ImportedFile): void {
       flush()
       file = next
       fileId = Number(insertFile.run(id, next.format, next.path).lastInsertRowid)
       queryIds.clear()
       market = null
     },
-    query: (query) => {
+    query(query: ImportedQuery): number {
       const { text, gl = null, hl = null, location = null, device = null, engine = null } = query
       if (
         market === null ||
@@ -382,7 +360,8 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       market.ids.set(text, number)
       return number
     },
-    series: (query, target, ruler, repeats) => {
+    /** A target of a query, counted in one way. `repeats possible`: its tool may have repeated a rank that it did not check. */
+    series(query: number, target: string, ruler: RankRuler, repeats?: 'repeats possible'): number {
       if (query === withoutQuery) return withoutQuery
       if (target === '') return withoutSite
       if (followed === null || followed.target !== target || followed.ruler !== ruler)
@@ -398,30 +377,29 @@ function importWriter(db: Database, { job, now, earlier }: Writing) {
       if (before.length > 0) formerSeries.set(number, before)
       return number
     },
-    ranked: (of, day, rank, link, depth = null) => {
+    ranked(of: number, day: number, rank: number, link: string | null, depth: number | null = null): void {
       if (!isRank(rank)) {
-        sink.unknown(of, day, 'a number that is no rank')
+        unknownRank(of, day, 'a number that is no rank')
         return
       }
       const kept = link === null || link.length > longestLink ? none : numberOf(link)
       observe(of, day, ranked, rank, depth, kept, none)
     },
-    absent: (of, day, depth) => observe(of, day, absent, none, depth, none, none),
-    unknown: (of, day, reason) => {
-      let number = reasons.get(reason)
-      if (number === undefined) {
-        number = reasons.size
-        reasons.set(reason, number)
-      }
-      observe(of, day, unknown, none, null, none, number)
-    },
-    answer: (query, day, shown) => {
+    /** Looked for and not found; the depth where the file says it. */
+    absent: (of: number, day: number, depth: number | null) =>
+      observe(of, day, absent, none, depth, none, none),
+    /** Failed, or may have failed. */
+    unknown: unknownRank,
+    /** A whole page of results: its links in the order of their ranks. */
+    answer(query: number, day: number, shown: readonly string[]): void {
       if (!canBe(query, day)) return
       if (former !== null && formerQueries.get(query)?.some((one) => former.hasAnswer(one, day)))
         knownAnswers += 1
       else insertAnswer.run(query, day, fileId, JSON.stringify(shown.map(numberOf)))
     },
-    note: (day, text) => void notes.set(`${day} ${text}`, { date: dayText(day), text }),
+    /** Something that happened on a day, for the notes of a job. */
+    note: (day: number, text: string) => void notes.set(`${day} ${text}`, { date: dayText(day), text }),
+    /** Something that is left out, and why. */
     dropped: drop,
   }
 

@@ -34,29 +34,16 @@ export interface ImportedSeries {
   readonly source: string
 }
 
-/** The last observation of a span of days. */
-interface ImportedPoint {
-  /** Which span, from 0 on. */
+/** The last observation of a span of days, and which span, from 0 on. The rank is null where it was looked for and not found. */
+type ImportedPoint = Pick<typeof observations.$inferSelect, 'day' | 'rank' | 'depth'> & {
   readonly point: number
-  readonly day: number
-  /** Null where it was looked for and not found. */
-  readonly rank: number | null
-  readonly depth: number | null
 }
 
 const unknown = importedStates.indexOf('unknown')
 
 /** What another tool asked and has whole result pages of; every import of that tool has a number for it. */
-export interface ImportedSearch {
+export type ImportedSearch = Omit<typeof queries.$inferSelect, 'id' | 'importId' | 'key' | 'url'> & {
   readonly ids: readonly number[]
-  readonly text: string
-  readonly gl: string | null
-  readonly hl: string | null
-  readonly location: string | null
-  readonly device: string | null
-  readonly engine: string | null
-  readonly volume: number | null
-  readonly tags: readonly string[]
 }
 
 /** A result page that was imported. */

@@ -83,6 +83,9 @@ function integrityErrors(db: Database.Database): readonly string[] {
   return lines.filter((line) => line !== 'ok').map((line) => line.replace('*** in database main ***\n', ''))
 }
 
+/** The number of broken rows, and the least id of them; null if none is broken. */
+type Found = ReturnType<typeof corruptRows>
+
 function breaking(db: Database.Database, rows: SQL): Found {
   return drizzle(db).get<Found>(sql`SELECT count(*) AS count, min(id) AS first FROM (${rows})`)
 }
@@ -107,11 +110,8 @@ interface ChecksummedTable extends Broken {
 type Query = Pick<typeof queries.$inferSelect, 'key' | 'operation' | 'text'> & { readonly params: string }
 
 /** What a result says, with its link and its checksum. */
-type CheckedItem = ItemTexts & {
-  readonly hash: number
-  readonly size: number
-  readonly link: string | null
-}
+type CheckedItem = ItemTexts &
+  Pick<typeof items.$inferSelect, 'hash' | 'size'> & { readonly link: string | null }
 
 /** Blocks are compared with what was unpacked before: a damaged one is seen in any database. */
 const unpack = bodyReader()
@@ -162,14 +162,8 @@ function isWord({ hash, word }: { readonly hash: number; readonly word: string }
   return hashOf(word) === hash
 }
 
-/** The number of broken rows, and the least id of them; null if none is broken. */
-interface Found {
-  readonly count: number
-  readonly first: number | null
-}
-
 /** Reads each row separately, so that a damaged one hides no other. Only their number is kept. */
-function corruptRows(db: Database.Database, { id, columns, isSound }: ChecksummedTable): Found {
+function corruptRows(db: Database.Database, { id, columns, isSound }: ChecksummedTable) {
   const ids = db.prepare<[], number>(raw`SELECT ${id} FROM ${id.table}`).pluck()
   const read = db.prepare(raw`SELECT ${columns} FROM ${id.table} WHERE ${id} = ?`)
   const isCorrupt = (row: number): boolean => {

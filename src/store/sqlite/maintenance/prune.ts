@@ -29,22 +29,11 @@ interface PruneRequest {
   readonly now: number
 }
 
-/** What was dropped, or would be. */
-export interface Pruned {
-  readonly bodies: number
-  readonly bytes: number
-  /** Old bodies that stay, because a task may still use them. */
-  readonly kept: number
-}
+/** What was dropped, or would be: bodies with their bytes. Those that are kept stay because a task may still use them. */
+const noBodies = () => ({ bodies: 0, bytes: 0, kept: 0 })
 
-/** The size of the file afterwards. */
-export interface Room {
-  readonly fileBytes: number
-  /** Bytes that are empty and will be reused. */
-  readonly freeBytes: number
-}
-
-type PrunedTotal = { -readonly [K in keyof Pruned]: Pruned[K] }
+/** The same of answers that lose their results. Those that are kept have theirs because a run may still need them. */
+const noResults = () => ({ answers: 0, results: 0, kept: 0 })
 
 /** Answers that are read at once. */
 const portion = 256
@@ -53,11 +42,11 @@ const longestChangeMs = 20
 const shortestPauseMs = 50
 
 /** What would be dropped; changes nothing. */
-export async function countOld(path: string, request: PruneRequest): Promise<Pruned> {
+export async function countOld(path: string, { before, now }: PruneRequest) {
   return await inspect(path, (db) => {
-    const total = { bodies: 0, bytes: 0, kept: 0 }
-    const judge = mustKeepBody(db, request.now)()
-    for (const ids of oldAnswers(db, request.before, hasBody)) for (const id of ids) note(total, judge, id)
+    const total = noBodies()
+    const judge = mustKeepBody(db, now)()
+    for (const ids of oldAnswers(db, before, hasBody)) for (const id of ids) note(total, judge, id)
     return total
   })
 }
@@ -66,11 +55,11 @@ export async function countOld(path: string, request: PruneRequest): Promise<Pru
  * Drops the stored bodies of old answers, in short changes with pauses between them, so that a process which collects does not
  * wait for long. An interruption undoes nothing.
  */
-export async function dropOld(path: string, request: PruneRequest): Promise<Pruned & Room> {
+export async function dropOld(path: string, { before, now }: PruneRequest) {
   return await changing(path, async (db) => {
-    const total = { bodies: 0, bytes: 0, kept: 0 }
-    const drop = dropper(db, mustKeepBody(db, request.now), total)
-    for (const ids of oldAnswers(db, request.before, hasBody)) await drop(ids)
+    const total = noBodies()
+    const drop = dropper(db, mustKeepBody(db, now), total)
+    for (const ids of oldAnswers(db, before, hasBody)) await drop(ids)
     return { ...total, ...roomOf(db) }
   })
 }
@@ -120,7 +109,7 @@ function* portions(
 }
 
 /** Whether a body may be dropped, counted either way. */
-function note(total: PrunedTotal, judge: MustKeep, id: number): boolean {
+function note(total: ReturnType<typeof noBodies>, judge: MustKeep, id: number): boolean {
   const judged = judge(id)
   if (judged === undefined || judged.bytes === null) return false
   if (judged.mustKeep === 1) {
@@ -135,7 +124,7 @@ function note(total: PrunedTotal, judge: MustKeep, id: number): boolean {
 const dropBody = raw`DELETE FROM ${rawAnswers} WHERE ${rawAnswers.answerId} = ?`
 
 /** Drops what may be dropped of these bodies, in as many changes as that takes. */
-function dropper(db: Database, judging: () => MustKeep, total: PrunedTotal) {
+function dropper(db: Database, judging: () => MustKeep, total: ReturnType<typeof noBodies>) {
   const drop = db.prepare(dropBody)
   // Decided inside the change: a task may take an answer at any time.
   return inSteps<number>(db, () => {
@@ -170,10 +159,17 @@ function inSteps<T>(db: Database, begin: () => (one: T) => void): (list: readonl
   }
 }
 
-function roomOf(db: Database): Room {
+/** The size of the file afterwards. */
+export type Room = ReturnType<typeof roomOf>
+
+function roomOf(db: Database) {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
   const page = number('page_size')
-  return { fileBytes: number('page_count') * page, freeBytes: number('freelist_count') * page }
+  return {
+    fileBytes: number('page_count') * page,
+    /** Bytes that are empty and will be reused. */
+    freeBytes: number('freelist_count') * page,
+  }
 }
 
 /** `bytes` is null where the answer has no body. */
@@ -226,22 +222,13 @@ function mustKeepBody(db: Database, now: number): () => MustKeep {
   }
 }
 
-/** What was dropped of old answers, or would be. */
-export interface PrunedResults {
-  /** Answers that lost their results. */
-  readonly answers: number
-  readonly results: number
-  /** Old answers that keep theirs, because a run may still need them. */
-  readonly kept: number
-}
-
 /** What would be dropped; changes nothing. */
-export async function countOldResults(path: string, request: PruneRequest): Promise<PrunedResults> {
+export async function countOldResults(path: string, { before, now }: PruneRequest) {
   return await inspect(path, (db) => {
-    const total = { answers: 0, results: 0, kept: 0 }
-    const judge = judgingResults(db, request.now)()
+    const total = noResults()
+    const judge = judgingResults(db, now)()
     const resultsOf = resultCounter(db)
-    for (const ids of oldAnswers(db, request.before, hasResults))
+    for (const ids of oldAnswers(db, before, hasResults))
       for (const id of ids) {
         const isKept = judge(id)
         noteResults(total, isKept, isKept ? 0 : resultsOf(id))
@@ -254,11 +241,11 @@ export async function countOldResults(path: string, request: PruneRequest): Prom
  * Drops the results of old answers with their bodies, from which they could be derived again. Ranks, runs and the ledger stay as
  * they are. In short changes with pauses between them; an interruption undoes nothing.
  */
-export async function dropOldResults(path: string, request: PruneRequest): Promise<PrunedResults & Room> {
+export async function dropOldResults(path: string, { before, now }: PruneRequest) {
   return await changing(path, async (db) => {
-    const total = { answers: 0, results: 0, kept: 0 }
-    const judging = judgingResults(db, request.now)
-    const dropOne = resultDropper(db, request.now)
+    const total = noResults()
+    const judging = judgingResults(db, now)
+    const dropOne = resultDropper(db, now)
     const drop = inSteps<number>(db, () => {
       const judge = judging()
       return (id) => {
@@ -266,16 +253,12 @@ export async function dropOldResults(path: string, request: PruneRequest): Promi
         noteResults(total, isKept, isKept ? 0 : dropOne(id))
       }
     })
-    for (const ids of oldAnswers(db, request.before, hasResults)) await drop(ids)
+    for (const ids of oldAnswers(db, before, hasResults)) await drop(ids)
     return { ...total, ...roomOf(db) }
   })
 }
 
-function noteResults(
-  total: { -readonly [K in keyof PrunedResults]: PrunedResults[K] },
-  isKept: boolean,
-  dropped: number,
-): void {
+function noteResults(total: ReturnType<typeof noResults>, isKept: boolean, dropped: number): void {
   if (isKept) total.kept += 1
   else {
     total.answers += 1
@@ -338,13 +321,6 @@ function resultDropper(db: Database, now: number): (answer: number) => number {
   }
 }
 
-/** What nothing named any more. */
-export interface Swept {
-  /** Texts, and what results say. */
-  readonly texts: number
-  readonly links: number
-}
-
 const dictionaries = { items, texts, links }
 type Swepts = keyof typeof dictionaries
 
@@ -392,13 +368,13 @@ const otherUses: Readonly<Record<Swepts, readonly string[]>> = {
  * locks no one out; then the rest goes in short changes. Only for a process that holds the collector lock: one that collects remembers
  * the numbers.
  */
-export async function sweep(path: string): Promise<Swept & Room> {
+export async function sweep(path: string) {
   return await changing(path, async (db) => {
     // What is dropped of one names nothing of those after it.
-    const saidBefore = await dropUnused(db, 'items')
-    const texts = saidBefore + (await dropUnused(db, 'texts'))
-    const droppedLinks = await dropUnused(db, 'links')
-    return { texts, links: droppedLinks, ...roomOf(db) }
+    const said = await dropUnused(db, 'items')
+    const texts = said + (await dropUnused(db, 'texts'))
+    const links = await dropUnused(db, 'links')
+    return { texts, links, ...roomOf(db) }
   })
 }
 

@@ -29,25 +29,6 @@ import {
 } from '../schema.ts'
 import { alerts, judgedRuns, mutes, outbox, rechecks, restingQueries, slots } from '../unattended/schema.ts'
 
-/** What goes with a job, or would, and what stays of it. */
-export interface RemovedJob {
-  readonly runs: number
-  /** Queries that no other job asks. */
-  readonly queries: number
-  readonly observations: number
-  /** Answers that no other job uses, and the bytes of their bodies. */
-  readonly answers: number
-  readonly bytes: number
-  readonly alerts: number
-  readonly messages: number
-  readonly slots: number
-  /** Answers that other jobs use, too: they stay. */
-  readonly sharedAnswers: number
-  /** Calls and their credits stay in the ledger. */
-  readonly calls: number
-  readonly credits: number
-}
-
 const ofJob = raw`SELECT ${runs.id} FROM ${runs} WHERE ${runs.job} = @job`
 
 /** Answers that tasks of the job have, or that were bought for it. */
@@ -59,11 +40,14 @@ const isUsed = (answer: string, removedJobs: string): string =>
   raw`EXISTS (SELECT 1 FROM ${tasks} u JOIN ${runs} r ON r.${runs.id} = u.${tasks.runId}
     WHERE u.${tasks.answerId} = ${answer} AND r.${runs.job} NOT IN (${removedJobs}))`
 
-const counted: Readonly<Record<keyof RemovedJob, string>> = {
+/** What is counted of a job. */
+const counted = {
   runs: raw`SELECT count(*) FROM ${runs} WHERE ${runs.job} = @job`,
+  /** Queries that no other job asks. */
   queries: raw`SELECT count(*) FROM (SELECT DISTINCT ${runQueries.queryId} AS id FROM ${runQueries} WHERE ${runQueries.runId} IN (${ofJob})) mine
     WHERE NOT EXISTS (SELECT 1 FROM ${runQueries} o WHERE o.${runQueries.queryId} = mine.id AND o.${runQueries.runId} NOT IN (${ofJob}))`,
   observations: raw`SELECT count(*) FROM ${observations} WHERE ${observations.runId} IN (${ofJob})`,
+  /** Answers that no other job uses, and the bytes of their bodies. */
   answers: raw`SELECT count(*) FROM (${answersOf}) mine WHERE NOT ${isUsed('mine.id', '@job, @removed')}`,
   bytes: raw`SELECT coalesce(sum(coalesce(length(k.${bodyBlocks.block}) / k.${bodyBlocks.bodies}, length(b.${rawAnswers.body}))), 0)
     FROM (${answersOf}) mine JOIN ${rawAnswers} b ON b.${rawAnswers.answerId} = mine.id
@@ -71,10 +55,15 @@ const counted: Readonly<Record<keyof RemovedJob, string>> = {
   alerts: raw`SELECT count(*) FROM ${alerts} WHERE ${alerts.job} = @job`,
   messages: raw`SELECT count(*) FROM ${outbox} WHERE ${outbox.job} = @job`,
   slots: raw`SELECT count(*) FROM ${slots} WHERE ${slots.job} = @job`,
+  /** Answers that other jobs use, too: they stay. */
   sharedAnswers: raw`SELECT count(*) FROM (${answersOf}) mine WHERE ${isUsed('mine.id', '@job, @removed')}`,
+  /** Calls and their credits stay in the ledger. */
   calls: raw`SELECT count(*) FROM ${calls} WHERE ${calls.runId} IN (${ofJob})`,
   credits: raw`SELECT coalesce(sum(${calls.credits}), 0) FROM ${calls} WHERE ${calls.runId} IN (${ofJob}) AND ${calls.billed} = 1`,
-}
+} as const
+
+/** What goes with a job, or would, and what stays of it. */
+export type RemovedJob = Readonly<Record<keyof typeof counted, number>>
 
 /** What would go with a job; changes nothing. */
 export async function countJob(path: string, job: string): Promise<RemovedJob> {
