@@ -17,8 +17,7 @@ import { type CtrCurve, rateOf } from '../../report/metrics/figure.ts'
 import type { App, Outgoing } from '../../run/app.ts'
 import { saysWhenDue } from '../../run/due-work.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { RunToJudge } from '../../store/sqlite/unattended/alerts.ts'
-import type { QueryOfRun, ResultList } from '../../store/sqlite/unattended/observations.ts'
+import type { QueryOfRun } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
 import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses, type RunHealth } from './causes.ts'
@@ -82,7 +81,7 @@ type Parts = Pick<Parameters<typeof deliver>[0], 'store' | 'clock'>
 
 async function judgeRun(
   { store, clock }: Parts,
-  one: RunToJudge,
+  one: Awaited<ReturnType<Store['runsToJudge']>>[number],
   { stop, ...end }: EndOfRun & { readonly stop: StopCause | null },
 ): Promise<void> {
   const { run, hasEnded } = one
@@ -202,7 +201,7 @@ const ofPairs: readonly AlertKind[] = [
 /** What a run observed, with what was observed before: nothing for a run that may still go on, and what no rule watches is not read. */
 async function observedFacts(
   store: Store,
-  { run }: Pick<RunToJudge, 'run'>,
+  { run }: { readonly run: Run },
   rules: readonly AlertRule[],
 ): Promise<Watching> {
   const linkText = (id: number): string => store.links([id])[0] ?? ''
@@ -345,7 +344,10 @@ function* watchedSerps(
   }
 }
 
-function siteList({ results, depth }: ResultList, isOwn: (site: string, link: string) => boolean) {
+function siteList(
+  { results, depth }: ReturnType<Store['resultList']>,
+  isOwn: (site: string, link: string) => boolean,
+) {
   const ranks = new Map<string, number>()
   for (const { rank, site, link } of results)
     if (!ranks.has(site) && !isOwn(site, link)) ranks.set(site, rank)
@@ -381,10 +383,7 @@ function describing(
   { id: run }: Pick<Run, 'id'>,
   curve: CtrCurve,
 ): NonNullable<Parameters<typeof judge>[1]['describe']> {
-  const resultAt = (
-    { id, operation }: WatchedQuery,
-    rank: number,
-  ): ResultList['results'][number] | undefined => {
+  const resultAt = ({ id, operation }: WatchedQuery, rank: number) => {
     const kind = kindOf(operation)
     if (kind === null) return undefined
     const { results } = store.resultList({ run, query: id, kind: kindCodes[kind], top: rank })

@@ -10,32 +10,12 @@ import { observationReads } from './observations.ts'
 import { joinMessage, type NewMessage, putMessage } from './outbox.ts'
 import { alerts, judgedRuns, mutes, rechecks, restingQueries, type StoppedJob } from './schema.ts'
 
-/** An alert, from its beginning to its end. Instants are epoch milliseconds. */
-export interface StoredAlert {
-  /** Twelve hexadecimal digits, the same in every message about it. */
-  readonly id: string
-  /** What it is about. One alert of an identity is open at a time. */
-  readonly identity: string
-  readonly job: string
-  readonly when: AlertKind
-  /** Text of its query; null where it is about a job. */
+/**
+ * An alert, from its beginning to its end, with the text of its query, which is null where it is about a job. Instants are epoch
+ * milliseconds.
+ */
+export type StoredAlert = Omit<typeof alerts.$inferSelect, 'queryId' | 'overRun'> & {
   readonly query: string | null
-  /** Label of its target, or a site. */
-  readonly target: string | null
-  readonly state: 'open' | 'over'
-  readonly openedAt: number
-  readonly openedRun: number | null
-  readonly overAt: number | null
-  readonly before: number | string | null
-  readonly now: number | string | null
-  /** One sentence for people. */
-  readonly text: string
-  /** Nothing is sent before that; null where it is not muted. */
-  readonly mutedUntil: number | null
-  /** Whether its beginning was told. */
-  readonly told: boolean
-  /** The jobs that its cause has stopped; null where it is about one job. */
-  readonly stopped: readonly StoppedJob[] | null
 }
 
 /** An alert of several jobs that one cause has stopped. */
@@ -52,13 +32,6 @@ type ChangeCauses = (
   readonly alerts: readonly CauseAlert[]
   /** A message that waits untried is replaced by one of its identity. */
   readonly messages: readonly NewMessage[]
-}
-
-/** A run whose end no alert rule has judged yet. */
-export interface RunToJudge {
-  readonly run: Run
-  /** Whether it ended anew: where it was only closed, how it went is not judged. */
-  readonly hasEnded: boolean
 }
 
 /** What begins and ends with one judgement, and what is told of it: one change. */
@@ -84,17 +57,8 @@ export type NewAlert = Pick<
   'id' | 'identity' | 'when' | 'target' | 'before' | 'now' | 'text' | 'mutedUntil' | 'told'
 > & { readonly queryId: number | null }
 
-/** Alerts of a job, of a tag, of a kind of rule: of all that are given. */
-interface MuteScope {
-  readonly job: string | null
-  /** A tag of their query. */
-  readonly tag: string | null
-  readonly when: AlertKind | null
-}
-
-export interface Mute extends MuteScope {
-  readonly until: number
-}
+/** Alerts of a job, of a tag of their query, of a kind of rule: of all that are given, until an instant. */
+export type Mute = Omit<typeof mutes.$inferSelect, 'id'>
 
 const stored = {
   id: alerts.id,
@@ -123,14 +87,14 @@ const concerns = (job: string) =>
 const isOpen = eq(alerts.state, 'open')
 
 /** Alerts that fulfil a condition: open ones first, then those that are over. */
-function loadAlerts(db: Database, where: SQL | undefined, order = asc(alerts.openedAt)): StoredAlert[] {
+function loadAlerts(db: Database, where: SQL | undefined, order = asc(alerts.openedAt)) {
   return drizzle(db)
     .select(stored)
     .from(alerts)
     .leftJoin(queries, eq(queries.id, alerts.queryId))
     .where(where)
     .orderBy(sql`${alerts.state} = 'over'`, order, alerts.id)
-    .all() as StoredAlert[]
+    .all()
 }
 
 /** Until when each identity is muted: of a job, or (null) of causes. */
@@ -246,7 +210,7 @@ function record(db: Database, judgement: Judgement, causes: ChangeCauses): void 
 }
 
 /** Mutes alerts of a scope that are open, and those to come; answers how many are open. */
-function muteScope(db: Database, { job, tag, when }: MuteScope, until: number): number {
+function muteScope(db: Database, { job, tag, when }: Omit<Mute, 'until'>, until: number): number {
   const orm = drizzle(db)
   orm
     .delete(mutes)
@@ -299,9 +263,9 @@ export function alertStore(db: Database, writer: GroupCommit) {
       mutedIdentities(db, job, now),
     /**
      * Runs of the job whose end was not judged: they have rules, or alerts that are open. The oldest first; none of before the last
-     * one that was judged.
+     * one that was judged. `hasEnded` says whether it ended anew: where it was only closed, how it went is not judged.
      */
-    runsToJudge: async (job: string): Promise<readonly RunToJudge[]> =>
+    runsToJudge: async (job: string) =>
       toJudge()
         .all({ job })
         .flatMap(({ id, hasEnded }) => {
@@ -330,7 +294,7 @@ export function alertStore(db: Database, writer: GroupCommit) {
         .where(gt(mutes.until, now))
         .all(),
     /** Mutes alerts of a scope that are open, and those to come; answers how many are open. */
-    muteAlerts: (scope: MuteScope, until: number): Promise<number> =>
+    muteAlerts: (scope: Omit<Mute, 'until'>, until: number): Promise<number> =>
       writer.write(() => muteScope(db, scope, until)),
     /** Mutes an alert and those of its identity to come; false where there is no such alert. */
     muteAlert: (id: string, until: number): Promise<boolean> =>

@@ -23,30 +23,6 @@ import { alerts } from './schema.ts'
 /** An answered observation of a target, as short as it can be said. Link: a number, mostly the same for the same page. */
 type ObservationRow = readonly [rank: number | null, depth: number, pages: number | null, link: number | null]
 
-export interface QueryOfRun {
-  readonly id: number
-  /** Hexadecimal. */
-  readonly key: string
-  readonly operation: string
-  readonly text: string
-  readonly params: Readonly<Record<string, string | number>>
-  readonly tags: readonly string[]
-  readonly labels: Readonly<Record<string, string>>
-  /** Searches a month. */
-  readonly volume: number | null
-  /** The landing page that should rank. */
-  readonly url: string | null
-}
-
-/** The first results of a query in a run. */
-export interface ResultList {
-  readonly results: readonly { readonly rank: number; readonly site: string; readonly link: string }[]
-  /** Distinct results checked without a gap; infinite where there are no more. */
-  readonly depth: number
-}
-
-/** What alert rules are told of observations and results. */
-
 /** Observations of a query's target that are read: three that count, the one before, and some that count with no rule. */
 const mostObservations = 8
 
@@ -151,14 +127,16 @@ const gapOf = (db: Database) =>
     WHERE run_id = @run AND query_id = @query`,
   )
 
-function resultReader(
-  db: Database,
-): (wanted: {
+function resultReader(db: Database): (wanted: {
   readonly run: number
   readonly query: number
   readonly kind: number
   readonly top: number
-}) => ResultList {
+}) => {
+  readonly results: readonly { readonly rank: number; readonly site: string; readonly link: string }[]
+  /** Distinct results checked without a gap; infinite where there are no more. */
+  readonly depth: number
+} {
   const [rowsOf, gap] = [once(() => resultsOf(db)), once(() => gapOf(db))]
   return ({ run, query, kind, top }) => {
     const rows = JSON.parse(rowsOf().get({ run, query, kind, top })?.rows ?? '[]') as RankedResultRow[]
@@ -188,16 +166,20 @@ function unbrokenDepth(found: readonly { readonly page: number; readonly rank: n
   return depth
 }
 
+export type QueryOfRun = ReturnType<ReturnType<typeof observationReads>['queriesOfRun']>[number]
+
+/** What alert rules are told of observations and results. */
 export function observationReads(db: Database) {
   const orm = drizzle(db)
   const runsOf = once(() => runsWithResults(db))
   return {
     /** Queries that a run asked, in alphabetical order. */
-    queriesOfRun: (run: number): readonly QueryOfRun[] => {
+    queriesOfRun: (run: number) => {
       const { volumeOf } = volumeFinder(db)
       return orm
         .select({
           id: queries.id,
+          /** Hexadecimal. */
           key: sql<string>`lower(hex(${queries.key}))`,
           operation: queries.operation,
           text: queries.text,

@@ -22,7 +22,12 @@ export interface DigestSection {
   readonly title: string
   /** What happened, as reports begin; missing for what is no site, and in messages of earlier versions. */
   readonly sentences?: readonly string[]
-  readonly lines: readonly DigestLine[]
+  /** Figures in words, for instance `Visibility`, `42.0%`, `▲ 1.3`; the change is null where nothing can be compared. */
+  readonly lines: readonly {
+    readonly label: string
+    readonly value: string
+    readonly change: string | null
+  }[]
 }
 
 /** A digest as mail: the report of the job, as it was when the message was put in. */
@@ -33,14 +38,6 @@ export interface ReportMessage {
   readonly html: string
   /** PNG pictures of the HTML in base64, by the names that `cid:` addresses give them. */
   readonly pictures: Readonly<Record<string, string>>
-}
-
-/** One figure in words, for instance `Visibility`, `42.0%`, `▲ 1.3`. */
-export interface DigestLine {
-  readonly label: string
-  readonly value: string
-  /** Against the compared day; null where nothing can be compared. */
-  readonly change: string | null
 }
 
 export type MessageState = 'waiting' | 'sent' | 'dead'
@@ -107,6 +104,7 @@ export const alerts = sqliteTable(
     job: text().notNull(),
     when: text().$type<AlertKind>().notNull(),
     queryId: integer('query_id'),
+    /** Label of its target, or a site. */
     target: text(),
     state: text().$type<'open' | 'over'>().notNull(),
     openedAt: integer('opened_at').notNull(),
@@ -118,6 +116,7 @@ export const alerts = sqliteTable(
     now: text({ mode: 'json' }).$type<number | string | null>(),
     /** One sentence for people. */
     text: text().notNull(),
+    /** Nothing is sent before that; null where it is not muted. */
     mutedUntil: integer('muted_until'),
     /** 0 where it began while it was muted: its beginning was not sent. */
     told: integer({ mode: 'boolean' }).notNull().default(true),
