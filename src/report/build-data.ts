@@ -3,12 +3,7 @@ import type { Run } from '../model/run.ts'
 import { groupedBy } from '../model/text.ts'
 import { addDays } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type {
-  FirstResult,
-  ResultsRequest,
-  ResultTexts,
-  SeenResults,
-} from '../store/sqlite/rankings/tracking.ts'
+import type { FirstResult, ResultsRequest } from '../store/sqlite/rankings/tracking.ts'
 import {
   type Citation,
   changesOf,
@@ -171,10 +166,7 @@ function serpReading(
 const readAtOnce = 500
 
 /** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Undefined where none has. */
-function readTogether(
-  store: Pick<Store, 'firstResults'>,
-  serps: readonly (readonly ResultsRequest[])[],
-): readonly (SeenResults | undefined)[] {
+function readTogether(store: Pick<Store, 'firstResults'>, serps: readonly (readonly ResultsRequest[])[]) {
   const seen = store.firstResults(serps.flat())
   let next = 0
   return serps.map((requests) => {
@@ -190,8 +182,8 @@ type NamedPlaces = readonly [title: number | null, link: number | null, site: nu
 /** Looks up what results name once for all that say the same. */
 function placesOnce({ texts, links, sites }: Record<'texts' | 'links' | 'sites', Strings>) {
   const placeIn = ({ place }: Strings, text: string | null) => (text === null ? null : place(text))
-  const known = new Map<ResultTexts, NamedPlaces>()
-  return (says: ResultTexts): NamedPlaces => {
+  const known = new Map<FirstResult['says'], NamedPlaces>()
+  return (says: FirstResult['says']): NamedPlaces => {
     const before = known.get(says)
     if (before !== undefined) return before
     const { title, link, site } = says

@@ -7,7 +7,7 @@ import {
 } from '../../src/report/history/build-history.ts'
 import type { ComparisonDay } from '../../src/report/history/movement.ts'
 import { type RankReport, rankRows } from '../../src/report/rows.ts'
-import type { ObservedRow, ReportedTarget } from '../../src/store/sqlite/rankings/tracking.ts'
+import type { ObservedRow } from '../../src/store/sqlite/rankings/tracking.ts'
 import { unknown } from './build.ts'
 
 interface Reporting {
@@ -93,7 +93,7 @@ function saidOf({ tags, volume, intended_url: url, labels }: Row = {}) {
   }
 }
 
-function targetFrom(row: Row, id: number): ReportedTarget {
+function targetFrom(row: Row, id: number) {
   return {
     id,
     site: String(row.target_site),

@@ -3,7 +3,7 @@ import type { ResultKind } from '../../model/result.ts'
 import type { Run } from '../../model/run.ts'
 import { groupedBy } from '../../model/text.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { ObservedRow, RunContents } from '../../store/sqlite/rankings/tracking.ts'
+import type { ObservedRow } from '../../store/sqlite/rankings/tracking.ts'
 import { type ComparedObservation, replacesForDay } from './movement.ts'
 import {
   absentCell,
@@ -140,7 +140,7 @@ function gather(
     observed,
     changes,
   }: {
-    readonly asked: RunContents
+    readonly asked: ReturnType<HistorySource['store']['contentsOf']>
     readonly days: readonly string[]
     readonly store: HistorySource['store']
     readonly observed: ReturnType<typeof dayColumns>

@@ -31,8 +31,9 @@ export function namedTargets(targets: readonly Target[]): string {
   return JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
 }
 
-/** A row with a target as it is stored. */
-export type TargetRow<Row extends Target = Target> = Omit<Row, 'own' | 'also'> & {
+/** A row with a target and its number, as they are stored. */
+export type TargetRow = Omit<Target, 'own' | 'also'> & {
+  readonly id: number
   readonly own: number
   readonly also: string
 }

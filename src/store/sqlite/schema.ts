@@ -160,7 +160,9 @@ export const runQueries = sqliteTable(
     /** Pages at most. */
     pages: integer().notNull(),
     pageSize: integer('page_size'),
+    /** Searches a month. */
     volume: real(),
+    /** The landing page that should rank. */
     url: text(),
     tags: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     labels: text({ mode: 'json' }).$type<Readonly<Record<string, string>>>().notNull(),

@@ -394,14 +394,8 @@ function bytesOf(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex')
 }
 
-/** A job of the journal. */
-interface KeyJob {
-  readonly keyHash: string
-  readonly job: string
-}
-
 /** The name here of a job of the journal, and whether this database collects it. */
-function nameOf(db: Database, { keyHash, job }: KeyJob) {
+function nameOf(db: Database, { keyHash, job }: SharedJob) {
   return drizzle(db)
     .select({ name: sharedJobs.name, own: sharedJobs.own })
     .from(sharedJobs)
@@ -409,7 +403,7 @@ function nameOf(db: Database, { keyHash, job }: KeyJob) {
     .get()
 }
 
-function setName(db: Database, { keyHash, job }: KeyJob, name: string, own: boolean): void {
+function setName(db: Database, { keyHash, job }: SharedJob, name: string, own: boolean): void {
   drizzle(db)
     .insert(sharedJobs)
     .values({ keyHash, job, name, own })
@@ -462,14 +456,14 @@ function isForeign(db: Database, keyHash: string, ownKey: string | null): boolea
  * A name here for a job that has none yet: its own, or with its key behind it where others have that. A database that collects keeps names
  * without a key for what it collects.
  */
-function newName(db: Database, of: KeyJob, ownKey: string | null): string {
+function newName(db: Database, of: SharedJob, ownKey: string | null): string {
   const { keyHash, job } = of
   const isTheirs = keysNamed(db, job) !== null
   if (isFree(db, job, keyHash) && (isTheirs || !isForeign(db, keyHash, ownKey))) return job
   return nameWithKey(db, of)
 }
 
-function nameWithKey(db: Database, { keyHash, job }: KeyJob): string {
+function nameWithKey(db: Database, { keyHash, job }: SharedJob): string {
   const name = `${job}@${shortKey(keyHash)}`
   return isFree(db, name, keyHash) ? name : `${job}@${keyHash}`
 }
@@ -498,7 +492,7 @@ function join(db: Database, from: string, to: string): void {
  *
  * @param ownKey the key of this host; null where it has none
  */
-function nameHere(db: Database, of: KeyJob, ownKey: string | null): string {
+function nameHere(db: Database, of: SharedJob, ownKey: string | null): string {
   const known = nameOf(db, of)
   if (known !== undefined) return known.name
   const name = newName(db, of, ownKey)
@@ -510,7 +504,7 @@ function nameHere(db: Database, of: KeyJob, ownKey: string | null): string {
  * A run that is known here by a name belongs to that job of the journal now: where its key was replaced, what was two jobs here is one.
  * Answers the name that is left. Inside a transaction.
  */
-function followJob(db: Database, of: KeyJob, name: string, ownKey: string | null): string {
+function followJob(db: Database, of: SharedJob, name: string, ownKey: string | null): string {
   if (name === removedJob) return name
   const isPlain = !name.startsWith(`${of.job}@`)
   const known = nameOf(db, of)
@@ -527,7 +521,7 @@ function followJob(db: Database, of: KeyJob, name: string, ownKey: string | null
  * This database collects a job with a key: the job has its own name here. One of another key that has the name, and that came from
  * elsewhere, gets its key behind it; answers its new name. Inside a transaction.
  */
-function ownJob(db: Database, of: KeyJob): string | null {
+function ownJob(db: Database, of: SharedJob): string | null {
   const { job } = of
   const known = nameOf(db, of)
   if (known?.own === true && known.name === job) return null
@@ -544,7 +538,7 @@ function ownJob(db: Database, of: KeyJob): string | null {
 }
 
 /** The jobs of the journal that this database collects, or did. */
-function jobsCollectedHere(db: Database): readonly KeyJob[] {
+function jobsCollectedHere(db: Database): readonly SharedJob[] {
   return drizzle(db)
     .select({ keyHash: sharedJobs.keyHash, job: sharedJobs.job })
     .from(sharedJobs)

@@ -68,15 +68,7 @@ const rankChanges = select(
 )
 
 /** Where counts come from, and what a row of it says. CROSS JOIN keeps the order: run by run, a few of them. */
-interface CountSource {
-  readonly state: string
-  readonly place: string
-  readonly estimated: string
-  readonly queries: string
-  readonly from: string
-}
-
-const counted: CountSource = {
+const counted = {
   state: 'c.state',
   place: 'c.place',
   estimated: 'c.estimated',
@@ -89,7 +81,7 @@ const counted: CountSource = {
 }
 
 /** Of runs that continue, or that changed since they were counted. */
-const observed: CountSource = {
+const observed: typeof counted = {
   state: 'o.state',
   place: "CASE o.state WHEN 'ranked' THEN o.rank WHEN 'absent' THEN o.depth END",
   estimated: "o.exactness = 'estimated'",
@@ -111,7 +103,7 @@ const tops = [1, 3, 10, 20, 50, 100]
 /** What a run says of a target over all its queries, in one row. */
 const rankingsByRun = sources.map(summary).join('\n    UNION ALL')
 
-function summary({ state, place, estimated, queries, from }: CountSource): string {
+function summary({ state, place, estimated, queries, from }: typeof counted): string {
   const when = (condition: string) => `sum(CASE WHEN ${condition} THEN ${queries} ELSE 0 END)`
   const is = (name: string) => `${state} = '${name}'`
   // Absent from n results counts as place n + 1; without any result there is no place.
@@ -134,7 +126,11 @@ const rankCountsView = `${rankCounts(counted, 'c.queries', 'c.volume')}
     UNION ALL${rankCounts(observed, 'count(*)', 'sum(CAST(rq.volume AS INTEGER))')}
     GROUP BY r.id, rt.target_id, 5, 6, 7, 8, ${ofTarget}`
 
-function rankCounts({ state, place, estimated, from }: CountSource, queries: string, volume: string): string {
+function rankCounts(
+  { state, place, estimated, from }: typeof counted,
+  queries: string,
+  volume: string,
+): string {
   return select(
     `r.job, rt.label AS target, r.date, r.id AS run_id, ${state} AS state,
       CASE ${state} WHEN 'ranked' THEN ${place} END AS rank,

@@ -34,12 +34,6 @@ import {
   usageReadings as u,
 } from '../schema.ts'
 
-/** A place in the ledger: everything after it came later. */
-export interface LedgerMark {
-  readonly reading: number
-  readonly call: number
-}
-
 /** Groups that say who bought a call. */
 type BuyerGroup = Extract<LedgerGroup, 'run' | 'day' | 'job'>
 
@@ -94,9 +88,12 @@ function lastUsageOfAll(db: Database): UsageReading | null {
   return newest === undefined ? null : lastReading(db, newest.keyHash)
 }
 
+/** A place in the ledger: everything after it came later. */
+type LedgerMark = ReturnType<typeof markAt>
+
 /** Where the ledger ended at an instant. */
-function markAt(db: Database, instant: number): LedgerMark {
-  return drizzle(db).get(
+function markAt(db: Database, instant: number) {
+  return drizzle(db).get<{ readonly reading: number; readonly call: number }>(
     sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u} WHERE ${u.readAt} < ${instant}) AS reading,
       coalesce((SELECT ${id} FROM ${calls} WHERE ${sentAt} < ${instant} ORDER BY ${sentAt} DESC LIMIT 1), 0) AS call`,
   )
@@ -202,8 +199,8 @@ export function ledgerStore(db: Database, writer: GroupCommit) {
     /** Calls of the key that cost credits, in the order in which they were sent. */
     charges: (keyHash: string): Iterable<Charge> => charges(db, keyHash, clockSteps(db)),
     /** Where the ledger ends now. */
-    mark: async (): Promise<LedgerMark> =>
-      orm.get(sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
+    mark: async () =>
+      orm.get<LedgerMark>(sql`SELECT (SELECT coalesce(max(${u.id}), 0) FROM ${u}) AS reading,
         (SELECT coalesce(max(${id}), 0) FROM ${calls}) AS call`),
     /** What was read and sent with the key since `mark`, and the last readings before it. */
     ledgerSince: async (keyHash: string, mark: LedgerMark) => ledgerSince(db, keyHash, mark),

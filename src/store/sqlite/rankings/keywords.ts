@@ -17,8 +17,8 @@ import { askedQueries } from '../views.ts'
 /** Web results that count as the first page of a keyword. */
 export const firstResults = 10
 
-/** A keyword with the pages that its newest answer shows first. */
-export interface KeywordPages {
+/** A keyword with the pages that its newest answer shows first, and what is known of its targets. */
+export interface KeywordSerp {
   readonly queryId: number
   readonly text: string
   readonly operation: string
@@ -33,9 +33,6 @@ export interface KeywordPages {
   readonly links: readonly number[]
   /** The run that says most of it. */
   readonly runId: number
-}
-
-export interface KeywordSerp extends KeywordPages {
   /** What the newest run says of each target. */
   readonly targets: readonly {
     readonly label: string
@@ -103,7 +100,7 @@ export function keywordReader(db: Database) {
     return [...found]
   }
 
-  function* keywordPages(run: number, latest: number): Iterable<KeywordPages> {
+  function* keywordPages(run: number, latest: number): Iterable<Omit<KeywordSerp, 'targets'>> {
     const { volumeOf } = volumeFinder(db)
     for (const row of keywords().all({ run, latest }))
       yield {

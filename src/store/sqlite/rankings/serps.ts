@@ -3,7 +3,7 @@ import { and, eq, isNotNull, lt, max, ne, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { alias } from 'drizzle-orm/sqlite-core/alias'
 import type { Target } from '../../../model/job.ts'
-import { type Exactness, kindCodes, type ObservationState, type ResultKind } from '../../../model/result.ts'
+import { kindCodes, type ResultKind } from '../../../model/result.ts'
 import type { Task } from '../../../model/run.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import {
@@ -20,22 +20,10 @@ import {
 } from '../schema.ts'
 import { asPlanned } from '../views.ts'
 
-interface SerpFilter {
-  readonly job: string
-  /** Queries of this text alone; null takes all. */
-  readonly text: string | null
-  /** Only runs from before this local day. */
-  readonly until?: string
-}
-
 export type SerpQuery = Pick<Task, 'queryId' | 'operation' | 'text' | 'params'>
 
-/** A run that has results of a query. */
-export interface SerpDate {
-  readonly run: number
-  /** Local day on which the run started. */
-  readonly date: string
-}
+/** A run that has results of a query, and the local day on which it started. */
+export type SerpDate = ReturnType<typeof runsWithFirstPage>[number]
 
 /** The results of a query in one run. */
 export type SerpRecord = Pick<QueryRecord, 'run' | 'date' | 'end' | 'pages'>
@@ -72,26 +60,12 @@ export interface PageRecord {
   readonly results: readonly ResultRecord[]
 }
 
-export interface ResultRecord {
+export type ResultRecord = Omit<ReturnType<ReturnType<typeof resultsOfPage>['all']>[number], 'kind'> & {
   readonly kind: ResultKind
-  readonly rank: number
-  /** As the service sent it. */
-  readonly position: number | null
-  readonly title: string | null
-  readonly link: string | null
-  readonly snippet: string | null
 }
 
 /** A target of a query, with what the run observed of it. */
-export interface TargetRecord extends Target {
-  readonly state: ObservationState
-  readonly rank: number | null
-  readonly exactness: Exactness | null
-  readonly depth: number
-  readonly unbrokenDepth: number
-  /** Page on which it ranks; null where that is not stored. */
-  readonly page: number | null
-}
+export type TargetRecord = ReturnType<typeof observedTargets>[number]
 
 const [past, asked, wanted] = [alias(runs, 'past'), alias(runQueries, 'asked'), alias(queries, 'wanted')]
 /** Named as in the order of `asPlanned`. */
@@ -227,6 +201,7 @@ const resultsOfPage = (db: Database) =>
     .select({
       kind: results.kind,
       rank: rankOf,
+      /** As the service sent it. */
       position: results.position,
       title: results.title,
       snippet: results.snippet,
@@ -256,6 +231,7 @@ function observedTargets(db: Database, run: number, query: number) {
       rank: observations.rank,
       exactness: observations.exactness,
       depth: observations.depth,
+      /** Page on which it ranks; null where that is not stored. */
       page: observations.page,
       unbrokenDepth: sql<number>`coalesce(${observations.unbrokenDepth}, ${observations.depth})`,
       own: rt.own,
@@ -273,12 +249,24 @@ function observedTargets(db: Database, run: number, query: number) {
 export function serpReader(db: Database) {
   const [ends, targets, pagesOf] = [once(() => endOf(db)), once(() => plannedTargets(db)), pageReader(db)]
   return {
-    /** Queries of the newest run of the job that asks any such query, in alphabetical order. */
-    serpQueries: ({ job, text, until }: SerpFilter): readonly SerpQuery[] =>
-      queriesAsked(db, job, text, until),
-    /** Runs of the job that have the first page of a query, by day and run. */
-    serpDates: ({ job, until }: Omit<SerpFilter, 'text'>, query: number): readonly SerpDate[] =>
-      runsWithFirstPage(db, job, query, until),
+    /**
+     * Queries of the newest run of the job that asks any such query, in alphabetical order: those of a text, or all where that is null; of
+     * runs from before a local day where one is named.
+     */
+    serpQueries: ({
+      job,
+      text,
+      until,
+    }: {
+      readonly job: string
+      readonly text: string | null
+      readonly until?: string
+    }): readonly SerpQuery[] => queriesAsked(db, job, text, until),
+    /** Runs of the job that have the first page of a query, by day and run: those from before a local day where one is named. */
+    serpDates: (
+      { job, until }: { readonly job: string; readonly until?: string },
+      query: number,
+    ): readonly SerpDate[] => runsWithFirstPage(db, job, query, until),
     /** The pages of a query as a run left them. */
     storedSerp: (run: number, query: number): SerpRecord => {
       const { because, kind, ...at } = ends().get({ run, query }) as EndRow

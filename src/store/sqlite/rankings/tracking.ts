@@ -28,25 +28,9 @@ import { runSuspicion } from './observations.ts'
 /** The features of a page as bits, see `model/result`. */
 type FoundFeatures = readonly [query: number, features: number]
 
-export interface RunContents {
-  readonly queries: readonly RunKeyword[]
-  readonly targets: readonly ReportedTarget[]
-  /** Query and target of each observation that the run is to make, in the order of the two lists. */
-  readonly pairs: readonly (readonly [query: number, target: number])[]
-}
-
-export interface QueryText {
-  readonly id: number
-  readonly query: string
-  readonly operation: string
-  readonly params: Readonly<Record<string, string | number>>
-}
+type QueryText = Pick<typeof queries.$inferSelect, 'id' | 'operation' | 'params'> & { readonly query: string }
 
 type RunKeyword = QueryText & Pick<JobQuery, 'tags' | 'volume' | 'url' | 'labels'>
-
-export interface ReportedTarget extends Target {
-  readonly id: number
-}
 
 /** One observation, as short as it can be said: a year of a thousand keywords is a million of them. */
 export type ObservedRow = RankedRow | UnrankedRow
@@ -88,27 +72,8 @@ export interface ResultsRequest {
   readonly top: number
 }
 
-export interface SeenResults {
-  /** How many distinct results were checked without a gap; infinite where the results ended, 0 where nothing is known. */
-  readonly depth: number
-  /** The best first; none where nothing is known. */
-  readonly results: readonly FirstResult[]
-}
-
-export interface FirstResult {
-  readonly rank: number
-  /** As the service sent it; for AI references their index. */
-  readonly position: number | null
-  /** One object for results that say the same, of all that are read at once. */
-  readonly says: ResultTexts
-}
-
-export interface ResultTexts {
-  readonly title: string | null
-  readonly link: string | null
-  /** Registrable domain, or the host where it has none. */
-  readonly site: string | null
-}
+/** One of the first results of a query. */
+export type FirstResult = ReturnType<typeof firstResults>[number]['results'][number]
 
 const unbrokenDepth = sql`coalesce(${o.unbrokenDepth}, ${o.depth})`
 
@@ -202,7 +167,7 @@ const saidBy = (ids: string) =>
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
 export function trackingStore(db: Database) {
-  const targets = db.prepare<unknown[], TargetRow<ReportedTarget>>(targetsAsked)
+  const targets = db.prepare<unknown[], TargetRow>(targetsAsked)
   const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
   const keywords = db.prepare<unknown[], AsStored<RunKeyword, 'params' | 'tags' | 'labels'>>(keywordsOf)
   const query = once(() => db.prepare<unknown[], AsStored<QueryText, 'params'>>(queryOf))
@@ -213,7 +178,7 @@ export function trackingStore(db: Database) {
      * has, with those of single queries. Own targets come first, each group in the order of `targets`, then as the job file
      * names them.
      */
-    contentsOf: (run: number, targetsOfJob: readonly Target[]): RunContents => {
+    contentsOf: (run: number, targetsOfJob: readonly Target[]) => {
       const named = namedTargets(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
@@ -228,7 +193,8 @@ export function trackingStore(db: Database) {
           .all({ run, named })
           .filter(({ id }) => watched.has(id))
           .map(targetFromRow),
-        pairs: asked,
+        /** Query and target of each observation that the run is to make, in the order of the two lists. */
+        pairs: asked as readonly (readonly [query: number, target: number])[],
       }
     },
     /** Queries of a job that go on with the history of another one, each with the first run that asked it. */
@@ -264,7 +230,7 @@ export function trackingStore(db: Database) {
           CROSS JOIN ${links} ON ${links.id} = ids.value ORDER BY ids.key`)
         .map(({ link }) => link),
     /** The distinct results of each query down to its rank. All are read at once. */
-    firstResults: (requests: readonly ResultsRequest[]): readonly SeenResults[] => firstResults(db, requests),
+    firstResults: (requests: readonly ResultsRequest[]) => firstResults(db, requests),
     /** What the first pages of a run had beside their results; without pages that have no answer. */
     featuresIn: (run: number): readonly FoundFeatures[] => featuresIn(db, run),
     /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
@@ -296,7 +262,7 @@ function observedIn(db: Database, run: number): readonly ObservedRow[] {
   return observed as readonly ObservedRow[]
 }
 
-function firstResults(db: Database, requests: readonly ResultsRequest[]): readonly SeenResults[] {
+function firstResults(db: Database, requests: readonly ResultsRequest[]) {
   const asked = JSON.stringify(requests.map(({ run, query, top }) => [run, query, top]))
   const depths = JSON.parse(drizzle(db).get<{ depths: string }>(deepest(asked)).depths) as number[]
   const places = new Map<number, number>()
@@ -318,40 +284,41 @@ function firstResults(db: Database, requests: readonly ResultsRequest[]): readon
   const said = JSON.parse(
     drizzle(db).get<{ found: string }>(saidBy(JSON.stringify([...places.keys()]))).found,
   ) as (Said | null)[]
-  const texts = said.map((one): ResultTexts => {
+  const texts = said.map((one) => {
     const [title = null, link = null, site = null] = one ?? []
     return { title, link, site }
   })
   return found.map((results, request) => {
     const depth = depths[request] as number
     return {
+      /** How many distinct results were checked without a gap; infinite where the results ended, 0 where nothing is known. */
       depth,
+      /** The best first; none where nothing is known. */
       results:
         depth === 0
           ? []
           : results.map(({ rank, position, item }) => ({
               rank,
+              /** As the service sent it; for AI references their index. */
               position,
-              says: texts[places.get(item) as number] as ResultTexts,
+              /** One object for results that say the same, of all that are read at once. */
+              says: texts[places.get(item) as number] as (typeof texts)[number],
             })),
     }
   })
 }
 
+/** Of the link the registrable domain, or the host where it has none. */
 type Said = readonly [title: string | null, link: string | null, site: string | null]
 
-interface PlacedItem {
-  readonly rank: number
-  readonly position: number | null
-  readonly item: number
-}
+type PlacedItem = ReturnType<typeof placedItems>[number]
 
 /** The results of one kind on a page. One that repeats an earlier result has its rank. */
 function placedItems(
   { ranks: storedRanks, rankBase, positions: stored }: StoredPage,
   items: string,
   code: number,
-): readonly PlacedItem[] {
+) {
   const list = (JSON.parse(items) as Record<number, readonly number[]>)[code] ?? []
   const ranks = storedRanks === null ? [] : (JSON.parse(storedRanks) as readonly (number | null)[])
   const positions =

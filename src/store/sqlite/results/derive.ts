@@ -25,16 +25,6 @@ import {
 import { queryStateReader, queryUpdateWriter } from './query-state.ts'
 import { resultRemover, resultWriter } from './write-results.ts'
 
-interface BackfillStep {
-  readonly run: number
-  /** Of the whole job. */
-  readonly targets: readonly Target[]
-  /** A run whose queries may have targets of their own. */
-  readonly newest: number | null
-  /** Queries up to this one are done; 0 at first. */
-  readonly after: number
-}
-
 /** What the stored pages of a query come to. */
 type ScoreQuery = (query: QueryState) => Pick<QueryUpdate, 'ranks' | 'observations'>
 
@@ -186,8 +176,8 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
      * say of them: for some of its queries, in one short change. It is to be asked for again until none follows; until
      * then the run is one of those that are still to adopt them.
      */
-    backfill: (step: BackfillStep, scoreQuery: ScoreQuery) =>
-      writer.write(() => backfillTargets(step, scoreQuery)),
+    backfill: (...step: Parameters<ReturnType<typeof backfiller>>) =>
+      writer.write(() => backfillTargets(...step)),
     /** Gives each stored link the page that it leads to by the rules of this version. */
     mendLinks: async (): Promise<void> => {
       let after = 0
@@ -342,7 +332,15 @@ function backfiller(
   db: Database,
   memory: StoreCache,
 ): (
-  adoption: BackfillStep,
+  step: {
+    readonly run: number
+    /** Of the whole job. */
+    readonly targets: readonly Target[]
+    /** A run whose queries may have targets of their own. */
+    readonly newest: number | null
+    /** Queries up to this one are done; 0 at first. */
+    readonly after: number
+  },
   scoreQuery: ScoreQuery,
 ) => {
   /** Queries that were looked at again. */

@@ -10,19 +10,7 @@ import { itemHashes, items, linkHashes, links } from '../schema.ts'
 import { hashIndex } from './hash-index.ts'
 
 /** Texts, links and what results say return every day: each is stored once and named by a number. All are well-formed Unicode, for other programs. */
-export interface Dictionary {
-  /** The numbers of these texts, in their order. */
-  texts(texts: readonly (string | null)[]): readonly (number | null)[]
-  links(links: readonly (string | null)[]): readonly (Link | null)[]
-  /** What these results say, in their order. */
-  items(results: readonly Result[]): readonly Item[]
-  /** Looks all of these up together, so that each is at hand when it is asked for while this work lasts. */
-  together<T>(texts: readonly (string | null)[], results: readonly Result[], work: () => T): T
-  /** Another connection may have stored more. */
-  refresh(): void
-  /** Clears its memory, after a rollback. */
-  forget(): void
-}
+export type Dictionary = ReturnType<typeof dictionary>
 
 interface Link {
   readonly id: number
@@ -38,13 +26,7 @@ export interface Item {
 }
 
 /** What a result says apart from its link. */
-export interface ItemTexts {
-  readonly title: string | null
-  readonly snippet: string | null
-  readonly source: string | null
-  readonly displayedLink: string | null
-  readonly matched: string | null
-}
+export type ItemTexts = Omit<typeof items.$inferSelect, 'id' | 'hash' | 'size' | 'linkId'>
 
 /** Entries that are remembered at least, the most recent ones; at most twice as many. */
 const remembered = { texts: 12_000, links: 6_000, hosts: 1_500 }
@@ -58,7 +40,7 @@ const longestRead = 4_000
  *
  * @param newest links and items whose hashes wait in memory
  */
-export function dictionary(db: Database, newest?: number): Dictionary {
+export function dictionary(db: Database, newest?: number) {
   const knownTexts = new QuickLRU<string, number>({ maxSize: remembered.texts })
   const knownLinks = new QuickLRU<string, Link>({ maxSize: remembered.links })
   const hosts = new QuickLRU<string, number>({ maxSize: remembered.hosts })
@@ -244,9 +226,11 @@ export function dictionary(db: Database, newest?: number): Dictionary {
   }
 
   return {
+    /** The numbers of these texts, in their order. */
     texts: textsOf,
     links: checkedLinks,
-    items: (results) => {
+    /** What these results say, in their order. */
+    items: (results: readonly Result[]): readonly Item[] => {
       const atHand: Item[] = []
       for (const result of results) {
         const item = itemsAtHand.get(result)
@@ -255,7 +239,8 @@ export function dictionary(db: Database, newest?: number): Dictionary {
       }
       return atHand
     },
-    together: (texts, results, work) => {
+    /** Looks all of these up together, so that each is at hand when it is asked for while this work lasts. */
+    together: <T>(texts: readonly (string | null)[], results: readonly Result[], work: () => T): T => {
       const foundTexts = new Map<string | null, number>()
       for (const [index, id] of textsOf(texts).entries()) {
         const text = texts[index]
@@ -272,10 +257,12 @@ export function dictionary(db: Database, newest?: number): Dictionary {
         itemsAtHand = new Map()
       }
     },
+    /** Another connection may have stored more. */
     refresh: () => {
       linkIndex.refresh()
       saidItems.refresh()
     },
+    /** Clears its memory, after a rollback. */
     forget: () => {
       for (const one of [knownTexts, knownLinks, hosts]) one.clear()
       unchecked.length = 0

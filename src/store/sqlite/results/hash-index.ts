@@ -3,24 +3,11 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { once, raw } from '../connection/statements.ts'
 import { hashed, type itemHashes, type linkHashes } from '../schema.ts'
 
-/** Finds the newest rows of a table by their hashes; the others are found in its table of hashes. For use inside transactions only. */
-interface HashIndex {
-  /** The number of a row with this hash and this check; 0 where none is remembered. */
-  find(hash: number, check: number): number
-  /** Notes a row that was just inserted. */
-  add(id: number, hash: number, check: number): void
-  /** Notes a row that was found in the table of hashes. */
-  remember(id: number, hash: number, check: number): void
-  /** Another connection may have inserted rows. */
-  refresh(): void
-  /** Forgets everything, after a rollback. */
-  forget(): void
-}
-
 /** So many of the newest rows are kept in memory. Then their hashes are written in order, each page of the table once. */
 const newest = 65_536
 
 /**
+ * Finds the newest rows of a table by their hashes; the others are found in its table of hashes. For use inside transactions only.
  * Hashes lie anywhere: written with each row, they would change as many pages as there are rows, ever more of them not at hand. So the
  * newest wait in memory; after a crash they are read again from the end of the table.
  */
@@ -44,7 +31,7 @@ export function hashIndex(
     readonly check: string
   },
   capacity = newest,
-): HashIndex {
+) {
   const statements = once(() => ({
     upTo: db
       .prepare<[], number>(raw`SELECT ${hashed.upTo} FROM ${hashed} WHERE ${hashed.name} = '${name}'`)
@@ -100,19 +87,24 @@ export function hashIndex(
   }
 
   return {
-    find: (hash, check) => {
+    /** The number of a row with this hash and this check; 0 where none is remembered. */
+    find: (hash: number, check: number): number => {
       if (!isCurrent) readOn()
       return unwritten.find(hash, check) || found.find(hash, check)
     },
+    /** Notes a row that was just inserted. */
     add,
-    remember: (id, hash, check) => {
+    /** Notes a row that was found in the table of hashes. */
+    remember: (id: number, hash: number, check: number): void => {
       if (found.count() >= capacity) found.clear()
       found.add(id, hash, check)
     },
-    refresh: () => {
+    /** Another connection may have inserted rows. */
+    refresh: (): void => {
       isCurrent = false
     },
-    forget: () => {
+    /** Forgets everything, after a rollback. */
+    forget: (): void => {
       unwritten.clear()
       found.clear()
       isCurrent = false

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3'
-import type { Target } from '../../../model/job.ts'
 import type { QueryPaging } from '../../../model/query.ts'
 import { groupedBy } from '../../../model/text.ts'
 import type {
@@ -26,15 +25,10 @@ interface StoredQueryState {
   readonly queryId: number
   readonly query: QueryState
   readonly rows: readonly PageRow[]
-  readonly end: StoredEnd
+  /** Why no page follows, and the kind of the end; nulls while pages may follow. */
+  readonly end: { readonly because: string | null; readonly kind: EndKind | null }
   /** The task that this change completes; its row does not say so yet. */
   readonly done: number | null
-}
-
-/** Why no page follows, and the kind of the end; nulls while pages may follow. */
-interface StoredEnd {
-  readonly because: string | null
-  readonly kind: EndKind | null
 }
 
 /** A page of a query with its task, as SQLite gives it. */
@@ -71,7 +65,7 @@ type PagingList = readonly [
   hasTargets: number,
 ]
 
-type WatchedRow = TargetRow<Target & { readonly id: number }> & { readonly adopted: number }
+type WatchedRow = TargetRow & { readonly adopted: number }
 
 const pagingColumns = "rq.pages, rq.page_size, rq.depth, rq.paging_end, rq.paging_kind, rq.targets <> '[]'"
 
@@ -82,23 +76,13 @@ const pageStates: Readonly<Record<string, PageState>> = {
   skipped: 'ended',
 }
 
-/** A query, and the task that this change completes; its row does not say so yet. */
-interface QueryToRead {
-  readonly queryId: number
-  readonly done: number | null
-}
-
-interface QueryStateReader {
-  one(runId: number, queryId: number, done?: number | null): StoredQueryState
-  /** The states of several queries of a run, each of them named once, in their order. */
-  all(runId: number, queries: readonly QueryToRead[]): readonly StoredQueryState[]
-}
+type QueryToRead = Pick<StoredQueryState, 'queryId' | 'done'>
 
 /**
  * Reads states of queries of runs inside the current transaction. Tasks whose results this transaction has just stored
  * count as done.
  */
-export function queryStateReader(db: Database, { targets, items, refresh }: StoreCache): QueryStateReader {
+export function queryStateReader(db: Database, { targets, items, refresh }: StoreCache) {
   // The driver returns arrays here: objects would double the time.
   const paging = db
     .prepare<[number, number], PagingList>(
@@ -193,8 +177,9 @@ export function queryStateReader(db: Database, { targets, items, refresh }: Stor
     return states
   }
   return {
+    /** The states of several queries of a run, each of them named once, in their order. */
     all,
-    one: (runId, queryId, done = null) => all(runId, [{ queryId, done }])[0] as StoredQueryState,
+    one: (runId: number, queryId: number) => all(runId, [{ queryId, done: null }])[0] as StoredQueryState,
   }
 }
 
@@ -432,7 +417,8 @@ export function queryUpdateWriter(
 
   const follow = (
     { read, update: { ranks, observations, paging } }: StoredUpdate,
-    { ended, ends }: WrittenTogether,
+    ended: number[],
+    ends: EndInRun[],
   ): TaskCountChange => {
     const { runId: run, queryId: query, rows, done } = read
     // What was observed while its results were stored stays as it is.
@@ -442,7 +428,7 @@ export function queryUpdateWriter(
     if (paging === null) return noChange
     // A page that had failed permanently may have been bought since.
     const { because, kind } = 'next' in paging ? pagingGoesOn : paging
-    if (because !== read.end.because || kind !== read.end.kind) ends.push({ run, query, because, kind })
+    if (because !== read.end.because || kind !== read.end.kind) ends.push([run, query, because, kind])
     if ('next' in paging) {
       const planned = rows.find(({ page }) => page === paging.next)
       if (planned === undefined || planned.ready === 0 || planned.state === 'skipped')
@@ -454,39 +440,30 @@ export function queryUpdateWriter(
   }
 
   return (updates) => {
-    const together: WrittenTogether = { ended: [], ends: [] }
+    /** Tasks that are done, and whose ranks are as they were. */
+    const ended: number[] = []
+    const ends: EndInRun[] = []
     const effects: TaskCountChange[] = []
-    for (const update of updates) effects.push(follow(update, together))
-    if (together.ended.length > 0) endTasks.run(JSON.stringify(together.ended))
-    const alike = groupedBy(together.ends, endOf)
-    for (const ends of alike.values()) {
-      const { because, kind, run } = ends[0] as PagingEndOfRun
-      setEnd.run(because, kind, run, JSON.stringify(ends.map(({ query }) => query)))
+    for (const update of updates) effects.push(follow(update, ended, ends))
+    if (ended.length > 0) endTasks.run(JSON.stringify(ended))
+    for (const alike of groupedBy(ends, endOf).values()) {
+      const [run, , because, kind] = alike[0] as EndInRun
+      setEnd.run(because, kind, run, JSON.stringify(alike.map(([, query]) => query)))
     }
     return effects
   }
 }
 
+type EndInRun = readonly [run: number, query: number, because: string | null, kind: EndKind | null]
+
 /** Ends that are alike are written together. */
-function endOf({ run, because, kind }: PagingEndOfRun): string {
+function endOf([run, , because, kind]: EndInRun): string {
   return `${run} ${kind} ${because}`
-}
-
-interface PagingEndOfRun extends StoredEnd {
-  readonly run: number
-  readonly query: number
-}
-
-/** What is written of several pages together. */
-interface WrittenTogether {
-  /** Tasks that are done, and whose ranks are as they were. */
-  readonly ended: number[]
-  readonly ends: PagingEndOfRun[]
 }
 
 const noChange: TaskCountChange = { added: 0, skipped: 0 }
 
-const pagingGoesOn: StoredEnd = { because: null, kind: null }
+const pagingGoesOn: StoredQueryState['end'] = { because: null, kind: null }
 
 /** Writes changed ranks, with them the state of the page that is done; returns whether it wrote that. */
 function rankWriter(db: Database): (read: StoredQueryState, ranks: QueryUpdate['ranks']) => boolean {

@@ -121,12 +121,9 @@ function detailRemover(db: Database): (answerId: number) => void {
 }
 
 /** What an answer stores of its results. */
-interface ResultLists {
-  readonly items: string | null
-  readonly positions: string | null
-}
+type ResultLists = ReturnType<typeof listsOf>
 
-function listsOf(placed: readonly Placed[], items: readonly Item[]): ResultLists {
+function listsOf(placed: readonly Placed[], items: readonly Item[]) {
   const numbers: Record<number, number[]> = {}
   const positions: Record<number, (number | null)[]> = {}
   for (const [index, { kind, result }] of placed.entries()) {

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { and, asc, desc, eq, gt, gte, isNotNull, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { Run } from '../../../model/run.ts'
-import type { AlertKind } from '../../../model/settings.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
