@@ -25,43 +25,43 @@ import type { LeasedChunk } from './postgres/chunks.ts'
 import type { SharedJournal } from './postgres/open.ts'
 import { applySteps } from './sync.ts'
 
-export interface ChunkRunOptions
-  extends Pick<
-    CollectOptions,
-    'random' | 'keyHash' | 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'notice'
-  > {
-  readonly journal: Pick<SharedJournal, 'calls'>
-  /** An empty store for this chunk alone; it is closed by the caller. */
-  readonly memory: Store
-  /**
-   * The service, which writes its calls into that store.
-   *
-   * @param job whose calls they are: jobs take turns
-   * @param mayStillLeave asked right before a request leaves
-   */
-  readonly serviceFor: (
-    store: ClientOptions['store'],
-    job: string,
-    mayStillLeave?: () => boolean,
-  ) => ApiClient
-  /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
-  readonly isHeld: () => boolean
-  /** Whether calls in hand wait for their send times, or for a place among those in flight. */
-  readonly isPaced: () => boolean
-  readonly clock: Clock
-  /** What the calls for chunks of its run came to: the next one begins with what is known. */
-  readonly counts: CallCounts
-  /** Ends the work on the chunk; another worker goes on. */
-  readonly stop: AbortSignal
-  /** Called when everything is laid in and its calls begin. */
-  readonly onBegun: () => void
-}
-
 /**
  * Collects a chunk as a run is collected that has no more queries and no more credits than it. Answers how it ended; null where the lease
  * was lost.
  */
-export async function runChunk(options: ChunkRunOptions, chunk: LeasedChunk): Promise<ChunkEnd | null> {
+export async function runChunk(
+  options: Pick<
+    CollectOptions,
+    'random' | 'keyHash' | 'concurrency' | 'maxOutageMs' | 'maxThrottlingMs' | 'notice'
+  > & {
+    readonly journal: Pick<SharedJournal, 'calls'>
+    /** An empty store for this chunk alone; it is closed by the caller. */
+    readonly memory: Store
+    /**
+     * The service, which writes its calls into that store.
+     *
+     * @param job whose calls they are: jobs take turns
+     * @param mayStillLeave asked right before a request leaves
+     */
+    readonly serviceFor: (
+      store: ClientOptions['store'],
+      job: string,
+      mayStillLeave?: () => boolean,
+    ) => ApiClient
+    /** Whether the chunk is certainly still this worker's. A call that waited for its send time may have waited for longer than the lease. */
+    readonly isHeld: () => boolean
+    /** Whether calls in hand wait for their send times, or for a place among those in flight. */
+    readonly isPaced: () => boolean
+    readonly clock: Clock
+    /** What the calls for chunks of its run came to: the next one begins with what is known. */
+    readonly counts: CallCounts
+    /** Ends the work on the chunk; another worker goes on. */
+    readonly stop: AbortSignal
+    /** Called when everything is laid in and its calls begin. */
+    readonly onBegun: () => void
+  },
+  chunk: LeasedChunk,
+): Promise<ChunkEnd | null> {
   const { journal, memory, clock } = options
   const stop = stopSignal()
   let isLost = false

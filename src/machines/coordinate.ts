@@ -17,7 +17,7 @@ import type { SharedJournal } from './postgres/open.ts'
 import { coldRequests, processName, reachableJournal, readJournal } from './queue.ts'
 import { sharedLimiter } from './shared-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
-import { abandonWhenSilent, type WaitOptions, whenReachable } from './waiting.ts'
+import { abandonWhenSilent, whenReachable } from './waiting.ts'
 
 const pollEveryMs = 500
 /** How long a coordinator waits for a queue that cannot be reached, and to tell it at its end how runs ended. */
@@ -369,7 +369,7 @@ async function knowsAllCalls(
 }
 
 /** The same journal, whose questions and changes wait for the database. Its ledger does so in any case; a plan is read without waiting. */
-function waitingJournal(journal: SharedJournal, options: WaitOptions): SharedJournal {
+function waitingJournal(journal: SharedJournal, options: Parameters<typeof whenReachable>[1]): SharedJournal {
   const { plans, chunks, calls, rates, spending, changes, operations } = journal
   const waiting = <Port extends object>(port: Port): Port => waitingPort(port, options)
   return {
@@ -386,7 +386,7 @@ function waitingJournal(journal: SharedJournal, options: WaitOptions): SharedJou
 }
 
 /** All methods of a port answer with a promise, and bear to be called twice with the same arguments. */
-function waitingPort<Port extends object>(port: Port, options: WaitOptions): Port {
+function waitingPort<Port extends object>(port: Port, options: Parameters<typeof whenReachable>[1]): Port {
   const methods = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][]
   return Object.fromEntries(
     methods.map(([name, method]) => [

@@ -460,8 +460,15 @@ export function chunkSize(queries: number): number {
   return Math.min(largest, Math.max(smallest, Math.ceil(queries / wantedChunks)))
 }
 
-export interface ChunkingOptions {
-  readonly store: Store & Pick<Store, 'storedQuery'>
+/** The open queries of a run in chunks, the most urgent first. */
+export async function* chunksOf({
+  store,
+  run,
+  limitedTags,
+  taken,
+  openQueries,
+}: {
+  readonly store: Store
   readonly run: Run
   /** Tags that have a limit in the job: the queries of a chunk agree in them. */
   readonly limitedTags: readonly string[]
@@ -469,15 +476,11 @@ export interface ChunkingOptions {
   readonly taken: Set<string>
   /** Queries of the run that lack a page. */
   readonly openQueries: number
-}
-
-/** The open queries of a run in chunks, the most urgent first. */
-export async function* chunksOf(options: ChunkingOptions): AsyncIterable<NewChunk> {
-  const { store, run, limitedTags, taken } = options
-  const size = chunkSize(options.openQueries)
+}): AsyncIterable<NewChunk> {
+  const size = chunkSize(openQueries)
   const byTags = new Map<string, { readonly tags: readonly string[]; rows: PlannedRow[] }>()
   const chunk = (tags: readonly string[], rows: readonly PlannedRow[]): NewChunk =>
-    newChunk(options, tags, rows)
+    newChunk(store, run, tags, rows)
   let priority: number | null = null
   for (let after: PlannedRow | null = null; ; ) {
     const rows: readonly PlannedRow[] = await store.openQueries(run.id, after, rowsAtOnce)
@@ -506,11 +509,7 @@ export async function* chunksOf(options: ChunkingOptions): AsyncIterable<NewChun
   for (const { tags, rows } of byTags.values()) if (rows.length > 0) yield chunk(tags, rows)
 }
 
-function newChunk(
-  { store, run }: ChunkingOptions,
-  tags: readonly string[],
-  rows: readonly PlannedRow[],
-): NewChunk {
+function newChunk(store: Store, run: Run, tags: readonly string[], rows: readonly PlannedRow[]): NewChunk {
   const prices = rows.map(({ query }) => query.credits)
   return {
     priority: rows[0]?.query.priority ?? 0,
@@ -525,11 +524,7 @@ function newChunk(
 }
 
 /** Only the smart policy asks what earlier runs saw. */
-function withHistory(
-  store: ChunkingOptions['store'],
-  { id, settings }: Run,
-  { query, queryId }: PlannedRow,
-): ChunkQuery {
+function withHistory(store: Store, { id, settings }: Run, { query, queryId }: PlannedRow): ChunkQuery {
   if (settings.paging !== 'smart') return { ...query, history: [] }
   const stored = store.storedQuery(id, queryId)
   const histories: ReadonlyMap<number, TargetHistory> = stored.history()

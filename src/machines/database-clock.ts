@@ -1,6 +1,6 @@
 import type { Clock } from '../model/time.ts'
 import type { SharedJournal } from './postgres/open.ts'
-import { type WaitOptions, whenReachable } from './waiting.ts'
+import { whenReachable } from './waiting.ts'
 
 /** An older note is kept while its round trip was shorter, for so long: monotonic clocks drift apart by some milliseconds an hour. */
 const keptMs = 600_000
@@ -46,7 +46,7 @@ export function databaseClock(local: Clock) {
 export async function syncClock(
   journal: SharedJournal,
   clock: DatabaseClock,
-  options: WaitOptions,
+  options: Parameters<typeof whenReachable>[1],
 ): Promise<void> {
   for (let look = 0; look < 3; look++) {
     const askedAt = clock.monotonic()

@@ -50,24 +50,6 @@ export class RekeyRefused extends Error {
 }
 
 /** A chunk that waits for credits. */
-export interface WaitingChunk {
-  readonly id: string
-  readonly run: string
-  readonly priority: number
-  readonly tags: readonly string[]
-  /** Credits that it may still need at most, and those of its cheapest page. */
-  readonly mostCredits: number
-  readonly leastCredits: number
-  /** Why the worker that had it last could not go on with the service, JSON; null where none had it, or it used up its credits. */
-  readonly stop: string | null
-}
-
-/** Credits that are reserved for a released chunk. */
-export interface Grant {
-  readonly chunk: string
-  readonly credits: number
-}
-
 /** Thrown where the queue is drained: nothing more is released to this coordinator. */
 export class QueueDrained extends Error {
   override readonly name = 'QueueDrained'
@@ -135,14 +117,6 @@ export type JournalChange =
   | { readonly kind: 'call'; readonly call: SharedCall }
   | { readonly kind: 'answer'; readonly run: string; readonly answer: StoredAnswer }
   | { readonly kind: 'task-end'; readonly ended: TaskEnded }
-
-/** What a reader has and the journal may have lost. */
-export interface LostChanges {
-  readonly calls: readonly SharedCall[]
-  readonly answers: readonly { readonly run: string; readonly answer: StoredAnswer }[]
-  readonly readings: readonly { readonly reading: Omit<UsageReading, 'runId'>; readonly run: string | null }[]
-  readonly ends: readonly TaskEnded[]
-}
 
 export interface ChangeBatch {
   readonly changes: readonly JournalChange[]

@@ -11,7 +11,7 @@ import { openStore } from '../store/sqlite/open.ts'
 import type { SharedJob } from '../store/sync.ts'
 import { JournalUnreachable, RekeyRefused } from './journal.ts'
 import { layOut, openJournal, type SharedJournal } from './postgres/open.ts'
-import { type SyncOptions, type SyncResult, syncAll, syncJournal } from './sync.ts'
+import { type SyncResult, syncAll, syncJournal } from './sync.ts'
 import { abandonWhenSilent } from './waiting.ts'
 
 /** Address of the queue that a command needs. */
@@ -194,7 +194,9 @@ export async function readJournal(
   {
     database,
     ...into
-  }: Pick<SyncOptions, 'store' | 'clock' | 'ownKey' | 'signal'> & { readonly database: string },
+  }: Pick<Parameters<typeof syncJournal>[0], 'store' | 'clock' | 'ownKey' | 'signal'> & {
+    readonly database: string
+  },
 ): Promise<SyncResult> {
   const name = `${hostname()}: ${resolve(database)}`
   const onPlanned = (run: Run) => backfillAndNotify(into.store, run.settings, run.id, () => {})

@@ -25,9 +25,9 @@ import type { Run, StopCause, Task } from '../model/run.ts'
 import { freshSpan } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { type Grant, QueueDrained, type WaitingChunk } from './journal.ts'
+import { QueueDrained } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
-import type { SharedStandings } from './postgres/spending.ts'
+import type { SharedStandings, WaitingChunk } from './postgres/spending.ts'
 
 /** The account is read again after so long, while chunks wait for credits. */
 const readEveryMs = 10_000
@@ -180,7 +180,7 @@ async function freeGrants(
   waiting: readonly WaitingChunk[],
   { grants }: Release,
   standings: SharedStandings,
-): Promise<readonly Grant[]> {
+): Promise<Release['grants']> {
   const covered = new Set(grants.map(({ chunk }) => chunk))
   const others = waiting.filter(({ id }) => !covered.has(id)).map(({ id }) => id)
   if (others.length === 0) return []
@@ -220,7 +220,7 @@ export function decideRelease(
   },
 ) {
   let { quotaLeft } = state
-  const grants: Grant[] = []
+  const grants: { readonly chunk: string; readonly credits: number }[] = []
   const limits = new Map<number, SpendingLimit>()
   const reached = new Map<number, readonly BudgetStanding[]>()
   for (const chunk of waiting) {

@@ -147,14 +147,16 @@ export function firstState(coldRequests: number): LimiterState {
   }
 }
 
-interface Step {
+/** What an event at `now` makes of a state. */
+export function stepOf(
+  state: LimiterState,
+  event: LimiterEvent,
+  now: number,
+): {
   readonly state: LimiterState
   /** In the order in which they are done. */
   readonly effects: readonly LimiterEffect[]
-}
-
-/** What an event at `now` makes of a state. */
-export function stepOf(state: LimiterState, event: LimiterEvent, now: number): Step {
+} {
   switch (event.kind) {
     case 'asked':
       return goOn({ ...state, waiting: queued(state.waiting, event.call) }, now)
@@ -216,7 +218,7 @@ export function timesToLease(state: LimiterState): number {
 }
 
 /** Lets calls leave and lets others through, as far as the send times at hand allow at `now`. */
-function goOn(state: LimiterState, now: number): Step {
+function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
   const effects: LimiterEffect[] = []
   if (now < state.unlimitedUntil) {
     for (const { id } of state.ready) effects.push({ kind: 'leave', id, sendTime: null })
@@ -339,7 +341,23 @@ function inTurns<One extends Pick<QueuedCall, 'job'>>(waiting: readonly One[], o
   return place < 0 ? [...waiting, one] : waiting.toSpliced(place, 0, one)
 }
 
-export interface SharedLimiterOptions {
+/** The rate limiter of one process among several that share a key. */
+export type SharedLimiter = ReturnType<typeof sharedLimiter>
+
+/**
+ * Calls leave at send times that are leased in the time of the database. A call is let through shortly before a send time, so that it can be written;
+ * whichever is written first leaves at the next send time, so that none is lost over one that takes long. What follows from what happens is
+ * decided by the functions above; here it is done.
+ */
+export function sharedLimiter({
+  rates,
+  keyHash,
+  clock,
+  concurrency,
+  coldRequests = 0,
+  onError,
+  signal: over,
+}: {
   readonly rates: Pick<SharedRates, 'lease' | 'refused' | 'passed' | 'setLimits'>
   readonly keyHash: string
   readonly clock: DatabaseClock
@@ -351,18 +369,7 @@ export interface SharedLimiterOptions {
   readonly onError: (error: unknown) => void
   /** Ends waiting for a database that cannot be reached. */
   readonly signal?: AbortSignal
-}
-
-/** The rate limiter of one process among several that share a key. */
-export type SharedLimiter = ReturnType<typeof sharedLimiter>
-
-/**
- * Calls leave at send times that are leased in the time of the database. A call is let through shortly before a send time, so that it can be written;
- * whichever is written first leaves at the next send time, so that none is lost over one that takes long. What follows from what happens is
- * decided by the functions above; here it is done.
- */
-export function sharedLimiter(options: SharedLimiterOptions) {
-  const { rates, keyHash, clock, concurrency, coldRequests = 0, onError, signal: over } = options
+}) {
   let state = firstState(coldRequests)
   const places = placesInFlight(concurrency)
   /** What a call waits for, by its number: to be let through (with whether it needs a send time), or to leave (with its send time). */

@@ -27,24 +27,11 @@ import {
   type ChangeBatch,
   type JournalChange,
   JournalWentBack,
-  type LostChanges,
   readPosition,
 } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
 
-export interface SyncOptions {
-  readonly journal: Pick<SharedJournal, 'changes'>
-  readonly store: Store
-  readonly clock: Clock
-  /** The key of this host; null where it has none. */
-  readonly ownKey?: string | null
-  /** For people: which database this reader is. */
-  readonly name: string
-  /** Ends between two batches when it is aborted; the next sync goes on. */
-  readonly signal?: AbortSignal | undefined
-  /** Called with a run whose plan has come. */
-  readonly onPlanned?: (run: Run) => Promise<void>
-}
+type SyncOptions = Parameters<typeof syncJournal>[0]
 
 /** Rows of the journal that are read at once: bodies of some thousand bytes each. */
 const rowsAtOnce = 1_000
@@ -57,7 +44,19 @@ export type SyncResult = Awaited<ReturnType<typeof syncJournal>>
  * Brings everything that is in the journal into a database: plans, calls, answers, and what follows from them. What was read is written
  * with the position in one change, and applied afterwards in its order, so that it may be killed at any instant.
  */
-export async function syncJournal(options: SyncOptions) {
+export async function syncJournal(options: {
+  readonly journal: Pick<SharedJournal, 'changes'>
+  readonly store: Store
+  readonly clock: Clock
+  /** The key of this host; null where it has none. */
+  readonly ownKey?: string | null
+  /** For people: which database this reader is. */
+  readonly name: string
+  /** Ends between two batches when it is aborted; the next sync goes on. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with a run whose plan has come. */
+  readonly onPlanned?: (run: Run) => Promise<void>
+}) {
   const { journal, store, signal } = options
   const reader = { id: await store.readerId(), name: options.name }
   await followOne(options)
@@ -178,8 +177,8 @@ async function putBack({ journal, store }: SyncOptions, lastKept: number): Promi
     after = last.number
     const lost = {
       calls: new Map<string, SharedCall>(),
-      answers: [] as LostChanges['answers'][number][],
-      readings: [] as LostChanges['readings'][number][],
+      answers: [] as Pick<Extract<JournalChange, { kind: 'answer' }>, 'run' | 'answer'>[],
+      readings: [] as Pick<Extract<JournalChange, { kind: 'reading' }>, 'run' | 'reading'>[],
       ends: [] as TaskEnded[],
     }
     for (const { change } of some) {

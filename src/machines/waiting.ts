@@ -6,25 +6,27 @@ const firstPauseMs = 50
 
 const longestPauseMs = 2_000
 
-/** How work waits for a database that cannot be reached. */
-export interface WaitOptions {
-  /** Ends the wait: the work is rejected with its reason. */
-  readonly signal?: AbortSignal | undefined
-  /** After so long the work is rejected with `JournalUnreachable`. */
-  readonly mostMs?: number | undefined
-  /** Called before each pause, with what stands in the way. */
-  readonly onWait?: ((error: JournalUnreachable) => void) | undefined
-  /** Called when work is done after a pause. */
-  readonly onBack?: (() => void) | undefined
-}
-
 /**
  * Does work again while the database cannot be reached, with growing pauses. Work must bear to be done twice: what a lost connection
  * had committed is not known.
  */
 export async function whenReachable<T>(
   work: () => Promise<T>,
-  { signal, mostMs = Number.POSITIVE_INFINITY, onWait, onBack }: WaitOptions = {},
+  {
+    signal,
+    mostMs = Number.POSITIVE_INFINITY,
+    onWait,
+    onBack,
+  }: {
+    /** Ends the wait: the work is rejected with its reason. */
+    readonly signal?: AbortSignal | undefined
+    /** After so long the work is rejected with `JournalUnreachable`. */
+    readonly mostMs?: number | undefined
+    /** Called before each pause, with what stands in the way. */
+    readonly onWait?: ((error: JournalUnreachable) => void) | undefined
+    /** Called when work is done after a pause. */
+    readonly onBack?: (() => void) | undefined
+  } = {},
 ): Promise<T> {
   const until = performance.now() + mostMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {

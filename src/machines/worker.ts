@@ -15,7 +15,7 @@ import type { UsageReading } from '../store/journal.ts'
 import { keyLock } from '../store/sqlite/connection/lock.ts'
 import { openScratchStore, type Store } from '../store/sqlite/open.ts'
 import type { NewSharedCall } from '../store/sync.ts'
-import { type ChunkRunOptions, runChunk } from './chunk-run.ts'
+import { runChunk } from './chunk-run.ts'
 import { type DatabaseClock, databaseClock, syncClock } from './database-clock.ts'
 import { type ChunkEnd, type ChunkLease, JournalUnreachable } from './journal.ts'
 import type { LeasedChunk } from './postgres/chunks.ts'
@@ -26,7 +26,7 @@ import { abandonWhenSilent, whenReachable } from './waiting.ts'
 
 export interface WorkerOptions
   extends Pick<
-    ChunkRunOptions,
+    Parameters<typeof runChunk>[0],
     'serviceFor' | 'random' | 'keyHash' | 'maxOutageMs' | 'maxThrottlingMs' | 'notice'
   > {
   readonly journal: SharedJournal

@@ -1,7 +1,7 @@
 import type { AcquireOptions, Permit } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
 import type { LeaseAnswer } from '../../src/machines/postgres/rates.ts'
-import { type SharedLimiterOptions, sharedLimiter } from '../../src/machines/shared-limiter.ts'
+import { sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { fakeTime } from '../api/fake-time.ts'
 
 /** The clock of the database is so far ahead. */
@@ -17,7 +17,7 @@ export function aLimiter({
   answersAfterMs = 0,
   notesAfterMs = 0,
   ...options
-}: Partial<SharedLimiterOptions> & {
+}: Partial<Parameters<typeof sharedLimiter>[0]> & {
   spacingMs?: number | null
   answersAfterMs?: number
   notesAfterMs?: number
@@ -33,7 +33,7 @@ export function aLimiter({
     isHeld: false,
   }
   const inDatabase = (instant: number): number => instant + aheadMs
-  const rates: SharedLimiterOptions['rates'] = {
+  const rates: Parameters<typeof sharedLimiter>[0]['rates'] = {
     lease: async (_, asked, leadMs): Promise<LeaseAnswer> => {
       if (answersAfterMs > 0) await pause(answersAfterMs)
       const now = time.now()

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ChunkingOptions, chunkSize, chunksOf, planParts } from '../../src/machines/coordinator.ts'
+import { chunkSize, chunksOf, planParts } from '../../src/machines/coordinator.ts'
 import type { NewChunk } from '../../src/machines/journal.ts'
 import type { PlannedQuery } from '../../src/model/query.ts'
+import type { Store } from '../../src/store/sqlite/open.ts'
 import type { PlannedRow } from '../../src/store/sqlite/planning/planned.ts'
 import { aJob } from '../run/build.ts'
 import { aQuery, aStore, plan } from '../store/build.ts'
@@ -21,7 +22,7 @@ testTable([
 })
 
 /** A store with these open queries, the most urgent first, as a plan of a run lays them. */
-function storeOf(rows: readonly PlannedRow[]): ChunkingOptions['store'] {
+function storeOf(rows: readonly PlannedRow[]): Store {
   const seen = { found: 'before' }
   const sorted = rows.toSorted((a, b) => b.query.priority - a.query.priority || a.taskId - b.taskId)
   return {
@@ -36,10 +37,12 @@ function storeOf(rows: readonly PlannedRow[]): ChunkingOptions['store'] {
       ],
       history: () => new Map([[1, seen]]),
     }),
-  } as unknown as ChunkingOptions['store']
+  } as unknown as Store
 }
 
-async function chunked(options: Partial<ChunkingOptions> & { readonly rows: readonly PlannedRow[] }) {
+async function chunked(
+  options: Partial<Parameters<typeof chunksOf>[0]> & { readonly rows: readonly PlannedRow[] },
+) {
   const { rows, ...given } = options
   const chunks: NewChunk[] = []
   for await (const chunk of chunksOf({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { JournalUnreachable } from '../../src/machines/journal.ts'
-import type { SharedLimiterOptions } from '../../src/machines/shared-limiter.ts'
+import type { sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { aLimiter, names } from './a-limiter.ts'
 
 describe('When the service refuses a call', () => {
@@ -117,7 +117,7 @@ describe('When the service refuses a call', () => {
 
 test('An error that no waiting helps against is told, a database that cannot be reached is waited for', async () => {
   let tries = 0
-  const rates: Partial<SharedLimiterOptions['rates']> = {
+  const rates: Partial<Parameters<typeof sharedLimiter>[0]['rates']> = {
     lease: async () => {
       tries += 1
       if (tries === 1) throw new JournalUnreachable('away')
@@ -127,7 +127,7 @@ test('An error that no waiting helps against is told, a database that cannot be 
   const errors: unknown[] = []
   const told = new Promise((resolve) => {
     const { call } = aLimiter({
-      rates: rates as SharedLimiterOptions['rates'],
+      rates: rates as Parameters<typeof sharedLimiter>[0]['rates'],
       onError: (error) => resolve(errors.push(error)),
     })
     void call('a')

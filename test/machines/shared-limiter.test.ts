@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
 import type { SharedRates } from '../../src/machines/postgres/rates.ts'
-import { type SharedLimiterOptions, sharedLimiter } from '../../src/machines/shared-limiter.ts'
+import { sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { type FakeTime, fakeTime } from '../api/fake-time.ts'
 
 /** 40 calls a second, of which so much is used. */
@@ -106,7 +106,7 @@ function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOpt
   const leased: number[] = []
   let next = 0
   let heldUntil: number | null = null
-  const rates: SharedLimiterOptions['rates'] = {
+  const rates: Parameters<typeof sharedLimiter>[0]['rates'] = {
     lease: async (_, count, leadMs) => {
       const wayMs = leaseMs()
       await pause(time, wayMs)
@@ -131,8 +131,8 @@ function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOpt
 
 function limiterOf(
   time: FakeTime,
-  rates: SharedLimiterOptions['rates'],
-  options: Partial<SharedLimiterOptions> = {},
+  rates: Parameters<typeof sharedLimiter>[0]['rates'],
+  options: Partial<Parameters<typeof sharedLimiter>[0]> = {},
 ): RateLimiter {
   const clock = databaseClock({ ...time.clock, wall: () => time.now() })
   const onError = (error: unknown): void => {

@@ -1,6 +1,7 @@
 import type { Settlement } from '../../model/call.ts'
+import type { UsageReading } from '../../store/journal.ts'
 import type { NewSharedCall, SharedCall, StoredAnswer, TaskEnded } from '../../store/sync.ts'
-import { type ChunkLease, JournalAbandoned, LeaseLost, type LostChanges } from '../journal.ts'
+import { type ChunkLease, JournalAbandoned, LeaseLost } from '../journal.ts'
 import { whenReachable } from '../waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { plannedOnce } from './rows.ts'
@@ -69,7 +70,7 @@ export function sharedCalls(postgres: Postgres) {
       ),
     /** Stores a reading of the account. */
     saveUsage: async (
-      reading: LostChanges['readings'][number]['reading'] & { readonly run: string | null },
+      reading: Omit<UsageReading, 'runId'> & { readonly run: string | null },
     ): Promise<void> => {
       const { run, keyHash, askedAt, readAt, remaining, totalUsed, record } = reading
       await postgres.query(insertReading, [keyHash, run, askedAt, readAt, remaining, totalUsed, record])
@@ -160,7 +161,18 @@ async function writeLostIntents(statements: Statements, calls: readonly NewShare
 }
 
 /** Writes what a reader has read before the server failed over. What the journal has is left as it is, or settled. */
-export async function putBack(statements: Statements, lost: LostChanges): Promise<void> {
+export async function putBack(
+  statements: Statements,
+  lost: {
+    readonly calls: readonly SharedCall[]
+    readonly answers: readonly { readonly run: string; readonly answer: StoredAnswer }[]
+    readonly readings: readonly {
+      readonly reading: Omit<UsageReading, 'runId'>
+      readonly run: string | null
+    }[]
+    readonly ends: readonly TaskEnded[]
+  },
+): Promise<void> {
   await writeLostIntents(
     statements,
     lost.calls.filter(({ credits }) => credits > 0),

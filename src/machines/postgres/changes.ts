@@ -7,7 +7,6 @@ import {
   type ChangeBatch,
   type JournalChange,
   JournalWentBack,
-  type LostChanges,
   type PlanPart,
   readPosition,
 } from '../journal.ts'
@@ -15,17 +14,7 @@ import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { putBackEnds } from './plans.ts'
 import { dropRead } from './retention.ts'
-import {
-  type AnswerRow,
-  answerFromRow,
-  endFromRow,
-  epochMs,
-  type RunRow,
-  runFromRow,
-  type TaskEndRow,
-  timeline,
-  unpack,
-} from './rows.ts'
+import { answerFromRow, endFromRow, epochMs, runFromRow, timeline, unpack } from './rows.ts'
 
 /** The journal for those who read it, in Postgres. */
 export function sharedChanges(postgres: Postgres) {
@@ -70,7 +59,7 @@ export function sharedChanges(postgres: Postgres) {
       )
     },
     /** Writes what a reader has read into the journal again, as far as it lacks it, and as this user has the right to do so. */
-    putBack: async (lost: LostChanges): Promise<void> => {
+    putBack: async (lost: Parameters<typeof putBack>[1]): Promise<void> => {
       if ((await rights()).mayPutBack) await postgres.transaction((statements) => putBack(statements, lost))
     },
     /** The same for ends of runs. A run that has a newer plan, or whose place a later one took, is left as it is. */
@@ -153,7 +142,7 @@ async function changesAfter(
   const [events, readings, calls, answers, ends] = [
     await statements.query<RunEvent>(runEvents, span),
     await statements.query<ChangedReading>(changedReadings, span),
-    await statements.query<ChangedCall>(changedCalls, span),
+    await statements.query<Parameters<typeof callChange>[0]>(changedCalls, span),
     await statements.query<ChangedAnswer>(changedAnswers, span),
     await statements.query<ChangedEnd>(changedEnds, span),
   ]
@@ -298,7 +287,7 @@ function fromEach(condition: string): string {
 
 const inSpan = 'changed >= $1::xid8 AND changed < $2::xid8'
 
-type RunEvent = RunRow & {
+type RunEvent = Parameters<typeof runFromRow>[0] & {
   /** The transaction that wrote it. */
   readonly changed: string
   readonly kind: 'published' | 'finished' | 'closed'
@@ -349,7 +338,11 @@ function readingChange({ run, ...reading }: ChangedReading): JournalChange {
   return { kind: 'reading', reading, run }
 }
 
-interface ChangedCall {
+/** A call in flight, and one whose asynchronous job is not over, comes when it is. */
+const changedCalls = `
+SELECT * FROM rankline.calls WHERE ${inSpan} AND outcome IS NOT NULL AND job_over IS NOT FALSE ORDER BY changed, sent_at, id`
+
+function callChange(row: {
   readonly id: string
   readonly run_id: string | null
   readonly query: Buffer | null
@@ -364,13 +357,7 @@ interface ChangedCall {
   readonly billed: 0 | 1 | null
   readonly latency_ms: number | null
   readonly error: string | null
-}
-
-/** A call in flight, and one whose asynchronous job is not over, comes when it is. */
-const changedCalls = `
-SELECT * FROM rankline.calls WHERE ${inSpan} AND outcome IS NOT NULL AND job_over IS NOT FALSE ORDER BY changed, sent_at, id`
-
-function callChange(row: ChangedCall): JournalChange {
+}): JournalChange {
   const { run_id, query, page } = row
   const call: SharedCall = {
     id: row.id,
@@ -391,11 +378,11 @@ function callChange(row: ChangedCall): JournalChange {
   return { kind: 'call', call }
 }
 
-type ChangedAnswer = AnswerRow & { readonly run_id: string }
+type ChangedAnswer = Parameters<typeof answerFromRow>[0] & { readonly run_id: string }
 
 const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
 
-type ChangedEnd = TaskEndRow & { readonly changed: string }
+type ChangedEnd = Parameters<typeof endFromRow>[0] & { readonly changed: string }
 
 const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
 

@@ -3,16 +3,13 @@ import type { SharedRun } from '../../store/sync.ts'
 import type { ChunkEnd, ChunkLease, ChunkQuery } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import {
-  type AnswerRow,
   answerFromRow,
   endFromRow,
   epochMs,
   isPaused,
   isWorkerPaused,
   plannedOnce,
-  type RunRow,
   runFromRow,
-  type TaskEndRow,
   timeline,
   unpack,
 } from './rows.ts'
@@ -50,7 +47,7 @@ export function sharedChunks(postgres: Postgres) {
       return await postgres.transaction(async (statements) => {
         const taken: LeasedChunk[] = []
         const given = [worker, keys, most, leaseMs, name, which === 'others']
-        for (const row of await statements.query<ChunkRow>(leaseChunks, given))
+        for (const row of await statements.query<Parameters<typeof leasedChunk>[1]>(leaseChunks, given))
           taken.push(await leasedChunk(statements, row))
         return taken
       })
@@ -77,17 +74,6 @@ export function sharedChunks(postgres: Postgres) {
       return row?.has === true
     },
   }
-}
-
-interface ChunkRow extends RunRow {
-  readonly chunk_id: number
-  readonly fence: number
-  readonly encoding: string
-  readonly body: Buffer
-  readonly credits: number
-  readonly closed_at: number | null
-  /** The time of the database, epoch ms. */
-  readonly now: number
 }
 
 /** More than a chunk is ever leased. */
@@ -161,7 +147,19 @@ function asJson(leases: readonly ChunkLease[]): string {
 export type LeasedChunk = Awaited<ReturnType<typeof leasedChunk>>
 
 /** Reads what is known of the queries of a chunk. */
-async function leasedChunk(statements: Statements, row: ChunkRow) {
+async function leasedChunk(
+  statements: Statements,
+  row: Parameters<typeof runFromRow>[0] & {
+    readonly chunk_id: number
+    readonly fence: number
+    readonly encoding: string
+    readonly body: Buffer
+    readonly credits: number
+    readonly closed_at: number | null
+    /** The time of the database, epoch ms. */
+    readonly now: number
+  },
+) {
   const queries = unpack<readonly ChunkQuery[]>(row)
   const sharedRun = runFromRow(row)
   const keys = queries.map(({ key }) => key)
@@ -177,9 +175,11 @@ async function leasedChunk(statements: Statements, row: ChunkRow) {
     /** Credits that may still be spent for it. */
     credits: Math.max(0, row.credits),
     /** Answers to its tasks. */
-    answers: (await statements.query<AnswerRow>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
+    answers: (await statements.query<KeptAnswer>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
     /** Its tasks that ended. */
-    ended: (await statements.query<TaskEndRow>(endsOfRun, [sharedRun.id, keys])).map(endFromRow),
+    ended: (await statements.query<Parameters<typeof endFromRow>[0]>(endsOfRun, [sharedRun.id, keys])).map(
+      endFromRow,
+    ),
     /** Asynchronous jobs of its tasks that are not known to have ended. */
     openJobs: await statements.query<{
       readonly call: string
@@ -195,6 +195,7 @@ async function leasedChunk(statements: Statements, row: ChunkRow) {
 }
 
 const answerColumns = 'a.call_id, a.query, a.page, a.fetched_at, a.encoding, a.body'
+type KeptAnswer = Parameters<typeof answerFromRow>[0]
 
 /** The answers that count, also those of other runs. Where a task has several and did not end, the first one that came. */
 const answersOfRun = `
@@ -230,7 +231,7 @@ async function reusableAnswers(
 ) {
   const fresh = freshSpan(settings.freshnessMs, now)
   const given = [id, keys, groupId, keyHash, fresh?.from ?? null, fresh?.until ?? null]
-  const rows = await statements.query<AnswerRow & { readonly of_group: boolean }>(reusable, given)
+  const rows = await statements.query<KeptAnswer & { readonly of_group: boolean }>(reusable, given)
   // One that a run of the same group bought is used even where it repeats another question than asked.
   return rows.map((row) => ({ ...answerFromRow(row), isOfGroup: row.of_group }))
 }

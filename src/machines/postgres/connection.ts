@@ -15,19 +15,7 @@ export interface Statements {
  * A Postgres database. Statements are rejected with `JournalUnreachable` where its server cannot be reached, and with one sentence where
  * it does not let this process do what it asks. What stood in the way of others is done again at once.
  */
-export interface Postgres extends Statements, AsyncDisposable {
-  /**
-   * Runs work in one transaction. Where its commit was lost on the way, whether it counts is not known: work must bear to be done again.
-   *
-   * @param pace statements that are `unhurried` may take as long as they want
-   */
-  transaction<T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T>
-  /** Ends every connection at once. What is under way, and what is asked later, is rejected with `JournalAbandoned`. */
-  breakOff(): void
-  readonly place: DatabasePlace
-  readonly host: string
-  readonly port: number
-}
+export type Postgres = Awaited<ReturnType<typeof openPostgres>>
 
 /** Connections at most; a pooler before the server may share them among processes. */
 const connections = 6
@@ -48,13 +36,13 @@ const conflictPauseMs = 20
 const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'`
 const beginUnhurried = `${begin}; SET LOCAL statement_timeout = 0`
 
-const ofQueue: DatabasePlace['purpose'] = {
+const ofQueue: Parameters<typeof addressOf>[1] = {
   address: 'the address of the queue',
   grant: 'Have someone grant the rights that rankline queue migrate --print shows at its end',
 }
 
 /** Opens a pool of connections; none is made before the first statement. */
-export async function openPostgres(url: string, purpose = ofQueue): Promise<Postgres> {
+export async function openPostgres(url: string, purpose = ofQueue) {
   const { Client, Pool, types } = await loadDriver()
   const connectionString = withCheckedTls(url)
   const { place, host, port } = addressOf(connectionString, purpose, Client)
@@ -145,10 +133,17 @@ export async function openPostgres(url: string, purpose = ofQueue): Promise<Post
     place,
     host,
     port,
-    query: (text, values) => unlessBroken(() => untilNoConflict(() => run(pool, text, values))),
-    transaction: (work, pace) =>
+    query: <Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]> =>
+      unlessBroken(() => untilNoConflict(() => run(pool, text, values))),
+    /**
+     * Runs work in one transaction. Where its commit was lost on the way, whether it counts is not known: work must bear to be done again.
+     *
+     * @param pace statements that are `unhurried` may take as long as they want
+     */
+    transaction: <T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T> =>
       unlessBroken(() => untilNoConflict(() => transact(work, pace === 'unhurried'))),
-    breakOff: () => {
+    /** Ends every connection at once. What is under way, and what is asked later, is rejected with `JournalAbandoned`. */
+    breakOff: (): void => {
       brokenOff.abort(new JournalAbandoned())
       for (const client of clients) socketOf(client).destroy()
     },
@@ -205,34 +200,36 @@ function withCheckedTls(url: string): string {
   return address.href
 }
 
-/** Where an address leads. The driver knows what the environment adds to it. */
-function addressOf(connectionString: string, purpose: DatabasePlace['purpose'], Client: typeof pg.Client) {
+/** Which database it is, for people: no password is in it. */
+export type DatabasePlace = ReturnType<typeof addressOf>['place']
+
+/**
+ * Where an address leads. The driver knows what the environment adds to it.
+ *
+ * @param purpose what sentences to people name
+ */
+function addressOf(
+  connectionString: string,
+  purpose: {
+    /** What names the database. */
+    readonly address: string
+    /** What to do where a right is missing; null where the command says that. */
+    readonly grant: string | null
+  },
+  Client: typeof pg.Client,
+) {
   try {
     const { host, port, database = '', user = '', password } = new Client({ connectionString })
+    /** Host and port. */
     const server = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    return { place: { server, database, user, hasPassword: Boolean(password), purpose }, host, port }
+    /** Whether a password was given for it. */
+    const hasPassword = Boolean(password)
+    return { place: { server, database, user, hasPassword, purpose }, host, port }
   } catch (error) {
     throw new UsageError(
       `What ${purpose.address} says after the ? cannot be used (${(error as Error).message}). Correct it`,
       { cause: error },
     )
-  }
-}
-
-/** Which database it is, for people: no password is in it. */
-export interface DatabasePlace {
-  /** Host and port. */
-  readonly server: string
-  readonly database: string
-  readonly user: string
-  /** Whether a password was given for it. */
-  readonly hasPassword: boolean
-  /** What sentences to people name. */
-  readonly purpose: {
-    /** What names the database. */
-    readonly address: string
-    /** What to do where a right is missing; null where the command says that. */
-    readonly grant: string | null
   }
 }
 

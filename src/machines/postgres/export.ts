@@ -10,16 +10,12 @@ interface ExportTable {
   readonly name: string
   /** What a row is; people read it beside the table. */
   readonly meaning: string
-  readonly columns: readonly ExportedColumn[]
+  readonly columns: readonly { readonly name: string; readonly type: CellType; readonly meaning: string }[]
   /** Columns of the primary key. */
   readonly key: readonly string[]
 }
 
-interface ExportedColumn {
-  readonly name: string
-  readonly type: CellType
-  readonly meaning: string
-}
+type ExportedColumn = ExportTable['columns'][number]
 
 /** How far the rows of a kind that a filter takes are exported. */
 export interface Position {

@@ -23,7 +23,7 @@ export function queueOperations(postgres: Postgres) {
       keys,
       startedAt,
       clockOffsetMs,
-    }: Omit<WorkerRow, 'seenAt' | 'chunks'>) => {
+    }: Omit<QueueStatus['workers'][number], 'seenAt' | 'chunks' | 'lastMinute'>) => {
       const [now] = await postgres.query<{ version: number; others: number }>(
         `INSERT INTO rankline.workers VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6)
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, clock_offset_ms = excluded.clock_offset_ms
@@ -123,26 +123,23 @@ function asJson(parts: readonly PausedPart[]): string {
   )
 }
 
-/** A process that takes chunks. */
-interface WorkerRow {
-  readonly id: string
-  /** Host and process, for people. */
-  readonly name: string
-  readonly version: string
-  readonly keys: readonly string[]
-  readonly startedAt: number
-  readonly seenAt: number
-  /** How far its clock is ahead of the database's, in milliseconds. */
-  readonly clockOffsetMs: number
-  /** Chunks that it has. */
-  readonly chunks: number
-}
-
 /** What `queue status` shows. Instants are epoch milliseconds, sums are credits. */
 export type QueueStatus = Awaited<ReturnType<typeof status>>
 
 async function status(postgres: Postgres) {
-  const workers = await postgres.query<WorkerRow>(
+  const workers = await postgres.query<{
+    readonly id: string
+    /** Host and process, for people. */
+    readonly name: string
+    readonly version: string
+    readonly keys: readonly string[]
+    readonly startedAt: number
+    readonly seenAt: number
+    /** How far its clock is ahead of the database's, in milliseconds. */
+    readonly clockOffsetMs: number
+    /** Chunks that it has. */
+    readonly chunks: number
+  }>(
     `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
       w.clock_offset_ms AS "clockOffsetMs",
       (SELECT count(*)::int FROM rankline.chunks c WHERE c.worker = w.id AND c.state = 'leased') AS chunks

@@ -22,7 +22,7 @@ export function sharedPlans(postgres: Postgres) {
      * Takes or renews the right to coordinate these jobs, for so long; the jobs that another process has, with its name. All or none
      * are taken.
      */
-    coordinate: (jobs: readonly SharedJob[], coordinator: Coordinator) =>
+    coordinate: (jobs: readonly SharedJob[], coordinator: Parameters<typeof coordinate>[2]) =>
       postgres.transaction((statements) => coordinate(statements, jobs, coordinator)),
     /** Gives that right back. */
     leave: async (jobs: readonly SharedJob[], coordinator: string): Promise<void> => {
@@ -152,12 +152,6 @@ export function sharedPlans(postgres: Postgres) {
   }
 }
 
-interface Coordinator {
-  readonly id: string
-  readonly name: string
-  readonly leaseMs: number
-}
-
 /** What was submitted before a run was closed is polled to its end. */
 const releaseOpenJobs = `
 UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + o.credits, takeovers = 0
@@ -174,7 +168,7 @@ function asJson(jobs: readonly SharedJob[]): string {
 async function coordinate(
   statements: Statements,
   jobs: readonly SharedJob[],
-  { id, name, leaseMs }: Coordinator,
+  { id, name, leaseMs }: { readonly id: string; readonly name: string; readonly leaseMs: number },
 ): Promise<readonly (SharedJob & { readonly heldBy: string })[]> {
   const wanted = asJson(jobs)
   await statements.query(noteTimeline)

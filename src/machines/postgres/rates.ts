@@ -19,38 +19,47 @@ const mostTimesAhead = 1_000
 /** A probe leaves so long after the hold: instants that have gone through clocks and roundings still lie behind it. */
 const afterHoldMs = 20
 
-/** Send times for calls of one key, by the clock of the database. */
-export interface LeasedTimes {
-  /** When the first send time begins, epoch milliseconds of the database with fractions. */
-  readonly firstAt: number
-  readonly spacingMs: number
-  readonly given: number
-  /** Whether the service has refused a call: the only send time is for a call that tries whether it takes calls again. */
-  readonly isProbe: boolean
-  /** What the clock of the database showed when the lease was made. */
-  readonly now: number
-}
-
-/** Without a limit, calls leave at once. */
-export type LeaseAnswer = LeasedTimes | { readonly unlimited: true; readonly now: number }
+/** Send times for calls of one key, by the clock of the database. Without a limit, calls leave at once. */
+export type LeaseAnswer =
+  | {
+      /** When the first send time begins, epoch milliseconds of the database with fractions. */
+      readonly firstAt: number
+      readonly spacingMs: number
+      readonly given: number
+      /** Whether the service has refused a call: the only send time is for a call that tries whether it takes calls again. */
+      readonly isProbe: boolean
+      /** What the clock of the database showed when the lease was made. */
+      readonly now: number
+    }
+  | { readonly unlimited: true; readonly now: number }
 
 /** The one rate limit of a key, for all machines. */
 export type SharedRates = ReturnType<typeof sharedRates>
 
 /** Send times in Postgres: one row a key, and one UPDATE for each lease of send times. */
 export function sharedRates(postgres: Postgres) {
+  const leased = (statement: string, values?: readonly unknown[]) =>
+    postgres.query<{
+      /** Epoch milliseconds with fractions. */
+      readonly first: number
+      /** Null without a limit. */
+      readonly spacing: number | null
+      readonly given: number
+      readonly now: number
+      readonly probe: boolean
+    }>(statement, values)
   return {
     /**
      * Leases `count` send times of a key, the first one not before `leadMs` from now. Send times of the next second are committed
      * without waiting for the disk: after a restart of the database one full window is left free.
      */
     lease: async (keyHash: string, count: number, leadMs: number): Promise<LeaseAnswer> => {
-      const rows = await postgres.query<LeaseRow>(leaseNow, [
+      const rows = await leased(leaseNow, [
         ...[keyHash, count, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
         ...[setBackMs, mostTimesAhead],
       ])
-      const [row] = rows.length > 0 ? rows : await postgres.query<LeaseRow>(unlimitedNow)
-      const { first, spacing, given, now, probe } = row as LeaseRow
+      const [row] = rows.length > 0 ? rows : await leased(unlimitedNow)
+      const { first, spacing, given, now, probe } = row as NonNullable<typeof row>
       if (spacing === null) return { unlimited: true, now }
       return { firstAt: first, spacingMs: spacing, given, isProbe: probe, now }
     },
@@ -83,16 +92,6 @@ export function sharedRates(postgres: Postgres) {
       return row === undefined ? null : { perSecond: row.per_second, perMinute: row.per_minute }
     },
   }
-}
-
-interface LeaseRow {
-  /** Epoch milliseconds with fractions. */
-  readonly first: number
-  /** Null without a limit. */
-  readonly spacing: number | null
-  readonly given: number
-  readonly now: number
-  readonly probe: boolean
 }
 
 const instant = (epoch: string): string => `to_timestamp(${epoch}::double precision / 1000)`

@@ -4,7 +4,15 @@ import { type CompressedBody, compress, decompress } from '../../store/compressi
 import type { SharedRun, StoredAnswer, TaskEnded } from '../../store/sync.ts'
 import type { ChunkState } from '../journal.ts'
 
-export interface RunRow {
+export function runFromRow({
+  id,
+  group_id,
+  key_hash,
+  job,
+  date,
+  settings,
+  started_at,
+}: {
   readonly id: string
   readonly group_id: string
   readonly key_hash: string
@@ -12,9 +20,7 @@ export interface RunRow {
   readonly date: string
   readonly settings: string
   readonly started_at: number
-}
-
-export function runFromRow({ id, group_id, key_hash, job, date, settings, started_at }: RunRow): SharedRun {
+}): SharedRun {
   return {
     id,
     groupId: group_id,
@@ -26,20 +32,33 @@ export function runFromRow({ id, group_id, key_hash, job, date, settings, starte
   }
 }
 
-export interface AnswerRow {
+export function answerFromRow({
+  call_id,
+  query,
+  page,
+  fetched_at,
+  encoding,
+  body,
+}: {
   readonly call_id: string
   readonly query: Buffer
   readonly page: number
   readonly fetched_at: number
   readonly encoding: string
   readonly body: Buffer
-}
-
-export function answerFromRow({ call_id, query, page, fetched_at, encoding, body }: AnswerRow): StoredAnswer {
+}): StoredAnswer {
   return { call: call_id, query, page, fetchedAt: fetched_at, encoding, body }
 }
 
-export interface TaskEndRow {
+export function endFromRow({
+  run_id,
+  query,
+  page,
+  call_id,
+  reused,
+  cause,
+  paging,
+}: {
   readonly run_id: string
   readonly query: Buffer
   readonly page: number
@@ -47,10 +66,7 @@ export interface TaskEndRow {
   readonly reused: boolean
   readonly cause: string | null
   readonly paging: string | null
-}
-
-export function endFromRow(row: TaskEndRow): TaskEnded {
-  const { run_id, query, page, call_id, reused, cause, paging } = row
+}): TaskEnded {
   return {
     task: { run: run_id, query, page },
     end: cause === null ? { call: call_id as string, reused } : { call: call_id, cause },

@@ -1,7 +1,7 @@
 import { settlingMs } from '../../model/call.ts'
 import { agreeingMs, type TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
-import { type Grant, QueueDrained, type WaitingChunk } from '../journal.ts'
+import { QueueDrained } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdRuns, isDrained, lockReleases } from './plans.ts'
 import { epochMs, isPaused, reservedOf } from './rows.ts'
@@ -21,14 +21,17 @@ export function sharedSpending(postgres: Postgres) {
       keyHash: string,
       runs: readonly string[],
       most: number,
-      decide: (waiting: readonly WaitingChunk[], standings: SharedStandings) => Promise<readonly Grant[]>,
+      decide: (
+        waiting: readonly WaitingChunk[],
+        standings: SharedStandings,
+      ) => Promise<readonly { readonly chunk: string; readonly credits: number }[]>,
       otherKeys: readonly string[] = [],
-    ): Promise<readonly Grant[]> =>
+    ) =>
       postgres.transaction(async (statements) => {
         await holdRuns(statements, coordinator, runs)
         if (await isDrained(statements, runs)) throw new QueueDrained('the queue is drained')
         await lockReleases(statements, [keyHash, ...otherKeys])
-        const waiting = await statements.query<WaitingChunk>(waitingChunks, [runs, most])
+        const waiting = await waitingOf(statements, runs, most)
         const grants = await decide(waiting, await standings(statements, keyHash, runs, otherKeys))
         if (grants.length > 0) await statements.query(releaseChunks, [JSON.stringify(grants)])
         return grants
@@ -51,6 +54,23 @@ SELECT c.id::text, c.run_id AS run, c.priority, c.tags, greatest(c.least_credits
 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id LEFT JOIN under_way u ON u.run_id = c.run_id
 WHERE c.run_id = ANY ($1::uuid[]) AND c.state = 'planned' AND NOT ${isPaused('r')}
 ORDER BY c.priority DESC, coalesce(u.chunks, 0) + row_number() OVER (PARTITION BY c.run_id, c.priority ORDER BY c.id), c.id LIMIT $2`
+
+/** A chunk that waits for its release. */
+export type WaitingChunk = Awaited<ReturnType<typeof waitingOf>>[number]
+
+async function waitingOf(statements: Statements, runs: readonly string[], most: number) {
+  return await statements.query<{
+    readonly id: string
+    readonly run: string
+    readonly priority: number
+    readonly tags: readonly string[]
+    /** Credits that it may still need at most, and those of its cheapest page. */
+    readonly mostCredits: number
+    readonly leastCredits: number
+    /** Why the worker that had it last could not go on with the service, JSON; null where none had it, or it used up its credits. */
+    readonly stop: string | null
+  }>(waitingChunks, [runs, most])
+}
 
 const releaseChunks = `
 UPDATE rankline.chunks c SET state = 'released', granted = c.spent + c.in_doubt + g.credits, stop = NULL

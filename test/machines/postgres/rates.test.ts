@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LeasedTimes } from '../../../src/machines/postgres/rates.ts'
+import type { LeaseAnswer } from '../../../src/machines/postgres/rates.ts'
 import type { RateLimits } from '../../../src/model/call.ts'
 import { type TestPostgres, testPostgres } from '../../support/postgres.ts'
 import { testTable } from '../../support/test-table.ts'
 import { aKey, openTestJournal, type TestJournal } from './journal.ts'
+
+type LeasedTimes = Exclude<LeaseAnswer, { readonly unlimited: true }>
 
 let server: TestPostgres
 let journal: TestJournal

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { CoordinationLost, type Grant, type WaitingChunk } from '../../../src/machines/journal.ts'
+import { CoordinationLost } from '../../../src/machines/journal.ts'
 import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
-import type { SharedStandings } from '../../../src/machines/postgres/spending.ts'
+import type { SharedStandings, WaitingChunk } from '../../../src/machines/postgres/spending.ts'
 import { dayMs } from '../../../src/model/time.ts'
 import type { NewSharedCall, SharedRun } from '../../../src/store/sync.ts'
 import { noon } from '../../store/build.ts'
@@ -206,7 +206,7 @@ describe('Releasing', () => {
     )
     const orders: string[][] = []
     const runs = [large.id, small.id]
-    const grantFirst = async (waiting: readonly WaitingChunk[]): Promise<readonly Grant[]> => {
+    const grantFirst = async (waiting: readonly WaitingChunk[]) => {
       orders.push(waiting.map(({ run }) => (run === large.id ? 'large' : 'small')))
       return waiting.slice(0, 2).map(({ id }) => ({ chunk: id, credits: 1 }))
     }
@@ -256,7 +256,7 @@ describe('Releasing', () => {
   const covered = async (
     waiting: readonly WaitingChunk[],
     { account, billedSince, ambiguous, reserved }: SharedStandings,
-  ): Promise<readonly Grant[]> => {
+  ) => {
     let left = (account?.remaining ?? 0) - billedSince - ambiguous - reserved
     return waiting.flatMap(({ id, mostCredits }) => {
       if (mostCredits > left) return []
