@@ -11,14 +11,6 @@ import type { ImportResult } from '../store/sqlite/imports/imports.ts'
 import { cellText, csvParser, separatorOf } from './csv.ts'
 import { siteOf } from './import/format.ts'
 
-/** A file of a job as it is to be. */
-interface ProposedFile {
-  readonly path: string
-  /** Null where it is not there yet. */
-  readonly before: string | null
-  readonly text: string
-}
-
 /**
  * The job file of what an import followed: its keywords, each once for a country and language, with volumes, tags and pages. A job that is
  * there keeps what it says, and gets what it lacks. Null where its file has mistakes.
@@ -27,8 +19,8 @@ export async function proposedJob(
   name: string,
   imported: Pick<ImportResult, 'tracked' | 'notes'>,
 ): Promise<{
-  /** The files that change. */
-  readonly files: readonly ProposedFile[]
+  /** The files that change, as they are to be; `before` is null where one is not there yet. */
+  readonly files: readonly { readonly path: string; readonly before: string | null; readonly text: string }[]
   /** Queries, sites and notes that are new in them. */
   readonly queries: number
   readonly targets: readonly string[]
@@ -48,8 +40,8 @@ export async function proposedJob(
   const added = rows.filter((row) => !known.asks(row))
   const lacking: string[] = []
 
-  const files: ProposedFile[] = []
-  const change = (file: ProposedFile): void => {
+  const files: { path: string; before: string | null; text: string }[] = []
+  const change = (file: (typeof files)[number]): void => {
     if (file.text !== file.before) files.push(file)
   }
   const listText =

@@ -22,17 +22,18 @@ export async function newestRuns(store: Pick<Store, 'latestRun'>, jobs: readonly
   return runs.flatMap((run) => run ?? [])
 }
 
-interface KeywordRequest {
-  readonly now: number
-  /** Whether an operation answers with web results. */
-  readonly isWeb: (operation: string) => boolean
-}
-
 /** The keywords of these runs, with answers that can have come by now. Where none has web results, what was imported shows them. */
 export function keywordsOf(
   store: Store,
   runs: readonly { readonly id: number; readonly job: string }[],
-  { now, isWeb }: KeywordRequest,
+  {
+    now,
+    isWeb,
+  }: {
+    readonly now: number
+    /** Whether an operation answers with web results. */
+    readonly isWeb: (operation: string) => boolean
+  },
 ): readonly MarketKeyword[] {
   const latest = latestKnown(now)
   const found = new Map<number, MarketKeyword>()
@@ -280,7 +281,7 @@ export function bestOf(targets: MarketKeyword['targets']): Place | null {
 export async function clusterNames(
   store: Store,
   jobs: readonly string[],
-  { least, ...request }: KeywordRequest & { readonly least: number },
+  { least, ...request }: Parameters<typeof keywordsOf>[2] & { readonly least: number },
 ) {
   const keywords = keywordsOf(store, await newestRuns(store, jobs), request)
   const ids = new Map(keywords.map((one) => [nameOf(one), one.queryId]))
@@ -298,26 +299,7 @@ function nameOf({ operation, params, text }: Pick<MarketKeyword, 'operation' | '
 }
 
 /** A cluster for which rivals are among the first results, and none of the own targets is. */
-export interface Gap {
-  readonly cluster: Cluster
-  /** Searches a month that would click on the results of rivals, estimated; null where no volume is known. */
-  readonly clicks: number | null
-  /** The one with the most clicks first. */
-  readonly rivals: readonly Rival[]
-  /** The best own rank, which is further down; null where all are absent. */
-  readonly ownRank: number | null
-  /** Keywords of which it is not known whether an own target ranks. */
-  readonly unknown: number
-}
-
-interface Rival {
-  readonly target: string
-  readonly keywords: number
-  readonly clicks: number | null
-  /** Its best rank, and the page that has it. */
-  readonly rank: number
-  readonly url: string | null
-}
+export type Gap = ReturnType<typeof gapsOf>[number]
 
 type ShareOfClicks = (rank: number, keyword: Pick<ClusterKeyword, 'jobs'>) => number
 
@@ -330,7 +312,7 @@ const seen = 10
  *
  * @param rate the share of searches that click on a rank for a keyword
  */
-export function gapsOf(clusters: readonly Cluster[], rate: ShareOfClicks): readonly Gap[] {
+export function gapsOf(clusters: readonly Cluster[], rate: ShareOfClicks) {
   const gaps = clusters.flatMap((cluster) => {
     const known = cluster.keywords.filter(({ own }) => own !== null && own.state !== 'unknown')
     if (known.some(({ own }) => isSeen(own?.rank))) return []
@@ -339,9 +321,13 @@ export function gapsOf(clusters: readonly Cluster[], rate: ShareOfClicks): reado
     if (rivals.length === 0) return []
     return {
       cluster,
+      /** Searches a month that would click on the results of rivals, estimated; null where no volume is known. */
       clicks: total(known.map((one) => clicksOf(one, bestRank(one), rate))),
+      /** The one with the most clicks first. */
       rivals,
+      /** The best own rank, which is further down; null where all are absent. */
       ownRank: ranks.length === 0 ? null : Math.min(...ranks),
+      /** Keywords of which it is not known whether an own target ranks. */
       unknown: cluster.keywords.length - known.length,
     }
   })
@@ -352,7 +338,7 @@ function isSeen(rank: number | null | undefined): boolean {
   return rank != null && rank <= seen
 }
 
-const byClicks = (a: Pick<Gap, 'clicks'>, b: Pick<Gap, 'clicks'>): number =>
+const byClicks = (a: { readonly clicks: number | null }, b: typeof a): number =>
   (b.clicks ?? -1) - (a.clicks ?? -1)
 
 /** Volumes that are not known say nothing. */
@@ -371,8 +357,18 @@ function bestRank({ targets }: ClusterKeyword): number | null {
   return ranks.length === 0 ? null : Math.min(...ranks)
 }
 
-function rivalsOf(keywords: readonly ClusterKeyword[], rate: ShareOfClicks): readonly Rival[] {
-  const found = new Map<string, Rival>()
+function rivalsOf(keywords: readonly ClusterKeyword[], rate: ShareOfClicks) {
+  const found = new Map<
+    string,
+    {
+      readonly target: string
+      readonly keywords: number
+      readonly clicks: number | null
+      /** Its best rank, and the page that has it. */
+      readonly rank: number
+      readonly url: string | null
+    }
+  >()
   for (const keyword of keywords)
     for (const { label, own, rank, url } of keyword.targets) {
       if (own === 1 || rank === null || rank > seen) continue

@@ -16,8 +16,8 @@ import { exportFormats } from './formats/exports.ts'
 import { serposcopeFormats } from './formats/serposcope.ts'
 import { namedTable, tableFormat } from './table.ts'
 
-/** What is imported, and into which database. */
-interface ImportCall {
+/** Imports a file, a folder or an archive, or shows what that would come to. */
+export async function importFiles(call: {
   /** A file, or a folder or an archive of which each file is read that is of a known format. */
   readonly path: string
   /** The format; null where it is recognised. */
@@ -30,10 +30,7 @@ interface ImportCall {
   readonly dryRun: boolean
   /** Told of each file as its reading begins. */
   readonly reading: (path: string) => void
-}
-
-/** Imports a file, a folder or an archive, or shows what that would come to. */
-export async function importFiles(call: ImportCall) {
+}) {
   const format = call.as === null ? null : formatNamed(call.as)
   const read: { path: string; format: string; title: string }[] = []
   const strangers: string[] = []
@@ -52,7 +49,7 @@ export async function importFiles(call: ImportCall) {
         continue
       }
       using file = opened
-      const found = format === null ? formatFor(file, call) : canRead(format, file) ? format : null
+      const found = format === null ? formatFor(file, call.options) : canRead(format, file) ? format : null
       if (found === null) {
         if (isOne) throw format === null ? unrecognised(file) : ofOtherFormat(file, format)
         strangers.push(name)
@@ -83,8 +80,8 @@ export async function importFiles(call: ImportCall) {
 }
 
 /** The format of a file, by what is in it; null where none knows it. Where columns are named, it is a table, whatever else it may look like. */
-function formatFor(file: ForeignFile, { options }: ImportCall): ForeignFormat | null {
-  return options.columns.size > 0 && file.tables === null
+function formatFor(file: ForeignFile, { columns }: ImportOptions): ForeignFormat | null {
+  return columns.size > 0 && file.tables === null
     ? tableFormat
     : (formats.find((format) => format.recognise(file)) ?? null)
 }

@@ -19,15 +19,7 @@ import {
 export type ForeignTable = NonNullable<ReturnType<typeof tableIn>>
 
 /** A row of a table. Cells are trimmed. */
-interface ForeignRow {
-  /** `file.csv:12`. */
-  readonly where: () => string
-  readonly cells: () => readonly string[]
-  /** A cell that may be missing; empty also for a column that the table does not have. */
-  readonly cell: (column: number) => string
-  /** A cell that every row must have. */
-  readonly needed: (column: number) => string
-}
+type ForeignRow = ReturnType<ReturnType<typeof rowReader>>
 
 /** The table of a file whose header is the first row that this says of; null where there is none in its first lines. */
 export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>) => boolean) {
@@ -62,19 +54,12 @@ function nameOf(cell: string): string {
   return cell.trim().toLowerCase()
 }
 
-/** What a cell held when it was last read. */
-interface LastCell {
-  readonly bytes: Buffer
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
 /** Reads records as rows. Most cells hold what the row above holds there: they stay the same string. */
-function rowReader({ name }: ForeignFile): (record: CsvRecord) => ForeignRow {
+function rowReader({ name }: ForeignFile) {
   let record = null as CsvRecord | null
   const at = (): CsvRecord => record as CsvRecord
-  const last: (LastCell | undefined)[] = []
+  /** What each cell held when it was last read. */
+  const last: (Parameters<typeof isSame>[0] & { readonly text: string })[] = []
   const cell = (column: number): string => {
     const { bytes, starts, ends, doubled, cells } = at()
     if (column < 0 || column >= cells) return ''
@@ -86,24 +71,32 @@ function rowReader({ name }: ForeignFile): (record: CsvRecord) => ForeignRow {
     last[column] = { bytes, start, end, text }
     return text
   }
-  const row: ForeignRow = {
+  const row = {
+    /** `file.csv:12`. */
     where: () => `${name}:${at().line}`,
     cells: () => textRow(at()).cells,
+    /** A cell that may be missing; empty also for a column that the table does not have. */
     cell,
-    needed: (column) => {
+    /** A cell that every row must have. */
+    needed: (column: number): string => {
       if (column < at().cells) return cell(column)
       throw new UsageError(
         `${name}:${at().line}: the row ends after ${at().cells} cells, before its column ${column + 1}. The file is cut off or broken: export it again`,
       )
     },
   }
-  return (next) => {
+  return (next: CsvRecord) => {
     record = next
     return row
   }
 }
 
-function isSame(above: LastCell, bytes: Buffer, start: number, end: number): boolean {
+function isSame(
+  above: { readonly bytes: Buffer; readonly start: number; readonly end: number },
+  bytes: Buffer,
+  start: number,
+  end: number,
+): boolean {
   if (end - start !== above.end - above.start) return false
   for (let at = start, before = above.start; at < end; at++, before++)
     if (bytes[at] !== above.bytes[before]) return false
