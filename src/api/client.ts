@@ -41,7 +41,19 @@ export class CallHeldBack extends Error {
   override readonly name = 'CallHeldBack'
 }
 
-export interface ClientOptions {
+/** How long delays that the service names are waited for; then it is called again. */
+export interface ServiceDelays {
+  /** With a rate-limit response. */
+  readonly throttledMs: number
+  /** With a 503, 408 or 425. */
+  readonly unavailableMs: number
+}
+
+/** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
+export type ApiClient = ReturnType<typeof apiClient>
+
+/** Joins connections, rate limiter and ledger. */
+export function apiClient(options: {
   readonly baseUrl: string
   readonly http: Pick<HttpClient, 'exchange'>
   readonly rateLimiter: RateLimiter
@@ -56,21 +68,7 @@ export interface ClientOptions {
   readonly serviceDelays: ServiceDelays
   /** Asked right before a request leaves, when its call was written: what allowed it may have ended while it waited for its turn. */
   readonly mayStillLeave?: (() => boolean) | undefined
-}
-
-/** How long delays that the service names are waited for; then it is called again. */
-export interface ServiceDelays {
-  /** With a rate-limit response. */
-  readonly throttledMs: number
-  /** With a 503, 408 or 425. */
-  readonly unavailableMs: number
-}
-
-/** The service for the rest of the program: every call passes the rate limiter and is in the ledger. */
-export type ApiClient = ReturnType<typeof apiClient>
-
-/** Joins connections, rate limiter and ledger. */
-export function apiClient(options: ClientOptions) {
+}) {
   const { baseUrl, http, rateLimiter, store, clock, keyHash, serviceDelays, mayStillLeave } = options
   /** Delays that the service named with a passing error, by engine or free lookup. They stay until it answers again. */
   const delays = new Map<string, { readonly since: number; readonly until: number }>()
@@ -251,17 +249,21 @@ function explainTooLong(status: number, { method, path, body }: ApiRequest, oper
   return `${tooLong} (HTTP ${status}): ${style}shorten its ${name} (it begins: ${start}…, ${count(value.length, 'character')})`
 }
 
-/** One page of a query, as a job sees it: `page` counts pages from 1 in both styles. */
-export interface PageCall {
-  readonly text: string
-  readonly params: Readonly<Record<string, string | number>>
-  readonly page: number
-  readonly style: Style
-  readonly async: boolean
-}
-
-/** The request for one page. The older style counts results, the newer one pages: `page` is translated here. */
-export function pageRequest(baseUrl: string, operation: BillableOperation, call: PageCall): ApiRequest {
+/**
+ * The request for one page of a query, as a job sees it: `page` counts pages from 1 in both styles. The older style counts results, the
+ * newer one pages: it is translated here.
+ */
+export function pageRequest(
+  baseUrl: string,
+  operation: BillableOperation,
+  call: {
+    readonly text: string
+    readonly params: Readonly<Record<string, string | number>>
+    readonly page: number
+    readonly style: Style
+    readonly async: boolean
+  },
+): ApiRequest {
   const style = operation.styles.includes(call.style) ? call.style : 'get'
   const fields = { query: call.text, ...call.params, ...pageField(operation, call, style) }
   if (style === 'post' && operation.postPath !== undefined)
@@ -290,7 +292,11 @@ export function lookupRequest(
   return get(baseUrl, path, left)
 }
 
-function pageField(operation: BillableOperation, { page, params }: PageCall, style: Style) {
+function pageField(
+  operation: BillableOperation,
+  { page, params }: Parameters<typeof pageRequest>[2],
+  style: Style,
+) {
   const { paging } = operation
   if (paging === null) return {}
   if (page === 1 && !paging.firstPageSent?.includes(style)) return {}

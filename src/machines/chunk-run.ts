@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ApiClient, ClientOptions } from '../api/client.ts'
+import type { ApiClient, apiClient } from '../api/client.ts'
 import type { AccountReading } from '../collect/account.ts'
 import { parseStored } from '../collect/answers.ts'
 import type { CallCounts } from '../collect/circuit-breaker.ts'
@@ -44,7 +44,7 @@ export async function runChunk(
      * @param mayStillLeave asked right before a request leaves
      */
     readonly serviceFor: (
-      store: ClientOptions['store'],
+      store: Parameters<typeof apiClient>[0]['store'],
       job: string,
       mayStillLeave?: () => boolean,
     ) => ApiClient

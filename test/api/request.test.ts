@@ -1,18 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lookupRequest, type PageCall, pageRequest } from '../../src/api/client.ts'
+import { lookupRequest, pageRequest } from '../../src/api/client.ts'
 import { billableOperation, billableOperations, findOperation } from '../../src/catalog/index.ts'
 import type { FreeOperation } from '../../src/catalog/operation.ts'
 import { testTable } from '../support/test-table.ts'
 import { anyText } from './any-text.ts'
 
+type PageRequest = Parameters<typeof pageRequest>[2]
+
 const base = 'https://api.example'
 
-function aCall(call: Partial<PageCall> = {}): PageCall {
+function aCall(call: Partial<PageRequest> = {}): PageRequest {
   return { text: 'standing desk', params: {}, page: 1, style: 'get', async: false, ...call }
 }
 
-function request(operation: string, call: Partial<PageCall> = {}, baseUrl = base) {
+function request(operation: string, call: Partial<PageRequest> = {}, baseUrl = base) {
   return pageRequest(baseUrl, billableOperation(operation), aCall(call))
 }
 

@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apiClient, CallHeldBack, type ClientOptions, type ServiceDelays } from '../../src/api/client.ts'
+import { apiClient, CallHeldBack, type ServiceDelays } from '../../src/api/client.ts'
 import { type ApiRequest, openHttpClient } from '../../src/api/http.ts'
 import { billedAfter } from '../../src/api/outcomes.ts'
 import { rateLimiter } from '../../src/api/rate-limiter.ts'
@@ -12,12 +12,14 @@ import { testTable } from '../support/test-table.ts'
 import { fakeTime } from './fake-time.ts'
 import { http, rawServer } from './raw-server.ts'
 
+type CallStore = Parameters<typeof apiClient>[0]['store']
+
 /** A service on a real connection, with a ledger in memory. */
 function serviceAt(origin: string, timeoutMs = 10_000) {
   const http = openHttpClient({ origin, apiKey: 'canary-key', connections: 4, timeoutMs, userAgent: 'test' })
   onTestFinished(() => http.close())
   const settled: Settlement[] = []
-  const store: Pick<ClientOptions['store'], 'beginCall' | 'settleCall'> = {
+  const store: Pick<CallStore, 'beginCall' | 'settleCall'> = {
     beginCall: async () => 1,
     settleCall: async (_, settlement) => {
       settled.push(settlement)
@@ -27,7 +29,7 @@ function serviceAt(origin: string, timeoutMs = 10_000) {
     baseUrl: origin,
     http,
     rateLimiter: rateLimiter({ clock: hurried }),
-    store: store as ClientOptions['store'],
+    store: store as CallStore,
     clock: systemClock,
     keyHash: 'k',
     serviceDelays: { throttledMs: 90_000, unavailableMs: 90_000 },
@@ -178,7 +180,7 @@ test('a call that may no longer leave when the rate allows it is not sent, stand
       },
     },
     rateLimiter: rateLimiter({ clock: time.clock, limits: { perSecond: 1, perMinute: null } }),
-    store: { beginCall: async () => begun.push(time.now()) } as unknown as ClientOptions['store'],
+    store: { beginCall: async () => begun.push(time.now()) } as unknown as CallStore,
     clock: { ...time.clock, wall: time.now },
     keyHash: 'k',
     serviceDelays: { throttledMs: 0, unavailableMs: 0 },
@@ -222,7 +224,7 @@ describe('a delay that the service names', () => {
         },
       },
       rateLimiter: rateLimiter({ clock: time.clock }),
-      store: { beginCall: async () => 1 } as unknown as ClientOptions['store'],
+      store: { beginCall: async () => 1 } as unknown as CallStore,
       clock,
       keyHash: 'k',
       serviceDelays,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lookupRequest, type PageCall, pageRequest } from '../../src/api/client.ts'
+import { lookupRequest, pageRequest } from '../../src/api/client.ts'
 import type { ApiRequest } from '../../src/api/http.ts'
 import { billableOperation, findOperation } from '../../src/catalog/index.ts'
 import type { FreeOperation } from '../../src/catalog/operation.ts'
@@ -8,14 +8,16 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { testTable } from '../support/test-table.ts'
 import { documentedCalls, exampleOf } from './interface.ts'
 
+type PageRequest = Parameters<typeof pageRequest>[2]
+
 const base = 'https://host.example:8443/service'
-const first: PageCall = { text: 'desk', params: {}, page: 1, style: 'get', async: false }
+const first: PageRequest = { text: 'desk', params: {}, page: 1, style: 'get', async: false }
 
 /** Method, path and body in one line, as a trace of the wire would show them. */
 const line = ({ method, path, body }: ApiRequest) =>
   [method, path, body].filter((part) => part !== null).join(' ')
 
-testTable<[string, PageCall['style'], number, number | undefined, string]>([
+testTable<[string, PageRequest['style'], number, number | undefined, string]>([
   ['alpha.search', 'get', 1, undefined, 'GET /service/v1/alpha/search?query=desk'],
   ['alpha.search', 'get', 3, undefined, 'GET /service/v1/alpha/search?query=desk&page=3'],
   ['alpha.search', 'get', 3, 10, 'GET /service/v1/alpha/search?query=desk&num=10&page=3'],
@@ -48,7 +50,7 @@ testTable<[string, PageCall['style'], number, number | undefined, string]>([
   ['gamma.images', 'get', 1, undefined, 'GET /service/v1/gamma/images?query=desk'],
   ['gamma.images', 'get', 3, undefined, 'GET /service/v1/gamma/images?query=desk&page=3'],
 ])('%s by %s, page %i, num %s is asked for as documented', (name, style, page, num, wanted) => {
-  const params: PageCall['params'] = num === undefined ? {} : { num }
+  const params: PageRequest['params'] = num === undefined ? {} : { num }
   const request = pageRequest(base, billableOperation(name), { ...first, style, page, params })
   expect([request.origin, line(request)]).toEqual(['https://host.example:8443', wanted])
 })
