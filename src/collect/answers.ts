@@ -31,27 +31,6 @@ import type {
   TaskCountChange,
 } from '../store/journal.ts'
 
-/** How a task ended, once that is stored. */
-export interface TaskResult {
-  readonly end: 'done' | 'failed'
-  readonly effect: TaskCountChange
-}
-
-/** What an answer says, and where it repeats another question than was asked. */
-interface CheckedAnswer extends ParsedAnswer {
-  readonly echoMismatch: EchoMismatch | null
-}
-
-/** Why nothing follows from a stored body. */
-interface UnusableAnswer {
-  /** One sentence for people. */
-  readonly reason: string
-  /** An empty page that says itself that there are results: one more look may show them. */
-  readonly isHole?: true
-  /** The error is ours: a later version may read it. */
-  readonly isOurError?: true
-}
-
 /** A page of a query in a run. */
 type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
 
@@ -80,7 +59,10 @@ export function answerIngest(
   }: {
     readonly store: AnswerStore & ResultRecorder & { readonly space: Pick<DiskSpace, 'isExhausted'> }
     /** Called when the end of a task is stored. */
-    readonly onSettled: (settled: TaskResult) => void
+    readonly onSettled: (settled: {
+      readonly end: 'done' | 'failed'
+      readonly effect: TaskCountChange
+    }) => void
     /** Called when a bought answer is stored. `problem` says why it cannot be used; null where it can. */
     readonly onBought: (task: Task, problem: string | null) => void
     /** Called for each stored answer that is damaged or missing. */
@@ -115,7 +97,7 @@ export function answerIngest(
   const record = async (
     task: TaskRef,
     answerId: number,
-    parsed: CheckedAnswer | UnusableAnswer,
+    parsed: ReturnType<typeof parseStored>,
   ): Promise<void> => {
     if (store.space.isExhausted()) return
     if ('reason' in parsed) return await fail(task, parsed.isHole ? 'hole' : 'malformed', parsed.reason)
@@ -165,7 +147,7 @@ export function answerIngest(
     /** Stores in the background what a saved answer says. */
     record: (
       task: Task,
-      { answerId, parsed }: { readonly answerId: number; readonly parsed: CheckedAnswer | UnusableAnswer },
+      { answerId, parsed }: { readonly answerId: number; readonly parsed: ReturnType<typeof parseStored> },
     ): void => background(record(pageOf(task), answerId, parsed)),
     /**
      * Gives a task a stored answer instead of a call; false where that is damaged or missing, or was counted as an answer once and
@@ -201,12 +183,24 @@ export function answerIngest(
   }
 }
 
-/** Parses a body. An error of our own on one answer affects that answer alone; its body stays stored. */
+/**
+ * Parses a body: what it says, and where it repeats another question than was asked, or why nothing follows from it. An error of our own
+ * on one answer affects that answer alone; its body stays stored.
+ */
 export function parseStored(
   asked: RequestedPage & Pick<Task, 'operation'>,
   body: Buffer,
   fetchedAt: number,
-): CheckedAnswer | UnusableAnswer {
+):
+  | (ParsedAnswer & { readonly echoMismatch: EchoMismatch | null })
+  | {
+      /** One sentence for people. */
+      readonly reason: string
+      /** An empty page that says itself that there are results: one more look may show them. */
+      readonly isHole?: true
+      /** The error is ours: a later version may read it. */
+      readonly isOurError?: true
+    } {
   try {
     const operation = billableOperation(asked.operation)
     const parsed = parseAnswer(operation, body, { fetchedAt, ...localeOf(asked.params) })

@@ -127,13 +127,7 @@ const believedAnyway = 15
 const weightOfLast = 0.2
 
 /** The same failure in a row: which, how often, and since when. */
-interface Failures {
-  readonly outcome: keyof typeof failuresUntilBelieved | null
-  readonly times: number
-  readonly since: number
-}
-
-const noFailures: Failures = { outcome: null, times: 0, since: 0 }
+const noFailures = { outcome: null as keyof typeof failuresUntilBelieved | null, times: 0, since: 0 }
 
 /**
  * Polls a job, which is free, with growing pauses until it ends. Rejected with `StopRequested` when the run stops; the
@@ -219,7 +213,11 @@ export function jobPoller({
  * A failed job is reported as a 500, and so is a passing error of the service; other 5xx come from what stands before the
  * service. A 404 may be a job that the service knows late.
  */
-function countFailure(failures: Failures, { settlement }: FinishedCall, now: number): Failures {
+function countFailure(
+  failures: typeof noFailures,
+  { settlement }: FinishedCall,
+  now: number,
+): typeof noFailures {
   const { outcome, httpStatus } = settlement
   if (outcome !== 'not-found' && httpStatus !== 500) return noFailures
   if (failures.outcome === outcome) return { ...failures, times: failures.times + 1 }

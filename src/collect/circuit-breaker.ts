@@ -34,20 +34,6 @@ type Pace = Readonly<typeof freeProbes>
 /** Unusable answers are billed, useless and lost calls may be: three probes in a minute, six in half an hour, eight in a day. */
 const paidProbes: Pace = { firstPauseMs: 5_000, growth: 4, longestPauseMs: Number.POSITIVE_INFINITY }
 
-/** A breaker that is open or half-open. */
-interface OpenBreaker {
-  readonly since: number
-  readonly pace: Pace
-  pauseMs: number
-  until: number
-  /** The task that probes; null while none does. */
-  probe: number | null
-  /** It expires with the first useless probe. */
-  isDecisive: boolean
-  /** It has lasted for longer than an outage is waited for, and the last probe failed, too. */
-  hasExpired: boolean
-}
-
 /** Whether an engine, or one operation of it, gets new work, and which task probes it where it does not. */
 export type CircuitBreaker = ReturnType<typeof circuitBreakers>
 
@@ -97,15 +83,7 @@ export function circuitBreakers({
   const open = (name: string, pace: Pace, change: Change): void => {
     if (outages.has(name)) return
     const now = clock.monotonic()
-    const outage = {
-      since: now,
-      pace,
-      pauseMs: pace.firstPauseMs,
-      until: now,
-      probe: null,
-      isDecisive: false,
-      hasExpired: false,
-    }
+    const outage = openBreaker(pace, now)
     if (change !== 'distrusted') pause(outage)
     outages.set(name, outage)
     onChange(name, change)
@@ -250,6 +228,24 @@ export function circuitBreakers({
   }
 }
 
+type OpenBreaker = ReturnType<typeof openBreaker>
+
+/** A breaker that is open or half-open. */
+function openBreaker(pace: Pace, now: number) {
+  return {
+    since: now,
+    pace,
+    pauseMs: pace.firstPauseMs,
+    until: now,
+    /** The task that probes; null while none does. */
+    probe: null as number | null,
+    /** It expires with the first useless probe. */
+    isDecisive: false,
+    /** It has lasted for longer than an outage is waited for, and the last probe failed, too. */
+    hasExpired: false,
+  }
+}
+
 /** Outcomes that show that an engine works, also where it rejects the query. */
 const signsOfLife: ReadonlySet<Outcome> = new Set([
   'answered',
@@ -356,26 +352,30 @@ export function areTooMany(unusable: number, calls: number): boolean {
 /** Whether the breaker of the operation opens: for now, or for the rest of this process. */
 export type Verdict = false | 'for-now' | 'for-good'
 
-/** What calls of an operation came to in this process. */
-interface CallCount {
-  /** All answers that were paid for, and how many of them cannot be used. */
-  answers: number
-  unusable: number
-  /** Calls that ended without an answer, as others of the operation would. */
-  useless: number
-  /** How many of them may have been billed. */
-  maybeBilled: number
-  /** Why the last call of no use was of none; null where there is no such call. */
-  problem: string | null
-  /** Calls in a row that were of no use, answered or not. */
-  inRow: number
-  /** Since its breaker closed: the answers, and the numbers of the last ones that cannot be used. */
-  answersSince: number
-  unusableSince: number[]
-  /** Its breaker was open. */
-  wasOpen: boolean
-  /** Tasks at work that have to be bought. */
-  atWork: number
+type CallCount = ReturnType<typeof callCount>
+
+/** What calls of an operation came to in this process, before the first one. */
+function callCount() {
+  return {
+    /** All answers that were paid for, and how many of them cannot be used. */
+    answers: 0,
+    unusable: 0,
+    /** Calls that ended without an answer, as others of the operation would. */
+    useless: 0,
+    /** How many of them may have been billed. */
+    maybeBilled: 0,
+    /** Why the last call of no use was of none; null where there is no such call. */
+    problem: null as string | null,
+    /** Calls in a row that were of no use, answered or not. */
+    inRow: 0,
+    /** Since its breaker closed: the answers, and the numbers of the last ones that cannot be used. */
+    answersSince: 0,
+    unusableSince: [] as number[],
+    /** Its breaker was open. */
+    wasOpen: false,
+    /** Tasks at work that have to be bought. */
+    atWork: 0,
+  }
 }
 
 /** Whether an operation whose breaker was open before has now wasted all that may be wasted. */
@@ -401,18 +401,7 @@ export function callCounts() {
   const countOf = (operation: string): CallCount => {
     const known = counts.get(operation)
     if (known !== undefined) return known
-    const begun: CallCount = {
-      answers: 0,
-      unusable: 0,
-      useless: 0,
-      maybeBilled: 0,
-      problem: null,
-      inRow: 0,
-      answersSince: 0,
-      unusableSince: [],
-      wasOpen: false,
-      atWork: 0,
-    }
+    const begun = callCount()
     counts.set(operation, begun)
     return begun
   }

@@ -17,14 +17,6 @@ export type BudgetStanding =
     }
   | CountedLimit
 
-/** What a run came to so far, in credits. */
-interface RunSpending {
-  readonly run: Run
-  spent: number
-  ambiguous: number
-  reserved: number
-}
-
 /** What may still be spent, exact to the credit between two readings of the account. */
 export type CreditBudget = ReturnType<typeof creditBudget>
 
@@ -45,7 +37,8 @@ export function creditBudget(
   clock: Pick<Clock, 'monotonic'>,
   periods: PeriodLimits = periodLimits([], runs, () => 0),
 ) {
-  const spendings = new Map<number, RunSpending>(
+  /** What each run came to so far, in credits. */
+  const spendings = new Map(
     runs.map((run) => [
       run.id,
       { run, reserved: 0, ...(before.byRun.get(run.id) ?? { spent: 0, ambiguous: 0 }) },
@@ -62,7 +55,7 @@ export function creditBudget(
   const reservedTasks = new Set<number>()
   let ambiguousCalls = before.ambiguous.map(({ credits, age }) => ({ credits, at: clock.monotonic() - age }))
 
-  const spendingOf = (runId: number): RunSpending => spendings.get(runId) as RunSpending
+  const spendingOf = (runId: number) => spendings.get(runId) as NonNullable<ReturnType<typeof spendings.get>>
   const covered = (): number =>
     leftByBalance({
       remaining: remaining ?? 0,

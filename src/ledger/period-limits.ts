@@ -27,22 +27,7 @@ export interface CountedLimit {
 }
 
 /** Limits that several tasks of a lease share. */
-export interface SharedLimit {
-  readonly runIds: readonly number[]
-  /** Only tasks of queries with this tag; null for all. */
-  readonly tag: string | null
-  readonly left: number
-}
-
-interface LimitState {
-  readonly limit: PeriodLimit
-  readonly runIds: ReadonlySet<number>
-  span: TimeSpan
-  used: number
-  reserved: number
-  /** Tasks that were reserved when the period began: their calls may have been sent before. */
-  carried: Set<number>
-}
+export type SharedLimit = ReturnType<PeriodLimits['shared']>[number]
 
 /** What limits for days and months still cover, exact to the credit while calls are in flight. */
 export type PeriodLimits = ReturnType<typeof periodLimits>
@@ -54,16 +39,7 @@ export function periodLimits(
   wall: () => number,
 ) {
   const reservedTasks = new Set<number>()
-  const states = counted.map(
-    ({ limit, span, used }): LimitState => ({
-      limit,
-      runIds: new Set(runs.filter(({ job }) => limit.jobs.includes(job)).map(({ id }) => id)),
-      span,
-      used,
-      reserved: 0,
-      carried: new Set(),
-    }),
-  )
+  const states = counted.map((one) => limitState(one, runs))
   const ofRun = new Map(runs.map(({ id }) => [id, states.filter(({ runIds }) => runIds.has(id))]))
   let nextChange = Math.min(...states.map(({ span }) => span.until))
 
@@ -122,11 +98,16 @@ export function periodLimits(
       reserve(task)
     },
     /** Limits of more than one run, or of a tag. */
-    shared: (): readonly SharedLimit[] => {
+    shared: () => {
       update()
       return states
         .filter(({ runIds, limit }) => runIds.size > 1 || limit.scope === 'tag')
-        .map((state) => ({ runIds: [...state.runIds], tag: tagOf(state), left: leftOf(state) }))
+        .map((state) => ({
+          runIds: [...state.runIds],
+          /** Only tasks of queries with this tag; null for all. */
+          tag: tagOf(state),
+          left: leftOf(state),
+        }))
     },
     /** Limits that leave a task of the run less than that; those of tags only for the tags that are given. */
     reached: (runId: number, credits: number, tags?: readonly string[]): readonly CountedLimit[] =>
@@ -140,6 +121,21 @@ export function periodLimits(
       update()
       return states
     },
+  }
+}
+
+type LimitState = ReturnType<typeof limitState>
+
+/** A limit at the beginning, with the runs that it holds for. */
+function limitState({ limit, span, used }: CountedLimit, runs: readonly Pick<Run, 'id' | 'job'>[]) {
+  return {
+    limit,
+    runIds: new Set(runs.filter(({ job }) => limit.jobs.includes(job)).map(({ id }) => id)),
+    span,
+    used,
+    reserved: 0,
+    /** Tasks that were reserved when the period began: their calls may have been sent before. */
+    carried: new Set<number>(),
   }
 }
 

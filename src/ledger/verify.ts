@@ -212,14 +212,6 @@ function peekable<T>(items: Iterable<T>) {
   }
 }
 
-/** What others spent with a key at least: the credits that no call of ours explains. */
-export interface OthersSpending {
-  readonly credits: number
-  /** Epoch ms of the readings between which it was spent. */
-  readonly from: number
-  readonly until: number
-}
-
 /**
  * What no call of ours explains from the first to the last of the readings. Null where no two of them can be compared.
  *
@@ -245,14 +237,14 @@ export function unexplained(
 /** Credits that the service counted and no call of ours explains; less than 0 where it counted fewer. */
 export type Unexplained = ReturnType<typeof unexplainedIn>
 
+/**
+ * What others spent with a key at least: the credits that no call of ours explains, and the readings between which they were spent, epoch
+ * ms.
+ */
+export type OthersSpending = NonNullable<Unexplained['others']>
+
 /** What no call of ours explains in spans, with what is counted late put right. */
-export function unexplainedIn(spans: readonly UsageInterval[]): {
-  readonly credits: number
-  /** Null where it counted no more than our calls explain. */
-  readonly others: OthersSpending | null
-  /** Credits of calls that the queue lost when its server failed over. */
-  readonly lostByFailover: number
-} {
+export function unexplainedIn(spans: readonly UsageInterval[]) {
   const credits = spans.reduce((sum, span) => sum + span.spentByOthers - span.notCounted, 0)
   const foreign = spans.filter(({ spentByOthers }) => spentByOthers > 0)
   const [first, last] = [foreign[0], foreign.at(-1)]
@@ -260,7 +252,13 @@ export function unexplainedIn(spans: readonly UsageInterval[]): {
     credits <= 0 || first === undefined || last === undefined
       ? null
       : { credits, from: first.from, until: last.until }
-  return { credits, others, lostByFailover: spans.reduce((sum, span) => sum + span.lostByFailover, 0) }
+  return {
+    credits,
+    /** Null where it counted no more than our calls explain. */
+    others,
+    /** Credits of calls that the queue lost when its server failed over. */
+    lostByFailover: spans.reduce((sum, span) => sum + span.lostByFailover, 0),
+  }
 }
 
 /** In less time hardly anything is spent; after more it is not known whether it goes on. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerIngest, type TaskResult } from '../../src/collect/answers.ts'
+import { answerIngest } from '../../src/collect/answers.ts'
 import type { Run, Task } from '../../src/model/run.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
 import { begin, settlement } from '../store/answers.ts'
@@ -10,7 +10,7 @@ const aPage = '{"organic_results": [{"position": 1, "title": "a", "link": "https
 /** An ingest for these runs, what it told, and what it does behind the places of its tasks. */
 function anIngest(store: Store, runs: readonly Run[]) {
   const told = {
-    settled: [] as TaskResult[],
+    settled: [] as Parameters<Parameters<typeof answerIngest>[0]['onSettled']>[0][],
     problems: [] as (string | null)[],
     damaged: [] as number[],
   }
