@@ -24,33 +24,6 @@ export type ColumnMap = Readonly<Record<string, string>>
 
 type NamedColumn = readonly [name: string, index: number]
 
-/** What the columns of a table mean. */
-interface ColumnMeanings {
-  readonly width: number
-  /** How many nameless columns stand behind them, as spreadsheets leave them. */
-  readonly nameless: number
-  /** Index of each column that rankline knows; the others are missing. */
-  readonly own: Readonly<Partial<Record<OwnColumn, number>>>
-  readonly params: readonly NamedColumn[]
-  readonly labels: readonly NamedColumn[]
-  /** In an export of rankline: the column with all parameters as JSON, -1 where it has none; null in other files. */
-  readonly ofExport: { readonly params: number } | null
-  readonly decimal: DecimalMark
-  /** Whether rows may end early: tools leave out tabs behind their last cell, and no text can hold one by mistake. */
-  readonly maySkipEnd: boolean
-}
-
-/** How a header is read. */
-interface HeaderReading {
-  readonly map: ColumnMap
-  readonly operations: readonly BillableOperation[]
-  /** Whether a YAML job names the file: what can be written in it is proposed there. */
-  readonly inYaml: boolean
-  readonly report: (mistake: InvalidValue) => void
-  /** Takes what is no mistake, but good to know. */
-  readonly notice: (message: string, inRuns: boolean) => void
-}
-
 /** Judges rows by the names that are known or mapped. */
 export function headerLook(map: ColumnMap): (cells: readonly string[]) => HeaderScore {
   const mapped = new Set(Object.values(map).map(folded))
@@ -68,8 +41,25 @@ function folded(name: string): string {
   return name.trim().replace(/\s+/g, ' ').toLowerCase()
 }
 
+/** What the columns of a table mean. */
+type ColumnMeanings = NonNullable<ReturnType<typeof readColumns>>
+
+/** How a header is read. */
+type HeaderReading = Parameters<typeof readColumns>[1]
+
 /** Reads a header row. Every mistake is reported; null means that no row can be read. */
-export function readColumns(head: TableHead, reading: HeaderReading): ColumnMeanings | null {
+export function readColumns(
+  head: TableHead,
+  reading: {
+    readonly map: ColumnMap
+    readonly operations: readonly BillableOperation[]
+    /** Whether a YAML job names the file: what can be written in it is proposed there. */
+    readonly inYaml: boolean
+    readonly report: (mistake: InvalidValue) => void
+    /** Takes what is no mistake, but good to know. */
+    readonly notice: (message: string, inRuns: boolean) => void
+  },
+) {
   const written = head.cells.map((cell) => cell.trim())
   const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
   const isExport = exportNames.every((name) => names.includes(name))
@@ -93,14 +83,19 @@ export function readColumns(head: TableHead, reading: HeaderReading): ColumnMean
   const known = [...Object.keys(own), ...params.map(([name]) => name)]
   if (isExport) reading.notice(`an export of rankline: ${takenOver(known, names)}`, true)
   if (labels.length > 0) reading.notice(keptLabels(labels, known, reading), false)
+  const decimal: DecimalMark = head.separator === ';' ? ',' : '.'
   return {
     width: names.length,
+    /** How many nameless columns stand behind them, as spreadsheets leave them. */
     nameless: written.length - names.length,
+    /** Index of each column that rankline knows; the others are missing. */
     own,
     params,
     labels,
+    /** In an export of rankline: the column with all parameters as JSON, -1 where it has none; null in other files. */
     ofExport: isExport ? { params: names.indexOf('params') } : null,
-    decimal: head.separator === ';' ? ',' : '.',
+    decimal,
+    /** Whether rows may end early: tools leave out tabs behind their last cell, and no text can hold one by mistake. */
     maySkipEnd: head.separator === '\t',
   }
 }
@@ -108,9 +103,6 @@ export function readColumns(head: TableHead, reading: HeaderReading): ColumnMean
 function isOwn(name: string): name is OwnColumn {
   return (ownColumns as readonly string[]).includes(name)
 }
-
-/** What a column is; null where it is left out. */
-type Role = { readonly known: string } | { readonly label: string } | null
 
 function rolesOf(names: readonly string[], reading: HeaderReading, isExport: boolean) {
   const { map, report, notice } = reading
@@ -129,7 +121,7 @@ function rolesOf(names: readonly string[], reading: HeaderReading, isExport: boo
     missing ||= index === -1 && known === 'query'
   }
   const seen = new Set<string>(Object.keys(map))
-  const roles = names.map((name, index): Role => {
+  const roles = names.map((name, index): ReturnType<typeof roleInExport> => {
     const own = mapped.get(index)
     if (own !== undefined) return { known: own }
     if (isExport) return roleInExport(name)
@@ -166,8 +158,11 @@ const rankName =
 /** What an export of rankline has in every row. */
 const exportNames = ['query', 'operation', 'run_id']
 
-/** What was asked, as an export of rankline repeats it; all else in it is what came of that. */
-function roleInExport(name: string): Role {
+/**
+ * What a column of an export of rankline is; null where it is left out. What was asked stands in it again; all else is what came of
+ * that.
+ */
+function roleInExport(name: string): { readonly known: string } | { readonly label: string } | null {
   if (name.startsWith('label_')) return { label: name.slice('label_'.length) }
   if (name === 'intended_url') return { known: 'url' }
   return paramNames.has(name) || ['query', 'operation', 'tags', 'volume'].includes(name)

@@ -20,13 +20,10 @@ function delimiterOf(line: string): Separator {
   return counted.reduce((best, other) => (other.times > best.times ? other : best)).sign
 }
 
-interface CsvRow {
+/** The header of a table. */
+export interface TableHead {
   readonly line: number
   readonly cells: readonly string[]
-}
-
-/** The header of a table. */
-export interface TableHead extends CsvRow {
   /** What parts the cells; null in a list of texts, which has none. */
   readonly separator: Separator | null
   /** The rows above it, such as a title. */
@@ -34,12 +31,10 @@ export interface TableHead extends CsvRow {
 }
 
 /** The header, one row with the line it begins on, or a mistake; the line is null for the whole file. */
-export type CsvItem = { readonly head: TableHead } | CsvRow | Mistake
-
-interface Mistake {
-  readonly line: number | null
-  readonly mistake: InvalidValue
-}
+type CsvItem =
+  | { readonly head: TableHead }
+  | Pick<TableHead, 'line' | 'cells'>
+  | { readonly line: number | null; readonly mistake: InvalidValue }
 
 /** How likely a row is the header. */
 export interface HeaderScore {
@@ -214,7 +209,7 @@ function filled(cells: readonly string[]): number {
 }
 
 function startParser(separator: Separator | null, signAbove: boolean) {
-  let items: (CsvRow | Mistake)[] = []
+  let items: Exclude<CsvItem, { head: TableHead }>[] = []
   let last = 0
   const parser = new Parser({
     ...parserOptions,
@@ -264,7 +259,7 @@ async function structural(
   error: CsvError,
   last: number,
   delimiter: string,
-): Promise<Mistake> {
+): Promise<{ readonly line: number; readonly mistake: InvalidValue }> {
   const lastLine = Number(error.lines)
   const line = await openQuote(source, { firstLine: last + 1, lastLine, delimiter })
   if (error.code === 'CSV_INVALID_CLOSING_QUOTE')

@@ -22,7 +22,7 @@ import {
   yamlTextMistake,
 } from './files.ts'
 import { readMap, readValue } from './issues.ts'
-import { depthAndPages, type Expand, queryExpander, type RowToExpand } from './params.ts'
+import { depthAndPages, queryExpander, type RowToExpand } from './params.ts'
 import { fileSchema, operationName, querySchema, readNotes, textSchema } from './schema.ts'
 import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
@@ -196,22 +196,25 @@ async function unchanged(job: FileOrText, bytes: Buffer, report: Report): Promis
 }
 
 /** What the queries of a job are read from and with. */
-interface QueryReading {
-  /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
-  readonly file: string
-  /** The CSV, where the job is one. */
-  readonly table: ByteSource
-  /** The YAML; null for a CSV. */
-  readonly source: Source | null
-  readonly plan: JobPlan
-  readonly expand: Expand
-  readonly report: Report
-  readonly notice: (notice: Notice) => void
-}
+type QueryReading = Parameters<typeof readQueries>[0]
 
 /** Reads all queries once; `whole` says that the settings are right, so that missing targets and queries can be reported, too. */
 async function* readQueries(
-  { report, ...given }: QueryReading,
+  {
+    report,
+    ...given
+  }: {
+    /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
+    readonly file: string
+    /** The CSV, where the job is one. */
+    readonly table: ByteSource
+    /** The YAML; null for a CSV. */
+    readonly source: Source | null
+    readonly plan: JobPlan
+    readonly expand: ReturnType<typeof queryExpander>
+    readonly report: Report
+    readonly notice: (notice: Notice) => void
+  },
   seen: (chunk: Buffer) => void,
   whole: boolean,
 ): AsyncGenerator<JobQuery, void> {
@@ -274,17 +277,15 @@ async function* readEntries(
   }
 }
 
-interface WrittenTable {
-  /** What problems call it. */
-  readonly file: string
-  readonly source: ByteSource
-  /** What its columns are called. */
-  readonly map: ColumnMap
-}
-
 async function* readTable(
   reading: QueryReading,
-  table: WrittenTable,
+  table: {
+    /** What problems call it. */
+    readonly file: string
+    readonly source: ByteSource
+    /** What its columns are called. */
+    readonly map: ColumnMap
+  },
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
   const { file, source, map } = table
@@ -325,7 +326,7 @@ async function* readTable(
 /** The reader of the rows below a header; null where none can be read. */
 function openRows(
   { plan, source, report, notice }: QueryReading,
-  { file, map }: WrittenTable,
+  { file, map }: Pick<Parameters<typeof readTable>[1], 'file' | 'map'>,
   head: TableHead,
 ): ReadRow | null {
   const columns = readColumns(head, {

@@ -79,16 +79,17 @@ export function paramValue(param: Param, name: string, text: string): ReadResult
 
 type Params = Readonly<Record<string, ParamValue>>
 
-/** What holds for every query of a job; the values were checked. */
-export interface SharedParams {
-  readonly style: Style
-  readonly params: ReadonlyMap<string, ParamValue>
-  readonly matrix: ReadonlyMap<string, readonly ParamValue[]>
-}
-
-/** Params and matrix of the job for an operation, where a query sets `own` itself: its own value stands in for a list. */
+/**
+ * Params and matrix of the job for an operation, where a query sets `own` itself: its own value stands in for a list.
+ *
+ * @param job what holds for every query of it; the values were checked
+ */
 export function combine(
-  job: SharedParams,
+  job: {
+    readonly style: Style
+    readonly params: ReadonlyMap<string, ParamValue>
+    readonly matrix: ReadonlyMap<string, readonly ParamValue[]>
+  },
   operation: BillableOperation,
   own: readonly string[],
 ): {
@@ -140,11 +141,13 @@ export interface RowToExpand extends Omit<JobQuery, 'operation' | 'params'> {
   readonly at: (name: string, part?: 'key' | 'value') => FilePosition
 }
 
-/** Makes the queries of a row: one per operation and combination of the matrix; none after a mistake. */
-export type Expand = (row: RowToExpand, report: Report) => readonly JobQuery[]
-
-/** Rows of one job share what the job sets, so that a row costs little. */
-export function queryExpander(job: SharedParams): Expand {
+/**
+ * Makes the queries of a row: one per operation and combination of the matrix; none after a mistake. Rows of one job share what the job
+ * sets, so that a row costs little.
+ */
+export function queryExpander(
+  job: Parameters<typeof combine>[0],
+): (row: RowToExpand, report: Report) => readonly JobQuery[] {
   const combined = new Map<string, ReturnType<typeof combine>>()
   const unknown = new Map<string, { readonly mistake: InvalidValue | null }>()
   const combineOnce = (operation: BillableOperation, own: readonly string[]) =>

@@ -7,7 +7,6 @@ import {
   type JobOptions,
   type JobSettings,
   jobSettings,
-  type Match,
   noFile,
   type SettingsData,
   settingsWithOption,
@@ -19,15 +18,7 @@ import { jobName, propertyOf, quoted } from '../model/values.ts'
 import { reportUnknownNames, unknownName } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
-import {
-  combine,
-  depthAndPages,
-  paramNames,
-  paramOf,
-  paramValue,
-  type SharedParams,
-  unknownParam,
-} from './params.ts'
+import { combine, depthAndPages, paramNames, paramOf, paramValue, unknownParam } from './params.ts'
 import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
@@ -40,50 +31,34 @@ import {
 } from './workspace.ts'
 
 /** What settings are read from. */
-interface Origin {
-  /** The job file; null where the job came without one. */
-  readonly path: string | null
-  /** What mistakes call it. */
-  readonly where: string
-  /** The YAML; null for a CSV. */
-  readonly source: Source | null
-  /** What its folder says. */
-  readonly defaults: JobDefaults
-  /** Names of the channels of its folder. */
-  readonly channels: readonly string[]
-  /** Whether single queries may have targets of their own. */
-  readonly hasOtherTargets: boolean
-}
+type Origin = Parameters<typeof readSettings>[0]
 
 /** A job without its queries. */
-export interface JobPlan {
-  readonly settings: JobSettings
-  /** Conditions of the job file, which name what its queries have. */
-  readonly conditions: readonly { readonly text: string; readonly at: FilePosition }[]
-  /** The file of notes, as the job file names it; null where there is none. */
-  readonly notesFile: { readonly name: string; readonly at: FilePosition } | null
-  readonly operations: readonly BillableOperation[]
-  readonly shared: SharedParams
-  readonly depth: number | null
-  readonly pages: number | null
-  /** What the options call the columns of tables. */
-  readonly columns: ColumnMap
-  /** For targets that name no match themselves. */
-  readonly match: Match | undefined
-  /** Where the paging policy stands. */
-  readonly pagingPosition: FilePosition
-}
+export type JobPlan = ReturnType<typeof readSettings>
 
 /**
  * The settings of a job, options over file over its folder over defaults. Every mistake is reported; after one the plan serves
  * only to look for mistakes in the queries.
  */
 export function readSettings(
-  file: Origin,
+  file: {
+    /** The job file; null where the job came without one. */
+    readonly path: string | null
+    /** What mistakes call it. */
+    readonly where: string
+    /** The YAML; null for a CSV. */
+    readonly source: Source | null
+    /** What its folder says. */
+    readonly defaults: JobDefaults
+    /** Names of the channels of its folder. */
+    readonly channels: readonly string[]
+    /** Whether single queries may have targets of their own. */
+    readonly hasOtherTargets: boolean
+  },
   options: JobOptions,
   entryOperations: readonly BillableOperation[],
   report: Report,
-): JobPlan {
+) {
   const raw = readBoth(file, options, report)
   const data = merged(raw)
   const { name, match, operation = 'alpha.search' } = data
@@ -106,26 +81,33 @@ export function readSettings(
   reportUnknownNames(settings, known, raw.at, report)
   const targetsOfViews = raw.isDefault(['views']) ? null : known.targets
   reportUnknownInViews(settings.views ?? [], targetsOfViews, raw.at, report)
+  const ownColumns: ColumnMap = raw.options.data.columns ?? {}
+  // The paging of a folder is right for other jobs: what does not fit is this one.
+  const pagingPosition: FilePosition = raw.isDefault(['paging'])
+    ? { where: file.where, line: null, column: null }
+    : raw.at(['paging'])
   return {
     settings,
+    /** Conditions of the job file, which name what its queries have. */
     conditions: conditionsIn(settings, raw),
+    /** The file of notes, as the job file names it; null where there is none. */
     notesFile:
       notes === null || !('file' in notes) ? null : { name: notes.file, at: raw.at(['notes', 'file']) },
     operations,
     shared: readSharedParams(raw, operations, entryOperations, report),
     depth: data.depth ?? null,
     pages: data.pages ?? null,
-    columns: raw.options.data.columns ?? {},
+    /** What the options call the columns of tables. */
+    columns: ownColumns,
+    /** For targets that name no match themselves. */
     match,
-    // The paging of a folder is right for other jobs: what does not fit is this one.
-    pagingPosition: raw.isDefault(['paging'])
-      ? { where: file.where, line: null, column: null }
-      : raw.at(['paging']),
+    /** Where the paging policy stands. */
+    pagingPosition,
   }
 }
 
 /** The conditions of the file's own views and alerts; those of a folder are for jobs with other queries, too. */
-function conditionsIn({ views, alerts }: JobSettings, raw: RawSettings): JobPlan['conditions'] {
+function conditionsIn({ views, alerts }: JobSettings, raw: RawSettings) {
   const written = [
     ...(views ?? []).map(({ where }, place) => ({ where, path: ['views', place, 'where'] })),
     ...(alerts ?? []).map(({ for: { where } }, place) => ({
@@ -310,7 +292,7 @@ function readSharedParams(
   operations: readonly BillableOperation[],
   entryOperations: readonly BillableOperation[],
   report: Report,
-): SharedParams {
+): Parameters<typeof combine>[0] {
   const { file, options } = raw
   const style = options.data.style ?? file.data.style ?? 'get'
   const all = [...new Set([...operations, ...entryOperations])]
@@ -327,26 +309,34 @@ function readSharedParams(
       message: `${all.map(({ name }) => name).join(' and ')} cannot be called in the post style`,
       fix: "write 'style: get' or leave it out",
     })
-  const checking: Checking = { raw, all, style, report }
+  const checking = { raw, all, style, report }
   const params = new Map<string, ParamValue>()
   for (const [name, text] of Object.entries({ ...file.data.params, ...options.data.params })) {
     const value = fits(checking, ['params', name]) ? checked(checking, ['params', name], text) : undefined
     if (value !== undefined) params.set(name, value)
   }
   const matrix = readMatrix(checking)
-  const shared: SharedParams = { style, params, matrix }
+  const shared = { style, params, matrix }
   reportConflicts(shared, operations, raw, report)
   return shared
 }
 
-interface Checking {
-  readonly raw: RawSettings
-  readonly all: readonly BillableOperation[]
-  readonly style: 'get' | 'post'
-  readonly report: Report
-}
+type Checking = Parameters<typeof fits>[0]
 
-function fits({ raw, all, style, report }: Checking, at: readonly [string, string]): boolean {
+function fits(
+  {
+    raw,
+    all,
+    style,
+    report,
+  }: {
+    readonly raw: RawSettings
+    readonly all: readonly BillableOperation[]
+    readonly style: 'get' | 'post'
+    readonly report: Report
+  },
+  at: readonly [string, string],
+): boolean {
   // What a folder says is for the operations that have it.
   if (raw.isDefault(at)) return true
   const mistake = unknownParam(at[1], all, style)
@@ -400,7 +390,7 @@ function readMatrix(checking: Checking): Map<string, readonly ParamValue[]> {
 }
 
 function reportConflicts(
-  shared: SharedParams,
+  shared: Parameters<typeof combine>[0],
   operations: readonly BillableOperation[],
   raw: RawSettings,
   report: Report,

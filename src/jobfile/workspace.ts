@@ -17,15 +17,6 @@ import { inFileOrder, type Path, partAt, type Report, type Source, type Tree } f
 import { inFile, readTargets, siteKey } from './targets.ts'
 import { parseYaml } from './yaml.ts'
 
-/** `rankline.yaml` of a folder, checked. */
-export interface WorkspaceFile {
-  readonly workspace: Workspace
-  /** What job files of the folder need not say. */
-  readonly defaults: JobDefaults
-  /** As it stands on disk; empty where there is none. */
-  readonly bytes: Buffer
-}
-
 /** Whether a path names the file of a workspace, which is no job. */
 export function isWorkspaceFile(file: string): boolean {
   return path.basename(file) === workspaceFile
@@ -40,7 +31,16 @@ export function isWorkspaceMistake({ where }: Pick<Problem, 'where'>): boolean {
  * Reads `rankline.yaml` of a folder, or of the nearest one above it that has it. Null after a mistake in it, each of which is
  * reported; without that file the workspace is empty.
  */
-export async function readWorkspace(from: string, report: Report): Promise<WorkspaceFile | null> {
+export async function readWorkspace(
+  from: string,
+  report: Report,
+): Promise<{
+  readonly workspace: Workspace
+  /** What job files of the folder need not say. */
+  readonly defaults: JobDefaults
+  /** As it stands on disk; empty where there is none. */
+  readonly bytes: Buffer
+} | null> {
   const folder = workspaceFolder(from)
   const file = path.join(folder, workspaceFile)
   const { take, release } = inFileOrder(report)
@@ -81,7 +81,7 @@ async function bytesOf(file: string, report: Report): Promise<Buffer | null> {
   return null
 }
 
-function emptyWorkspace(folder: string): WorkspaceFile {
+function emptyWorkspace(folder: string) {
   return { workspace: workspaceFrom(folder, {}), defaults: noDefaults, bytes: Buffer.alloc(0) }
 }
 
@@ -235,11 +235,7 @@ function mapped<T, U>(record: Readonly<Record<string, T>>, of: (value: T) => U):
 }
 
 /** What the jobs of a folder need not say: `defaults:` of `rankline.yaml`. */
-export interface JobDefaults {
-  readonly data: SettingsData
-  /** Where each part stands. */
-  readonly at: Source['at']
-}
+export type JobDefaults = ReturnType<typeof defaultsIn>
 
 /** Of a folder whose jobs share nothing. */
 export const noDefaults: JobDefaults = {
@@ -248,8 +244,9 @@ export const noDefaults: JobDefaults = {
 }
 
 /** `defaults:` of a file, with the places of its parts. */
-function defaultsIn(source: Source, data: SettingsData): JobDefaults {
-  return { data, at: (path, part) => source.at(['defaults', ...path], part) }
+function defaultsIn(source: Source, data: SettingsData) {
+  const at: Source['at'] = (path, part) => source.at(['defaults', ...path], part)
+  return { data, at }
 }
 
 /**

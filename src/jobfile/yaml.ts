@@ -25,27 +25,28 @@ type ToPlace = (offset: number) => FilePosition
 // Deeper files can exhaust the stack of the composer, which ends the process; no job needs ten levels.
 const maxDepth = 100
 
-/** What a file is meant to hold, for the mistakes of one that is no map. */
-export interface FileWords {
-  /** What to write into an empty file; null where it may be empty. */
-  readonly empty: string | null
-  readonly notMap: string
-  /** What to do where a second document begins. */
-  readonly second: string
-}
-
-const jobWords: FileWords = {
+const jobWords = {
   empty: "write 'queries:' and below it the texts to search for",
   notMap: "write 'queries:' and below it the list of texts",
   second: 'write one job per file, without a line ---',
 }
 
-/** Reads the text of a YAML file; null after a mistake that leaves no whole map to look at. */
+/**
+ * Reads the text of a YAML file; null after a mistake that leaves no whole map to look at.
+ *
+ * @param words what the file is meant to hold, for the mistakes of one that is no map
+ */
 export function parseYaml(
   written: string,
   where: string,
   report: Report,
-  words: FileWords = jobWords,
+  words: {
+    /** What to write into an empty file; null where it may be empty. */
+    readonly empty: string | null
+    readonly notMap: string
+    /** What to do where a second document begins. */
+    readonly second: string
+  } = jobWords,
 ): Source | null {
   const text = written.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = new LineCounter()
@@ -216,7 +217,7 @@ export function reportSyntax(
   text: string,
   place: ToPlace,
   report: Report,
-  words: FileWords = jobWords,
+  words: { readonly second: string } = jobWords,
   closing = Number.POSITIVE_INFINITY,
 ): boolean {
   const second = documents[1]
@@ -256,11 +257,7 @@ export function reportSyntax(
 /** What aliases stand for. */
 type Aliased = Map<Alias, Node>
 
-interface BuiltTree {
-  readonly tree: Tree
-  /** How many values it holds, those that aliases repeat counted each time. */
-  readonly size: number
-}
+type BuiltTree = ReturnType<typeof convert>
 
 interface Anchor {
   readonly node: Node
@@ -311,7 +308,14 @@ export function toTree(
   return { tree: tree as TreeMap, aliased: walk.aliased }
 }
 
-function convert(node: Node, walk: TreeWalk): BuiltTree {
+function convert(
+  node: Node,
+  walk: TreeWalk,
+): {
+  readonly tree: Tree
+  /** How many values it holds, those that aliases repeat counted each time. */
+  readonly size: number
+} {
   if (isAlias(node)) return follow(node, walk)
   const anchor: Anchor = { node, name: node.anchor ?? '' }
   if (node.anchor !== undefined) {
