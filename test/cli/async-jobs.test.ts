@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { staged, waitWhile } from './staged.ts'
+import { callQuickly, staged, waitWhile } from './staged.ts'
 
 const imagesJob = (count: number) =>
   `operation: alpha.images\nasync: always\nqueries:\n${Array.from({ length: count }, (_, index) => `  - image ${index}\n`).join('')}`
@@ -80,7 +80,7 @@ test('polls that are lost on the way say nothing of the job: it is not submitted
   })
   const job = await place.file('job.yaml', imagesJob(1))
 
-  const { code, stdout } = await place.call(['run', job, '--json'])
+  const { code, stdout } = await callQuickly(place, ['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ tasks: { done: 1 }, credits: { spent: 1, ambiguous: 0 } })

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/model/time.ts'
 import { aJob } from '../run/build.ts'
 import { queriesCsv } from '../support/rankline.ts'
 import { aTerminal } from '../support/terminal.ts'
-import { staged, waitWhile } from './staged.ts'
+import { callQuickly, staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
@@ -15,7 +15,7 @@ test.each([1, 40])(
   async (n) => {
     const { sandbox, place, job } = await staged({ rules: [{ do: { status: 500 } }] }, n)
 
-    const down = await place.call(['run', job, '--json', '--max-outage', '2s'])
+    const down = await callQuickly(place, ['run', job, '--json', '--max-outage', '2s'])
 
     expect(down.code).toBe(6)
     expect(JSON.parse(down.stdout)).toMatchObject({
@@ -27,7 +27,7 @@ test.each([1, 40])(
     if (n > 1) expect(sandbox.ledger.requestsFor(isSearch).length).toBeLessThan(2.5 * n)
 
     sandbox.control({ rules: [] })
-    const up = await place.call(['run', job, '--json'])
+    const up = await callQuickly(place, ['run', job, '--json'])
     expect(up.code).toBe(0)
     expect(JSON.parse(up.stdout)).toMatchObject({ run: 1, tasks: { done: n, failed: 0 } })
     expect(sandbox.ledger.charged).toBe(n)
@@ -42,7 +42,7 @@ test('an engine that is down stops no other engine, and is asked again when it i
   )
   const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
 
-  const ended = place.call(['run', job, '--json', '--concurrency', '8'])
+  const ended = callQuickly(place, ['run', job, '--json', '--concurrency', '8'])
   await waitWhile(() => sandbox.ledger.requestsFor(isSearch).length < 30)
   sandbox.control({ rules: [] })
   const { code, stdout, stderr } = await ended
@@ -61,7 +61,7 @@ test('an engine that stays down ends the run with exit 6 once the others are don
   )
   const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
 
-  const { code, stdout } = await place.call(['run', job, '--json', '--max-outage', '2s'])
+  const { code, stdout } = await callQuickly(place, ['run', job, '--json', '--max-outage', '2s'])
 
   expect(code).toBe(6)
   expect(JSON.parse(stdout).tasks).toMatchObject({ done: 20, failed: 0, pending: 20 })
@@ -71,7 +71,7 @@ test('queries that the service cannot stand fail by themselves; the others go on
   const { place } = await staged({ rules: [{ query: 'bad', do: { status: 500 } }] })
   const job = await place.file('job.csv', `${queriesCsv(30)}bad one\nbad two\n`)
 
-  const { code, stdout } = await place.call(['run', job, '--json'])
+  const { code, stdout } = await callQuickly(place, ['run', job, '--json'])
 
   expect(code).toBe(3)
   expect(JSON.parse(stdout).tasks).toMatchObject({ done: 30, failed: 2 })
@@ -82,7 +82,7 @@ test('the snapshot of an engine that is down stops new work for it before most c
   const { sandbox, place, job } = await staged({ rules }, 80)
   sandbox.control({ stats: { alpha: { successRate: 20 } } })
 
-  const { code, stderr } = await place.call(['run', job, '--concurrency', '4'])
+  const { code, stderr } = await callQuickly(place, ['run', job, '--concurrency', '4'])
 
   expect(code).toBe(0)
   expect(sandbox.ledger.requestsFor(({ operation }) => operation === 'stats')).toHaveLength(1)
@@ -101,7 +101,7 @@ test('a service that answers with pages of something else is paid for a few of t
     (_, index) => `query ${index},alpha.${index % 4 ? 'search' : 'news'}`,
   )
   const job = await place.file('job.csv', `query,operation\n${rows.join('\n')}\n`)
-  const run = () => place.call(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
+  const run = () => callQuickly(place, ['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
   const searches = () => sandbox.ledger.requestsFor(isSearch).length
 
   const first = await run()
@@ -122,7 +122,7 @@ test('a service that answers with pages of something else is paid for a few of t
   expect(first.stderr).not.toContain('retry')
   expect(place.sql('SELECT count(*) AS n FROM raw_answers')).toEqual([{ n: 25 + paid }])
 
-  const second = await place.call(['run', job, '--json'])
+  const second = await callQuickly(place, ['run', job, '--json'])
   expect([second.code, searches() - paid]).toEqual([6, 1])
   expect(second.stderr).toContain(
     '"hint":"One call was tried; it was billed, and its answer is stored. Ask the service',
@@ -204,7 +204,7 @@ test.each([{ cut: true }, { hangUp: 'after' }] as const)(
   'a service that bills calls and loses their answers (%o) is paid for a few of them, and ends the run with exit 6',
   async (fault) => {
     const { sandbox, place, job } = await staged({ rules: [{ operation: 'alpha.search', do: fault }] }, 100)
-    const run = () => place.call(['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
+    const run = () => callQuickly(place, ['run', job, '--json', '--max-outage', '1s', '--concurrency', '8'])
 
     const lost = await run()
 

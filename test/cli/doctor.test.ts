@@ -8,6 +8,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
+import { callQuickly } from './staged.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {
@@ -17,7 +18,7 @@ afterAll(() => sandbox.close())
 
 /** The exit code of `doctor --json`, and what the checks that are not ok found. */
 async function examined(place: Workspace, env?: Readonly<Record<string, string>>) {
-  const { code, stdout, stderr } = await place.call(['doctor', '--json'], env)
+  const { code, stdout, stderr } = await callQuickly(place, ['doctor', '--json'], env)
   const { checks } = JSON.parse(stdout) as { checks: Examined[] }
   const odd = checks.filter(({ state }) => state === 'error' || state === 'warning')
   return { code, stderr, odd, text: (name: string) => checks.find(({ check }) => check === name)?.text }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
-import { staged } from './staged.ts'
+import { callQuickly, staged } from './staged.ts'
 
 let place: Workspace
 beforeAll(async () => {
@@ -196,7 +196,7 @@ test('settings come from flags before the environment before .env, and the key f
   expect(
     (await place.call(['usage', '--api-key-file', 'key.txt'], { RANKLINE_API_KEY: 'wrong-key' })).code,
   ).toBe(0)
-  expect((await place.call(['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
+  expect((await callQuickly(place, ['usage', '--base-url', 'http://127.0.0.1:9'])).code).toBe(6)
 
   const wide = Buffer.from(
     `\ufeffRANKLINE_BASE_URL=${sandbox.url}\r\nRANKLINE_APIKEY=right-key\r\n`,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { workspace } from '../support/rankline.ts'
-import { staged } from './staged.ts'
+import { callQuickly, staged } from './staged.ts'
 
 const key = 'canary-9f3b7c2e51'
 
@@ -48,7 +48,7 @@ test('nothing that a failing run leaves behind or shows holds the key', async ()
     await place.call(['export', 'calls', '--out', 'calls.jsonl', '--format', 'jsonl'], temp),
     await place.call(['ledger', 'verify', '--json'], temp),
     await place.call(['usage', '--verbose'], temp),
-    await place.call(['run', job, '--base-url', 'http://127.0.0.1:1', '--fresh', '--verbose'], temp),
+    await callQuickly(place, ['run', job, '--base-url', 'http://127.0.0.1:1', '--fresh', '--verbose'], temp),
   ]
 
   expect(run.code).toBe(3)

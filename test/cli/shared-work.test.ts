@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { queriesCsv } from '../support/rankline.ts'
-import { staged, waitWhile } from './staged.ts'
+import { callQuickly, staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
@@ -111,7 +111,7 @@ test('tasks that go to the back of the run are never in work twice', async () =>
     150,
   )
 
-  const { stdout } = await place.call(['run', job, '--concurrency', '150', '--json'])
+  const { stdout } = await callQuickly(place, ['run', job, '--concurrency', '150', '--json'])
 
   expect(sandbox.ledger.charged).toBe(JSON.parse(stdout).tasks.done)
   expect(place.sql('SELECT task_id FROM calls WHERE billed = 1 GROUP BY 1 HAVING count(*) > 1')).toEqual([])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { staged, waitWhile } from './staged.ts'
+import { callQuickly, staged, waitWhile } from './staged.ts'
 
 const isSearch = ({ operation }: { operation: string | null }) => operation === 'alpha.search'
 
@@ -131,7 +131,7 @@ test('a usage record that stalls at the end holds nothing, and a later reading s
     5,
   )
 
-  const first = await place.call(['run', job, '--timeout', '3600'])
+  const first = await callQuickly(place, ['run', job, '--timeout', '3600'])
 
   expect(first.code).toBe(0)
   expect(first.stdout).toContain('5 of 5 tasks done')

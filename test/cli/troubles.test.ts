@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
-import { staged, waitWhile } from './staged.ts'
+import { callQuickly, staged, waitWhile } from './staged.ts'
 
 test('a service that answers 500 to a fifth of all calls costs no failed task and no credit', async () => {
   const { sandbox, place, job } = await staged({ rules: [{ probability: 0.2, do: { status: 500 } }] }, 120)
 
-  const { code, stdout } = await place.call(['run', job, '--json'])
+  const { code, stdout } = await callQuickly(place, ['run', job, '--json'])
 
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
@@ -37,7 +37,7 @@ test('refusals of the rate are waited for: no task fails and no try is used up',
 test('a service that refuses every call for the rate is waited for as long as --max-outage says', async () => {
   const { place, job } = await staged({ rules: [{ operation: 'alpha.search', do: { refuse: 'rate' } }] }, 5)
 
-  const { code, stdout, stderr } = await place.call(['run', job, '--json', '--max-outage', '1s'])
+  const { code, stdout, stderr } = await callQuickly(place, ['run', job, '--json', '--max-outage', '1s'])
 
   expect(code).toBe(4)
   expect(stderr).toContain('the service let no call pass for 1.0 s')
@@ -151,7 +151,7 @@ test('a service that cannot be reached ends with exit 6 and a sentence, and the 
   await using place = await workspace()
   const job = await place.file('job.csv', queriesCsv(2))
 
-  const { code, stderr } = await place.call(['run', job], {
+  const { code, stderr } = await callQuickly(place, ['run', job], {
     RANKLINE_BASE_URL: 'http://127.0.0.1:9',
     RANKLINE_API_KEY: 'test-key',
   })
@@ -183,7 +183,7 @@ test.each([
   async (_, fault, code, words) => {
     const { sandbox, place, job } = await staged({ rules: [{ operation: 'usage', do: fault }] }, 2)
 
-    const ended = await place.call(['run', job])
+    const ended = await callQuickly(place, ['run', job])
 
     expect(ended.stderr).toMatch(words)
     expect(ended.stderr).toContain(`The service at ${sandbox.url} `)
@@ -262,10 +262,10 @@ test('a service that is gone for a moment in the middle of a run costs no task',
   const port = Number(new URL(first.url).port)
   await using place = await workspace(first)
   const job = await place.file('job.csv', queriesCsv(60))
-  const ended = place.call(['run', job, '--concurrency', '5', '--json'])
+  const ended = callQuickly(place, ['run', job, '--concurrency', '5', '--json'])
   await waitWhile(() => first.ledger.requests.length < 20)
   await first.close()
-  await new Promise((resolve) => setTimeout(resolve, 3000))
+  await new Promise((resolve) => setTimeout(resolve, 300))
   await using _again = await startSandbox({ port })
 
   const { code, stdout } = await ended
