@@ -3,11 +3,11 @@ import { coverageOf, suspicionText } from '../model/run.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { systemClock } from '../model/time.ts'
 import { note, sanitize, statusLine, type Terminal } from '../output/terminal.ts'
-import type { JobRead, PlanEvents } from '../run/job-files.ts'
+import type { PlanEvents } from '../run/job-files.ts'
 
 /** Shows on a terminal what happens while jobs are planned. */
 export function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistakes'] = () => {}): PlanEvents {
-  const line = statusLine<JobRead>(
+  const line = statusLine<NonNullable<Parameters<PlanEvents['onRead']>[0]>>(
     terminal,
     systemClock,
     ({ job, queries }) => `Reading ${job}: ${count(queries, 'query', 'queries')}`,

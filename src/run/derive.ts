@@ -64,27 +64,28 @@ export async function backfillTargets(
   return looked
 }
 
-interface RenormalisedTotal {
-  queries: number
-  answers: number
+/** What deriving again comes to where there is nothing to derive. */
+const nothingDerived = {
+  queries: 0,
+  answers: 0,
   /** Results that are there now. */
-  results: number
+  results: 0,
   /** Items of answers that are none and were kept as they were sent. */
-  malformed: number
+  malformed: 0,
   /** Answers that cannot be read; earlier results of them stay. */
-  unreadable: number
+  unreadable: 0,
   /** Answers that were read and say nothing. */
-  unusable: number
+  unusable: 0,
   /** Observations that are another state or rank than before. */
-  changed: number
+  changed: 0,
   /** Tasks that had failed and are done now. */
-  repaired: number
+  repaired: 0,
   /** Tasks that were done and have failed now, because their answer says nothing. */
-  failed: number
+  failed: 0,
 }
 
 /** What deriving again came to. */
-export type Renormalised = Readonly<RenormalisedTotal>
+export type Renormalised = Readonly<typeof nothingDerived>
 
 /** Queries that share a commit. */
 const portion = 50
@@ -95,17 +96,7 @@ export async function renormalise(
   which: DeriveFilter,
   onProgress: (done: Renormalised) => void,
 ): Promise<Renormalised> {
-  const total: RenormalisedTotal = {
-    queries: 0,
-    answers: 0,
-    results: 0,
-    malformed: 0,
-    unreadable: 0,
-    unusable: 0,
-    changed: 0,
-    repaired: 0,
-    failed: 0,
-  }
+  const total = { ...nothingDerived }
   let after = 0
   await store.mendLinks()
   for (;;) {
@@ -124,7 +115,7 @@ async function deriveOne(
   store: Store,
   query: QueryToDerive,
   which: DeriveFilter,
-  total: RenormalisedTotal,
+  total: typeof nothingDerived,
 ): Promise<void> {
   const reads = readAll(store, query, which, total)
   total.queries += 1
@@ -139,7 +130,7 @@ function readAll(
   store: Store,
   { queryId, operation, text, params }: QueryToDerive,
   which: DeriveFilter,
-  total: RenormalisedTotal,
+  total: typeof nothingDerived,
 ): readonly (ReadAnswer | RejectedAnswer)[] {
   const reads: (ReadAnswer | RejectedAnswer)[] = []
   const asked = { operation, text, params: JSON.parse(params) as Task['params'] }

@@ -8,46 +8,19 @@ import { dayMs } from '../model/time.ts'
 import { earliestBegin, everyOfQuery, isDue, latestSlot } from '../schedule/slots.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { App } from './app.ts'
-import {
-  areLeftOut,
-  type ChoiceOf,
-  type JobFileOptions,
-  type PlanEvents,
-  type StagedJob,
-  stageJobs,
-} from './job-files.ts'
+import { areLeftOut, type ChoiceOf, type PlanEvents, type StagedJob, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
-import { commitRuns, continuedRuns, type PlannedRuns, takeTurn } from './run-jobs.ts'
-import {
-  isKept,
-  type SelectionOptions,
-  type UnfinishedRun,
-  unfinishedRun,
-  type WantedQueries,
-  wantedOf,
-} from './selection.ts'
+import { commitRuns, continuedRuns, type PlannedRuns, type planRuns, takeTurn } from './run-jobs.ts'
+import { isKept, unfinishedRun, type WantedQueries, wantedOf } from './selection.ts'
 import { areAgreed, dearRuns, type PricedRun, priceList } from './spending.ts'
 
-export type DueOptions = JobFileOptions &
-  SelectionOptions & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined }
+export type DueOptions = Parameters<typeof planRuns>[1]
 
 type DueStore = Pick<
   Store,
   'latestRun' | 'run' | 'runs' | 'slotIn' | 'queryHistories' | 'pauseOf' | 'addedVolumes'
 >
-
-/** What is open of a job: its slot, and the run that it goes on with. */
-interface OpenWork {
-  readonly settings: JobSettings
-  /** Nothing of it is due while it is paused, and what passed meanwhile is not caught up. */
-  readonly isPaused: boolean
-  /** The latest slot of its schedule; null where it has none, or none has come yet. */
-  readonly latest: number | null
-  readonly slot: SlotState
-  /** Of this run nothing is dropped. */
-  readonly unfinishedRun: UnfinishedRun | null
-}
 
 type SlotState =
   /** There is nothing to take: the job has no schedule, or its slot had its run. */
@@ -60,25 +33,28 @@ type SlotState =
   /** Its process was killed after its run was complete. */
   | { readonly is: 'unsettled'; readonly at: number; readonly runId: number }
 
-async function openWorkOf(
-  store: DueStore,
-  settings: JobSettings,
-  fresh: boolean,
-  now: number,
-): Promise<OpenWork> {
+/** What is open of a job: its slot, and the run that it goes on with. */
+async function openWorkOf(store: DueStore, settings: JobSettings, fresh: boolean, now: number) {
   const { schedule, timezone, name } = settings
   const { pausedAt, resumedAt } = await store.pauseOf(name)
   const isPaused = pausedAt !== null
   const latest = schedule === null ? null : latestSlot(schedule, timezone, now)
   const isLeftOut = isPaused || (latest !== null && resumedAt !== null && latest <= resumedAt)
+  const slot: SlotState =
+    latest === null || isLeftOut ? { is: 'none', at: null } : await slotState(store, name, latest, now)
   return {
     settings,
+    /** Nothing of it is due while it is paused, and what passed meanwhile is not caught up. */
     isPaused,
+    /** The latest slot of its schedule; null where it has none, or none has come yet. */
     latest,
-    slot: latest === null || isLeftOut ? { is: 'none', at: null } : await slotState(store, name, latest, now),
+    slot,
+    /** Of this run nothing is dropped. */
     unfinishedRun: fresh || isPaused ? null : await unfinishedRun(store, settings, now),
   }
 }
+
+type OpenWork = Awaited<ReturnType<typeof openWorkOf>>
 
 async function slotState(store: DueStore, job: string, latest: number, now: number): Promise<SlotState> {
   // A slot that lies ahead was taken before the clock was set back a little, or by another pattern: it stands for this one.
@@ -174,12 +150,6 @@ export async function findDue(
   return { isDue, sound: jobs.map(({ settings }) => settings.file), isLeftOut: areLeftOut(options, jobs) }
 }
 
-interface TakenSlot {
-  readonly job: string
-  readonly slotAt: number
-  readonly runId: number
-}
-
 /**
  * Plans what is due of jobs when it is this process's turn, and takes their slots; null after mistakes in their files, which were
  * logged. What an unfinished run of theirs asks is finished, too.
@@ -197,7 +167,7 @@ export async function planDue(
       /** Why the continued runs had stopped before, by run. */
       readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
       /** The slots that these runs have; `endSlots` ends them. */
-      readonly slots: readonly TakenSlot[]
+      readonly slots: Parameters<typeof endSlots>[1]
     })
   | null
 > {
@@ -228,7 +198,7 @@ export async function planDue(
   const decided = await decide(agreed, true)
   const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
-  const taken: TakenSlot[] = []
+  const taken: Parameters<typeof endSlots>[1][number][] = []
   for (const [job, slotAt] of slots) {
     const runId = runs.get(job)
     if (runId !== undefined) {
@@ -250,7 +220,10 @@ export async function planDue(
 }
 
 /** Notes that slots had their runs. For the process that has collected them, whatever they came to. */
-export async function endSlots(store: Pick<Store, 'endSlot'>, slots: readonly TakenSlot[]): Promise<void> {
+export async function endSlots(
+  store: Pick<Store, 'endSlot'>,
+  slots: readonly { readonly job: string; readonly slotAt: number; readonly runId: number }[],
+): Promise<void> {
   for (const { job, slotAt, runId } of slots)
     await store.endSlot(job, slotAt, { outcome: 'ran', runId, reason: null })
 }

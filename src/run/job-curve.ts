@@ -7,18 +7,23 @@ import type { CtrCurve, MetricOptions } from '../report/metrics/figure.ts'
 import { newestRun, rankedJob } from '../report/requests/rank-report.ts'
 import type { Store } from '../store/sqlite/open.ts'
 
-interface CurveOfJob {
-  readonly job: string
-  /** What the file of the job says now; null for what its newest run stored of it. */
-  readonly settings: Pick<JobSettings, 'ctr' | 'file' | 'targets'> | null
-  readonly date?: string | undefined
-}
-
 /**
  * The curve with which the clicks of a job are estimated, wherever that is: `ctr:` of its file, which is fitted from own clicks, a file, or the
  * default curve. Throws a sentence where the file cannot be read.
  */
-export async function curveOfJob(store: Store, { job, settings, date }: CurveOfJob): Promise<CtrCurve> {
+export async function curveOfJob(
+  store: Store,
+  {
+    job,
+    settings,
+    date,
+  }: {
+    readonly job: string
+    /** What the file of the job says now; null for what its newest run stored of it. */
+    readonly settings: Pick<JobSettings, 'ctr' | 'file' | 'targets'> | null
+    readonly date?: string | undefined
+  },
+): Promise<CtrCurve> {
   const { ctr = null, file } = settings ?? (await newestRun(store, job, date))?.settings ?? {}
   if (ctr === null || ctr === 'default') return defaultCurve
   if (ctr !== 'own') return readCurve(fromJobFile(file ?? '', ctr))
@@ -32,13 +37,13 @@ export async function curveOfJob(store: Store, { job, settings, date }: CurveOfJ
 export async function measureOfJob(
   store: Store,
   measure: MetricOptions,
-  of: CurveOfJob,
+  of: Parameters<typeof curveOfJob>[1],
 ): Promise<MetricOptions> {
   return measure.curve === defaultCurve ? { ...measure, curve: await curveOfJob(store, of) } : measure
 }
 
 /** The same for what runs by itself: a curve that cannot be read costs no message. */
-export async function curveOrDefault(store: Store, of: CurveOfJob): Promise<CtrCurve> {
+export async function curveOrDefault(store: Store, of: Parameters<typeof curveOfJob>[1]): Promise<CtrCurve> {
   return await curveOfJob(store, of).catch((error: unknown) => {
     if (error instanceof UsageError) return defaultCurve
     throw error

@@ -44,24 +44,17 @@ export interface StagedJob {
   readonly notices: readonly Notice[]
 }
 
-/** Which queries of a job are planned. */
-export interface QueryChoice {
+/** Which queries of a job are planned; null where none of them is, whatever they are. */
+export type ChoiceOf = (settings: JobSettings) => Promise<{
   /** Whether each of these queries is planned; the second list has their keys. */
   readonly choose: (queries: readonly JobQuery[], keys: readonly Buffer[]) => Promise<readonly boolean[]>
   /** What is wrong with the job, once all its queries were read; null where nothing is. */
   readonly mistake: () => InvalidValue | null
-}
+} | null>
 
-/** How queries of a job are chosen; null where none of them is, whatever they are. */
-export type ChoiceOf = (settings: JobSettings) => Promise<QueryChoice | null>
+type QueryChoice = NonNullable<Awaited<ReturnType<ChoiceOf>>>
 
 const all: QueryChoice = { choose: async (queries) => queries.map(() => true), mistake: () => null }
-
-/** How far a job file is read. */
-export interface JobRead {
-  readonly job: string
-  readonly queries: number
-}
 
 /** What happens while jobs are planned, for the one who asked for it. */
 export interface PlanEvents {
@@ -76,7 +69,7 @@ export interface PlanEvents {
   /** Asks a person yes or no; null where no person can answer. */
   readonly ask: ((question: string) => Promise<boolean>) | null
   /** How far a job file is read; null after the last one. */
-  readonly onRead: (read: JobRead | null) => void
+  readonly onRead: (read: { readonly job: string; readonly queries: number } | null) => void
 }
 
 const staged = 500
@@ -235,7 +228,7 @@ async function stage(
   let read = 0
   let chosen = 0
   let batch: JobQuery[] = []
-  const marked: LinePlaces = { first: [], count: 0, last: null }
+  const marked: Parameters<typeof addPlace>[0] = { first: [], count: 0, last: null }
   const flush = async (): Promise<void> => {
     const planned = batch.map(planQuery)
     const keys = planned.map(({ key }) => key)
@@ -270,14 +263,11 @@ async function stage(
 /** Lines that a sentence names at most. */
 const mostPlaces = 5
 
-/** Lines of files: how many, and the first few. */
-interface LinePlaces {
-  readonly first: string[]
-  count: number
-  last: QuerySource | null
-}
-
-function addPlace(places: LinePlaces, source: QuerySource): void {
+/** Adds a line to the lines of files: how many, and the first few. */
+function addPlace(
+  places: { readonly first: string[]; count: number; last: QuerySource | null },
+  source: QuerySource,
+): void {
   // The queries of a row follow each other, and it is told once.
   if (source === places.last) return
   places.last = source
@@ -285,7 +275,7 @@ function addPlace(places: LinePlaces, source: QuerySource): void {
   if (places.count <= mostPlaces) places.first.push(`${source.file}:${source.line}`)
 }
 
-function marksLeftOut({ first, count: texts }: LinePlaces): string {
+function marksLeftOut({ first, count: texts }: Parameters<typeof addPlace>[0]): string {
   const more = texts > first.length ? ` and ${grouped(texts - first.length)} more` : ''
   return `${first.join(', ')}${more}: invisible marks (zero-width or of direction) are left out of ${count(texts, 'text')}.`
 }

@@ -16,12 +16,8 @@ import type { PlannedJob } from '../store/sqlite/planning/staging.ts'
 import { type App, lookupDelays } from './app.ts'
 import type { StagedJob } from './job-files.ts'
 
-/** Jobs of a command as they would be planned, with what becomes of each. */
-export interface JobDecision {
-  readonly job: StagedJob
-  readonly planned: PlannedJob
-  readonly decision: ResumeDecision
-}
+/** A job of a command as it would be planned, with what becomes of it. */
+export type JobDecision = Awaited<ReturnType<typeof decideJobs>>[number]
 
 /** What each staged job would do; with `change`, runs that can no longer go on are closed. */
 export async function decideJobs(
@@ -38,7 +34,7 @@ export async function decideJobs(
     readonly together?: boolean
   },
   now: number = systemClock.wall(),
-): Promise<readonly JobDecision[]> {
+) {
   const dates = jobs.map(({ settings }) => localDay(now, settings.timezone))
   const tracked = jobs.map(({ settings, tracked }, index) => ({
     job: { name: settings.name, tracked },
@@ -56,16 +52,13 @@ export async function decideJobs(
     )
   return jobs.map((job, index) => {
     const decision = courses[index] as ResumeDecision
-    return {
-      job,
-      decision,
-      planned: {
-        settings: job.settings,
-        date: dates[index] as string,
-        continues: decision.do === 'continue' ? decision.run.id : null,
-        fresh: freshSpan(job.settings.freshnessMs, now),
-      },
+    const planned: PlannedJob = {
+      settings: job.settings,
+      date: dates[index] as string,
+      continues: decision.do === 'continue' ? decision.run.id : null,
+      fresh: freshSpan(job.settings.freshnessMs, now),
     }
+    return { job, decision, planned }
   })
 }
 
@@ -201,18 +194,6 @@ export async function decideResume(
 
 type EditedPair = EditedQueries['pairs'][number]
 
-/** An edit, and how many queries it turned into other queries. */
-interface Edit {
-  queries: number
-  /** What `continues:` names it, and what things were, each as a job file writes it. */
-  readonly setting: 'params' | 'operation' | 'texts'
-  readonly were: string[]
-  /** As it is typed as an option; null where there is none. */
-  readonly typed: string | null
-  /** What happened, after "because". */
-  readonly because: string
-}
-
 /**
  * What an edit of a job costs its history, a sentence each: queries that became new because of one edit, with the setting that keeps
  * their history; then those of which it is only known that they came and went.
@@ -221,7 +202,7 @@ export function editLines(
   { name, file, continues }: Pick<JobSettings, 'name' | 'file' | 'continues'>,
   { fresh, gone, pairs }: EditedQueries,
 ): readonly string[] {
-  const edits = new Map<string, Edit>()
+  const edits = new Map<string, ReturnType<typeof editOf>>()
   let [told, kept] = [0, 0]
   for (const pair of closest(pairs)) {
     told += pair.queries
@@ -264,7 +245,7 @@ function goOn(queries: number): string {
 /** Texts that a sentence names at most. */
 const mostTexts = 3
 
-function keepOf({ setting, were }: Edit): string {
+function keepOf({ setting, were }: Pick<ReturnType<typeof editOf>, 'setting' | 'were'>): string {
   if (setting === 'operation') return `{ operation: ${were[0]} }`
   const more = were.length > mostTexts && setting === 'texts' ? ', …' : ''
   const named = setting === 'texts' ? were.slice(0, mostTexts) : were
@@ -299,7 +280,17 @@ function isContinued({ was, now }: EditedPair, continues: JobSettings['continues
   return former !== null && queryKey(former).equals(queryKey(was))
 }
 
-function editOf(pair: EditedPair): Edit {
+/** An edit, and how many queries it turned into other queries. */
+function editOf(pair: EditedPair): {
+  queries: number
+  /** What `continues:` names it, and what things were, each as a job file writes it. */
+  readonly setting: 'params' | 'operation' | 'texts'
+  readonly were: string[]
+  /** As it is typed as an option; null where there is none. */
+  readonly typed: string | null
+  /** What happened, after "because". */
+  readonly because: string
+} {
   const { queries, was, now } = pair
   if (was.text !== now.text)
     return {

@@ -23,14 +23,11 @@ import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileOptions, leanHeap, type PlanEvents, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
-import { type SelectionOptions, wantedOf } from './selection.ts'
+import { wantedOf } from './selection.ts'
 import { confirmPrices, dearRuns, type PricedRun, refusal, sharedLimits } from './spending.ts'
 
 /** A run to be collected, or one that is only shown again. */
-export interface ListedRun {
-  readonly run: Run
-  readonly show: 'collect' | 'as-stored'
-}
+export type ListedRun = Awaited<ReturnType<typeof commitRuns>>[number]
 
 export const defaultOutageMs = 60_000
 
@@ -204,8 +201,7 @@ export type PlannedRuns = NonNullable<Awaited<ReturnType<typeof planRuns>>>
  */
 export async function planRuns(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
-  options: JobFileOptions &
-    SelectionOptions & { readonly fresh?: boolean | undefined; readonly yes?: boolean | undefined },
+  options: JobFileOptions & Parameters<typeof wantedOf>[0] & { readonly yes?: boolean | undefined },
   events: PlanEvents,
   lock: Pick<Turn, 'acquire'> | null,
 ) {
@@ -255,7 +251,7 @@ export async function commitRuns(
   draft: PlanDraft,
   decided: readonly JobDecision[],
   note: PlanEvents['note'],
-): Promise<readonly ListedRun[]> {
+) {
   for (const { job } of decided) await nameJob(store, job.settings)
   const planned = decided.filter(({ decision }) => decision.do !== 'show').map((one) => one.planned)
   // Calls that a dead process left in flight must not outlive an edited file.
@@ -274,13 +270,9 @@ async function nameJob(store: Store, { name, file }: JobSettings): Promise<void>
 }
 
 /** Runs in the order of the jobs: those just planned, and those that are only shown again. */
-async function inOrder(
-  store: Store,
-  decided: readonly JobDecision[],
-  planned: readonly Run[],
-): Promise<readonly ListedRun[]> {
+async function inOrder(store: Store, decided: readonly JobDecision[], planned: readonly Run[]) {
   const left = [...planned]
-  const listed: ListedRun[] = []
+  const listed: { readonly run: Run; readonly show: 'collect' | 'as-stored' }[] = []
   for (const { decision } of decided) {
     if (decision.do === 'show') {
       listed.push({ run: (await store.run(decision.run.id)) as Run, show: 'as-stored' })

@@ -8,23 +8,20 @@ import { localDay } from '../model/time.ts'
 import { type InvalidValue, numberOption, quoted } from '../model/values.ts'
 import type { StoredQueryHistory } from '../store/sqlite/jobs.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { ChoiceOf, QueryChoice, StagedJob } from './job-files.ts'
+import type { ChoiceOf, StagedJob } from './job-files.ts'
 
-/** A part of jobs, as it was asked for. */
-export interface SelectionOptions {
+/** A part of jobs. */
+type Selection = NonNullable<ReturnType<typeof selectionOf>>
+
+/** The part of jobs that options ask for; null for all of them. Throws one sentence where an option is wrong. */
+export function selectionOf(options: {
   readonly tag?: readonly string[] | undefined
   readonly query?: readonly string[] | undefined
   readonly engine?: readonly string[] | undefined
   /** Conditions, for instance `volume>1000 and tag=money`. */
   readonly where?: readonly string[] | undefined
   readonly limit?: string | undefined
-}
-
-/** A part of jobs. */
-type Selection = NonNullable<ReturnType<typeof selectionOf>>
-
-/** The part of jobs that options ask for; null for all of them. Throws one sentence where an option is wrong. */
-export function selectionOf(options: SelectionOptions) {
+}) {
   const { tag = [], query = [], engine = [], where = [] } = options
   const limit = numberOption('--limit', options.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
   const given = [...optionText('tag', tag), ...optionText('query', query), ...optionText('engine', engine)]
@@ -73,7 +70,9 @@ function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
 export type WantedQueries = ReturnType<typeof wantedOf>
 
 /** What options ask for. Throws one sentence where one of them is wrong. */
-export function wantedOf(options: SelectionOptions & { readonly fresh?: boolean | undefined }) {
+export function wantedOf(
+  options: Parameters<typeof selectionOf>[0] & { readonly fresh?: boolean | undefined },
+) {
   const selection = selectionOf(options)
   const fresh = options.fresh === true
   return {
@@ -106,7 +105,7 @@ export function wantedOf(options: SelectionOptions & { readonly fresh?: boolean 
 
 type ChoiceStore = Pick<Store, 'latestRun' | 'queryHistories' | 'addedVolumes'>
 
-export type UnfinishedRun = NonNullable<Awaited<ReturnType<typeof unfinishedRun>>>
+type UnfinishedRun = NonNullable<Awaited<ReturnType<typeof unfinishedRun>>>
 
 /**
  * The run of a job that the next command goes on with; null where it begins a new one. One of an earlier day is closed where single queries
@@ -134,7 +133,7 @@ function selected(
   { name }: JobSettings,
   run: UnfinishedRun | null,
   selection: Selection,
-): QueryChoice {
+): Awaited<ReturnType<ChoiceOf>> {
   const take = upTo(selection.limit)
   const isSelected = includes(store, selection)
   let dropped = 0

@@ -103,20 +103,17 @@ async function maxCreditsOf(
   return [{ job: settings.name, credits, used: spent + ambiguous }]
 }
 
-/** What a run may still cost, and the price from which on the user must agree. Credits. */
-export interface PricedRun {
-  readonly job: string
-  readonly credits: number
-  readonly confirmOver: number
-}
+/** What a run may still cost, and the price from which on the user must agree. */
+export type PricedRun = Awaited<ReturnType<typeof dearRuns>>[number]
 
 /** The jobs whose runs may still cost more than their `confirm_over`. */
 export async function dearRuns(
   store: Pick<Store, 'creditsOf'>,
   draft: Pick<PlanDraft, 'summary'>,
   decided: readonly JobDecision[],
-): Promise<readonly PricedRun[]> {
-  const dear: PricedRun[] = []
+) {
+  /** In credits. */
+  const dear: { readonly job: string; readonly credits: number; readonly confirmOver: number }[] = []
   for (const { decision, planned } of decided) {
     const { name, budget } = planned.settings
     if (decision.do === 'show' || budget.confirmOver === null) continue
