@@ -1,19 +1,5 @@
 import type { ApiClient } from '../api/client.ts'
-import {
-  type BudgetStanding,
-  type CreditBudget,
-  exhaustedQuota,
-  limitKey,
-  limitName,
-  limitWarning,
-  type QuotaUsage,
-  quotaLeft,
-  quotaMessage,
-  quotaName,
-  quotaUsage,
-  reachedMessage,
-  type SpendingLimit,
-} from '../ledger/budget.ts'
+import { type CreditBudget, limitReports, quotaUsage, type SpendingLimit } from '../ledger/budget.ts'
 import type { Account, RateLimits } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import { eachOnce } from '../model/text.ts'
@@ -64,16 +50,15 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
   let shared = false
   let account: Account | null = null
   let balanceBefore: number | null = null
-  let quotas: readonly QuotaUsage[] = []
+  let quotas: Awaited<ReturnType<typeof quotaUsage>> | null = null
   /** Tasks that may be leased before the account is read again. */
   let left = 0
   let reading: Promise<void> | null = null
   /** The last reading of the account did not come in time. */
   let isLate = false
   const limits = new Map<number, SpendingLimit>()
-  /** Names of the limits of the budget that a run has reached. */
-  const reached = new Map<number, ReadonlySet<string>>()
   const reported = options.reported ?? new Set<string>()
+  const reports = limitReports(options.notice, reported)
   const noticeOnce = eachOnce(options.notice, reported)
 
   const read = async (): Promise<void> => {
@@ -90,7 +75,7 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
       throw new StopRequested()
     }
     quotas = await quotaUsage(store, keyHash, usage, clock.wall())
-    budget.quota(quotaLeft(quotas) - (await store.openJobsOfOthers(runIds)).calls)
+    budget.quota(quotas.left - (await store.openJobsOfOthers(runIds)).calls)
     left = batchSize(usage.limits)
   }
   /** Reads the account, or waits for a reading that is under way. */
@@ -138,15 +123,6 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     }
   }
 
-  const noteReached = (runId: number, standing: BudgetStanding, price: number): void => {
-    reached.set(runId, new Set([...(reached.get(runId) ?? []), limitName(standing)]))
-    const key = limitKey(standing)
-    if (reported.has(key)) return
-    reported.add(key)
-    // The summary of the run speaks of its own limit.
-    if ('limit' in standing) options.notice(reachedMessage(standing, price))
-  }
-
   const next = async (
     operations: readonly string[],
     busy: () => boolean,
@@ -173,13 +149,13 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
       const cheapest = await store.cheapestPending([id], operations)
       if (cheapest === null) continue
       limits.set(id, budget.limitReached(id, cheapest))
-      for (const standing of budget.budgetsReached(id, cheapest)) noteReached(id, standing, cheapest)
+      for (const standing of budget.budgetsReached(id, cheapest)) reports.note(id, standing, cheapest)
       for (const tag of budget.limitedTags(id)) {
         const price = (await store.cheapestPending([id], operations, tag)) ?? 0
-        for (const standing of budget.budgetsReached(id, price, [tag])) noteReached(id, standing, price)
+        for (const standing of budget.budgetsReached(id, price, [tag])) reports.note(id, standing, price)
       }
     }
-    if ([...limits.values()].includes('quota')) options.notice(quotaMessage(quotas))
+    if ([...limits.values()].includes('quota')) options.notice(quotas?.message ?? '')
     return null
   }
 
@@ -207,21 +183,11 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     /** Which limit keeps runs from buying what they still lack. */
     limits: (): ReadonlyMap<number, SpendingLimit> => limits,
     /** Limits of the budget that runs have reached, each by its name. */
-    reached: (): ReadonlyMap<number, ReadonlySet<string>> => reached,
+    reached: reports.reached,
     /** A line for each limit that is mostly used, where it was not reported before. */
-    warnings: (): readonly string[] =>
-      budget.standings().flatMap((standing) => {
-        const line = limitWarning(standing)
-        const key = limitKey(standing)
-        if (line === null || reported.has(key)) return []
-        reported.add(key)
-        return [line]
-      }),
+    warnings: (): readonly string[] => reports.warnings(budget.standings()),
     /** The name of the quota that may be why the service throttles every call, by the last reading. */
-    quota: (): string | null => {
-      const exhausted = exhaustedQuota(quotas)
-      return exhausted === null ? null : quotaName(exhausted)
-    },
+    quota: (): string | null => quotas?.exhausted?.name ?? null,
     /** Reads the account in the background. */
     refreshAccount: (): void => {
       readOnce().catch(() => {})

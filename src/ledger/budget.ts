@@ -215,23 +215,12 @@ export function leftByBudget({
 }
 
 /** `per_day of acme`, `per_month of the tag acme in rankline.yaml`. */
-export function limitName(standing: BudgetStanding): string {
+function limitName(standing: BudgetStanding): string {
   if (!('limit' in standing)) return `max_credits of ${standing.job}`
   const { scope, name, period } = standing.limit
   const setting = `per_${period}`
   if (scope === 'job') return `${setting} of ${name}`
   return scope === 'folder' ? `${setting} in rankline.yaml` : `${setting} of the tag ${name} in rankline.yaml`
-}
-
-/** What a limit allows, what was spent of it, and what is left, in credits. */
-export function amounts(standing: BudgetStanding): {
-  readonly credits: number
-  readonly used: number
-  readonly left: number
-} {
-  const { used } = standing
-  const credits = 'limit' in standing ? standing.limit.credits : standing.credits
-  return { credits, used, left: Math.max(0, credits - used) }
 }
 
 /** The day on which a limit begins anew, and its time zone; null for a run's own, which never does. */
@@ -241,49 +230,68 @@ function beginsAnew(standing: BudgetStanding): { readonly day: string; readonly 
   return { day: localDay(standing.span.until, timezone), timezone }
 }
 
-/** The message where a limit for a day or a month covers no more. */
-export function reachedMessage(standing: BudgetStanding, price: number): string {
-  const { credits, left } = amounts(standing)
-  const name = limitName(standing)
-  const anew = beginsAnew(standing)
-  if (anew === null || credits < price)
-    return `${name} allows ${count(credits, 'credit')}, and ${grouped(left)} of them are left: too few for a call of ${grouped(price)}. Raise it, then run the same command again.`
-  return `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left until ${anew.day} begins (${anew.timezone}). The rest stays open; run the same command again then, or raise the limit.`
-}
-
-/** Of limits, what the tightest one leaves of a whole job; those of tags hold for some queries only. Infinite without any. */
-export function leastLeft(standings: readonly BudgetStanding[]): number {
-  const wholeJob = standings.filter((one) => !('limit' in one) || one.limit.scope !== 'tag')
-  return Math.min(Number.POSITIVE_INFINITY, ...wholeJob.map((one) => amounts(one).left))
-}
-
-/** A limit and what is left of it: `per_day of acme: 12 of 800 credits left until 2026-11-24 begins (UTC).` */
-export function limitLine(standing: BudgetStanding): string {
-  const { credits, left } = amounts(standing)
-  return `${limitName(standing)}: ${grouped(left)} of ${count(credits, 'credit')} left${untilAnew(standing)}.`
-}
-
-function untilAnew(standing: BudgetStanding): string {
-  const anew = beginsAnew(standing)
-  return anew === null ? '' : ` until ${anew.day} begins (${anew.timezone})`
-}
-
 /** Of a limit, used so far before users are warned. */
 const warnedPercent = 80
 
-/** The warning where most of a limit is used; null where it is not. */
-export function limitWarning(standing: BudgetStanding): string | null {
-  const { credits, used, left } = amounts(standing)
-  if (used <= 0 || used * 100 < credits * warnedPercent) return null
-  return `${limitName(standing)}: ${grouped(used)} of ${count(credits, 'credit')} are used, ${grouped(left)} left${untilAnew(standing)}.`
+/** A limit as it stands, in credits and in words. */
+export function describeLimit(standing: BudgetStanding) {
+  const { used } = standing
+  const { credits } = 'limit' in standing ? standing.limit : standing
+  const left = Math.max(0, credits - used)
+  const name = limitName(standing)
+  const anew = beginsAnew(standing)
+  const untilAnew = anew === null ? '' : ` until ${anew.day} begins (${anew.timezone})`
+  return {
+    /** Names the limit and its period: it is reported once. */
+    key: JSON.stringify([name, anew]),
+    name,
+    credits,
+    used,
+    left,
+    /** `per_day of acme: 12 of 800 credits left until 2026-11-24 begins (UTC).` */
+    line: `${name}: ${grouped(left)} of ${count(credits, 'credit')} left${untilAnew}.`,
+    /** The warning where most of it is used; null where it is not. */
+    warning:
+      used <= 0 || used * 100 < credits * warnedPercent
+        ? null
+        : `${name}: ${grouped(used)} of ${count(credits, 'credit')} are used, ${grouped(left)} left${untilAnew}.`,
+    /** The message where it does not cover a call of that price. */
+    reached: (price: number): string =>
+      anew === null || credits < price
+        ? `${name} allows ${count(credits, 'credit')}, and ${grouped(left)} of them are left: too few for a call of ${grouped(price)}. Raise it, then run the same command again.`
+        : `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left${untilAnew}. The rest stays open; run the same command again then, or raise the limit.`,
+  }
 }
 
-/** Names a limit and its period: it is reported once. */
-export function limitKey(standing: BudgetStanding): string {
-  return JSON.stringify([limitName(standing), beginsAnew(standing)])
+/**
+ * Tells of limits that are reached or mostly used: of each once in its period.
+ *
+ * @param reported what was told before, by its key
+ */
+export function limitReports(notice: (message: string) => void, reported: Set<string>) {
+  const names = new Map<number, ReadonlySet<string>>()
+  return {
+    /** Tells that a run has reached a limit, which does not cover a call of that price. */
+    note: (runId: number, standing: BudgetStanding, price: number): void => {
+      const { key, name, reached } = describeLimit(standing)
+      names.set(runId, new Set([...(names.get(runId) ?? []), name]))
+      if (reported.has(key)) return
+      reported.add(key)
+      // The summary of the run speaks of its own limit.
+      if ('limit' in standing) notice(reached(price))
+    },
+    /** The limits that runs have reached, each by its name. */
+    reached: (): ReadonlyMap<number, ReadonlySet<string>> => names,
+    /** A line for each of these limits that is mostly used. */
+    warnings: (standings: readonly BudgetStanding[]): readonly string[] =>
+      standings.flatMap((standing) => {
+        const { key, warning } = describeLimit(standing)
+        if (warning === null || reported.has(key)) return []
+        reported.add(key)
+        return [warning]
+      }),
+  }
 }
-
-/** What one run may spend, in credits. */
 
 /** What there is to spend. */
 export interface FitFunds {
@@ -359,16 +367,6 @@ export interface SkippedTotal {
 
 type QuotaPeriod = keyof Account['quotas']
 
-/** One quota of the key: what it allows, and what is known to have been used of it. In calls that cost. */
-export interface QuotaUsage {
-  readonly period: QuotaPeriod
-  readonly limit: number
-  /** By calls in our ledger, those counted that may have been billed. */
-  readonly ours: number
-  /** By all users of the key, at most: what the service counted since before the period began. */
-  readonly atMost: number
-}
-
 /**
  * When the periods that hold an instant began, epoch ms. Where the service draws its lines is not documented; they
  * are taken as UTC days, weeks from Monday and calendar months.
@@ -393,7 +391,7 @@ export async function quotaUsage(
   keyHash: string,
   { quotas, totalUsed }: Pick<Account, 'quotas' | 'totalUsed'>,
   now: number,
-): Promise<readonly QuotaUsage[]> {
+) {
   const starts = periodStarts(now)
   // The same all day, so that the store can keep what it counted.
   const latest = latestCounted(starts.daily + dayMs)
@@ -401,7 +399,7 @@ export async function quotaUsage(
     const limit = quotas[period]
     return limit === null ? [] : [{ period, limit }]
   })
-  return await Promise.all(
+  const uses = await Promise.all(
     limited.map(async ({ period, limit }) => {
       const since = starts[period]
       const before = (await store.lastUsage(keyHash, since))?.totalUsed ?? 0
@@ -410,30 +408,40 @@ export async function quotaUsage(
         totalUsed === null ? Number.POSITIVE_INFINITY : totalUsed - (before > totalUsed ? 0 : before)
       // A quota of all calls counts them whatever they are dated.
       const until = period === 'total' ? Number.MAX_SAFE_INTEGER : latest
-      return { period, limit, ours: await store.chargedCalls(keyHash, { from: since, until }), atMost }
+      const ours = await store.chargedCalls(keyHash, { from: since, until })
+      return { period, limit, ours, atMost }
     }),
   )
+  return usedQuotas(uses)
 }
 
-/** Calls that the quotas still allow, infinite without any. */
-export function quotaLeft(uses: readonly QuotaUsage[]): number {
-  return Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...uses.map(({ limit, ours }) => limit - ours)))
-}
-
-/** The quota that may be why the service throttles every call, or null where none can be. */
-export function exhaustedQuota(uses: readonly QuotaUsage[]): QuotaUsage | null {
-  return uses.find(({ limit, atMost, ours }) => Math.max(atMost, ours) >= limit) ?? null
-}
-
-/** `daily quota of 500 calls`. */
-export function quotaName({ period, limit }: QuotaUsage): string {
-  return `${period} quota of ${grouped(limit)} ${limit === 1 ? 'call' : 'calls'}`
-}
-
-/** The message where our own calls have used up a quota. */
-export function quotaMessage(uses: readonly QuotaUsage[]): string {
-  const [least] = [...uses].sort((a, b) => a.limit - a.ours - (b.limit - b.ours))
-  return least === undefined
-    ? ''
-    : `The ${quotaName(least)} of the key is used up by the calls in the ledger. Run the same command again when it starts anew or is raised.`
+/** The quotas of a key with what is known to have been used of each, in calls that cost, and what follows from that. */
+export function usedQuotas(
+  uses: readonly {
+    readonly period: QuotaPeriod
+    readonly limit: number
+    /** By calls in our ledger, those counted that may have been billed. */
+    readonly ours: number
+    /** By all users of the key, at most: what the service counted since before the period began. */
+    readonly atMost: number
+  }[],
+) {
+  const all = uses.map((use) => ({
+    ...use,
+    /** `daily quota of 500 calls`. */
+    name: `${use.period} quota of ${grouped(use.limit)} ${use.limit === 1 ? 'call' : 'calls'}`,
+  }))
+  const [least] = all.toSorted((a, b) => a.limit - a.ours - (b.limit - b.ours))
+  return {
+    all,
+    /** Calls that they still allow, infinite without any. */
+    left: Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...all.map(({ limit, ours }) => limit - ours))),
+    /** The one that may be why the service throttles every call, or null where none can be. */
+    exhausted: all.find(({ limit, atMost, ours }) => Math.max(atMost, ours) >= limit) ?? null,
+    /** The message where our own calls have used up one of them. */
+    message:
+      least === undefined
+        ? ''
+        : `The ${least.name} of the key is used up by the calls in the ledger. Run the same command again when it starts anew or is raised.`,
+  }
 }

@@ -5,7 +5,7 @@ import { parseStored } from '../collect/answers.ts'
 import type { CallCounts } from '../collect/circuit-breaker.ts'
 import { type CollectOptions, collect } from '../collect/collect.ts'
 import { StopRequested, type StopSignal, stopSignal } from '../collect/stop.ts'
-import { limitKey } from '../ledger/budget.ts'
+import { describeLimit } from '../ledger/budget.ts'
 import type { NewCall } from '../model/call.ts'
 import { queryKey } from '../model/query.ts'
 import type { Run, Task } from '../model/run.ts'
@@ -96,7 +96,7 @@ export async function runChunk(
       fitBalance: false,
       onProgress: options.onBegun,
       // What is reserved for a chunk is no limit of its job.
-      reported: new Set([limitKey({ job: run.job, credits: chunk.credits, used: 0 })]),
+      reported: new Set([describeLimit({ job: run.job, credits: chunk.credits, used: 0 }).key]),
       service: options.serviceFor(store, run.job, options.isHeld),
       counts: options.counts,
       readAccount: async () => ({ ...unlimitedAccount, at: clock.wall(), aheadMs: null }),

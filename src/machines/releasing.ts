@@ -5,13 +5,8 @@ import {
   type BudgetStanding,
   type CreditBudget,
   creditBudget,
-  limitKey,
-  limitName,
-  limitWarning,
-  quotaLeft,
-  quotaMessage,
+  limitReports,
   quotaUsage,
-  reachedMessage,
   type SpendingLimit,
 } from '../ledger/budget.ts'
 import {
@@ -45,10 +40,9 @@ export function releaser(
 ) {
   const { store, journal, coordinator, keyHash, clock, notice, sharedLimits = [] } = options
   const runs = [...byShared.values()]
-  const reported = options.reported ?? new Set<string>()
+  const reports = limitReports(notice, options.reported ?? new Set())
   const ids = [...byShared.keys()]
-  const names = new Map<number, ReadonlySet<string>>()
-  let quotas: Awaited<ReturnType<typeof quotaUsage>> = []
+  let quotas: Awaited<ReturnType<typeof quotaUsage>> | null = null
   let standing: readonly BudgetStanding[] = []
 
   const stateFrom = async (standings: SharedStandings) => {
@@ -69,7 +63,7 @@ export function releaser(
     if (account !== null) budget.ask()(account)
     quotas =
       account === null
-        ? []
+        ? null
         : await quotaUsage(
             { ...store, chargedCalls: (_, span) => standings.chargedCalls(span) },
             keyHash,
@@ -77,19 +71,11 @@ export function releaser(
             clock.wall(),
           )
     standing = budget.standings()
-    return { budget, periods, quotaLeft: quotaLeft(quotas), runs: byShared }
+    return { budget, periods, quotaLeft: quotas?.left ?? Number.POSITIVE_INFINITY, runs: byShared }
   }
 
   const noteReached = ({ reached }: Release): void => {
-    for (const [run, standings] of reached)
-      for (const standing of standings) {
-        names.set(run, new Set([...(names.get(run) ?? []), limitName(standing)]))
-        const key = limitKey(standing)
-        if (reported.has(key)) continue
-        reported.add(key)
-        // The summary of the run speaks of its own limit.
-        if ('limit' in standing) notice(reachedMessage(standing, 1))
-      }
+    for (const [run, standings] of reached) for (const standing of standings) reports.note(run, standing, 1)
   }
 
   /** Inside the one turn in which budgets are read and chunks released. */
@@ -139,10 +125,10 @@ export function releaser(
       return await store.fit(funds)
     },
     report: (limits: Release['limits']): void => {
-      if ([...limits.values()].includes('quota')) notice(quotaMessage(quotas))
+      if ([...limits.values()].includes('quota')) notice(quotas?.message ?? '')
     },
     noteReached,
-    reached: () => names,
+    reached: reports.reached,
     /** Reads how all limits stand, for their warnings. */
     count: async (): Promise<void> => {
       if (standing.length === 0) return
@@ -156,14 +142,7 @@ export function releaser(
       })
     },
     /** A line for each limit that is mostly used, where it was not reported before. */
-    warnings: (): readonly string[] =>
-      standing.flatMap((one) => {
-        const line = limitWarning(one)
-        const key = limitKey(one)
-        if (line === null || reported.has(key)) return []
-        reported.add(key)
-        return [line]
-      }),
+    warnings: (): readonly string[] => reports.warnings(standing),
   }
 }
 

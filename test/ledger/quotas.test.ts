@@ -1,14 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  exhaustedQuota,
-  periodStarts,
-  type QuotaUsage,
-  quotaLeft,
-  quotaMessage,
-  quotaName,
-} from '../../src/ledger/budget.ts'
+import { periodStarts, usedQuotas } from '../../src/ledger/budget.ts'
 import { testTable } from '../support/test-table.ts'
+
+type QuotaUsage = Parameters<typeof usedQuotas>[0][number]
 
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`)
 const dayMs = 86_400_000
@@ -96,7 +91,7 @@ describe('quotas leave', () => {
     ['nothing, and never less', [use(25, 30)], 0],
     ['nothing where nothing is allowed', [use(0, 0)], 0],
   ])('%s', (_, uses, left) => {
-    expect(quotaLeft(uses)).toBe(left)
+    expect(usedQuotas(uses).left).toBe(left)
   })
 })
 
@@ -110,7 +105,7 @@ describe('that everything is refused may be explained', () => {
     ['by the one that is used up', [use(25, 10), use(10, 10, 10, 'weekly')], 'weekly'],
     ['by one that allows nothing', [use(0, 0, 0, 'total')], 'total'],
   ])('%s', (_, uses, period) => {
-    expect(exhaustedQuota(uses)?.period ?? null).toBe(period)
+    expect(usedQuotas(uses).exhausted?.period ?? null).toBe(period)
   })
 })
 
@@ -120,15 +115,15 @@ describe('words', () => {
     [use(1, 0, 0, 'weekly'), 'weekly quota of 1 call'],
     [use(1_250_000, 0, 0, 'total'), 'total quota of 1,250,000 calls'],
   ])('%j is the %s', (quota, words) => {
-    expect(quotaName(quota)).toBe(words)
+    expect(usedQuotas([quota]).all[0]?.name).toBe(words)
   })
 
   test('name the quota of which least is left', () => {
     const uses = [use(25, 10), use(100, 100, 0, 'weekly'), use(1_000, 0, 0, 'monthly')]
-    expect(quotaMessage(uses)).toBe(
+    expect(usedQuotas(uses).message).toBe(
       'The weekly quota of 100 calls of the key is used up by the calls in the ledger. Run the same command again when it starts anew or is raised.',
     )
     expect(uses.map(({ period }) => period)).toEqual(['daily', 'weekly', 'monthly'])
-    expect(quotaMessage([])).toBe('')
+    expect(usedQuotas([]).message).toBe('')
   })
 })

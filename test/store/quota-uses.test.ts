@@ -49,8 +49,8 @@ async function reading(
 
 /** What is known to have been used of each quota, as `period: ours of atMost`. */
 async function usesOf({ store }: Pick<TempStore, 'store'>, totalUsed: number | null, of = quotas) {
-  const uses = await quotaUsage(store, 'k', { quotas: of, totalUsed }, now)
-  return uses.map(({ period, limit, ours, atMost }) => {
+  const { all } = await quotaUsage(store, 'k', { quotas: of, totalUsed }, now)
+  return all.map(({ period, limit, ours, atMost }) => {
     expect(limit).toBe(of[period])
     return `${period}: ${ours} of ${atMost}`
   })

@@ -1,18 +1,6 @@
 import { billableOperation } from '../../../catalog/index.ts'
 import { exitCodeOf, UsageUnavailable } from '../../../collect/stop.ts'
-import {
-  amounts,
-  type BudgetStanding,
-  leastLeft,
-  limitKey,
-  limitLine,
-  limitWarning,
-  type QuotaUsage,
-  quotaLeft,
-  quotaName,
-  quotaUsage,
-  type SkippedTotal,
-} from '../../../ledger/budget.ts'
+import { type BudgetStanding, describeLimit, quotaUsage, type SkippedTotal } from '../../../ledger/budget.ts'
 import type { Account } from '../../../model/call.ts'
 import type { JobSettings, Target } from '../../../model/job.ts'
 import type { PlanSummary } from '../../../model/run.ts'
@@ -112,13 +100,16 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     return {
       summary: summaries[index] as PlanSummary,
       planned,
-      funds: { budget: leastLeft(ofJob), keep: budget.keep ?? 0 },
+      funds: {
+        budget: Math.min(Number.POSITIVE_INFINITY, ...ofWholeJob(ofJob).map(({ left }) => left)),
+        keep: budget.keep ?? 0,
+      },
       limits: ofJob,
       dear: dear.find(({ job }) => job === name) ?? null,
     }
   })
   const quotas = await quotaUsage(store, app.keyHash, account, app.clock.wall())
-  const leftOut = flags.fitBalance === true ? await unfit(draft, budgeted, account, quotaLeft(quotas)) : null
+  const leftOut = flags.fitBalance === true ? await unfit(draft, budgeted, account, quotas.left) : null
   const documents = planDocuments(budgeted, account, leftOut)
   const shownLimits = limitsToShow(budgeted)
   for (const warning of [
@@ -131,7 +122,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
       ...notices.filter(({ inRuns }) => inRuns || !isDue).map(({ text }) => sanitize(text)),
       ...repeatedRows(draft.repeats(settings.name)),
     ]),
-    ...quotaWarnings(quotas, documents),
+    ...quotaWarnings(quotas.all, documents),
     ...limitWarnings(shownLimits),
     ...(dear.length === 0 ? [] : [`${priceList(dear)}: run asks first, or needs --yes.`]),
   ])
@@ -146,11 +137,11 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
 
 /** A line for each limit that is mostly used. */
 function limitWarnings(limits: readonly BudgetStanding[]): readonly string[] {
-  return [...new Set(limits.flatMap((standing) => limitWarning(standing) ?? []))]
+  return [...new Set(limits.flatMap((standing) => describeLimit(standing).warning ?? []))]
 }
 
 function quotaWarnings(
-  quotas: readonly QuotaUsage[],
+  quotas: Awaited<ReturnType<typeof quotaUsage>>['all'],
   documents: readonly { readonly tasks: { readonly planned: number; readonly done: number } }[],
 ): readonly string[] {
   const open = documents.reduce((sum, { tasks }) => sum + tasks.planned - tasks.done, 0)
@@ -158,7 +149,7 @@ function quotaWarnings(
     .filter(({ limit, ours }) => limit - ours < open)
     .map(
       (use) =>
-        `The key's ${quotaName(use)} leaves ${count(Math.max(0, use.limit - use.ours), 'call')}; the run would stop there.`,
+        `The key's ${use.name} leaves ${count(Math.max(0, use.limit - use.ours), 'call')}; the run would stop there.`,
     )
 }
 
@@ -185,9 +176,12 @@ function limitsToShow(
   if (plans.length === 1) return all
   const wanted = new Map<string, number>()
   for (const { summary, limits } of plans)
-    for (const limit of limits)
-      wanted.set(limitKey(limit), (wanted.get(limitKey(limit)) ?? 0) + summary.credits.max)
-  return all.filter((limit) => amounts(limit).left < (wanted.get(limitKey(limit)) ?? 0))
+    for (const { key } of limits.map(describeLimit))
+      wanted.set(key, (wanted.get(key) ?? 0) + summary.credits.max)
+  return all.filter((limit) => {
+    const { key, left } = describeLimit(limit)
+    return left < (wanted.get(key) ?? 0)
+  })
 }
 
 /** A line for each of the first rows that repeat another. */
@@ -383,7 +377,9 @@ function described(
   )
   const duplicates = documents.reduce((sum, one) => sum + one.duplicates, 0)
   const joined = duplicates === 0 ? '' : `${count(duplicates, 'duplicate row')} joined. `
-  const left = [...new Set(limits.map(limitLine))].map((line) => `${sanitize(line)}\n`).join('')
+  const left = [...new Set(limits.map((limit) => describeLimit(limit).line))]
+    .map((line) => `${sanitize(line)}\n`)
+    .join('')
   return `${table}\n${left}${joined}Balance now ${amount(account.remaining, 'not known')}. Nothing was spent.\n`
 }
 
@@ -424,15 +420,20 @@ function planDocuments(
   /** Of limits that several jobs share. */
   const spent = new Map<string, number>()
   return jobs.map(({ summary, funds: { budget, keep }, limits, dear }) => {
-    const wholeJob = limits.filter((standing) => !('limit' in standing) || standing.limit.scope !== 'tag')
-    const left = wholeJob.map((one) => amounts(one).left - (spent.get(limitKey(one)) ?? 0))
+    const wholeJob = ofWholeJob(limits)
+    const lefts = wholeJob.map(({ key, left }) => left - (spent.get(key) ?? 0))
     const rest = leftOut === null ? null : (leftOut.get(summary.job) ?? { queries: 0, credits: 0 })
     const wanted = Math.max(0, Math.min(summary.credits.expected, summary.credits.max - (rest?.credits ?? 0)))
-    const covered = Math.max(0, Math.min(wanted, budget, ...left, balance - keep))
+    const covered = Math.max(0, Math.min(wanted, budget, ...lefts, balance - keep))
     balance -= covered
-    for (const one of wholeJob) spent.set(limitKey(one), (spent.get(limitKey(one)) ?? 0) + covered)
+    for (const { key } of wholeJob) spent.set(key, (spent.get(key) ?? 0) + covered)
     return document(summary, { covered, balance, account, rest, limits, dear })
   })
+}
+
+/** Limits of a whole job; those of tags hold for some of its queries only. */
+function ofWholeJob(limits: readonly BudgetStanding[]) {
+  return limits.filter((one) => !('limit' in one) || one.limit.scope !== 'tag').map(describeLimit)
 }
 
 /** The document of a job in `plan --json`. */
@@ -477,7 +478,7 @@ function document(
 
 /** A limit of the budget as `plan --json` prints it. */
 function limitDocument(standing: BudgetStanding) {
-  const { credits, used, left } = amounts(standing)
+  const { credits, used, left } = describeLimit(standing)
   if (!('limit' in standing))
     return { limit: 'max_credits', of: 'job', name: standing.job, credits, used, left, begins_anew: null }
   const { scope, name, period } = standing.limit

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { accountStop } from '../../../collect/account.ts'
 import { UsageUnavailable } from '../../../collect/stop.ts'
-import { quotaLeft, quotaUsage } from '../../../ledger/budget.ts'
+import { quotaUsage } from '../../../ledger/budget.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { exitCodes, isStoppedFromOutside, type StopCause } from '../../../model/run.ts'
 import { count } from '../../../model/text.ts'
@@ -382,7 +382,7 @@ export function serviceAsker(flags: ScheduleFlags, clock: Clock): () => Promise<
       const account = await accountOf(app)
       if (account instanceof UsageUnavailable || accountStop(account, account.at) !== null) return false
       const quotas = await quotaUsage(app.store, app.keyHash, account, clock.wall())
-      return (account.remaining ?? 0) > 0 && quotaLeft(quotas) > 0
+      return (account.remaining ?? 0) > 0 && quotas.left > 0
     } catch (error) {
       if (!(error instanceof RanklineError)) throw error
       return false
