@@ -105,16 +105,14 @@ function accentRule({ accent }: Presentation): string {
   return accent === null ? '' : `:root{--brand-light:${accent.light};--brand-dark:${accent.dark}}`
 }
 
-interface Allowed {
+/** How every page begins. Its style and its scripts are ours, and stand as they are. */
+export function documentStart(start: {
+  readonly language: string
+  readonly title: string
   /** Of the page, and no others. */
   readonly scripts: readonly string[]
   readonly style: string
-}
-
-/** How every page begins. Its style and its scripts are ours, and stand as they are. */
-export function documentStart(
-  start: Allowed & { readonly language: string; readonly title: string },
-): string {
+}): string {
   return `<!doctype html>
 <html lang="${start.language}">
 <head>
@@ -129,7 +127,7 @@ export function documentStart(
 }
 
 /** Allows the scripts and the style of the page only; nothing is fetched, sent or framed. */
-function policy({ scripts, style }: Allowed): string {
+function policy({ scripts, style }: Pick<Parameters<typeof documentStart>[0], 'scripts' | 'style'>): string {
   return [
     "default-src 'none'",
     `script-src ${scripts.map((script) => `'${hashOf(script)}'`).join(' ')}`,

@@ -108,10 +108,6 @@ export interface HtmlElement extends HtmlNode {
   remove(): void
 }
 
-interface HtmlText extends HtmlNode {
-  readonly data: string
-}
-
 /** Elements without an end. */
 const isVoid: ReadonlySet<string> = new Set(['br', 'col', 'hr', 'img', 'input', 'wbr'])
 /** Elements that hold no text, but code. Their content is left out as well. */
@@ -158,11 +154,11 @@ export const screen: Medium = {
  */
 export function serialised(element: unknown, medium: Medium): string {
   const pieces: string[] = []
-  write(element as HtmlElement, medium, pieces)
+  write(element as HtmlNode, medium, pieces)
   return pieces.join('')
 }
 
-function write(node: HtmlElement | HtmlText, medium: Medium, pieces: string[]): void {
+function write(node: HtmlNode, medium: Medium, pieces: string[]): void {
   if (isText(node)) pieces.push(escaped(node.data))
   else if (isElement(node)) writeElement(node, medium, pieces)
 }
@@ -178,7 +174,7 @@ function writeElement(element: HtmlElement, medium: Medium, pieces: string[]): v
   pieces.push('>')
   if (isVoid.has(localName)) return
   for (let child = element.firstChild; child !== null; child = (child as HtmlNode).nextSibling)
-    write(child as HtmlElement | HtmlText, medium, pieces)
+    write(child as HtmlNode, medium, pieces)
   pieces.push(`</${localName}>`)
 }
 
@@ -187,7 +183,7 @@ function isSafe(name: string, value: string): boolean {
   return name.toLowerCase() !== 'href' || /^(https?|mailto):/i.test(value) || /^#[\w-]+$/.test(value)
 }
 
-function isText(node: HtmlNode): node is HtmlText {
+function isText(node: HtmlNode): node is HtmlNode & { readonly data: string } {
   return node.nodeType === 3
 }
 

@@ -23,7 +23,7 @@ export function explainMatch(target: Pattern, link: string) {
   return redirected ? { ...found, text: `leads on to a page that ${found.text}` } : found
 }
 
-function verdict(reason: VerdictReason, facts: VerdictNames) {
+function verdict(reason: VerdictReason, facts: Parameters<VerdictText>[0]) {
   const { matches, near, text } = reasons[reason]
   // The text is for people, to follow the link: “is on shop.acme.com, which belongs to acme.com”.
   return { matches, reason, near, text: text(facts) }
@@ -92,27 +92,20 @@ function mentions({ href }: URL, compiled: CompiledTarget): boolean {
     })
 }
 
-/** The names in the text of a verdict. */
-interface VerdictNames {
+/** The verdict in words, to follow “it”. */
+type VerdictText = (facts: {
   /** The address of the target: the host, with port, path and query if they are compared. */
   readonly target: string
   /** The host of the target. */
   readonly site: string
   /** The host of the page that the link leads to. */
   readonly host: string
-}
+}) => string
 
-interface VerdictText {
-  readonly matches: boolean
-  /** No match, but similar enough that a user would ask about it. */
-  readonly near: boolean
-  /** The verdict in words, to follow “it”. */
-  readonly text: (facts: VerdictNames) => string
-}
-
-const match = (text: VerdictText['text']): VerdictText => ({ matches: true, near: false, text })
-const near = (text: VerdictText['text']): VerdictText => ({ matches: false, near: true, text })
-const no = (text: VerdictText['text']): VerdictText => ({ matches: false, near: false, text })
+const match = (text: VerdictText) => ({ matches: true, near: false, text })
+/** No match, but similar enough that a user would ask about it. */
+const near = (text: VerdictText) => ({ matches: false, near: true, text })
+const no = (text: VerdictText) => ({ matches: false, near: false, text })
 
 /** Why a link belongs to a target or does not. */
 const reasons = {
@@ -150,7 +143,7 @@ const reasons = {
   'other-site': no(({ host, site }) => `is on ${host}, which has nothing to do with ${site}`),
   'no-page': no(() => 'is not the address of a web page'),
   'no-site': no(() => 'is compared with a target that is not a site'),
-} as const satisfies Readonly<Record<string, VerdictText>>
+} as const
 
 export type VerdictReason = keyof typeof reasons
 

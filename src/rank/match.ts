@@ -127,26 +127,26 @@ function isOthers(host: string, top: string): boolean {
   return name !== host && name.endsWith(`.${top}`)
 }
 
-/** The normalised address of a page; equal for all addresses of the page. */
-interface Address {
-  /** Lower case, punycode, without a trailing dot. */
-  readonly host: string
-  /** Empty for the ports of http and https. */
-  readonly port: string
-  /** Begins with a slash and ends without one, except the root. */
-  readonly path: string
-  /** Parameters without tracking, sorted by name and joined by `&`. */
-  readonly query: string
-}
-
 /** Parses the address of a web page as browsers do; null for anything else. */
 export function webUrl(text: string, base?: string): URL | null {
   const url = parseUrl(text, base)
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null
 }
 
-function addressOf(url: URL): Address {
-  return { host: hostOf(url), port: portOf(url), path: pathOf(url.pathname), query: queryOf(url.search) }
+type Address = Readonly<ReturnType<typeof addressOf>>
+
+/** The normalised address of a page; equal for all addresses of the page. */
+function addressOf(url: URL) {
+  return {
+    /** Lower case, punycode, without a trailing dot. */
+    host: hostOf(url),
+    /** Empty for the ports of http and https. */
+    port: portOf(url),
+    /** Begins with a slash and ends without one, except the root. */
+    path: pathOf(url.pathname),
+    /** Parameters without tracking, sorted by name and joined by `&`. */
+    query: queryOf(url.search),
+  }
 }
 
 export function hostOf({ hostname }: URL): string {

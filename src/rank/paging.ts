@@ -293,7 +293,7 @@ function isSecondHole({ pages }: QueryState, page: number, failed: PageFailure):
 const noHints = { hasNextPage: null, nextPage: null, currentPage: null }
 const neverSeen: TargetHistory = { lastPage: null, lastRankedAt: null, firstAt: null, lastDeepAt: null }
 
-function wantedTargets(query: QueryState, page: number, rules: PagingRules): readonly WantedTarget[] {
+function wantedTargets(query: QueryState, page: number, rules: PagingRules) {
   const { paging, until, startedAt, deepEveryMs } = rules
   const smart = paging === 'smart'
   const before = smart ? query.history() : new Map<number, TargetHistory>()
@@ -412,7 +412,17 @@ interface PagingEnd {
 export type PagingDecision = { readonly next: number } | PagingEnd
 
 /** The state of a query after one of its pages was answered. */
-export interface PagingState {
+type PagingState = Parameters<typeof decidePaging>[0]
+
+const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
+const allFound: PagingEnd = { because: 'every target was found', kind: 'found' }
+const allDormant: PagingEnd = {
+  because: 'the targets were not found for a while, and are looked for in depth only now and then',
+  kind: 'dormant',
+}
+
+/** Decides on the page after one that was answered. A short page is not a reason to stop. */
+export function decidePaging(state: {
   readonly policy: PagingPolicy
   /** The page that was answered. */
   readonly page: number
@@ -426,19 +436,8 @@ export interface PagingState {
   readonly hasNextPage: boolean | null
   readonly nextPage: number | null
   readonly currentPage: number | null
-  /** The targets that the policy waits for. */
-  readonly wanted: readonly WantedTarget[]
-}
-
-const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
-const allFound: PagingEnd = { because: 'every target was found', kind: 'found' }
-const allDormant: PagingEnd = {
-  because: 'the targets were not found for a while, and are looked for in depth only now and then',
-  kind: 'dormant',
-}
-
-/** Decides on the page after one that was answered. A short page is not a reason to stop. */
-export function decidePaging(state: PagingState): PagingDecision {
+  readonly wanted: Parameters<typeof smartPage>[2]
+}): PagingDecision {
   const { policy, wanted } = state
   const pages = policy === 'smart' ? state.pages : state.pages.filter(({ page }) => page <= state.page)
   const last = pages.find(({ page }) => page === state.page)
@@ -517,16 +516,6 @@ function whyBroken({ hasNextPage, nextPage, currentPage }: PagingState, last: Pa
   return null
 }
 
-/** A target that the policy waits for. */
-export interface WantedTarget {
-  /** It was found on one of the pages. */
-  readonly found: boolean
-  /** The page on which it ranked last; null if it never ranked. */
-  readonly lastPage: number | null
-  /** Not found for some time, and no deep search is due. */
-  readonly dormant: boolean
-}
-
 /** Earlier observations of a target, as epoch milliseconds; null if there are none. */
 export interface TargetHistory {
   readonly lastPage: number | null
@@ -564,12 +553,20 @@ export function isDormant(
  * lower page first. A target that never ranked is looked for from the first page on.
  *
  * @param end the last page that may be bought
+ * @param wanted the targets that the policy waits for
  * @returns null if no page is left, `dormant` if no missing target is looked for today
  */
 export function smartPage(
   pages: readonly Page[],
   end: number,
-  wanted: readonly WantedTarget[],
+  wanted: readonly {
+    /** It was found on one of the pages. */
+    readonly found: boolean
+    /** The page on which it ranked last; null if it never ranked. */
+    readonly lastPage: number | null
+    /** Not found for some time, and no deep search is due. */
+    readonly dormant: boolean
+  }[],
 ): number | 'dormant' | null {
   const asked = new Set(pages.flatMap(({ page, state }) => (state === 'passed' ? [] : [page])))
   const left = Array.from({ length: end }, (_, index) => index + 1).filter((page) => !asked.has(page))

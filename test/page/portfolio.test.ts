@@ -8,7 +8,7 @@ import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDays } from '../../src/model/time.ts'
 import { portfolioAssets } from '../../src/page/html.ts'
-import { type PortfolioPage, portfolioPage } from '../../src/page/portfolio/page.ts'
+import { portfolioPage } from '../../src/page/portfolio/page.ts'
 import type { PortfolioRow } from '../../src/report/formats/portfolio.ts'
 import { chromium, openBrowser, whyNoChromium } from './browser.ts'
 
@@ -54,7 +54,7 @@ function row(name: string, more: number, rest: Partial<PortfolioRow> = {}): Port
 }
 
 const hostile = '<img src=x onerror=alert(1)>'
-const data: PortfolioPage = {
+const data: Parameters<typeof portfolioPage>[0] = {
   rows: [
     row('Beta', 9),
     row('Alpha', 3),

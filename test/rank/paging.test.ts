@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decidePaging, type PagingDecision, type PagingState } from '../../src/rank/paging.ts'
+import { decidePaging, type PagingDecision } from '../../src/rank/paging.ts'
 import { pagesOf } from './build.ts'
+
+type PagingState = Parameters<typeof decidePaging>[0]
 
 function decide(pages: readonly string[], state: Partial<PagingState> = {}): PagingDecision {
   return decidePaging({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isDormant, type Page, smartPage, type WantedTarget } from '../../src/rank/paging.ts'
+import { isDormant, type Page, smartPage } from '../../src/rank/paging.ts'
 import { donePage, pagesOf } from './build.ts'
 import { look, neverSeen } from './looking.ts'
 
@@ -12,12 +12,14 @@ const asked = (pages: Readonly<Record<number, string>>): readonly Page[] =>
       : donePage(Number(page), text),
   )
 
-const missing = (lastPage: number | null): WantedTarget => ({ found: false, lastPage, dormant: false })
-const found: WantedTarget = { ...missing(3), found: true }
-const dormant: WantedTarget = { ...missing(3), dormant: true }
+type Wanted = Parameters<typeof smartPage>[2][number]
+
+const missing = (lastPage: number | null): Wanted => ({ found: false, lastPage, dormant: false })
+const found: Wanted = { ...missing(3), found: true }
+const dormant: Wanted = { ...missing(3), dormant: true }
 
 describe('the page most worth buying', () => {
-  test.each<[string, Readonly<Record<number, string>>, readonly WantedTarget[], number | 'dormant' | null]>([
+  test.each<[string, Readonly<Record<number, string>>, readonly Wanted[], number | 'dormant' | null]>([
     ['is the first one', {}, [missing(4)], 1],
     ['is the first one, though the target is left alone', {}, [dormant], 1],
     ['is that of the last known rank', { 1: ten }, [missing(5)], 5],

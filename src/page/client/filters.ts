@@ -93,22 +93,18 @@ export const sectionIds = ['overview', 'moved', 'next', 'competitors', 'keywords
 export type SectionId = (typeof sectionIds)[number]
 
 /** What the reader chose and where they are: all of it stands in the address behind `#`. */
-export interface ReaderPlace {
-  readonly filters: Filters
-  /** Place of the keyword that is open; null for none. */
-  readonly keyword: number | null
-  /** The section that the reader went to; null for none. */
-  readonly section: SectionId | null
-}
+export type ReaderPlace = ReturnType<typeof placeIn>
 
 /** The place that an address names; what does not exist is left out. A section alone, as in `#pages`, is a place, too. */
-export function placeIn(hash: string, data: PageData): ReaderPlace {
+export function placeIn(hash: string, data: PageData) {
   const named = hash.replace(/^#/, '')
   const given = new URLSearchParams(named)
   const section = given.get('section') ?? named
   return {
     filters: filtersIn(named, data),
+    /** Place of the keyword that is open; null for none. */
     keyword: keywordIn(given, data.history.keywords),
+    /** The section that the reader went to; null for none. */
     section: sectionIds.find((id) => id === section) ?? null,
   }
 }

@@ -11,7 +11,7 @@ import { ariaHidden, button, empty, html, note, rowList, section, srOnly } from 
 import { type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
-import { type FigureChoice, firstDrawn, mainChart, switchOf } from './main-chart.ts'
+import { firstDrawn, mainChart, switchOf } from './main-chart.ts'
 import { changeMark, metricTooltip, rankMark, say, shortStatusChange, withTooltip } from './text.ts'
 import { dailyOf, hasCompared, type View } from './view.ts'
 
@@ -21,7 +21,7 @@ interface Opening {
   /** Sets filters and goes to a section, in one step of the browser's history. */
   readonly choose: (change: Partial<Filters>, section?: SectionId) => void
   readonly goToSection: (section: SectionId) => void
-  readonly chart: FigureChoice
+  readonly chart: Parameters<typeof mainChart>[2]
   readonly keywords: { readonly selected: number; readonly all: number }
 }
 

@@ -97,12 +97,6 @@ function figuresOf(days: readonly DailyFigures[]): readonly TrendFigure[] {
   return trendFigures.filter((one) => lineValues(days, one).some((value) => value !== null))
 }
 
-/** The name of the figure that is shown first, and what is told of each that the reader chooses. */
-export interface FigureChoice {
-  readonly figure: string
-  readonly onFigure: (figure: string) => void
-}
-
 /** If there are more values of all targets, the lines of other targets are drawn after the page is shown. */
 const mostAtOnce = 100_000
 
@@ -121,8 +115,13 @@ export function firstKnown(view: View): number {
  * One figure of every target day by day, chosen by the reader: the chosen target in the accent, the others in grey.
  *
  * @param own the figures of the chosen target, from {@link firstDrawn} on
+ * @param choice the name of the figure that is shown first, and what is told of each that the reader chooses
  */
-export function mainChart(view: View, own: readonly DailyFigures[], choice: FigureChoice) {
+export function mainChart(
+  view: View,
+  own: readonly DailyFigures[],
+  choice: { readonly figure: string; readonly onFigure: (figure: string) => void },
+) {
   const { history, filters, data } = view
   const from = firstDrawn(view)
   const days = history.days.slice(from)

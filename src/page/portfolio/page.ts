@@ -13,21 +13,21 @@ import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { documentStart, type PageAssets } from '../html.ts'
 
-/** What the page shows: plain data of all jobs. */
-export interface PortfolioPage {
-  readonly rows: readonly PortfolioRow[]
-  readonly language: Language
-  /** When it was made, epoch ms. */
-  readonly now: number
-  /** What is wrong with more than one job. */
-  readonly problems: readonly PortfolioProblem[]
-  /** In credits; null where the balance is not known. */
-  readonly balance: { readonly credits: number; readonly days: number | null } | null
-  readonly spentThisMonth: number
-}
-
-/** One HTML file that opens offline, loads nothing, and is complete without its script. */
-export function portfolioPage(data: PortfolioPage, assets: PageAssets): string {
+/** One HTML file that opens offline, loads nothing, and is complete without its script: plain data of all jobs. */
+export function portfolioPage(
+  data: {
+    readonly rows: readonly PortfolioRow[]
+    readonly language: Language
+    /** When it was made, epoch ms. */
+    readonly now: number
+    /** What is wrong with more than one job. */
+    readonly problems: readonly PortfolioProblem[]
+    /** In credits; null where the balance is not known. */
+    readonly balance: { readonly credits: number; readonly days: number | null } | null
+    readonly spentThisMonth: number
+  },
+  assets: PageAssets,
+): string {
   const say = wordsOf(data.language)
   const rows = inOrder(data.rows)
   const body = html`<header class="page-header">
@@ -72,7 +72,7 @@ function standing(rows: readonly PortfolioRow[], say: Words): string {
   ].join(' · ')
 }
 
-function account({ now, balance, spentThisMonth }: PortfolioPage, say: Words): string {
+function account({ now, balance, spentThisMonth }: Parameters<typeof portfolioPage>[0], say: Words): string {
   const { day, time } = instantParts(now, say)
   return [
     say.portfolio.asOf(`${day}, ${time}`),
@@ -84,7 +84,7 @@ function account({ now, balance, spentThisMonth }: PortfolioPage, say: Words): s
 /** A balance that would last longer lasts "for years": the spending of a few days says no more. */
 const mostDays = 730
 
-function balanceText({ credits, days }: NonNullable<PortfolioPage['balance']>, say: Words): string {
+function balanceText({ credits, days }: { credits: number; days: number | null }, say: Words): string {
   const { balance, enoughFor, enoughForYears } = say.portfolio
   if (days === null) return balance(credits)
   return `${balance(credits)}, ${days > mostDays ? enoughForYears : enoughFor(days)}`

@@ -2,34 +2,6 @@ import type { ReportNote } from '../../../model/settings.ts'
 import { ariaHidden, html, isPrinted, linkTo, onWidth, setAll, svg } from '../dom.ts'
 import { say } from '../text.ts'
 
-/** A chart over days that is as wide as its place on the page. */
-export interface Frame {
-  /** What the chart shows, in a sentence. */
-  readonly label: string
-  readonly days: readonly string[]
-  /** On a screen. */
-  readonly height: number
-  draw(
-    width: number,
-    height: number,
-  ): Pick<Plot, 'axis' | 'bottom'> & { readonly marks: readonly SVGElement[] }
-  /** The values of a day, for the box at the pointer. */
-  tip(day: number): readonly TipRow[]
-  /** What else there is to say of a day, below its values. */
-  readonly about?: ((day: number) => readonly string[]) | undefined
-  /** A day that has its name below the chart. */
-  readonly marked?: string | null
-  /** Goes to the next line, or the one before; its name. */
-  readonly steer?: (step: 1 | -1) => string
-}
-
-interface TipRow {
-  readonly label: string
-  readonly value: string
-  /** Whether it is what the chart is about. */
-  readonly isMain?: boolean
-}
-
 /** The vertical axis: its values at the top and at the bottom, and the values with a label. */
 export interface Scale {
   readonly top: number
@@ -45,23 +17,25 @@ export interface Plot {
   y(value: number): number
 }
 
-export interface ScaledChart extends Pick<Frame, 'label' | 'days' | 'tip' | 'about' | 'marked' | 'steer'> {
-  readonly scale: Scale
-  /** How the axis writes a value. */
-  readonly format: (value: number) => string
-  readonly height?: number
-  /** Room above the first tick. */
-  readonly top?: number
-  /** Room left and right of the plot. */
-  readonly gutter?: number
-  readonly endGutter: (width: number) => number
-  /** Room between the plot and the names of the days. */
-  readonly lanes?: number
-  draw(plot: Plot): readonly SVGElement[]
-}
-
 /** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
-export function scaledChart(chart: ScaledChart): HTMLElement {
+export function scaledChart(
+  chart: Omit<Parameters<typeof chartFrame>[0], 'height' | 'draw'> & {
+    readonly scale: Scale
+    /** How the axis writes a value. */
+    readonly format: (value: number) => string
+    readonly height?: number
+    /** Room above the first tick. */
+    readonly top?: number
+    /** Room left and right of the plot. */
+    readonly gutter?: number
+    readonly endGutter: (width: number) => number
+    /** Room between the plot and the names of the days. */
+    readonly lanes?: number
+    /** A day that has its name below the chart. */
+    readonly marked?: string | null
+    draw(plot: Plot): readonly SVGElement[]
+  },
+): HTMLElement {
   const { days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw } = chart
   return chartFrame({
     ...chart,
@@ -97,7 +71,11 @@ export function timeLabels(
 }
 
 /** A line across a chart, with its name left of it. */
-export function gridLine({ left, right }: Edges, at: number, name: string): SVGElement {
+export function gridLine(
+  { left, right }: Pick<TimeAxis, 'left' | 'right'>,
+  at: number,
+  name: string,
+): SVGElement {
   const y = round(at)
   return svg(
     'g',
@@ -110,7 +88,7 @@ export function gridLine({ left, right }: Edges, at: number, name: string): SVGE
 /** On paper a higher chart would often leave the rest of a page empty. */
 const mostPaperHeight = 260
 
-/** Draws a chart, and shows the values of the day at the pointer or of the day that arrow keys went to. */
+/** Draws a chart over days as wide as its place on the page, and shows the values of the day at the pointer or of the day that arrow keys went to. */
 export function chartFrame({
   label,
   days,
@@ -119,7 +97,23 @@ export function chartFrame({
   tip,
   about = () => [],
   steer: nextLine,
-}: Frame): HTMLElement {
+}: {
+  /** What the chart shows, in a sentence. */
+  readonly label: string
+  readonly days: readonly string[]
+  /** On a screen. */
+  readonly height: number
+  draw(
+    width: number,
+    height: number,
+  ): Pick<Plot, 'axis' | 'bottom'> & { readonly marks: readonly SVGElement[] }
+  /** The values of a day, for the box at the pointer; the main one is what the chart is about. */
+  tip(day: number): readonly { readonly label: string; readonly value: string; readonly isMain?: boolean }[]
+  /** What else there is to say of a day, below its values. */
+  readonly about?: ((day: number) => readonly string[]) | undefined
+  /** Goes to the next line, or the one before; its name. */
+  readonly steer?: (step: 1 | -1) => string
+}): HTMLElement {
   const drawing = svg('svg', { 'aria-hidden': 'true', class: 'chart' })
   const tipBox = html('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' })
   const said = html('p', { class: 'sr-only', role: 'status' })
@@ -169,7 +163,13 @@ export function chartFrame({
     setAll(cursor, { x1: x, x2: x, visibility: 'visible' })
     tipBox.replaceChildren(
       html('p', '', say.longDay(days[day] as string)),
-      html('dl', '', ...tip(day).map(tipRow)),
+      html(
+        'dl',
+        '',
+        ...tip(day).map(({ label, value, isMain }) =>
+          html('div', isMain ? 'main' : '', html('dt', '', label), html('dd', '', value)),
+        ),
+      ),
       ...about(day).map((text) => html('p', 'event', html('bdi', '', text))),
     )
     tipBox.hidden = false
@@ -185,20 +185,14 @@ export function chartFrame({
   }
 }
 
-function tipRow({ label, value, isMain = false }: TipRow): HTMLElement {
-  return html('div', isMain ? 'main' : '', html('dt', '', label), html('dd', '', value))
-}
-
-export interface Edges {
-  readonly left: number
-  readonly right: number
-}
-
 /** Where days lie between the left and the right edge of a chart. */
 export type TimeAxis = ReturnType<typeof timeAxis>
 
 /** The distance of days is their distance in time: a week without a run is a week wide. */
-export function timeAxis(days: readonly string[], { left, right }: Edges) {
+export function timeAxis(
+  days: readonly string[],
+  { left, right }: { readonly left: number; readonly right: number },
+) {
   const times = days.map((day) => Date.parse(day))
   const [first = 0, last = 0] = [times[0], times.at(-1)]
   const at = (time: number): number =>
@@ -221,12 +215,6 @@ export function round(at: number): number {
   return Math.round(at * 10) / 10
 }
 
-/** A text below a chart; its middle is at this place. */
-interface DayLabel {
-  readonly x: number
-  readonly text: string
-}
-
 const dayMs = 86_400_000
 /** Pixels between two labels, usually and at least. */
 const [gap, leastGap] = [24, 8]
@@ -244,17 +232,20 @@ export function dayLabels(
   axis: Pick<TimeAxis, 'left' | 'right' | 'xOf'>,
   width: number,
   marked: string | null = null,
-): readonly DayLabel[] {
+) {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return []
   const text = first.slice(0, 4) === last.slice(0, 4) ? say.shortDay : say.mediumDay
-  const labelOf = (at: string, name: string): DayLabel => {
+  // The middle of a text is at its place.
+  const labelOf = (at: string, name: string) => {
     const half = widthOf(name) / 2
     return { x: Math.min(width - half, Math.max(half, axis.xOf(at))), text: name }
   }
-  const ends = [first, last].map((at) => labelOf(at, text(at)))
-  if (first === last) return ends.slice(0, 1)
-  const [start, end] = ends as [DayLabel, DayLabel]
+  type DayLabel = ReturnType<typeof labelOf>
+  const isApart = (one: DayLabel, other: DayLabel, by = leastGap): boolean =>
+    Math.abs(one.x - other.x) >= (widthOf(one.text) + widthOf(other.text)) / 2 + by
+  const [start, end] = [labelOf(first, text(first)), labelOf(last, text(last))]
+  if (first === last) return [start]
   const room = axis.right - axis.left
   const step = widthOf(end.text) + gap
   const most = { days: room / (step + axis.right - end.x), months: room / step }
@@ -265,10 +256,6 @@ export function dayLabels(
     .map(({ at, text: name }) => labelOf(at, name))
     .filter((one) => isApart(one, start, gap) && kept.every((other) => isApart(one, other)))
   return [...kept, ...others].sort((one, other) => one.x - other.x)
-}
-
-function isApart(one: DayLabel, other: DayLabel, by = leastGap): boolean {
-  return Math.abs(one.x - other.x) >= (widthOf(one.text) + widthOf(other.text)) / 2 + by
 }
 
 function widthOf(text: string): number {
@@ -304,13 +291,13 @@ function firstsOfMonths(first: string, last: string): readonly string[] {
 }
 
 /** What is marked on days of a chart: notes, and the day that is compared with. */
-interface DayEvents {
-  readonly notes: readonly ReportNote[]
-  readonly compared: string | null
-}
+type DayEvents = ReturnType<typeof eventsWithin>
 
 /** The events that lie within the days of a chart, notes in the order of their dates. */
-export function eventsWithin(days: readonly string[], { notes, compared }: DayEvents): DayEvents {
+export function eventsWithin(
+  days: readonly string[],
+  { notes, compared }: { readonly notes: readonly ReportNote[]; readonly compared: string | null },
+) {
   const [first = '', last = ''] = [days[0], days.at(-1)]
   const isWithin = (date: string): boolean => date >= first && date <= last
   return {
@@ -381,7 +368,11 @@ export function eventMarks(
 /** Room for the name of the compared day, above everything else. */
 export const nameHeight = 13
 
-function comparedMark(at: number, { left, right }: Edges, bottom: number): SVGElement {
+function comparedMark(
+  at: number,
+  { left, right }: Pick<TimeAxis, 'left' | 'right'>,
+  bottom: number,
+): SVGElement {
   const x = round(at)
   const isLate = at > (left + right) / 2
   const place = { x: x + (isLate ? -5 : 5), y: nameHeight - 3, 'text-anchor': isLate ? 'end' : 'start' }

@@ -1,6 +1,6 @@
 import { svg } from '../dom.ts'
 import { shortened } from '../text.ts'
-import { type Plot, round, type Scale, type ScaledChart, scaledChart } from './frame.ts'
+import { type Plot, round, type Scale, scaledChart } from './frame.ts'
 
 export interface ChartLine {
   readonly label: string
@@ -14,16 +14,6 @@ export interface ChartLine {
   readonly imported?: true
 }
 
-export interface LineChart extends Omit<ScaledChart, 'axis' | 'draw' | 'tip' | 'endGutter' | 'steer'> {
-  readonly lines: readonly ChartLine[]
-  /** Writes the value of a day, if more exactly than the axis. */
-  readonly exact?: (value: number, line: ChartLine, day: number) => string
-  /** The text for a day without a value. */
-  readonly missing: (line: ChartLine, day: number) => string
-  /** Drawn over the lines, and in the lanes below them. */
-  readonly marks?: ScaledChart['draw']
-}
-
 /** Letters of a name at the end of a line: on a chart of this width or less they are fewer. */
 const [mostLetters, fewLetters, narrowPlot] = [20, 13, 460]
 
@@ -31,7 +21,17 @@ const [mostLetters, fewLetters, narrowPlot] = [20, 13, 460]
  * Lines over days, the main one in the accent above the others, which are grey, each with its name at its end. The line at the pointer has
  * a colour, and that which the arrow keys chose. A day without a value is a gap.
  */
-export function lineChart(chart: LineChart): HTMLElement {
+export function lineChart(
+  chart: Omit<Parameters<typeof scaledChart>[0], 'draw' | 'tip' | 'endGutter' | 'steer'> & {
+    readonly lines: readonly ChartLine[]
+    /** Writes the value of a day, if more exactly than the axis. */
+    readonly exact?: (value: number, line: ChartLine, day: number) => string
+    /** The text for a day without a value. */
+    readonly missing: (line: ChartLine, day: number) => string
+    /** Drawn over the lines, and in the lanes below them. */
+    readonly marks?: (plot: Plot) => readonly SVGElement[]
+  },
+): HTMLElement {
   const { days, format, exact = format, missing, marks } = chart
   const lines = chart.lines.toSorted((a, b) => Number(b.main) - Number(a.main))
   let lit: number | null = null

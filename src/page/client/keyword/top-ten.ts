@@ -83,15 +83,19 @@ function daysIncluded({ history, data }: View, own: readonly PageSerp[]): string
   return [days.length === 0 ? '' : included(say.list(days)), more].filter((part) => part !== '').join(' ')
 }
 
-interface Side {
+function list({
+  serp,
+  other,
+  view,
+  pages,
+  isNow,
+}: {
   readonly serp: PageSerp
   readonly other: PageSerp | null
   readonly view: View
   readonly pages: ReadonlyMap<number, number>
   readonly isNow: boolean
-}
-
-function list({ serp, other, view, pages, isNow }: Side): readonly HTMLElement[] {
+}): readonly HTMLElement[] {
   const words = say.serps
   const results = html('ol', 'results', ...firstResults(serp).map(row))
   return serp.depth < 10 ? [results, note(words.brokenDepth(serp.depth))] : [results]

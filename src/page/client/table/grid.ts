@@ -12,20 +12,6 @@ import {
 } from '../dom.ts'
 import { say } from '../text.ts'
 
-export interface Grid<Row> {
-  readonly label: string
-  readonly columns: readonly GridColumn<Row>[]
-  readonly order: SortOrder
-  /** Is told the order that the reader chose. */
-  readonly onOrder?: (order: SortOrder) => void
-  /** Called by the button in the first cell; without it rows have no button. */
-  readonly open?: (row: Row, rows: readonly Row[]) => void
-  /** The text in place of rows if there are none. */
-  readonly empty: string
-  /** Which rows are printed if not all are; without it the first ones. */
-  readonly choice?: PaperChoice<Row>
-}
-
 /** The most important rows, and a sentence that says which these are. */
 export type PaperChoice<Row> = (
   all: readonly Row[],
@@ -55,7 +41,19 @@ export function grid<Row>({
   open,
   empty,
   choice = firstRows,
-}: Grid<Row>) {
+}: {
+  readonly label: string
+  readonly columns: readonly GridColumn<Row>[]
+  readonly order: SortOrder
+  /** Is told the order that the reader chose. */
+  readonly onOrder?: (order: SortOrder) => void
+  /** Called by the button in the first cell; without it rows have no button. */
+  readonly open?: (row: Row, rows: readonly Row[]) => void
+  /** The text in place of rows if there are none. */
+  readonly empty: string
+  /** Which rows are printed if not all are; without it the first ones. */
+  readonly choice?: PaperChoice<Row>
+}) {
   let order = first
   let given: readonly Row[] = []
   let rows: readonly Row[] = []
