@@ -11,7 +11,7 @@ import { escaped } from '../output/markup.ts'
 import { sanitizeLine } from '../output/terminal.ts'
 import { reportPageContent } from '../report/build-data.ts'
 import type { PageContent } from '../report/data.ts'
-import type { BrowserPlaces, Paper, PrintSettings, ReportFormat } from '../report/report.ts'
+import type { BrowserPlaces, Paper, ReportFormat, ReportSource } from '../report/report.ts'
 import { toldOfWhole } from '../report/story/told.ts'
 import { type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
 import { addressesOf } from './packed.ts'
@@ -31,7 +31,10 @@ export const pdfFormat: ReportFormat = {
   printed: true,
 }
 
-async function* printed(data: PageContent, { browsers, paper }: PrintSettings): AsyncGenerator<Uint8Array> {
+async function* printed(
+  data: PageContent,
+  { browsers, paper }: ReportSource['print'],
+): AsyncGenerator<Uint8Array> {
   yield await printPdf(await paperPage(data, await reportAssets(data.presentation.language), paper), browsers)
 }
 

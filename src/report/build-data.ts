@@ -24,19 +24,16 @@ import type { Keyword, RankHistory, RankSeries } from './history/rank-history.ts
 import { rankingLink } from './metrics/pages.ts'
 import type { Presentation } from './presentation/presentation.ts'
 import { type RankedJob, type ReportSource, shownRuns } from './report.ts'
-import type { RankReport } from './rows.ts'
 import { wordsOf } from './words/words.ts'
 
 const shownResults = 10
 /** More than any AI answer has. */
 const mostReferences = 1_000
 
-/** The content of a report that is a document, with its rows. */
-export interface WholeReport extends PageData {
-  readonly report: RankReport
-}
+export type WholeReport = ReturnType<typeof wholeReport>
 
-export function wholeReport(source: ReportSource): WholeReport {
+/** The content of a report that is a document, with its rows. */
+export function wholeReport(source: ReportSource) {
   const report = source.ranked.report()
   return { ...reportPageData(source), report }
 }
@@ -260,19 +257,20 @@ interface SerpDays {
   readonly offered: readonly WantedDays[]
 }
 
-interface SerpChoice {
-  /** Days before the last one, beside the compared day. */
-  readonly serpDays: number
-  /** Whether the periods that a page offers need theirs. */
-  readonly isPage: boolean
-}
-
 /** The days whose SERPs a report has. */
 export function serpDays(
   days: readonly string[],
   compare: ComparisonDay | null,
   keywords: number,
-  { serpDays: recent, isPage }: SerpChoice,
+  {
+    serpDays: recent,
+    isPage,
+  }: {
+    /** Days before the last one, beside the compared day. */
+    readonly serpDays: number
+    /** Whether the periods that a page offers need theirs. */
+    readonly isPage: boolean
+  },
 ): SerpDays {
   const latest = days.at(-1)
   if (latest === undefined) return { wanted: [], offered: [] }

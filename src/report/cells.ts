@@ -55,16 +55,10 @@ type KeywordParams = Pick<Keyword, 'query' | 'operation' | 'params'>
 /** Params that a locale says. */
 const localeParams: ReadonlySet<string> = new Set(['gl', 'hl', 'location', 'cc', 'mkt'])
 
-/** In what the keywords of one query differ. */
-interface Differences {
-  readonly locale: boolean
-  readonly operation: boolean
-  readonly params: ReadonlySet<string>
-  /** Names that several of them have, as long as no param of the locale is named: `gl=de` and `hl=de` are one locale. */
-  readonly shared: ReadonlySet<string>
-}
+type Differences = ReturnType<typeof differencesOf>
 
-function differencesOf(same: readonly KeywordParams[]): Differences {
+/** In what the keywords of one query differ. */
+function differencesOf(same: readonly KeywordParams[]) {
   const differ = (of: (one: KeywordParams) => unknown): boolean => new Set(same.map(of)).size > 1
   const names = new Set(same.flatMap(({ params }) => Object.keys(params)))
   const params = new Set([...names].filter((name) => differ((one) => one.params[name])))
@@ -80,6 +74,7 @@ function differencesOf(same: readonly KeywordParams[]): Differences {
     locale: differ((one) => localeText(one.params)),
     operation: differ(({ operation }) => operation),
     params,
+    /** Names that several of them have, as long as no param of the locale is named: `gl=de` and `hl=de` are one locale. */
     shared,
   }
 }

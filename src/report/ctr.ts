@@ -21,17 +21,6 @@ rank,ctr
 const facts = ['name', 'version', 'source'] as const
 const maxRanks = 1000
 
-interface CurveLine {
-  readonly number: number
-  readonly text: string
-}
-
-interface Rate {
-  readonly line: number
-  readonly value: number
-  readonly percent: boolean
-}
-
 const rateForms = 'write a percentage such as 28.5 or 28.5%, or a fraction such as 0.285'
 
 /**
@@ -43,11 +32,7 @@ const rateForms = 'write a percentage such as 28.5 or 28.5%, or a fraction such 
  * @throws UsageError with a line for each mistake
  */
 export function parseCtr(text: string, file: string): CtrCurve {
-  const lines = text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\r|\n/)
-    .map((line, index) => ({ number: index + 1, text: line.trim() }))
-    .filter((line) => line.text.replace(/[,;\s]/g, '') !== '')
+  const lines = linesOf(text)
   const mistakes: string[] = []
   const addMistake = (line: number, sentence: string) => mistakes.push(`${file}:${line}: ${sentence}`)
   const given = readFacts(lines.filter(isComment), addMistake)
@@ -60,6 +45,16 @@ export function parseCtr(text: string, file: string): CtrCurve {
 }
 
 type AddMistake = (line: number, sentence: string) => void
+
+type CurveLine = ReturnType<typeof linesOf>[number]
+
+function linesOf(text: string) {
+  return text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\r|\n/)
+    .map((line, index) => ({ number: index + 1, text: line.trim() }))
+    .filter((line) => line.text.replace(/[,;\s]/g, '') !== '')
+}
 
 function isComment({ text }: CurveLine): boolean {
   return unquoted(text).startsWith('#')
@@ -95,7 +90,7 @@ function readRates([header, ...rows]: readonly CurveLine[], addMistake: AddMista
   return asFractions(rates, addMistake)
 }
 
-function readRow(row: CurveLine, rank: number, addMistake: AddMistake): Rate | null {
+function readRow(row: CurveLine, rank: number, addMistake: AddMistake) {
   const cells = cellsOf(row)
   const [written = '', rate = ''] = cells
   if (cells.length !== 2) {
@@ -115,7 +110,10 @@ function readRow(row: CurveLine, rank: number, addMistake: AddMistake): Rate | n
 }
 
 /** Rates as fractions. Either all are percentages or none. */
-function asFractions(rates: readonly Rate[], addMistake: AddMistake): readonly number[] {
+function asFractions(
+  rates: readonly NonNullable<ReturnType<typeof readRow>>[],
+  addMistake: AddMistake,
+): readonly number[] {
   const marked = rates.some(({ percent }) => percent)
   const unmarked = rates.find(({ percent }) => !percent)
   if (marked && unmarked !== undefined)

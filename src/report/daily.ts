@@ -17,7 +17,7 @@ import {
   sumFigure,
 } from './metrics/figure.ts'
 import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
-import { type Bucket, buckets, type Distribution, distribution } from './metrics/positions.ts'
+import { buckets, type Distribution, distribution } from './metrics/positions.ts'
 
 /** The figures of a target on one day. */
 export interface DailyFigures {
@@ -146,15 +146,7 @@ function alikeDays(days: readonly string[], { day: compared, asked, tolerance }:
 }
 
 /** A kind of day: what each day of the kind adds to the figures. */
-interface DayKind {
-  readonly bucket: Bucket
-  readonly isObserved: boolean
-  readonly isRanked: boolean
-  /** Added to the terms of the figures: without a volume, with a volume, and for each search of the volume. */
-  readonly plain: readonly number[]
-  readonly fixed: readonly number[]
-  readonly bySearch: readonly number[]
-}
+type DayKind = ReturnType<typeof measured>
 
 /** How many keywords have a day of this kind, by day. */
 type DayTally = ReturnType<typeof emptyTally>
@@ -242,14 +234,15 @@ function kindsOfDays(measure: MetricOptions) {
   }
 }
 
-function measured(sample: Omit<Sample, 'volume'>, measure: MetricOptions): DayKind {
+function measured(sample: Omit<Sample, 'volume'>, measure: MetricOptions) {
   const of = (volume: number | null) => termsOf({ ...sample, volume }, measure)
   const [fixed, single] = [of(0), of(1)]
   const counts = distribution([sample.value])
   return {
-    bucket: buckets.find((bucket) => counts[bucket] === 1) ?? 'unknown',
+    bucket: buckets.find((bucket) => counts[bucket] === 1) ?? ('unknown' as const),
     isObserved: sample.value.state !== 'unknown',
     isRanked: sample.value.state === 'ranked',
+    /** Added to the terms of the figures: without a volume, with a volume, and for each search of the volume. */
     plain: of(null),
     fixed,
     bySearch: single.map((term, place) => term - (fixed[place] ?? 0)),

@@ -7,13 +7,6 @@ import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { Presentation } from './presentation/presentation.ts'
 
-/** What the result pages of a keyword had beside their results, day by day. */
-export interface KeywordFeatures {
-  readonly keyword: number
-  /** A day and the state from it on, over and over. Only days with a change are listed; before the first one nothing is known. */
-  readonly changes: readonly number[]
-}
-
 /** True and false where an answer said so, null where none did. */
 export type FeatureState = boolean | null
 
@@ -30,7 +23,10 @@ export function featureIn(state: number, feature: SerpFeature): FeatureState {
 }
 
 /** The state of each day. */
-export function featureStates({ changes }: KeywordFeatures, days: number): readonly number[] {
+export function featureStates(
+  { changes }: Pick<PageData['features'][number], 'changes'>,
+  days: number,
+): readonly number[] {
   const states: number[] = Array(days).fill(0)
   for (let place = 0; place < changes.length; place += 2)
     states.fill(changes[place + 1] as number, changes[place])
@@ -39,10 +35,10 @@ export function featureStates({ changes }: KeywordFeatures, days: number): reado
 
 /** Cuts days off and numbers the others anew. */
 export function cutFeatures(
-  { keyword, changes }: KeywordFeatures,
+  { keyword, changes }: PageData['features'][number],
   { start, end }: { readonly start: number; readonly end: number },
-): KeywordFeatures {
-  const states = featureStates({ keyword, changes }, end)
+) {
+  const states = featureStates({ changes }, end)
   return { keyword, changes: changesOf(states.slice(start)) }
 }
 
@@ -70,8 +66,12 @@ export interface PageData {
   readonly runs: readonly RunQuality[]
   readonly serps: readonly PageSerp[]
   readonly citations: readonly Citation[]
-  /** What the result pages of keywords had beside their results. */
-  readonly features: readonly KeywordFeatures[]
+  /** What the result pages of keywords had beside their results, day by day. */
+  readonly features: readonly {
+    readonly keyword: number
+    /** A day and the state from it on, over and over. Only days with a change are listed; before the first one nothing is known. */
+    readonly changes: readonly number[]
+  }[]
   /** Titles of `serps`. */
   readonly texts: readonly string[]
   /** Registrable domains of `serps`. */

@@ -6,10 +6,7 @@ import { byHeadline, type HeadlineName, headlineMetrics } from './metrics/index.
 import { formats } from './words/en/figures.ts'
 
 /** A figure of the last day, with the same figure of the compared days. */
-export interface ComparedFigure extends Figure {
-  /** The metric over the keywords that were observed on both days, down to the depth that both checked; null for none. */
-  readonly cohort: ReturnType<typeof cohortOf> | null
-}
+export type ComparedFigure = ReturnType<typeof headlineFigure>
 
 export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 
@@ -23,7 +20,7 @@ export function headlineFigure(
   name: HeadlineName,
   statuses: readonly KeywordStatus[],
   options: MetricOptions,
-): ComparedFigure {
+) {
   return figuresOf(statuses, options)(headlineMetrics.find((one) => one.name === name) as HeadlineMetric)
 }
 
@@ -46,7 +43,7 @@ function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
   const known = samples.get(statuses) ?? samplesOf(statuses)
   samples.set(statuses, known)
   const { all, pairs } = known
-  return ({ compute, isComparable }: HeadlineMetric): ComparedFigure => {
+  return ({ compute, isComparable }: HeadlineMetric) => {
     const compared =
       isComparable === undefined ? pairs : pairs.filter((pair) => isComparable(...pair, options))
     const [now, before] = [0, 1].map((day) =>
@@ -57,6 +54,7 @@ function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
     )
     return {
       ...compute(all, options),
+      /** The metric over the keywords that were observed on both days, down to the depth that both checked; null for none. */
       cohort: compared.length === 0 ? null : cohortOf(now as Figure, before as Figure),
     }
   }

@@ -59,13 +59,8 @@ export interface ReportSource {
   readonly csv: CsvStyle
   /** Days before the last one whose SERPs are included, if the format shows SERPs. */
   readonly serpDays: number
-  readonly print: PrintSettings
-}
-
-/** By which browser a report is printed, and on what. */
-export interface PrintSettings {
-  readonly browsers: BrowserPlaces
-  readonly paper: Paper
+  /** By which browser it is printed, and on what. */
+  readonly print: { readonly browsers: BrowserPlaces; readonly paper: Paper }
 }
 
 /** Sizes of paper. */

@@ -8,10 +8,7 @@ import type { Keyword, RankHistory } from './history/rank-history.ts'
 import { bestRank } from './metrics/positions.ts'
 
 /** The rows of a report, and the status of each in the history, in the same order. */
-export interface RankedRows {
-  readonly rows: readonly Row[]
-  readonly statuses: readonly KeywordStatus[]
-}
+export type RankedRows = ReturnType<typeof rankRows>
 
 export interface RankReport extends RankedRows {
   /** Queries that are no longer asked, and targets that are no longer asked of queries that still are. */
@@ -40,7 +37,7 @@ export function rankRows(
     readonly observed: Iterable<Iterable<Row>>
   },
   compare: ComparisonDay | null = null,
-): RankedRows {
+) {
   const latest = new Map<string, Row>()
   for (const day of observed) for (const [key, row] of ofDay(day)) if (!latest.has(key)) latest.set(key, row)
   const statuses = new Map(

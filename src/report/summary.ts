@@ -12,13 +12,6 @@ import { countMovements, winnersAndLosers } from './metrics/movements.ts'
 import { distribution, top } from './metrics/positions.ts'
 import { headToHead } from './metrics/shares.ts'
 
-export interface SummaryOptions extends MetricOptions {
-  /** The day to compare with; the nearest earlier one by default. */
-  readonly compare?: ComparisonDay | null
-  /** Winners and losers of each target at most; 10 by default. */
-  readonly movers?: number
-}
-
 /** The figures of a whole report. */
 export type Summary = ReturnType<typeof summarise>
 
@@ -29,7 +22,19 @@ export type TargetSummary = Summary['targets'][number]
 export type PartSummary = ReturnType<typeof partSummaries>[number]
 
 /** The figures of every target on the last day, with those of the same keywords on the compared days. */
-export function summarise(history: RankHistory, { compare = null, movers = 10, ...measure }: SummaryOptions) {
+export function summarise(
+  history: RankHistory,
+  {
+    compare = null,
+    movers = 10,
+    ...measure
+  }: MetricOptions & {
+    /** The day to compare with; the nearest earlier one by default. */
+    readonly compare?: ComparisonDay | null
+    /** Winners and losers of each target at most; 10 by default. */
+    readonly movers?: number
+  },
+) {
   const statuses = keywordStatuses(history, compare)
   const compared = comparedDays(history, statuses)
   const parts = partsOf(history, measure.kind)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { inflated, unpacked } from '../../src/page/packed.ts'
-import type { ImportedHistory } from '../../src/report/history/rank-history.ts'
+import type { RankHistory } from '../../src/report/history/rank-history.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { workspace } from '../support/rankline.ts'
 
 /** What the page of a report has of what was imported. */
 async function importedOf(page: string) {
   const [, base64 = ''] = /<script id="page-data" type="text\/plain">([\w+/=]*)<\/script>/.exec(page) ?? []
-  return unpacked(JSON.parse(await inflated(base64))).history.imported as ImportedHistory
+  return unpacked(JSON.parse(await inflated(base64))).history.imported as NonNullable<RankHistory['imported']>
 }
 
 test('a report shows what was imported apart, says so once, and its figures are those without it; the history goes with its job', async () => {

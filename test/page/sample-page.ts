@@ -1,7 +1,7 @@
 import type { Target } from '../../src/model/job.ts'
 import type { RunQuality } from '../../src/model/run.ts'
 import { addDays } from '../../src/model/time.ts'
-import type { Citation, KeywordFeatures, PageData, PageSerp, SerpResult } from '../../src/report/data.ts'
+import type { Citation, PageData, PageSerp, SerpResult } from '../../src/report/data.ts'
 import { reportPeriod } from '../../src/report/history/period.ts'
 import {
   absentCell,
@@ -277,7 +277,7 @@ function citationOf(
 }
 
 /** A state for each of a few stretches of days: what is known, and what of it was there. */
-function featuresOn(index: number, length: number): KeywordFeatures {
+function featuresOn(index: number, length: number): PageData['features'][number] {
   const known = 0b11
   const changes = [0, 0.3, 0.35, 0.7].flatMap((share, part) => {
     const found = (index + part) % 4

@@ -1,10 +1,6 @@
 import type { Match, Variant } from '../../src/model/job.ts'
 import type { Row } from '../../src/model/result.ts'
-import {
-  type BuiltHistory,
-  buildHistory,
-  type HistorySource,
-} from '../../src/report/history/build-history.ts'
+import { type BuiltHistory, buildHistory } from '../../src/report/history/build-history.ts'
 import type { ComparisonDay } from '../../src/report/history/movement.ts'
 import { type RankReport, rankRows } from '../../src/report/rows.ts'
 import type { ObservedRow } from '../../src/store/sqlite/rankings/tracking.ts'
@@ -46,7 +42,11 @@ const targetOf = ({ target_site, target_match, target_also }: Row) =>
   JSON.stringify([target_site, target_match, target_also])
 
 /** A store that holds these rows, each row of one day and key as a run of its own. */
-function source(rankings: readonly Row[], asked: readonly Row[], last: string): HistorySource {
+function source(
+  rankings: readonly Row[],
+  asked: readonly Row[],
+  last: string,
+): Parameters<typeof buildHistory>[0] {
   const links = numbers()
   const queries = numbers()
   const targets = numbers()

@@ -6,14 +6,14 @@ import { valueText } from '../../src/report/headline.ts'
 import { ranksOn, valueOn } from '../../src/report/history/keyword-status.ts'
 import { type RankHistory, unknown } from '../../src/report/history/rank-history.ts'
 import { metrics } from '../../src/report/metrics/definitions.ts'
-import type { AbsentAs } from '../../src/report/metrics/figure.ts'
+import type { AbsentAs, MetricOptions } from '../../src/report/metrics/figure.ts'
 import { byHeadline, headlineMetrics } from '../../src/report/metrics/index.ts'
 import { distribution } from '../../src/report/metrics/positions.ts'
-import { type Summary, type SummaryOptions, segments, summarise } from '../../src/report/summary.ts'
+import { type Summary, segments, summarise } from '../../src/report/summary.ts'
 import { testTable } from '../support/test-table.ts'
 import { type ASeries, aCell, aHistory, aPageOf, curve, histories, march } from './metrics/history.ts'
 
-const options: SummaryOptions = { curve }
+const options: MetricOptions = { curve }
 const summaryOf = (all: readonly ASeries[], more: Partial<RankHistory> = {}): Summary =>
   summarise(aHistory(all, more), options)
 

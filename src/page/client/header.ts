@@ -1,6 +1,6 @@
 import type { PageData } from '../../report/data.ts'
 import { baselineOrder } from '../../report/history/keyword-status.ts'
-import type { Comment, Presentation } from '../../report/presentation/presentation.ts'
+import type { Presentation } from '../../report/presentation/presentation.ts'
 import { comparedDays } from '../../report/summary.ts'
 import { comparisonInWords, daysInWords } from '../../report/words/words.ts'
 import { button, html } from './dom.ts'
@@ -85,7 +85,7 @@ function kindLine({ client, agency }: Presentation): HTMLElement {
 }
 
 /** The words of the analyst, on top of the page. */
-export function comment({ html: harmless }: Comment): HTMLElement {
+export function comment({ html: harmless }: { readonly html: string }): HTMLElement {
   const text = html('div', 'comment-text')
   // The one HTML that is not made of elements here: `commentOf` has made it harmless, and the policy of the page runs nothing in it.
   text.innerHTML = harmless

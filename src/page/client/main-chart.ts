@@ -1,6 +1,6 @@
 import { type DailyFigures, importedDaily } from '../../report/daily.ts'
 import { reachOf } from '../../report/history/period.ts'
-import type { ImportedHistory } from '../../report/history/rank-history.ts'
+import type { RankHistory } from '../../report/history/rank-history.ts'
 import type { HeadlineName, ShownMetric } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
@@ -235,7 +235,7 @@ export function mainChart(
 }
 
 /** The name of a line of what was imported. */
-export function importedLabel({ sources, countsAll }: ImportedHistory): string {
+export function importedLabel({ sources, countsAll }: NonNullable<RankHistory['imported']>): string {
   return say.charts.imported(sources.join(', '), countsAll)
 }
 

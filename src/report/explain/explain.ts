@@ -254,17 +254,14 @@ export function listed(parts: readonly string[]): string {
   return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 }
 
-/** The query to be explained, and the day of the last run that may do so. */
-interface ExplainedQuery {
-  readonly job: string
-  readonly text: string
-  readonly date: string | undefined
-}
-
-/** Why the queries of that text say what they say of each target, as text or JSON. */
+/**
+ * Why the queries of that text say what they say of each target, as text or JSON.
+ *
+ * @param date the day of the last run that may explain them
+ */
 export async function explainQuery(
   store: Store,
-  { job, text, date }: ExplainedQuery,
+  { job, text, date }: Parameters<typeof noDataMessage>[1],
   { json, width }: { readonly json: boolean; readonly width: number },
 ): Promise<string> {
   const until = date === undefined ? {} : { until: addDays(date, 1) }
@@ -275,7 +272,10 @@ export async function explainQuery(
 }
 
 /** Why nothing is known of a query. */
-export async function noDataMessage(store: Store, { job, text, date }: ExplainedQuery): Promise<string> {
+export async function noDataMessage(
+  store: Store,
+  { job, text, date }: { readonly job: string; readonly text: string; readonly date: string | undefined },
+): Promise<string> {
   const known = await store.queryTexts(job)
   if (known.includes(text))
     return `No run of the job ${job} has looked for '${sanitize(text)}'${date === undefined ? ' yet' : ` by ${date}`}`

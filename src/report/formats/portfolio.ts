@@ -44,16 +44,6 @@ export interface PortfolioProblem {
   readonly text: string
 }
 
-/** Null where it is not known. */
-export interface PortfolioFigure {
-  readonly value: number | null
-  readonly change: number | null
-  /** What it was, of the keywords that are compared; null where changes are not told in percent. */
-  readonly before: number | null
-  /** Whether it changed by no more than it usually swings, as its report says. */
-  readonly isUsual: boolean
-}
-
 /**
  * What short reports tell: the figures of the first own target, for the headline kind of results of one engine. Null where
  * nothing is ranked.
@@ -74,10 +64,13 @@ export function portfolioRanks({ measure, ranked }: ReportSource) {
   // Results would only say who took a place.
   const data = { history: ranked.history, measure, compare, citations: [], serps: [], sites: [] }
   const { cards, steps } = story(data, { target: place, say: wordsOf('en') })
+  // Whether a figure changed by no more than it usually swings, as its report says.
   const isUsual = (name: HeadlineName | 'top_ten'): boolean =>
     cards.find(({ metric }) => metric === name)?.change?.way === 'same'
-  const of = (name: HeadlineName): PortfolioFigure => {
+  // A value and a change are null where they are not known.
+  const of = (name: HeadlineName) => {
     const { value, cohort } = own.figures[name]
+    // What it was, of the keywords that are compared; null where changes are not told in percent.
     const before = name === 'clicks' ? (cohort?.before.value ?? null) : null
     return { value, change: cohort?.delta ?? null, before, isUsual: isUsual(name) }
   }
@@ -237,7 +230,7 @@ export function portfolioTable(rows: readonly PortfolioRow[], { width }: Pick<Te
 export function figureTexts(ranks: PortfolioRanks | null, say: Words) {
   const none = { value: '-', change: null }
   const figure = (
-    { value, change, before, isUsual }: PortfolioFigure,
+    { value, change, before, isUsual }: PortfolioRanks['visibility'],
     unit: 'share' | 'clicks a month' | 'keywords',
     text = (value: number): string => say.figure(value, unit),
   ) =>

@@ -16,30 +16,8 @@ import {
   unknownCell,
 } from './rank-history.ts'
 
-/** Where a history comes from. */
-export interface HistorySource {
-  readonly job: string
-  /** Runs of the job, in any order; what the newest of them asks is reported. */
-  readonly runs: readonly Pick<Run, 'id' | 'date'>[]
-  /** Those that asked a part of the job: on a day with no other, what was not asked stays as it was. None where it is not given. */
-  readonly partialRuns?: ReadonlySet<number>
-  /** Targets of the whole job that are reported. */
-  readonly targets: readonly Target[]
-  readonly store: Pick<Store, 'contentsOf' | 'continuations' | 'observedIn' | 'queries' | 'links'>
-  /** Kind of the results that an operation ranks. */
-  readonly kindOf: (operation: string) => ResultKind
-  /** Whether absence counts with what was looked at, however deep was asked. */
-  readonly lookedAtOnly?: boolean
-}
-
 /** A history with the numbers that its queries and links have in the store. */
-export interface BuiltHistory {
-  readonly history: RankHistory
-  /** Numbers of the queries that stand in `keywords`, place by place. */
-  readonly queryIds: readonly number[]
-  /** Targets that are no longer asked of queries that still are. */
-  readonly removedTargets: number
-}
+export type BuiltHistory = Readonly<ReturnType<typeof buildHistory>>
 
 /** Puts together what the runs of a job observed of what its newest run asks. */
 export function buildHistory({
@@ -50,7 +28,20 @@ export function buildHistory({
   store,
   kindOf,
   lookedAtOnly = false,
-}: HistorySource): BuiltHistory {
+}: {
+  readonly job: string
+  /** Runs of the job, in any order; what the newest of them asks is reported. */
+  readonly runs: readonly RunOfDay[]
+  /** Those that asked a part of the job: on a day with no other, what was not asked stays as it was. None where it is not given. */
+  readonly partialRuns?: ReadonlySet<number>
+  /** Targets of the whole job that are reported. */
+  readonly targets: readonly Target[]
+  readonly store: Pick<Store, 'contentsOf' | 'continuations' | 'observedIn' | 'queries' | 'links'>
+  /** Kind of the results that an operation ranks. */
+  readonly kindOf: (operation: string) => ResultKind
+  /** Whether absence counts with what was looked at, however deep was asked. */
+  readonly lookedAtOnly?: boolean
+}) {
   const inOrder = [...runs].sort((a, b) => compareTexts(a.date, b.date) || a.id - b.id)
   const days = [...new Set(inOrder.map(({ date }) => date))]
   const newest = runs.reduce((newest, { id }) => Math.max(newest, id), 0)
@@ -73,37 +64,33 @@ export function buildHistory({
     const [keyword, targetPlace] = [keywordOf.get(query) as number, targetOf.get(target) as number]
     return { keyword, target: targetPlace, cells, seen, absentDepths, links, places }
   })
+  const history: RankHistory = {
+    job,
+    days,
+    keywords: asked.queries.map(({ id, ...keyword }) => {
+      const since = changes.findLast(({ query }) => query === id)?.since
+      const kind = kindOf(keyword.operation)
+      return since === undefined ? { ...keyword, kind } : { ...keyword, kind, since }
+    }),
+    targets: asked.targets.map(({ id: _, ...target }) => target),
+    series,
+    links: store.links(linkIds),
+    removed,
+  }
+  const queryIds: readonly number[] = asked.queries.map(({ id }) => id)
   return {
-    history: {
-      job,
-      days,
-      keywords: asked.queries.map(({ id, ...keyword }) => {
-        const since = changes.findLast(({ query }) => query === id)?.since
-        const kind = kindOf(keyword.operation)
-        return since === undefined ? { ...keyword, kind } : { ...keyword, kind, since }
-      }),
-      targets: asked.targets.map(({ id: _, ...target }) => target),
-      series,
-      links: store.links(linkIds),
-      removed,
-    },
-    queryIds: asked.queries.map(({ id }) => id),
+    history,
+    /** Numbers of the queries that stand in `keywords`, place by place. */
+    queryIds,
+    /** Targets that are no longer asked of queries that still are. */
     removedTargets: others.targets.size,
   }
 }
 
-/** A query took the place of another one on a day. */
-interface ChangeOfQuery {
-  readonly query: number
-  readonly former: number
-  readonly since: string
-}
+type RunOfDay = Pick<Run, 'id' | 'date'>
 
-/** In the order of their days. */
-function changesOfQueries(
-  all: ReturnType<Store['continuations']>,
-  runs: HistorySource['runs'],
-): readonly ChangeOfQuery[] {
+/** Where a query took the place of another one on a day, in the order of these days. */
+function changesOfQueries(all: ReturnType<Store['continuations']>, runs: readonly RunOfDay[]) {
   const dates = new Map(runs.map(({ id, date }) => [id, date]))
   return all
     .flatMap(({ run, ...change }) => {
@@ -117,7 +104,7 @@ function changesOfQueries(
  * The query that goes on with what another one observed on a day, from change to change. What both observed on the day of a change
  * is not mixed: that day is of the new query.
  */
-function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string) => number {
+function heirOf(changes: ReturnType<typeof changesOfQueries>): (query: number, date: string) => number {
   const byFormer = groupedBy(changes, ({ former }) => former)
   return (query, date) => {
     let heir = query
@@ -132,7 +119,7 @@ function heirOf(changes: readonly ChangeOfQuery[]): (query: number, date: string
 
 /** Reads what was observed of what is asked; and tells of what else was, which queries on which day last, which targets. */
 function gather(
-  runs: HistorySource['runs'],
+  runs: readonly RunOfDay[],
   {
     asked,
     days,
@@ -140,11 +127,11 @@ function gather(
     observed,
     changes,
   }: {
-    readonly asked: ReturnType<HistorySource['store']['contentsOf']>
+    readonly asked: ReturnType<Store['contentsOf']>
     readonly days: readonly string[]
-    readonly store: HistorySource['store']
+    readonly store: Pick<Store, 'observedIn'>
     readonly observed: ReturnType<typeof dayColumns>
-    readonly changes: readonly ChangeOfQuery[]
+    readonly changes: ReturnType<typeof changesOfQueries>
   },
 ) {
   const heir = heirOf(changes)

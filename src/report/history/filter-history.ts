@@ -48,13 +48,10 @@ export function filterHistory(history: RankHistory, filter: HistoryFilter): Rank
   }
 }
 
-/** Days from `start` on, up to but without `end`. */
-interface DayRange {
-  readonly start: number
-  readonly end: number
-}
+type DayRange = Readonly<ReturnType<typeof daysOf>>
 
-export function daysOf(days: readonly string[], filter: HistoryFilter): DayRange {
+/** Days from `start` on, up to but without `end`. */
+export function daysOf(days: readonly string[], filter: HistoryFilter) {
   const wanted = days.flatMap((day, index) => (isBetween(day, filter) ? [index] : []))
   return { start: wanted[0] ?? days.length, end: (wanted.at(-1) ?? days.length - 1) + 1 }
 }

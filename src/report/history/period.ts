@@ -1,6 +1,5 @@
 import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings.ts'
 import { addDays, daysBetween } from '../../model/time.ts'
-import type { ComparisonDay } from './movement.ts'
 
 /** Local days of a job from one to another, both included, YYYY-MM-DD. */
 export interface Days {
@@ -9,10 +8,7 @@ export interface Days {
 }
 
 /** The period of a report and the day that it is compared with. */
-export interface ReportPeriod extends Days {
-  /** Null where nothing can be compared: the history has one day. */
-  readonly compare: ComparisonDay | null
-}
+export type ReportPeriod = Readonly<NonNullable<ReturnType<typeof reportPeriod>>>
 
 /** What a reader asks for, as text: it stands in options, in job files and in the address of the page. */
 export interface RequestedPeriod {
@@ -36,7 +32,7 @@ export function reportPeriod(
   days: readonly string[],
   { period, compare }: RequestedPeriod,
   tolerance?: number,
-): ReportPeriod | null {
+) {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return null
   const { from, until } = daysOfPeriod(period ?? usualIn(first, last), first, last)
@@ -45,6 +41,7 @@ export function reportPeriod(
   return {
     from: isTooLong ? first : from,
     until,
+    /** Null where nothing can be compared: the history has one day. */
     compare:
       day >= until || (compare === null && first >= until)
         ? null

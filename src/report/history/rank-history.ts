@@ -36,31 +36,28 @@ export interface RankHistory {
     /** The days that they are compared with. */
     readonly before: { readonly from: string; readonly until: string } | null
   }
-  /** Ranks from before the first day, where another tool had some. Nothing is compared with them. */
-  readonly imported?: ImportedHistory
+  /** Ranks from before the first day, where another tool had some: shown, never taken for measured, and nothing is compared with them. */
+  readonly imported?: {
+    /** Formats of the files that they came from. */
+    readonly sources: readonly string[]
+    /** Sites of others among the first ten results that were imported, with how many of the asked keywords; missing without result pages. */
+    readonly pages?: {
+      readonly asked: number
+      readonly sites: readonly { readonly site: string; readonly keywords: number }[]
+    }
+    /** Whether some of them count every element of the page, and not organic results alone. */
+    readonly countsAll: boolean
+    /** Of each point; some days lie between them where the span is long. */
+    readonly days: readonly string[]
+    readonly lines: readonly {
+      readonly keyword: number
+      readonly target: number
+      /** The value at each point; what is not known is null. */
+      readonly cells: readonly DayCell[]
+    }[]
+  }
   /** Keywords that one page can serve by the first results that they share, by their places, the head first; only those of several. */
   readonly clusters?: readonly (readonly number[])[]
-}
-
-/** Ranks that were imported: shown, and never taken for measured. */
-export interface ImportedHistory {
-  /** Formats of the files that they came from. */
-  readonly sources: readonly string[]
-  /** Sites of others among the first ten results that were imported, with how many of the asked keywords; missing without result pages. */
-  readonly pages?: {
-    readonly asked: number
-    readonly sites: readonly { readonly site: string; readonly keywords: number }[]
-  }
-  /** Whether some of them count every element of the page, and not organic results alone. */
-  readonly countsAll: boolean
-  /** Of each point; some days lie between them where the span is long. */
-  readonly days: readonly string[]
-  readonly lines: readonly {
-    readonly keyword: number
-    readonly target: number
-    /** The value at each point; what is not known is null. */
-    readonly cells: readonly DayCell[]
-  }[]
 }
 
 export interface Keyword {

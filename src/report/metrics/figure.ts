@@ -22,13 +22,7 @@ export function rateOf({ rates }: CtrCurve, rank: number | null): number {
 }
 
 /** How many of the asked keywords a figure covers. Unknown ones are in no numerator and in no denominator. */
-export interface Coverage {
-  readonly ranked: number
-  /** Ranked or absent. */
-  readonly observed: number
-  /** Asked for. */
-  readonly expected: number
-}
+export type Coverage = Readonly<ReturnType<typeof coverageOf>>
 
 /** One number of a report: a ratio with its numerator and denominator, or a sum. */
 export interface Figure {
@@ -65,13 +59,19 @@ export function sumFigure(sum: number, coverage: Coverage, uncounted: number): F
   return { value, numerator: sum, denominator: null, coverage, uncounted }
 }
 
-export function coverageOf(all: readonly Pick<Sample, 'value'>[]): Coverage {
+export function coverageOf(all: readonly Pick<Sample, 'value'>[]) {
   let [ranked, observed] = [0, 0]
   for (const { value } of all) {
     if (value.state === 'ranked') ranked++
     if (value.state !== 'unknown') observed++
   }
-  return { ranked, observed, expected: all.length }
+  return {
+    ranked,
+    /** Ranked or absent. */
+    observed,
+    /** Asked for. */
+    expected: all.length,
+  }
 }
 
 /** How often each of these names is among all. */

@@ -48,11 +48,7 @@ export function countMovements(changes: readonly RankMovement[]) {
 }
 
 /** A winner or loser, and the worth of its movement. */
-export interface Mover {
-  readonly status: KeywordStatus
-  /** CTR now minus CTR before, times the volume: clicks a month. Null for AI references, and if the volume is not known. */
-  readonly gain: number | null
-}
+export type Mover = ReturnType<typeof winnersAndLosers>['winners'][number]
 
 /**
  * Winners and losers since the baseline, by clicks. Keywords without a volume come after all others, by the clicks of one
@@ -60,7 +56,7 @@ export interface Mover {
  * better rank, now or before, comes first, then the one that moved farther.
  */
 export function winnersAndLosers(statuses: readonly KeywordStatus[], curve: CtrCurve) {
-  const of = (...movements: readonly string[]): readonly Mover[] =>
+  const of = (...movements: readonly string[]) =>
     statuses
       .filter(({ change }) => movements.includes(change.movement))
       .map((status) => weighed(status, curve))
@@ -103,16 +99,21 @@ export function netGain(movers: readonly Pick<Mover, 'gain'>[]): number | null {
   return gains.length === 0 ? null : gains.reduce((sum, gain) => sum + gain, 0)
 }
 
-interface WeighedMovement extends Mover {
-  /** The gain in clicks of one search. */
-  readonly ofOneSearch: number
-}
+type WeighedMovement = ReturnType<typeof weighed>
 
-function weighed(status: KeywordStatus, curve: CtrCurve): WeighedMovement {
+function weighed(status: KeywordStatus, curve: CtrCurve) {
   const { current, baseline, keyword } = status
-  if (!hasClicks(keyword.kind)) return { status, gain: null, ofOneSearch: 0 }
-  const ofOneSearch = rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
-  return { status, gain: keyword.volume === null ? null : ofOneSearch * keyword.volume, ofOneSearch }
+  const isClicked = hasClicks(keyword.kind)
+  const ofOneSearch = isClicked
+    ? rateOf(curve, current.rank) - rateOf(curve, baseline?.value.rank ?? null)
+    : 0
+  return {
+    status,
+    /** CTR now minus CTR before, times the volume: clicks a month. Null for AI references, and if the volume is not known. */
+    gain: isClicked && keyword.volume !== null ? ofOneSearch * keyword.volume : null,
+    /** The gain in clicks of one search. */
+    ofOneSearch,
+  }
 }
 
 /** The greatest gain or loss first. A list has either gains or losses. */

@@ -114,32 +114,22 @@ function mean(numbers: readonly number[]): number | null {
 }
 
 /** The first ten results of a keyword on the last day, and on the day that it is compared with. */
-export interface SerpPair {
-  readonly keyword: number
-  readonly current: PageSerp
-  readonly compared: PageSerp | null
-}
+export type SerpPair = ReturnType<typeof serpPairs>[number]
 
 /**
  * The SERP of each keyword on the last day, with that of its baseline. Keywords that were not checked on the last day are left
  * out, and those without a series in the history.
  */
-export function serpPairs(
-  history: RankHistory,
-  serps: readonly PageSerp[],
-  asked: ComparisonDay | null,
-): readonly SerpPair[] {
+export function serpPairs(history: RankHistory, serps: readonly PageSerp[], asked: ComparisonDay | null) {
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)
-  const pairs: SerpPair[] = []
   const asking = keywordsOf(history)
-  for (const [keyword, days] of byKeyword(serps)) {
-    if (!asking.has(keyword)) continue
+  const pairs = [...byKeyword(serps)].flatMap(([keyword, days]) => {
     const current = days.get(last)
-    if (current === undefined) continue
+    if (current === undefined || !asking.has(keyword)) return []
     const day = order.find((one) => days.has(one))
-    pairs.push({ keyword, current, compared: day === undefined ? null : (days.get(day) ?? null) })
-  }
+    return [{ keyword, current, compared: day === undefined ? null : (days.get(day) ?? null) }]
+  })
   return pairs.toSorted((a, b) => a.keyword - b.keyword)
 }
 

@@ -206,27 +206,26 @@ export const headToHeadMetric: MetricDefinition = {
   source: 'own definition',
 }
 
-/** A target against another one, on the keywords that both are tracked for, on the last day. Unit: keywords. */
-export interface HeadToHead {
-  /** The target ranks better, or it alone ranks. */
-  readonly won: number
-  readonly lost: number
-  /** The same result belongs to both. */
-  readonly tied: number
-  /** Neither ranks. */
-  readonly neither: number
-  /** It is not known which one ranks better: one is unknown, or ranks deeper than the other was checked. */
-  readonly undecided: number
-}
+export type HeadToHead = Readonly<ReturnType<typeof headToHead>>
 
 type HeadToHeadResult = keyof HeadToHead
 
 /**
- * Compares two targets keyword by keyword, given their statuses.
+ * A target against another one, on the keywords that both are tracked for, on the last day, given their statuses. Unit: keywords.
  */
-export function headToHead(one: readonly KeywordStatus[], other: readonly KeywordStatus[]): HeadToHead {
+export function headToHead(one: readonly KeywordStatus[], other: readonly KeywordStatus[]) {
   const theirs = new Map(other.map(({ series, current }) => [series.keyword, current]))
-  const counts: Record<HeadToHeadResult, number> = { won: 0, lost: 0, tied: 0, neither: 0, undecided: 0 }
+  const counts = {
+    /** The target ranks better, or it alone ranks. */
+    won: 0,
+    lost: 0,
+    /** The same result belongs to both. */
+    tied: 0,
+    /** Neither ranks. */
+    neither: 0,
+    /** It is not known which one ranks better: one is unknown, or ranks deeper than the other was checked. */
+    undecided: 0,
+  }
   for (const { series, current } of one) {
     const value = theirs.get(series.keyword)
     if (value !== undefined) counts[outcome(current, value)]++

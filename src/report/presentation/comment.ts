@@ -1,6 +1,5 @@
 import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
-import type { Comment } from './presentation.ts'
 
 /** Without footnotes and check boxes, which would need ids and fields. */
 const withoutFields = {
@@ -19,7 +18,7 @@ const allowedAttribute = /\s(?:align="(?:left|right|center)"|start="\d+")/g
  * Makes harmless HTML of Markdown: HTML in it is shown as text, pictures as their description, and only links to http, https and
  * mailto stay links.
  */
-export function commentOf(markdown: string): Comment {
+export function commentOf(markdown: string) {
   const html = micromark(markdown, { extensions: [gfm(), withoutFields], htmlExtensions: [gfmHtml()] })
   return { markdown, html: harmless(html) }
 }
@@ -35,7 +34,7 @@ export function looksTooDeep(markdown: string): boolean {
 }
 
 /** The same of a comment that was read. */
-export function isTooDeep({ html }: Comment): boolean {
+export function isTooDeep({ html }: { readonly html: string }): boolean {
   let depth = 0
   for (const [, end] of html.matchAll(container)) {
     depth += end === '' ? 1 : -1

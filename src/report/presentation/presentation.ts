@@ -1,12 +1,6 @@
 import type { Audience, Language, ReportNote, SavedView } from '../../model/settings.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 
-/** The colour of an agency on light and on dark pages: same hue, as light or dark as it must be for text to be read. */
-export interface Accent {
-  readonly light: string
-  readonly dark: string
-}
-
 /** How a report looks, and what people added to its figures. Plain JSON. */
 export interface Presentation {
   readonly title: string | null
@@ -14,27 +8,21 @@ export interface Presentation {
   readonly agency: string | null
   /** A `data:` address of the picture. */
   readonly logo: string | null
-  readonly accent: Accent | null
+  /** The colour of the agency on light and on dark pages: same hue, as light or dark as it must be for text to be read. */
+  readonly accent: { readonly light: string; readonly dark: string } | null
   readonly footer: string | null
   readonly language: Language
   readonly audience: Audience
   readonly views: readonly ReportView[]
   readonly notes: readonly ReportNote[]
-  /** The words of the analyst; null if there are none. */
-  readonly comment: Comment | null
+  /** The words of the analyst as they were written, and as harmless HTML, see `commentOf`; null if there are none. */
+  readonly comment: { readonly markdown: string; readonly html: string } | null
 }
 
 /** A saved view in a report. */
 interface ReportView extends SavedView {
   /** Of each keyword whether its condition is true; missing where it has none. */
   readonly isTrue?: readonly (0 | 1)[]
-}
-
-export interface Comment {
-  /** As it was written. */
-  readonly markdown: string
-  /** Harmless HTML, see `commentOf`. */
-  readonly html: string
 }
 
 /** Of a job that says nothing about its report. */

@@ -8,17 +8,10 @@ import { parseLink } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
 import type { ImportedSeries } from '../../store/sqlite/imports/reads.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { DayCell, ImportedHistory, RankHistory } from '../history/rank-history.ts'
+import type { DayCell, RankHistory } from '../history/rank-history.ts'
 
 /** Points of a line at most. */
 const mostPoints = 300
-
-/** A series, and the days of it that are drawn. */
-interface DrawnSeries {
-  readonly series: ImportedSeries
-  readonly from: number
-  readonly until: number
-}
 
 /**
  * The imported ranks of the keywords and targets of a history, from before its first day, in one line each, however many files they came
@@ -28,7 +21,7 @@ export function importedHistory(
   { keywords, targets }: Pick<RankHistory, 'keywords' | 'targets'>,
   all: readonly ImportedSeries[],
   pointsOf: Store['importedPoints'],
-): ImportedHistory | null {
+): NonNullable<RankHistory['imported']> | null {
   const byText = groupedBy(all, ({ query }) => textInLowerCase(query))
   const chosen = keywords.flatMap((keyword, place) => {
     if (keyword.kind !== 'organic') return []
@@ -68,15 +61,15 @@ export function importedHistory(
 /**
  * What is drawn of series that were followed in one way or in several: what is nearest to a measured rank (organic ranks first, not on mobile,
  * in its own market), with the days of all imports that followed it so. Other ways that count alike on the same devices go on with it before its
- * first day and after its last one.
+ * first day and after its last one. Each with the days of it that are drawn.
  */
-function drawnOf(all: readonly ImportedSeries[]): readonly DrawnSeries[] {
+function drawnOf(all: readonly ImportedSeries[]) {
   const nearestFirst = all.toSorted((a, b) => distance(a) - distance(b))
   const ways = groupedBy(nearestFirst, ({ ruler, device, gl, hl, location }) =>
     JSON.stringify([ruler, device, gl, hl, location]),
   )
   const [nearest = [], ...others] = ways.values()
-  const drawn = nearest.map((series): DrawnSeries => ({ series, from: series.first, until: series.last }))
+  const drawn = nearest.map((series) => ({ series, from: series.first, until: series.last }))
   for (const other of others) {
     if (!countsAlike(nearest[0], other[0])) continue
     const first = Math.min(...drawn.map(({ from }) => from))

@@ -7,7 +7,7 @@ import { badCharacters, type ReadResult } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
-import type { Accent, Comment, Presentation } from '../presentation/presentation.ts'
+import type { Presentation } from '../presentation/presentation.ts'
 
 /** What a job says of its report. */
 type PresentationSettings = Pick<JobSettings, 'report' | 'views' | 'notes'>
@@ -75,7 +75,7 @@ async function readLogo(file: string): Promise<string> {
 /** An analyst's letter is shorter. */
 const mostCommentBytes = 50_000
 
-async function readComment(file: string): Promise<Comment | null> {
+async function readComment(file: string): Promise<Presentation['comment']> {
   const bytes = await contentOf(file, 'comment', 'Check the path given to --comment')
   const refuse = (message: string, fix: string): never => {
     throw new UsageError(`The comment ${sanitize(file)} ${message}; ${fix}`)
@@ -218,7 +218,7 @@ const tint = 0.1
  *
  * @param colour such as #0a5 or #00aa55
  */
-export function accentOf(colour: string): Accent {
+export function accentOf(colour: string) {
   const given = hex(colour)
   const adapted = (theme: keyof typeof grounds, step: number): string => {
     for (let at = lightnessOf(given); at >= 0 && at <= 1; at += step) {

@@ -33,7 +33,7 @@ export async function rankedJob(
   }: {
     readonly date?: string | undefined
     /** The period; null for the last day against the nearest day before. */
-    readonly periodRequest?: PeriodRequest | null
+    readonly periodRequest?: Parameters<typeof chosenPeriod>[2] | null
     /** Those that the file of the job names now. */
     readonly targets?: readonly Target[] | undefined
     readonly filter?: ReportFilter
@@ -125,16 +125,17 @@ async function importedBefore(store: Store, history: RankHistory, targets: reado
   return { ...imported, pages: importedSites(store, { ...history, targets }) }
 }
 
-/** What a report is asked for, and how far from the compared day an observation may lie; undefined is as usual. */
-interface PeriodRequest extends RequestedPeriod {
-  readonly tolerance?: number | undefined
-}
-
 /** The period over the days of these runs. Throws a sentence where none of them is in it, or its end has nothing before it. */
 function chosenPeriod(
   job: string,
   runs: readonly Run[],
-  { tolerance, ...requested }: PeriodRequest,
+  {
+    tolerance,
+    ...requested
+  }: RequestedPeriod & {
+    /** How many days from the compared one an observation may lie; undefined is as usual. */
+    readonly tolerance?: number | undefined
+  },
 ): ReportPeriod | null {
   const days = [...new Set(runs.map(({ date }) => date))].sort()
   const period = reportPeriod(days, requested, tolerance)

@@ -73,7 +73,10 @@ export function importedSearchesOf(
 }
 
 /** The queries of which whole result pages were imported for a job, or for any; throws a sentence where none is meant. */
-export function importedQueries(store: Store, { job, text, fits }: MeantQueries): readonly ComparedQuery[] {
+export function importedQueries(
+  store: Store,
+  { job, text, fits }: Parameters<typeof chosenOf>[1],
+): readonly ComparedQuery[] {
   const all = importedSearchesOf(store, job, text).map((search): ComparedQuery => {
     const { gl, hl, location, device, engine } = search
     const params = Object.entries({ gl, hl, location, device, engine }).flatMap(([name, value]) =>
@@ -122,18 +125,12 @@ function inOrder(dates: readonly SerpDate[]): readonly SerpDate[] {
   )
 }
 
-/** Which queries of a job are meant. */
-interface MeantQueries {
-  readonly job: string
-  readonly text: string | undefined
-  readonly fits: Fits
-}
 export type Fits = (query: SerpQuery) => boolean
 
 /** The queries that are meant; throws a sentence where there are none. */
 export async function askedQueries(
   store: Store,
-  { job, date, text, fits }: MeantQueries & { readonly date: string | undefined },
+  { job, date, text, fits }: Parameters<typeof chosenOf>[1] & { readonly date: string | undefined },
 ): Promise<readonly ComparedQuery[]> {
   const asked = store.serpQueries({ job, text: text ?? null, ...untilDay(date) })
   if (asked.length === 0 && text !== undefined)
@@ -144,7 +141,7 @@ export async function askedQueries(
 /** Those of these queries that are meant; throws a sentence where there are none. */
 function chosenOf(
   asked: readonly ComparedQuery[],
-  { job, text, fits }: MeantQueries,
+  { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
 ): readonly ComparedQuery[] {
   const meant = asked.filter(fits)
   if (meant.length > 0 || asked.length === 0) return meant

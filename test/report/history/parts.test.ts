@@ -6,7 +6,7 @@ import { summaryText } from '../../../src/report/formats/table.ts'
 import { historyOfParts, partsOf } from '../../../src/report/history/filter-history.ts'
 import { keywordStatuses } from '../../../src/report/history/keyword-status.ts'
 import { winnersAndLosers } from '../../../src/report/metrics/movements.ts'
-import { type SummaryOptions, segments, summarise } from '../../../src/report/summary.ts'
+import { segments, summarise } from '../../../src/report/summary.ts'
 import { type ASeries, aHistory, aPageOf, aSerp, curve } from '../metrics/history.ts'
 
 const web: readonly ASeries[] = [
@@ -20,7 +20,7 @@ const answer: ASeries = {
 }
 const all = aHistory([answer, ...web, bing, news])
 
-const documentOf = (history = all, more: Partial<SummaryOptions> = {}) =>
+const documentOf = (history = all, more: Partial<Parameters<typeof summarise>[1]> = {}) =>
   summaryDocument(summarise(history, { curve, ...more }), aPageOf(history)).targets[0]
 const told = (figures: readonly { metric: string; engine: string; value: number | null }[] = []) =>
   figures.map(({ metric, engine, value }) => [

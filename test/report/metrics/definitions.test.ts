@@ -2,15 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { summaryDocument } from '../../../src/report/formats/figures-json.ts'
 import { summaryText } from '../../../src/report/formats/table.ts'
 import { definitionOf, metrics } from '../../../src/report/metrics/definitions.ts'
-import { type SummaryOptions, summarise } from '../../../src/report/summary.ts'
+import type { MetricOptions } from '../../../src/report/metrics/figure.ts'
+import { summarise } from '../../../src/report/summary.ts'
 import { smallRankings, wholeReport } from '../whole.ts'
 import { aPageOf } from './history.ts'
 
 const { history, measure } = wholeReport(smallRankings)
-const summaryBy = (more: Pick<SummaryOptions, 'absent'>) => summarise(history, { ...measure, ...more })
+const summaryBy = (more: Pick<MetricOptions, 'absent'>) => summarise(history, { ...measure, ...more })
 
 /** The figure of a target, as the document has it. */
-function averageBy(absent: NonNullable<SummaryOptions['absent']>) {
+function averageBy(absent: NonNullable<MetricOptions['absent']>) {
   const rival = summaryDocument(summaryBy({ absent }), aPageOf(history)).targets.find(
     ({ target }) => target === 'Rival',
   )

@@ -1,7 +1,7 @@
 import { harmless, html, type Markup } from '../../../output/markup.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import { shortLink } from '../../cells.ts'
-import type { Accent } from '../../presentation/presentation.ts'
+import type { Presentation } from '../../presentation/presentation.ts'
 import { chartColours, chartSize, type EmailContent } from './content.ts'
 
 /**
@@ -213,7 +213,7 @@ const dark: typeof light | Record<keyof typeof light, string> = {
 type Tone = 'ink' | 'muted' | 'better' | 'worse'
 
 /** Rules for programs that know dark mode and narrow screens; without them all reads as well. */
-function styleSheet(accent: Accent | null): Markup {
+function styleSheet(accent: Presentation['accent']): Markup {
   const rules = (colours: typeof dark, link: string) =>
     [
       `.ground{background:${colours.ground}!important}`,
