@@ -8,23 +8,16 @@ import {
   type RankSeries,
   unknown,
 } from './history/rank-history.ts'
-import {
-  type Coverage,
-  type Figure,
-  figure,
-  type MetricOptions,
-  type Sample,
-  sumFigure,
-} from './metrics/figure.ts'
+import { type Figure, figure, type MetricOptions, type Sample, sumFigure } from './metrics/figure.ts'
 import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
-import { buckets, type Distribution, distribution } from './metrics/positions.ts'
+import { buckets, distribution } from './metrics/positions.ts'
 
 /** The figures of a target on one day. */
 export interface DailyFigures {
   readonly day: string
-  readonly coverage: Coverage
+  readonly coverage: Figure['coverage']
   readonly figures: Readonly<Record<HeadlineName, Figure>>
-  readonly distribution: Distribution
+  readonly distribution: ReturnType<typeof distribution>
   /** Keywords that were asked on this day or before, and those that were observed on the day itself. */
   readonly asked: number
   readonly checked: number

@@ -4,7 +4,7 @@ import { headline } from '../../report/headline.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { shownMetrics } from '../../report/metrics/index.ts'
 import { serpPairs } from '../../report/metrics/serps.ts'
-import { discoverCompetitors, type HeadToHead, headToHead, isGaining } from '../../report/metrics/shares.ts'
+import { discoverCompetitors, headToHead, isGaining } from '../../report/metrics/shares.ts'
 import { isSwing } from '../../report/story/facts.ts'
 import { statusesByTarget } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
@@ -25,7 +25,7 @@ interface RivalSite {
   readonly statuses: readonly KeywordStatus[]
   readonly days: readonly DailyFigures[]
   /** Against the chosen target; null for itself, and for other sites of the client. */
-  readonly rivalry: HeadToHead | null
+  readonly rivalry: ReturnType<typeof headToHead> | null
 }
 
 /**

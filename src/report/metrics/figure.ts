@@ -22,7 +22,7 @@ export function rateOf({ rates }: CtrCurve, rank: number | null): number {
 }
 
 /** How many of the asked keywords a figure covers. Unknown ones are in no numerator and in no denominator. */
-export type Coverage = Readonly<ReturnType<typeof coverageOf>>
+type Coverage = Readonly<ReturnType<typeof coverageOf>>
 
 /** One number of a report: a ratio with its numerator and denominator, or a sum. */
 export interface Figure {

@@ -136,7 +136,7 @@ export type Bucket = (typeof ranges)[number][0] | 'absent' | 'unknown'
 /** Every bucket, in the order in which they are shown. */
 export const buckets: readonly Bucket[] = [...ranges.map(([name]) => name), 'absent', 'unknown']
 
-export type Distribution = ReturnType<typeof distribution>
+type Distribution = ReturnType<typeof distribution>
 
 /** How many keywords rank in each range, are absent or unknown. The buckets add up to all keywords. Unit: keywords. */
 export function distribution(values: readonly DayValue[]) {

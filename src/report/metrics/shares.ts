@@ -206,9 +206,7 @@ export const headToHeadMetric: MetricDefinition = {
   source: 'own definition',
 }
 
-export type HeadToHead = Readonly<ReturnType<typeof headToHead>>
-
-type HeadToHeadResult = keyof HeadToHead
+type HeadToHeadResult = keyof ReturnType<typeof headToHead>
 
 /**
  * A target against another one, on the keywords that both are tracked for, on the last day, given their statuses. Unit: keywords.

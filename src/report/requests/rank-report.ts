@@ -36,7 +36,7 @@ export async function rankedJob(
     readonly periodRequest?: Parameters<typeof chosenPeriod>[2] | null
     /** Those that the file of the job names now. */
     readonly targets?: readonly Target[] | undefined
-    readonly filter?: ReportFilter
+    readonly filter?: Parameters<typeof filterReport>[1]
     /** What absent counts as, in ranks as in averages. */
     readonly absent?: MetricOptions['absent']
     /** Whether what was imported is shown: reading it takes its time. */
@@ -203,15 +203,6 @@ export function reportedTargets(
   return date === undefined && file !== undefined && file.length > 0 ? file : settings.targets
 }
 
-/** Of which keywords and targets a report is to be; each list is "any of these". */
-export interface ReportFilter {
-  readonly tags?: readonly string[] | undefined
-  /** Labels of targets. */
-  readonly targets?: readonly string[] | undefined
-  /** Conditions, all of which must be true. */
-  readonly where?: readonly string[] | undefined
-}
-
 /**
  * A history of what is wanted and nothing else. Throws a sentence where no keyword has such a tag, or no target such a name.
  *
@@ -219,7 +210,18 @@ export interface ReportFilter {
  */
 export function filterReport(
   built: BuiltHistory,
-  { tags = [], targets = [], where = [] }: ReportFilter,
+  {
+    tags = [],
+    targets = [],
+    where = [],
+  }: {
+    /** Keywords with any of these. */
+    readonly tags?: readonly string[] | undefined
+    /** Labels of targets: any of these. */
+    readonly targets?: readonly string[] | undefined
+    /** Conditions, all of which must be true. */
+    readonly where?: readonly string[] | undefined
+  },
 ): BuiltHistory {
   if (tags.length === 0 && targets.length === 0 && where.length === 0) return built
   const { history } = built

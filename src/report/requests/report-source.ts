@@ -19,21 +19,20 @@ import {
 } from '../report.ts'
 import { type Words, wordsOf } from '../words/words.ts'
 import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
-import { type ReportFilter, rankedJob } from './rank-report.ts'
+import { rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
 export interface ReportRequest
   extends Pick<ReportSource, 'job' | 'measure' | 'layout'>,
-    Partial<Pick<ReportSource, 'presentation' | 'csv' | 'serpDays'>> {
+    Partial<Pick<ReportSource, 'presentation' | 'csv' | 'serpDays'>>,
+    Pick<Parameters<typeof rankedJob>[2], 'date' | 'filter'> {
   /** What the file of the job says now; null where the job was named without it. */
   readonly settings: JobSettings | null
   readonly format: Pick<ReportFormat, 'dayBefore'>
-  readonly date?: string | undefined
   /** What options ask for; the job file says the rest. */
   readonly period?: { readonly [part in keyof RequestedPeriod]?: string | undefined }
   /** Days that an observation may lie from the compared day. */
   readonly tolerance?: number | undefined
-  readonly filter?: ReportFilter
   readonly order?: RowOrder
   readonly paper?: Paper
   /** Where an installed browser may be, which makes the PDF. */

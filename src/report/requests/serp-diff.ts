@@ -18,34 +18,67 @@ import { noDataMessage } from '../explain/explain.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 
 /** A query that was asked; or what was imported of one, as a query of the operation `imported`. */
-export interface ComparedQuery extends SerpQuery {
+interface ComparedQuery extends SerpQuery {
   readonly search?: ImportedSearch
 }
 
-export type MakeDiff = (query: ComparedQuery) => DiffDocument
+type Meant = Parameters<typeof serpDiffs>[1]
 
-type DiffRequest = Parameters<typeof diffDocument>[2] & {
-  readonly date: string | undefined
+/** What can be compared of the results of a job: days on which queries were measured, or those on which they were imported. */
+export function serpDiffs(
+  store: Store,
+  meant: {
+    readonly job: string
+    /** The last day that counts; all by default. */
+    readonly date: string | undefined
+    /** Text of the queries that are meant; all by default. */
+    readonly text: string | undefined
+    /** Which of them. */
+    readonly fits: (query: SerpQuery) => boolean
+  },
+) {
+  return {
+    /** The queries that were asked; throws a sentence where none is meant. */
+    asked: () => askedQueries(store, meant),
+    /** The queries of which whole result pages were imported for the job, or for any; throws a sentence where none is meant. */
+    imported: () => importedQueries(store, meant),
+    hasImported: () => importedSearchesOf(store, meant).length > 0,
+    /** The newest day of imported queries; null where there is none. */
+    newestImported: (queries: readonly ComparedQuery[]): string | null =>
+      queries
+        .flatMap(({ search }) => (search === undefined ? [] : importedDays(store, search, meant.date)))
+        .map(({ date }) => date)
+        .sort()
+        .at(-1) ?? null,
+    /** Makes what changed for each query when it is called. */
+    of: (queries: readonly ComparedQuery[], how: Comparison) =>
+      queries.map((query) => () => compared(store, query, meant, how)),
+  }
+}
+
+type Comparison = Omit<Parameters<typeof diffDocument>[2], 'job'> & {
   readonly compare: ComparisonDay | null
 }
 
 /** Compares days on which a query was measured, or those on which it was imported, with each other. */
-export function comparer(store: Store, { job, date, depth, targets, compare }: DiffRequest): MakeDiff {
-  return (query) => {
-    const looks = looksAt(store, query, { job, date })
-    const days = comparedDays(looks, compare)
-    const read = (some: typeof days.to) => deepestSnapshot((some ?? []).map((look) => look.read()))
-    const [from, to] = [read(days.from), read(days.to)]
-    const ofQuery = to?.run == null ? [] : store.queryTargets(to.run, query.queryId)
-    return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
-  }
+function compared(
+  store: Store,
+  query: ComparedQuery,
+  { job, date }: Meant,
+  { depth, targets, compare }: Comparison,
+): DiffDocument {
+  const days = comparedDays(looksAt(store, query, { job, date }), compare)
+  const read = (some: typeof days.to) => deepestSnapshot((some ?? []).map((look) => look.read()))
+  const [from, to] = [read(days.from), read(days.to)]
+  const ofQuery = to?.run == null ? [] : store.queryTargets(to.run, query.queryId)
+  return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
 }
 
 /** The days of a query until one, and how its results are read; a day once for each of its runs. */
 function looksAt(
   store: Store,
   { queryId, search }: ComparedQuery,
-  { job, date }: Pick<DiffRequest, 'job' | 'date'>,
+  { job, date }: Pick<Meant, 'job' | 'date'>,
 ) {
   if (search === undefined)
     return inOrder(store.serpDates({ job, ...untilDay(date) }, queryId)).map(({ run, date }) => ({
@@ -63,21 +96,14 @@ function untilDay(date: string | undefined) {
 }
 
 /** What was imported with whole result pages for a job, of all texts or of one, whatever its case. */
-export function importedSearchesOf(
-  store: Pick<Store, 'importedSearches'>,
-  job: string,
-  text: string | undefined,
-): readonly ImportedSearch[] {
+function importedSearchesOf(store: Store, { job, text }: Meant): readonly ImportedSearch[] {
   const wanted = text === undefined ? null : textInLowerCase(text)
   return store.importedSearches(job).filter(({ text }) => wanted === null || textInLowerCase(text) === wanted)
 }
 
-/** The queries of which whole result pages were imported for a job, or for any; throws a sentence where none is meant. */
-export function importedQueries(
-  store: Store,
-  { job, text, fits }: Parameters<typeof chosenOf>[1],
-): readonly ComparedQuery[] {
-  const all = importedSearchesOf(store, job, text).map((search): ComparedQuery => {
+function importedQueries(store: Store, meant: Meant): readonly ComparedQuery[] {
+  const { job, text } = meant
+  const all = importedSearchesOf(store, meant).map((search): ComparedQuery => {
     const { gl, hl, location, device, engine } = search
     const params = Object.entries({ gl, hl, location, device, engine }).flatMap(([name, value]) =>
       value === null ? [] : [[name, value] as const],
@@ -90,22 +116,10 @@ export function importedQueries(
       search,
     }
   })
-  if (all.length > 0) return chosenOf(all, { job, text, fits })
+  if (all.length > 0) return chosenOf(all, meant)
   throw new UsageError(
     `No whole result pages${text === undefined ? '' : ` of '${sanitize(text)}'`} were imported for the job ${job}. What was imported: rankline import list`,
   )
-}
-
-/** The newest day of these queries until a day; null where there is none. */
-export function newestImportedDay(
-  store: Store,
-  queries: readonly ComparedQuery[],
-  date: string | undefined,
-): string | null {
-  const days = queries.flatMap(({ search }) =>
-    search === undefined ? [] : importedDays(store, search, date).map((one) => one.date),
-  )
-  return days.sort().at(-1) ?? null
 }
 
 /** Its result pages until a day; of one day that which was imported first. */
@@ -125,24 +139,16 @@ function inOrder(dates: readonly SerpDate[]): readonly SerpDate[] {
   )
 }
 
-export type Fits = (query: SerpQuery) => boolean
-
-/** The queries that are meant; throws a sentence where there are none. */
-export async function askedQueries(
-  store: Store,
-  { job, date, text, fits }: Parameters<typeof chosenOf>[1] & { readonly date: string | undefined },
-): Promise<readonly ComparedQuery[]> {
+async function askedQueries(store: Store, meant: Meant): Promise<readonly ComparedQuery[]> {
+  const { job, date, text } = meant
   const asked = store.serpQueries({ job, text: text ?? null, ...untilDay(date) })
   if (asked.length === 0 && text !== undefined)
     throw new UsageError(await noDataMessage(store, { job, text, date }))
-  return chosenOf(asked, { job, text, fits })
+  return chosenOf(asked, meant)
 }
 
 /** Those of these queries that are meant; throws a sentence where there are none. */
-function chosenOf(
-  asked: readonly ComparedQuery[],
-  { job, text, fits }: { readonly job: string; readonly text: string | undefined; readonly fits: Fits },
-): readonly ComparedQuery[] {
+function chosenOf(asked: readonly ComparedQuery[], { job, text, fits }: Meant): readonly ComparedQuery[] {
   const meant = asked.filter(fits)
   if (meant.length > 0 || asked.length === 0) return meant
   const which = text === undefined ? 'nothing such, but' : `'${sanitize(text)}' otherwise`

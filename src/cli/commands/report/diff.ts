@@ -11,19 +11,11 @@ import {
 import { asStream } from '../../../output/formats/format.ts'
 import { asciiSigns } from '../../../output/table.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
+import type { DiffDocument } from '../../../report/diff/serp-diff.ts'
 import { byChange, diffSummary, diffTable, diffText } from '../../../report/diff/text.ts'
 import type { ComparisonDay } from '../../../report/history/movement.ts'
 import { newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
-import {
-  askedQueries,
-  type ComparedQuery,
-  comparer,
-  type Fits,
-  importedQueries,
-  importedSearchesOf,
-  type MakeDiff,
-  newestImportedDay,
-} from '../../../report/requests/serp-diff.ts'
+import { serpDiffs } from '../../../report/requests/serp-diff.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
@@ -70,45 +62,38 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
   using _ = store.snapshot()
   const text = flags.query === undefined ? undefined : normalText(flags.query)
   const run = await newestRun(store, job, date)
+  const diffs = serpDiffs(store, { job, date, text, fits })
   if (flags.imported === true) {
-    const queries = importedQueries(store, { job, text, fits })
-    const newest = newestImportedDay(store, queries, date)
+    const queries = diffs.imported()
+    const newest = diffs.newestImported(queries)
     if (newest === null)
       throw new UsageError(
         `Nothing of ${date} or before was imported for the job ${job}. What was imported: rankline import list`,
       )
     const compare = comparison === null ? null : askedDay(comparison, newest)
     const targets = run === null ? (settings?.targets ?? []) : reportedTargets(settings?.targets, run, date)
-    const makeDiff = comparer(store, { job, date, depth, targets, compare })
-    await write({ queries, makeDiff, compare }, flags, terminal)
+    await write({ diffs: diffs.of(queries, { depth, targets, compare }), compare }, flags, terminal)
     return 0
   }
   const compare = comparison === null || run === null ? null : askedDay(comparison, run.date)
   const isBeforeAll = compare !== null && (await newestRun(store, job, compare.day)) === null
-  if ((run === null || isBeforeAll) && importedSearchesOf(store, job, text).length > 0)
+  if ((run === null || isBeforeAll) && diffs.hasImported())
     note(terminal, 'Imported result pages are compared with each other alone: add --imported')
   if (run === null) {
     terminal.log(notYetRun(job, date))
     if (json) await writeOutput(asStream('[]\n'), flags.out, terminal)
     return 0
   }
-  const queries = await askedQueries(store, { job, date, text, fits })
+  const queries = await diffs.asked()
   const targets = reportedTargets(settings?.targets, run, date)
-  const makeDiff = comparer(store, { job, date, depth, targets, compare })
-  await write({ queries, makeDiff, compare }, flags, terminal)
+  await write({ diffs: diffs.of(queries, { depth, targets, compare }), compare }, flags, terminal)
   return 0
 }
 
+type MakeDiff = () => DiffDocument
+
 async function write(
-  {
-    queries,
-    makeDiff,
-    compare,
-  }: {
-    readonly queries: readonly ComparedQuery[]
-    readonly makeDiff: MakeDiff
-    readonly compare: ComparisonDay | null
-  },
+  { diffs, compare }: { readonly diffs: readonly MakeDiff[]; readonly compare: ComparisonDay | null },
   flags: DiffFlags,
   terminal: Terminal,
 ): Promise<void> {
@@ -119,13 +104,13 @@ async function write(
   }
   const drawn = (text: string) =>
     flags.out === undefined && terminal.ascii === true ? asciiSigns(text) : text
-  const order = flags.query === undefined ? ordered(queries, makeDiff) : null
+  const order = flags.query === undefined ? ordered(diffs) : null
   const pieces = json
-    ? documents(order?.map(({ query }) => query) ?? queries, makeDiff)
+    ? documents(order?.map(({ make }) => make) ?? diffs)
     : asStream(
         drawn(
           order === null
-            ? queries.map((query) => diffText(makeDiff(query), table)).join('\n')
+            ? diffs.map((make) => diffText(make(), table)).join('\n')
             : diffTable(
                 order.map(({ summary }) => summary),
                 { ...table, compare },
@@ -136,17 +121,17 @@ async function write(
 }
 
 /** Documents as a JSON list, one in memory at a time. */
-async function* documents(queries: readonly ComparedQuery[], makeDiff: MakeDiff): AsyncGenerator<string> {
+async function* documents(diffs: readonly MakeDiff[]): AsyncGenerator<string> {
   let before = '[\n'
-  for (const query of queries) {
-    yield `${before}${JSON.stringify(makeDiff(query), null, 2)}`
+  for (const make of diffs) {
+    yield `${before}${JSON.stringify(make(), null, 2)}`
     before = ',\n'
   }
   yield before === '[\n' ? '[]\n' : '\n]\n'
 }
 
 /** Reads the flags that say which of the queries are meant. */
-export function chosenQueries(flags: DiffFlags): Fits {
+export function chosenQueries(flags: DiffFlags) {
   if (flags.imported === true && flags.operation !== undefined)
     throw new UsageError('--operation has no meaning for what was imported. Leave it out')
   const operation = operationName(flags.operation)
@@ -156,15 +141,15 @@ export function chosenQueries(flags: DiffFlags): Fits {
       throw new UsageError(`-p cannot be '${text}'; write name=value, for instance -p gl=us`)
     return { name, value }
   })
-  return (query) =>
+  return (query: Pick<DiffDocument, 'operation' | 'params'>): boolean =>
     (operation === undefined || query.operation === operation) &&
     params.every(({ name, value }) => Object.hasOwn(query.params, name) && `${query.params[name]}` === value)
 }
 
 /** What changed most first. */
-function ordered(queries: readonly ComparedQuery[], makeDiff: MakeDiff) {
-  return queries
-    .map((query) => ({ query, summary: diffSummary(makeDiff(query)) }))
+function ordered(diffs: readonly MakeDiff[]) {
+  return diffs
+    .map((make) => ({ make, summary: diffSummary(make()) }))
     .sort((a, b) => byChange(a.summary, b.summary))
 }
 
