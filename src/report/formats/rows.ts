@@ -81,8 +81,6 @@ export const columnKinds = {
   params: 'text',
 } as const satisfies Record<string, CellKind>
 
-export const reportColumns: readonly string[] = Object.keys(columnKinds)
-
 export const csvFormat: ReportFormat = { ...rowsFormat('csv'), csv: true }
 export const jsonFormat = rowsFormat('json')
 export const jsonLinesFormat = rowsFormat('jsonl')
@@ -92,14 +90,10 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
   return {
     chunks: ({ ranked, csv, measure }) => {
       const { history } = ranked
-      const plain = withSuspectDay(ranked.report(), history.suspect?.day)
-      const clicks = clickFields(history, measure.curve)
-      const report = withClicks(plain, clicks)
-      return chunks(
-        name === 'csv' ? rowsOf(report) : valuesOf(report),
-        [...clicks.map(([column]) => column), ...labelNames(report).map(labelColumn)],
-        csv,
-      )
+      const report = withSuspectDay(ranked.report(), history.suspect?.day)
+      const { columns, rows } = wholeRows(report, history, measure.curve)
+      const names = columns.map(([column]) => column)
+      return chunks(name === 'csv' ? rows : valuesOf(rows, report.statuses), names, csv)
     },
     sorted: true,
     dayBefore: true,
@@ -107,11 +101,11 @@ function rowsFormat(name: 'csv' | 'json' | 'jsonl'): ReportFormat {
 
   async function* chunks(
     rows: Iterable<Row>,
-    more: readonly string[],
+    names: readonly string[],
     csv: CsvStyle,
   ): AsyncGenerator<string> {
     const write = await rowFormats[name].load()
-    const columns = [...reportColumns, ...more].map((column) => ({
+    const columns = names.map((column) => ({
       name: column,
       type: values.has(column) ? ('json' as const) : ('text' as const),
     }))
@@ -125,6 +119,18 @@ function withSuspectDay<T extends RankedRows>(report: T, day: string | undefined
   return { ...report, rows: report.rows.map((row) => (row.date === day ? { ...row, suspect: 1 } : row)) }
 }
 
+/** The rows of a report with their clicks and the labels of their queries, and all columns with their types in workbooks. */
+export function wholeRows(report: RankedRows, history: RankHistory, curve: CtrCurve) {
+  const clicks = clickFields(history, curve)
+  const labels = [...new Set(report.statuses.flatMap(({ keyword }) => Object.keys(keyword.labels)))].sort()
+  const columns = [
+    ...Object.entries(columnKinds),
+    ...clicks.map(([name, kind]) => [name, kind] as const),
+    ...labels.map((name) => [labelColumn(name), 'text'] as const),
+  ]
+  return { columns, rows: rowsOf(withClicks(report, clicks)) }
+}
+
 type ClickColumn = readonly [
   name: string,
   kind: 'decimal' | 'number' | 'date',
@@ -134,7 +140,7 @@ type ClickColumn = readonly [
 ]
 
 /** Clicks that are estimated, and beside them what Search Console counted of own targets; only where clicks were added. */
-export function clickFields(history: RankHistory, curve: CtrCurve): readonly ClickColumn[] {
+function clickFields(history: RankHistory, curve: CtrCurve): readonly ClickColumn[] {
   const { countedClicks, targets } = history
   if (countedClicks === undefined) return []
   const { from, until } = countedClicks
@@ -151,7 +157,7 @@ export function clickFields(history: RankHistory, curve: CtrCurve): readonly Cli
   ]
 }
 
-export function withClicks<T extends RankedRows>(report: T, fields: readonly ClickColumn[]): T {
+function withClicks(report: RankedRows, fields: readonly ClickColumn[]): RankedRows {
   if (fields.length === 0) return report
   const rounded = (value: number | string | null) =>
     typeof value === 'number' ? Math.round(value * 100) / 100 : value
@@ -173,16 +179,11 @@ export function clickColumns(history: RankHistory, curve: CtrCurve, say: Pick<Wo
   })
 }
 
-/** Names of the labels of the queries in a report. */
-export function labelNames({ statuses }: RankedRows): readonly string[] {
-  return [...new Set(statuses.flatMap(({ keyword }) => Object.keys(keyword.labels)))].sort()
-}
-
 /** The column of a label, as in exports. */
-export const labelColumn = (name: string): string => `label_${name}`
+const labelColumn = (name: string): string => `label_${name}`
 
 /** The rows of a report with the labels of their queries. */
-export function* rowsOf({ rows, statuses }: RankedRows): Generator<Row> {
+function* rowsOf({ rows, statuses }: RankedRows): Generator<Row> {
   for (const [place, row] of rows.entries()) {
     const labels = Object.entries(statuses[place]?.keyword.labels ?? {})
     yield { ...row, ...Object.fromEntries(labels.map(([name, label]) => [labelColumn(name), label])) }
@@ -193,10 +194,10 @@ export function* rowsOf({ rows, statuses }: RankedRows): Generator<Row> {
 const values: ReadonlySet<string> = new Set(['tags', 'suspect', 'params'])
 
 /** The same with the JSON text of those. */
-function* valuesOf(report: RankedRows): Generator<Row> {
+function* valuesOf(rows: Iterable<Row>, statuses: RankedRows['statuses']): Generator<Row> {
   let place = 0
-  for (const row of rowsOf(report)) {
-    const tags = JSON.stringify(report.statuses[place++]?.keyword.tags ?? [])
+  for (const row of rows) {
+    const tags = JSON.stringify(statuses[place++]?.keyword.tags ?? [])
     yield { ...row, tags, suspect: String(row.suspect === 1) }
   }
 }

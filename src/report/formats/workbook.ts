@@ -27,7 +27,7 @@ import {
 } from '../summary.ts'
 import { threeDigits } from '../words/formats.ts'
 import { periodSentence, type Words, wordsOf } from '../words/words.ts'
-import { clickFields, columnKinds, labelColumn, labelNames, rowsOf, withClicks } from './rows.ts'
+import { wholeRows } from './rows.ts'
 
 /** A report as an XLSX workbook. */
 export const workbookFormat: ReportFormat = {
@@ -190,10 +190,9 @@ const textWidths: Readonly<Partial<Record<string, number>>> = {
 /** The rows of the report as in CSV, without what is for programs alone: the last sheet has that. */
 function rankingsSheet({ report, presentation, history, measure }: WholeReport): Sheet {
   const hidden = ['params', 'exactness', ...(presentation.audience === 'team' ? [] : ['run_id'])]
-  const clicks = clickFields(history, measure.curve)
-  const labels = labelNames(report).map((name) => [labelColumn(name), 'text'] as const)
-  return sheet('Rankings', rowsOf(withClicks(report, clicks)), [
-    ...[...Object.entries(columnKinds), ...clicks, ...labels]
+  const { columns, rows } = wholeRows(report, history, measure.curve)
+  return sheet('Rankings', rows, [
+    ...columns
       .filter(([name]) => !hidden.includes(name))
       .map(([name, kind]): SheetField<Row> => [name, kind, (row) => row[name], textWidths[name]]),
     ...otherParams(history).map(

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import readXlsx from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
 import type { WholeReport } from '../../../../src/report/build-data.ts'
-import { reportColumns } from '../../../../src/report/formats/rows.ts'
+import { columnKinds } from '../../../../src/report/formats/rows.ts'
 import { reportWorkbook } from '../../../../src/report/formats/workbook.ts'
 import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
 import { storiesOf } from '../../../../src/report/story/story.ts'
@@ -165,7 +165,7 @@ describe('the workbook', () => {
   test('has the rows of the report, with days as days and numbers as numbers', () => {
     const [first] = sheets.Rankings ?? []
     expect(Object.keys(first ?? {})).toEqual(
-      reportColumns.filter((name) => name !== 'params' && name !== 'exactness'),
+      Object.keys(columnKinds).filter((name) => name !== 'params' && name !== 'exactness'),
     )
     expect(first).toMatchObject({
       query: 'standing desk',
