@@ -68,16 +68,19 @@ async function isCollected(path: string): Promise<boolean> {
   return isHeld(databaseLock(path))
 }
 
-interface Around {
-  readonly store: Store
-  readonly now: number
-  readonly isCollecting: boolean
-  readonly spending: Spending
-}
-
 async function jobFacts(
   { name, file, settings: described, changedAt }: KnownJob,
-  { store, now, isCollecting, spending }: Around,
+  {
+    store,
+    now,
+    isCollecting,
+    spending,
+  }: {
+    readonly store: Store
+    readonly now: number
+    readonly isCollecting: boolean
+    readonly spending: Spending
+  },
 ): Promise<JobFacts> {
   const runs = await store.newestRuns(name, latestKnown(now))
   const { last, good } = runs
@@ -160,7 +163,11 @@ async function sumsByJob(store: Store, from: number): Promise<ReadonlyMap<unknow
 
 async function moneyFacts(
   store: Store,
-  { now, jobs, spending }: Pick<Around, 'now' | 'spending'> & { readonly jobs: readonly JobFacts[] },
+  {
+    now,
+    jobs,
+    spending,
+  }: { readonly now: number; readonly jobs: readonly JobFacts[]; readonly spending: Spending },
 ): Promise<StatusFacts['money']> {
   const reading = await store.newestUsage()
   const all = [...jobs, await spending(searchJob, 'UTC')]
@@ -291,19 +298,15 @@ function known(name: string, path: string, opened: OpenedJob): FoundJob {
 }
 
 /** What can be said of a job file without its queries. */
-interface OpenedJob {
-  readonly settings: JobSettings | null
-  readonly mistake: string | null
-  /** The mistake where it stands in the file that jobs of the folder share; null where there is none. */
-  readonly shared: string | null
-}
-
-async function openedJob(path: string): Promise<OpenedJob> {
+async function openedJob(path: string) {
   const mistakes: Problem[] = []
   const job = await openJob(path, {}, (mistake) => mistakes.push(mistake))
+  /** The mistake where it stands in the file that jobs of the folder share; null where there is none. */
   const shared = firstMistake(mistakes.filter(isWorkspaceMistake))
   return { settings: job?.settings ?? null, mistake: firstMistake(mistakes), shared }
 }
+
+type OpenedJob = Awaited<ReturnType<typeof openedJob>>
 
 /** The first mistake in the queries of a job, its CSV files included; null where there is none. */
 async function mistakeInQueries(path: string): Promise<string | null> {

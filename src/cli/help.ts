@@ -48,14 +48,7 @@ function pageOf(
 }
 
 /** One line of a table, where it fits one. */
-interface HelpRow {
-  /** How much farther in it begins than others. */
-  readonly indent?: number
-  readonly left: string
-  readonly right: string
-  /** Stands at the right edge. */
-  readonly kind?: string
-}
+type HelpRow = Parameters<typeof rowLines>[0]
 
 function globalsOf(width: number): readonly string[] {
   const flags: OptionSpecs = {
@@ -86,7 +79,19 @@ function tableOf(heading: string, rows: readonly HelpRow[], width: number): read
 const margin = '  '
 
 function rowLines(
-  { indent = 0, left, right, kind }: HelpRow,
+  {
+    indent = 0,
+    left,
+    right,
+    kind,
+  }: {
+    /** How much farther in it begins than others. */
+    readonly indent?: number
+    readonly left: string
+    readonly right: string
+    /** Stands at the right edge. */
+    readonly kind?: string
+  },
   room: number,
   width: number,
 ): readonly string[] {

@@ -10,13 +10,6 @@ export type ConditionQuery = Pick<
 > &
   Partial<Pick<JobQuery, 'depth' | 'pages' | 'priority' | 'every'>>
 
-/** What `--where` and `where:` say, for instance `volume>1000 and tag=money`. */
-export interface QueryCondition {
-  readonly isMet: (query: ConditionQuery) => boolean
-  /** What is wrong with a name that none of the queries has that were looked at; null where there is none. */
-  readonly unknownName: () => InvalidValue | null
-}
-
 type ConditionValue = string | number | null
 
 /** What every query has, under the names of the columns of a CSV. */
@@ -68,11 +61,19 @@ export function foldedText(text: string): string {
 }
 
 /**
- * Reads a condition: comparisons such as `volume>1000` with `and` between them, all of which must be true.
+ * Reads a condition, as `--where` and `where:` say it: comparisons such as `volume>1000` with `and` between them, all of which must be
+ * true.
  *
  * @param from the job file, or the store, which does not keep how a query is bought
  */
-export function readCondition(text: string, from: 'file' | 'store'): ReadResult<QueryCondition> {
+export function readCondition(
+  text: string,
+  from: 'file' | 'store',
+): ReadResult<{
+  readonly isMet: (query: ConditionQuery) => boolean
+  /** What is wrong with a name that none of the queries has that were looked at; null where there is none. */
+  readonly unknownName: () => InvalidValue | null
+}> {
   const parts: ReturnType<typeof comparisonOf>[] = []
   for (const part of partsOf(text)) {
     const read = readComparison(part, from)
@@ -166,14 +167,17 @@ function fieldOf(query: ConditionQuery, name: string): ConditionValue | readonly
 }
 
 /** The condition of an option or a rule, see {@link readCondition}; throws a sentence where it is wrong. */
-export function conditionOf(called: string, text: string, from: 'file' | 'store'): QueryCondition {
+export function conditionOf(called: string, text: string, from: 'file' | 'store') {
   const read = readCondition(text, from)
   if ('value' in read) return read.value
   throw new UsageError(`${called} ${read.message}; ${read.fix}`)
 }
 
 /** Throws a sentence where one of the conditions of an option names what no query has. */
-export function refuseUnknownNames(called: string, conditions: readonly QueryCondition[]): void {
+export function refuseUnknownNames(
+  called: string,
+  conditions: readonly ReturnType<typeof conditionOf>[],
+): void {
   for (const { unknownName } of conditions) {
     const mistake = unknownName()
     if (mistake !== null) throw new UsageError(`${called} ${mistake.message}; ${mistake.fix}`)

@@ -70,12 +70,6 @@ export interface WrittenTarget {
   readonly label?: string | undefined
 }
 
-/** How old the newest good run may be, in milliseconds; null is any age. */
-export interface RunFreshness {
-  readonly warnAfterMs: number | null
-  readonly errorAfterMs: number | null
-}
-
 /** How queries were asked before an edit, where it differs: their history goes on with the edited query. */
 export interface Continues {
   /** What a parameter was; null where it was not set. */
@@ -88,7 +82,8 @@ export interface Continues {
 
 /** Types of settings whose value is more than one text, or whose check needs more than the model: the schema of job files reads them. */
 interface Structures {
-  readonly freshnessOfRuns: RunFreshness
+  /** How old the newest good run may be, in milliseconds; null is any age. */
+  readonly freshnessOfRuns: { readonly warnAfterMs: number | null; readonly errorAfterMs: number | null }
   readonly schedule: string
   readonly every: string
   readonly cadence: Readonly<Record<string, string>>

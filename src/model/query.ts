@@ -118,14 +118,8 @@ export interface JobQuery {
   readonly targets: readonly Target[]
   /** Whether its text was written with invisible marks, which are left out. */
   readonly marksLeftOut: boolean
-  /** Where it stands. */
-  readonly source: QuerySource
-}
-
-/** The line of a file that asks a query. */
-export interface QuerySource {
-  readonly file: string
-  readonly line: number
+  /** The line of a file that asks it. */
+  readonly source: { readonly file: string; readonly line: number }
 }
 
 /** One query of a run: its text and params, price and paging. */
@@ -150,7 +144,7 @@ export interface PlannedQuery {
   readonly labels: Readonly<Record<string, string>>
   readonly targets: readonly Target[]
   /** Where it stands; missing where it was not planned from a file. */
-  readonly source?: QuerySource
+  readonly source?: JobQuery['source']
 }
 
 /** What became of a query in the runs of its job. Instants are epoch milliseconds. */
@@ -177,17 +171,9 @@ export function countryOfParams({ gl, cc, mkt }: Readonly<Record<string, string 
   return String(gl ?? cc ?? /-([a-z]{2})$/i.exec(String(mkt ?? ''))?.[1] ?? '').toLowerCase()
 }
 
-/** A market as a file of another tool says it; null is what it does not say. */
-interface ImportedMarket {
-  readonly gl: string | null
-  readonly hl: string | null
-  readonly location: string | null
-  readonly device: string | null
-}
-
-/** Whether what was imported is of the market of a query. What a file does not say is no other market. */
+/** Whether what was imported is of the market of a query. What a file does not say is null, and no other market. */
 export function isInMarket(
-  { gl, hl, location }: Omit<ImportedMarket, 'device'>,
+  { gl, hl, location }: Readonly<Record<'gl' | 'hl' | 'location', string | null>>,
   params: Readonly<Record<string, unknown>>,
 ): boolean {
   return (
@@ -198,6 +184,6 @@ export function isInMarket(
 }
 
 /** How far what was imported is from a query of its market: not on mobile first, and where its country is said. */
-export function marketDistance({ device, gl }: Pick<ImportedMarket, 'device' | 'gl'>): number {
+export function marketDistance({ device, gl }: Readonly<Record<'device' | 'gl', string | null>>): number {
   return (device === 'mobile' ? 2 : 0) + (gl === null ? 1 : 0)
 }

@@ -24,9 +24,17 @@ export interface Result {
   readonly snippet: string | null
   readonly displayedLink: string | null
   readonly snippetMatched: readonly string[] | null
-  readonly news: NewsDetails | null
+  readonly news: {
+    /** As sent, for instance `3 hours ago`. */
+    readonly date: string | null
+    /** The instant that `date` names, as ISO 8601 in UTC; null where it is uncertain. */
+    readonly publishedAt: string | null
+    /** How exactly `date` says it; null where `publishedAt` is. */
+    readonly precision: Precision | null
+  } | null
+  /** With the fields of news. */
   readonly video:
-    | (NewsDetails & {
+    | (NonNullable<Result['news']> & {
         readonly channel: string | null
         /** As sent, for instance `M:SS` or `H:MM:SS`. */
         readonly duration: string | null
@@ -44,16 +52,6 @@ export interface Result {
 
 /** How exactly a text says when: `3 hours ago` to the hour, `12 March 2025` to the day. */
 export type Precision = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
-
-/** Fields of a news result. */
-export interface NewsDetails {
-  /** As sent, for instance `3 hours ago`. */
-  readonly date: string | null
-  /** The instant that `date` names, as ISO 8601 in UTC; null where it is uncertain. */
-  readonly publishedAt: string | null
-  /** How exactly `date` says it; null where `publishedAt` is. */
-  readonly precision: Precision | null
-}
 
 /** Everything that is understood of one answer. */
 export interface ParsedAnswer {

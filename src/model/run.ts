@@ -190,8 +190,8 @@ export const exitCodes = {
 /** Exit codes of what a signal stopped. */
 export const signalCodes = { SIGINT: exitCodes.interrupted, SIGTERM: 143, SIGHUP: 143 } as const
 
-/** A run compared with the observations of its queries and targets just before it. */
-interface RunComparison {
+/** Why a run as a whole is suspect, compared with the observations just before it: a count is 0 where it is no reason. */
+export interface Suspicion {
   /** Observations that ranked before, and of which the run knows whether they still do. */
   readonly ranked: number
   /** Those of them that are absent now. */
@@ -200,17 +200,17 @@ interface RunComparison {
   readonly alike: number
 }
 
-/** Why a run as a whole is suspect: a count is 0 where it is no reason. */
-export type Suspicion = RunComparison
-
 /** Fewer ranks or queries say nothing about a whole job. */
 export const fewestSuspect = 10
 
 /**
  * Whether a whole job changed at once: more than half of at least ten ranks are gone, or at least ten different queries share one list of
  * results. A service or a place that answers wrongly is likelier than such a day on the web.
+ *
+ * @param counted all of these, a reason or not
  */
-export function suspicionOf({ ranked, gone, alike }: RunComparison): Suspicion | null {
+export function suspicionOf(counted: Suspicion): Suspicion | null {
+  const { ranked, gone, alike } = counted
   const isGone = ranked >= fewestSuspect && gone * 2 > ranked
   const isAlike = alike >= fewestSuspect
   if (!isGone && !isAlike) return null

@@ -100,18 +100,15 @@ export interface Workspace {
   readonly folder: string
   readonly channels: Readonly<Record<string, Channel>>
   /** Limits in credits over all jobs of the folder; null is no limit. */
-  readonly budget: PeriodBudget & {
+  readonly budget: {
+    /** For a local day, and for a calendar month. */
+    readonly perDay: number | null
+    readonly perMonth: number | null
     /** The same for the queries of a tag: a client. */
-    readonly byTag: Readonly<Record<string, PeriodBudget>>
+    readonly byTag: Readonly<Record<string, Pick<Workspace['budget'], 'perDay' | 'perMonth'>>>
   }
   /** How long answers and results are kept, in milliseconds; null is for ever. */
   readonly keep: { readonly answersMs: number | null; readonly resultsMs: number | null }
-}
-
-/** Credits for a local day and a calendar month. */
-export interface PeriodBudget {
-  readonly perDay: number | null
-  readonly perMonth: number | null
 }
 
 /** Where messages go. Secrets are named by the variable of the environment that holds them. */

@@ -207,13 +207,11 @@ function meanings(text: string, decimal: DecimalMark): readonly number[] {
   return [...new Set(numbers)].sort((a, b) => b - a)
 }
 
-interface NumberPattern {
+const grouping: readonly {
   /** The sign that parts thousands; any space or apostrophe is `' '`, and none is empty. */
   readonly mark: '.' | ',' | ' ' | ''
   readonly pattern: RegExp
-}
-
-const grouping: readonly NumberPattern[] = [
+}[] = [
   { mark: ',', pattern: /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/ },
   // As in India.
   { mark: ',', pattern: /^[1-9]\d?(,\d{2})+,\d{3}(\.\d+)?$/ },
@@ -221,9 +219,9 @@ const grouping: readonly NumberPattern[] = [
   { mark: ' ', pattern: /^[1-9]\d{0,2}([\s'\u2019]\d{3})+([.,]\d+)?$/ },
 ]
 
-const plain: readonly NumberPattern[] = [{ mark: '', pattern: /^\d+([.,]\d+)?$/ }]
+const plain: typeof grouping = [{ mark: '', pattern: /^\d+([.,]\d+)?$/ }]
 
-function numberOf(digits: string, mark: NumberPattern['mark']): number {
+function numberOf(digits: string, mark: (typeof grouping)[number]['mark']): number {
   const joined =
     mark === ' ' ? digits.replace(/[\s'\u2019]/g, '') : mark === '' ? digits : digits.replaceAll(mark, '')
   return Number(joined.replace(',', '.'))

@@ -9,13 +9,7 @@ import type { JobFile } from '../jobfile/open.ts'
 import { firstMistake, mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobOptions, type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
-import {
-  canonicalParams,
-  type JobQuery,
-  type PlannedQuery,
-  type QuerySource,
-  queryKey,
-} from '../model/query.ts'
+import { canonicalParams, type JobQuery, type PlannedQuery, queryKey } from '../model/query.ts'
 import type { Workspace } from '../model/settings.ts'
 import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
@@ -265,8 +259,8 @@ const mostPlaces = 5
 
 /** Adds a line to the lines of files: how many, and the first few. */
 function addPlace(
-  places: { readonly first: string[]; count: number; last: QuerySource | null },
-  source: QuerySource,
+  places: { readonly first: string[]; count: number; last: JobQuery['source'] | null },
+  source: JobQuery['source'],
 ): void {
   // The queries of a row follow each other, and it is told once.
   if (source === places.last) return

@@ -1,17 +1,7 @@
-/** A one-time pack as it was bought. */
-interface PackOptions {
-  readonly title?: string
-  readonly total: number
-  readonly used?: number
-}
+import type { Account } from '../model/call.ts'
 
 /** Limits of the key in charged calls; null means no limit. */
-interface Quotas {
-  readonly total: number | null
-  readonly daily: number | null
-  readonly weekly: number | null
-  readonly monthly: number | null
-}
+type Quotas = Account['quotas']
 
 /** Settings of an account that can be changed while the sandbox runs. */
 interface AccountSettings {
@@ -31,10 +21,12 @@ interface AccountSettings {
 export interface AccountOptions extends Partial<Omit<AccountSettings, 'quotas'>> {
   readonly quotas?: Partial<Quotas>
   readonly subscription?: { readonly total: number; readonly used?: number }
-  /** In the order of purchase. */
-  readonly packs?: readonly PackOptions[]
+  /** One-time packs as they were bought, in the order of purchase. */
+  readonly packs?: readonly { readonly title?: string; readonly total: number; readonly used?: number }[]
   readonly credits?: { readonly given: number; readonly consumed?: number }
 }
+
+type PackOptions = NonNullable<AccountOptions['packs']>[number]
 
 /** A balance of credits. */
 interface Balance {

@@ -111,16 +111,7 @@ function decoded(inPath: Record<string, string>): Record<string, string> {
 }
 
 /** A checked call of an operation. */
-export interface CheckedRequest {
-  readonly style: Style
-  /** Empty for operations without a query. */
-  readonly query: string
-  /** Without query, page and async. */
-  readonly params: Readonly<Record<string, ParamValue>>
-  /** As sent: a page number in GET, the number of results to skip in POST. */
-  readonly page: number | null
-  readonly isAsync: boolean
-}
+export type CheckedRequest = ReturnType<typeof asked>
 
 const query: Param = { type: 'string', meaning: 'search text', required: true }
 
@@ -181,7 +172,20 @@ function clash(operation: Operation, values: Record<string, ParamValue>): string
   return group === undefined ? null : `${group.join(' and ')} cannot be combined`
 }
 
-function asked(operation: Operation, style: Style, values: Record<string, ParamValue>): CheckedRequest {
+function asked(
+  operation: Operation,
+  style: Style,
+  values: Record<string, ParamValue>,
+): {
+  readonly style: Style
+  /** Empty for operations without a query. */
+  readonly query: string
+  /** Without query, page and async. */
+  readonly params: Readonly<Record<string, ParamValue>>
+  /** As sent: a page number in GET, the number of results to skip in POST. */
+  readonly page: number | null
+  readonly isAsync: boolean
+} {
   if (!operation.billable)
     return { style, query: String(values.query ?? ''), params: values, page: null, isAsync: false }
   const { query, page, ...params } = values

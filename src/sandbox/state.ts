@@ -17,16 +17,6 @@ import { createWorld } from './world/world.ts'
 /** The state of one sandbox. */
 export type SandboxState = ReturnType<typeof createState>
 
-/** Settings that can be changed while the sandbox runs. */
-interface SandboxSettings {
-  latencyMs: Latency
-  asyncMs: number
-  pages: PageShape
-  positions: Positions
-  dateHeader: string | null
-  stats: NonNullable<ControlChange['stats']>
-}
-
 /** The first state of a sandbox. */
 export function createState(options: SandboxOptions) {
   const seed = options.seed ?? 'rankline'
@@ -37,7 +27,15 @@ export function createState(options: SandboxOptions) {
   const jobs = createJobs(seed, clock)
   const account = openAccount(options.account ?? {}, time.now())
   const log = requestLog(windows, jobs.settle)
-  const settings: SandboxSettings = {
+  /** They can be changed while the sandbox runs. */
+  const settings: {
+    latencyMs: Latency
+    asyncMs: number
+    pages: PageShape
+    positions: Positions
+    dateHeader: string | null
+    stats: NonNullable<ControlChange['stats']>
+  } = {
     latencyMs: options.latencyMs ?? 0,
     asyncMs: options.asyncMs ?? 50,
     pages: options.pages ?? 'even',
@@ -70,7 +68,7 @@ export function createState(options: SandboxOptions) {
   }
 }
 
-function latencies(seed: string, settings: SandboxSettings): () => number {
+function latencies(seed: string, settings: { readonly latencyMs: Latency }): () => number {
   const salt = hashText(`latencies of ${seed}`)
   let calls = 0
   return () => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { QueryHistory } from '../model/query.ts'
 import { memoized } from '../model/text.ts'
-import { addDays, countsAsDone, dayMs, hourMs, localDay } from '../model/time.ts'
+import { addDays, countsAsDone, dayMs, hourMs, localDay, type TimeSpan } from '../model/time.ts'
 import { quoted, type ReadResult } from '../model/values.ts'
 
 // A slot is an instant at which a job is to run. Cron patterns speak of the clock on the wall: `cron` finds the wall times, as if
@@ -47,7 +47,7 @@ export function* slotsBetween(pattern: string, zone: string, from: number, until
 
 /** Whether clocks jumped over a time of the pattern where this stretch begins. */
 function isSkipped(
-  { from, offset }: ZoneStretch,
+  { from, offset }: { readonly from: number; readonly offset: number },
   shown: number,
   nextMatch: (from: number) => number | null,
 ): boolean {
@@ -82,17 +82,15 @@ function croner(): typeof import('croner') {
   return loaded
 }
 
-interface CronField {
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+const fieldsOfCron: readonly {
   readonly unit: string
   readonly least: number
   readonly greatest: number
   readonly names?: readonly string[]
-}
-
-const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-
-const fieldsOfCron: readonly CronField[] = [
+}[] = [
   { unit: 'second', least: 0, greatest: 59 },
   { unit: 'minute', least: 0, greatest: 59 },
   { unit: 'hour', least: 0, greatest: 23 },
@@ -101,11 +99,7 @@ const fieldsOfCron: readonly CronField[] = [
   { unit: 'day of the week', least: 0, greatest: 7, names: weekdays },
 ]
 
-/** Why a pattern cannot be run, null where the text is not a pattern at all, and what to write instead. */
-interface CronMistake {
-  readonly why: string | null
-  readonly fix: string
-}
+type CronField = (typeof fieldsOfCron)[number]
 
 /** Reads a cron pattern; single spaces separate its fields. */
 export function schedule(text: string): ReadResult<string> {
@@ -119,7 +113,12 @@ export function schedule(text: string): ReadResult<string> {
  * Why a pattern of five or six fields (seconds first) cannot be run; null where it can. Day of month and day of
  * week, both given, are either-or; 7 is Sunday.
  */
-function cronMistake(pattern: string): CronMistake | null {
+function cronMistake(pattern: string): {
+  /** Null where the text is not a pattern at all. */
+  readonly why: string | null
+  /** What to write instead. */
+  readonly fix: string
+} | null {
   const written = pattern.trim().split(/\s+/)
   const general = {
     why: null,
@@ -176,7 +175,7 @@ function matchesOf(pattern: string): (from: number) => number | null {
 }
 
 /** What is wrong with one part of a list, such as `1-5/2`; the rest is left to the parser. */
-function partMistake(part: string, field: CronField): CronMistake | null {
+function partMistake(part: string, field: CronField): ReturnType<typeof cronMistake> {
   const [range = '', step] = part.split('/')
   const [from = '', to] = range.split('-')
   const ends = to === undefined ? [from] : [from, to]
@@ -204,7 +203,10 @@ function partMistake(part: string, field: CronField): CronMistake | null {
 }
 
 /** What is wrong with one number or name. */
-function endMistake(end: string, { unit, least, greatest, names }: CronField): CronMistake | null {
+function endMistake(
+  end: string,
+  { unit, least, greatest, names }: CronField,
+): ReturnType<typeof cronMistake> {
   // The parser reads signs for the last day, a weekday near a day, and the n-th weekday of a month.
   if (/^[*?]$|^\d*[LW]+$|#/i.test(end)) return null
   const known = /^\d+$/.test(end)
@@ -232,20 +234,23 @@ function firstFor(end: string, { least, names }: CronField): string {
   return /^\d+$/.test(end) ? String(least) : (names?.[0] ?? '')
 }
 
-/** A stretch of time in which the clocks of a zone are one and the same distance ahead of UTC; `until` is not in it. */
-interface ZoneStretch {
-  readonly from: number
-  readonly until: number
-  /** Milliseconds that clocks are ahead of UTC; negative is behind. */
-  readonly offset: number
-}
-
 const secondMs = 1_000
 /** Instants are looked at this far apart: no zone moves its clocks and back within half a day. */
 const stepMs = 12 * hourMs
 
-/** Stretches of a zone without a gap between them, from at most half a day before the instant (epoch ms) on, without end. */
-function* stretches(zone: string, from: number): Generator<ZoneStretch> {
+/**
+ * Stretches of time in which the clocks of a zone are one and the same distance ahead of UTC: without a gap between them, from at most half
+ * a day before the instant (epoch ms) on, without end.
+ */
+function* stretches(
+  zone: string,
+  from: number,
+): Generator<
+  TimeSpan & {
+    /** Milliseconds that clocks are ahead of UTC; negative is behind. */
+    readonly offset: number
+  }
+> {
   const offsetAt = offsets(zone)
   let at = Math.floor(from / stepMs) * stepMs
   let offset = offsetAt(at)

@@ -1,5 +1,5 @@
 import { unexplained } from '../ledger/verify.ts'
-import type { RunFreshness } from '../model/job.ts'
+import type { JobSettings } from '../model/job.ts'
 import { endOf, type FinishReason, isComplete, isGoodRun, type RunTotals } from '../model/run.ts'
 import type { AlertKind } from '../model/settings.ts'
 import { count, grouped, size } from '../model/text.ts'
@@ -68,7 +68,7 @@ export interface JobFacts {
   readonly schedule: string | null
   /** How often its queries are due, as the file says it; null where it does not. */
   readonly every: string | null
-  readonly freshness: RunFreshness | null
+  readonly freshness: JobSettings['freshnessOfRuns']
   /** Since when it is paused; null where it is not. */
   readonly pausedAt: number | null
   /** When its last pause ended; null where it had none. */
@@ -356,7 +356,7 @@ function stale(facts: JobFacts, now: number): FoundProblem {
 }
 
 /** What is due so often is late after two periods, and left alone after three. */
-function freshnessOf(every: string): RunFreshness {
+function freshnessOf(every: string): NonNullable<JobSettings['freshnessOfRuns']> {
   const period = everyOf(every)
   const hours =
     period.unit === 'hours'

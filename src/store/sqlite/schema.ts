@@ -10,7 +10,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import type { JobSettings, Match, RunFreshness, Target, Variant } from '../../model/job.ts'
+import type { JobSettings, Match, Target, Variant } from '../../model/job.ts'
 import type { Exactness, ObservationState } from '../../model/result.ts'
 import type { FinishReason, Task } from '../../model/run.ts'
 import type { ReadChange, SyncStep } from '../sync.ts'
@@ -32,7 +32,7 @@ type StoredSettings = Omit<
   readonly deepEveryMs?: number
   readonly continues?: JobSettings['continues']
   readonly strictEcho?: boolean
-  readonly freshnessOfRuns?: RunFreshness | null
+  readonly freshnessOfRuns?: JobSettings['freshnessOfRuns']
   readonly targets: readonly (Omit<Target, 'also'> & Partial<Target>)[]
   readonly budget: Partial<JobSettings['budget']>
 }

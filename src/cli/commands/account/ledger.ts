@@ -149,11 +149,6 @@ export async function verify(
   return short ? exitCodes.completed_with_failures : exitCodes.completed
 }
 
-interface Verified {
-  readonly key: string
-  readonly verification: Verification
-}
-
 /** The name that the service gives to the key, and enough of its digest to tell it from others. */
 async function nameOf(store: Store, hash: string): Promise<string> {
   const record = JSON.parse((await store.lastUsage(hash))?.record ?? '{}') as unknown
@@ -162,7 +157,13 @@ async function nameOf(store: Store, hash: string): Promise<string> {
   return alias === null ? short : `${alias} (${short})`
 }
 
-function verifyDocument({ key, verification: { spans, total, unverified } }: Verified): object {
+function verifyDocument({
+  key,
+  verification: { spans, total, unverified },
+}: {
+  readonly key: string
+  readonly verification: Verification
+}): object {
   return {
     key,
     total: total === null ? null : spanDocument(total),
@@ -201,7 +202,10 @@ const verifyColumns = [
 const uncounted = 'The service started its count again, gave credits back, or says no count.'
 
 /** The comparison in lines, and a table of the intervals in which the service counted other credits than were billed here. */
-function described({ key, verification: { spans, total, unverified } }: Verified): string {
+function described({
+  key,
+  verification: { spans, total, unverified },
+}: Parameters<typeof verifyDocument>[0]): string {
   const lines = [sanitize(key), verdict(spans, total), ...explained(total)]
   const text = unverifiedText(unverified)
   if (text !== null) lines.push(text)

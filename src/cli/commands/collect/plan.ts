@@ -387,7 +387,12 @@ function amount(n: number | null | undefined, otherwise: string): string {
   return n == null ? otherwise : grouped(n)
 }
 
-function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Account, calls: number) {
+function unfit(
+  draft: PlanDraft,
+  jobs: Parameters<typeof planDocuments>[0],
+  { remaining }: Account,
+  calls: number,
+) {
   const runs = new Map(jobs.map(({ summary, funds }) => [summary.job, funds]))
   return draft.fit(
     jobs.map(({ planned }) => planned),
@@ -395,24 +400,22 @@ function unfit(draft: PlanDraft, jobs: readonly BudgetedJob[], { remaining }: Ac
   )
 }
 
-/** A planned job, with its budget. */
-interface BudgetedJob {
-  readonly summary: PlanSummary
-  readonly planned: PlannedJob
-  readonly funds: { readonly budget: number; readonly keep: number }
-  /** Limits of its budget with what was spent of them; those of tags hold for some of its queries only. */
-  readonly limits: readonly BudgetStanding[]
-  /** The price that the user must agree to first; null where the run costs no more than its `confirm_over`. */
-  readonly dear: { readonly confirmOver: number } | null
-}
-
 /**
  * Jobs share the balance: each is covered by the rest that the jobs before it leave.
  *
+ * @param jobs planned ones, each with its budget
  * @param leftOut the queries that are left out because the balance does not cover them, by job; null if runs stop instead
  */
 function planDocuments(
-  jobs: readonly BudgetedJob[],
+  jobs: readonly {
+    readonly summary: PlanSummary
+    readonly planned: PlannedJob
+    readonly funds: { readonly budget: number; readonly keep: number }
+    /** Limits of its budget with what was spent of them; those of tags hold for some of its queries only. */
+    readonly limits: readonly BudgetStanding[]
+    /** The price that the user must agree to first; null where the run costs no more than its `confirm_over`. */
+    readonly dear: { readonly confirmOver: number } | null
+  }[],
   account: Account,
   leftOut: ReadonlyMap<string, SkippedTotal> | null,
 ): readonly PlanDocument[] {
@@ -453,8 +456,8 @@ function document(
     readonly balance: number
     readonly account: Account
     readonly rest: SkippedTotal | null
-    readonly limits: BudgetedJob['limits']
-    readonly dear: BudgetedJob['dear']
+    readonly limits: readonly BudgetStanding[]
+    readonly dear: { readonly confirmOver: number } | null
   },
 ) {
   const { remaining } = account

@@ -291,12 +291,6 @@ async function noteStopped(starts: JobStarts, { store }: App, listed: readonly L
   starts.isStoppedBefore = await store.isAnyStopped(ofFiles.map(({ name }) => name))
 }
 
-/** Why a file was not run: what its ping says, and what alerts name. */
-interface WhyNotRun {
-  readonly reason: string
-  readonly hindrance: Hindrance
-}
-
 /**
  * Sends a failure ping for jobs that could not start, and alerts where their rules ask for them; ends as the work does. A cause that
  * several jobs share is one alert, and one more when it is over. Where only another process was at work, nothing is sent.
@@ -332,7 +326,7 @@ export async function reportNotStarted(
 /** @param others what kept the other files from running; null where each had a reason of its own */
 async function sendNotStarted(
   starts: JobStarts,
-  others: WhyNotRun | null,
+  others: ReturnType<typeof ownReason>,
   {
     flags,
     clock,
@@ -369,7 +363,11 @@ async function sendNotStarted(
   }
 }
 
-function ownReason({ refused, mistaken }: JobStarts, file: string): WhyNotRun | null {
+/** Why a file was not run: what its ping says, and what alerts name; null where it had no reason of its own. */
+function ownReason(
+  { refused, mistaken }: JobStarts,
+  file: string,
+): { readonly reason: string; readonly hindrance: Hindrance } | null {
   const price = refused.get(resolve(file))
   if (price !== undefined) return { reason: price, hindrance: { kind: 'price', text: price } }
   const mistakes = mistaken.get(resolve(file))

@@ -102,22 +102,19 @@ function foundTable(found: readonly FoundText[], sought: Sought, width: number):
 
 type FindPlace = (typeof places)[number]
 
-/** What is looked for: words, of which those between quotes stand together. */
-interface Sought {
-  readonly phrases: readonly string[]
-  readonly in: readonly FindPlace[]
-}
+type Sought = ReturnType<typeof soughtText>
 
 /** A letter or digit of any script: what FTS5 takes for a part of a word. */
 const wordSign = /[\p{L}\p{N}\p{Co}]/u
 const word = /[\p{L}\p{N}\p{Co}\p{M}]+/gu
 
 /**
- * Reads what a person looks for. Nothing in it is a rule of a language: a lone quote, AND or * is text.
+ * Reads what a person looks for: words, of which those between quotes stand together. Nothing in it is a rule of a language: a lone quote,
+ * AND or * is text.
  *
  * @throws UsageError where there is no letter or digit in it
  */
-export function soughtText(text: string, within: readonly FindPlace[]): Sought {
+export function soughtText(text: string, within: readonly FindPlace[]) {
   const parts = [...text.matchAll(/"([^"]*)"|[^\s"]+/g)].map(([whole, quoted]) => quoted ?? whole)
   const phrases = parts.filter((part) => wordSign.test(part))
   if (phrases.length === 0)

@@ -228,22 +228,22 @@ interface PortfolioJob {
   readonly settings: JobSettings | null
 }
 
-interface PortfolioRequest extends Pick<ReportRequest, 'period' | 'tolerance' | 'layout' | 'browsers'> {
-  readonly measure: MetricOptions
-  readonly audience: Audience
-  /** How all jobs are doing. */
-  readonly status: StatusDocument
-  readonly now: number
-  readonly format: Pick<ReportFormat, 'dayBefore'>
-  /** Writes the own report of a job, and answers the name of its file; null where none is wanted. */
-  readonly write: ((source: ReportSource) => Promise<string>) | null
-}
+type PortfolioRequest = Parameters<typeof portfolioRows>[2]
 
 /** Reads one job after the other. Of each only its row is kept: a portfolio needs as much memory as its largest job. */
 async function* portfolioRows(
   store: Store,
   jobs: readonly PortfolioJob[],
-  request: PortfolioRequest,
+  request: Pick<ReportRequest, 'period' | 'tolerance' | 'layout' | 'browsers'> & {
+    readonly measure: MetricOptions
+    readonly audience: Audience
+    /** How all jobs are doing. */
+    readonly status: StatusDocument
+    readonly now: number
+    readonly format: Pick<ReportFormat, 'dayBefore'>
+    /** Writes the own report of a job, and answers the name of its file; null where none is wanted. */
+    readonly write: ((source: ReportSource) => Promise<string>) | null
+  },
 ): AsyncGenerator<PortfolioRow> {
   for (const job of jobs) {
     const standing = await standingOf(store, job.name, request)

@@ -11,7 +11,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/budget.ts'
 import type { JobSettings, Target } from '../../../model/job.ts'
-import { mergeQueries, type PlannedQuery, type QuerySource } from '../../../model/query.ts'
+import { type JobQuery, mergeQueries, type PlannedQuery } from '../../../model/query.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import { type EndKind, isFinal } from '../../../rank/paging.ts'
@@ -140,8 +140,8 @@ export const finalKinds = `(${kinds.map((kind) => `'${kind}'`).join(', ')})`
 /** A row whose query is that of an earlier row. */
 export interface RepeatedRow {
   readonly text: string
-  readonly row: QuerySource
-  readonly of: QuerySource
+  readonly row: JobQuery['source']
+  readonly of: JobQuery['source']
 }
 
 /** A job of a draft with the run that it continues. */
