@@ -259,7 +259,7 @@ export function describeLimit(standing: BudgetStanding) {
     reached: (price: number): string =>
       anew === null || credits < price
         ? `${name} allows ${count(credits, 'credit')}, and ${grouped(left)} of them are left: too few for a call of ${grouped(price)}. Raise it, then run the same command again.`
-        : `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left${untilAnew}. The rest stays open; run the same command again then, or raise the limit.`,
+        : `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left until ${anew.day} begins (${anew.timezone}). The rest stays open; run the same command again then, or raise the limit.`,
   }
 }
 
