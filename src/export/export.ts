@@ -196,45 +196,55 @@ export function tableKey(kind: DeliveredKind): {
   return { key: keyOfPage.map(({ name }) => name), columns: keyOfPage }
 }
 
-/** The numbers of exported records in a database. */
-export type ExportedNumbers = ReturnType<typeof numbersOf>
-
-/** The numbers of what a kind exports. */
-export function numbersOf(snapshot: Snapshot, kind: DeliveredKind) {
-  const view = exportKinds[kind].view
-  return {
+/** The position of an export of a kind in what a database has now. */
+export function cursorIn(snapshot: Snapshot, kind: DeliveredKind) {
+  const { view } = exportKinds[kind]
+  return exportCursor(kind, {
     newest: snapshot.newest(view),
+    markOf: (number) => snapshot.markOf(view, number),
+  })
+}
+
+export function exportCursor(
+  kind: string,
+  {
+    newest,
+    markOf,
+  }: {
+    readonly newest: number
     /** A text that names the record of a number in this database only; null if the record no longer exists. */
-    markOf: (number: number) => snapshot.markOf(view, number),
+    readonly markOf: (number: number) => string | null
+  },
+) {
+  /** It as an opaque text, for the next export. */
+  const text = (): string => {
+    const mark = digest(markOf(newest))
+    return `${kind}-${newest}${mark === null ? '' : `-${mark}`}`
   }
-}
-
-/** The position of an export as an opaque text, for the next export. */
-export function cursorText(kind: string, { newest, markOf }: ExportedNumbers): string {
-  const mark = digest(markOf(newest))
-  return `${kind}-${newest}${mark === null ? '' : `-${mark}`}`
-}
-
-/**
- * The number in a cursor of this kind. Throws one sentence for a cursor of another kind or of another database, whose number is
- * beyond the newest or names another record here. The same holds for a cursor from after a backup that was restored.
- */
-export function readCursor(text: string, kind: string, numbers: ExportedNumbers): number {
-  const shown = sanitize(text.trim()).slice(0, 40)
-  const [, ofKind, digits, mark] = text.trim().match(/^([a-z]+)-(\d{1,15})(?:-([0-9a-f]{8}))?$/) ?? []
-  if (ofKind === undefined)
-    throw new UsageError(
-      `'${shown}' is not a cursor. Write the one that the last export ended with, such as ${kind}-12345-0a1b2c3d`,
-    )
-  if (ofKind !== kind)
-    throw new UsageError(`${shown} is a cursor of the export '${ofKind}'. Each kind has its own`)
-  const number = Number(digits)
-  const here = digest(numbers.markOf(number))
-  if (number > numbers.newest || (mark !== undefined && here !== null && here !== mark))
-    throw new UsageError(
-      `${shown} is the cursor of another database: the newest of this one is ${cursorText(kind, numbers)}. Export everything once without a cursor`,
-    )
-  return number
+  return {
+    text,
+    /**
+     * The number in a cursor of this kind. Throws one sentence for a cursor of another kind or of another database, whose number is
+     * beyond the newest or names another record here. The same holds for a cursor from after a backup that was restored.
+     */
+    read: (cursor: string): number => {
+      const shown = sanitize(cursor.trim()).slice(0, 40)
+      const [, ofKind, digits, mark] = cursor.trim().match(/^([a-z]+)-(\d{1,15})(?:-([0-9a-f]{8}))?$/) ?? []
+      if (ofKind === undefined)
+        throw new UsageError(
+          `'${shown}' is not a cursor. Write the one that the last export ended with, such as ${kind}-12345-0a1b2c3d`,
+        )
+      if (ofKind !== kind)
+        throw new UsageError(`${shown} is a cursor of the export '${ofKind}'. Each kind has its own`)
+      const number = Number(digits)
+      const here = digest(markOf(number))
+      if (number > newest || (mark !== undefined && here !== null && here !== mark))
+        throw new UsageError(
+          `${shown} is the cursor of another database: the newest of this one is ${text()}. Export everything once without a cursor`,
+        )
+      return number
+    },
+  }
 }
 
 function digest(mark: string | null): string | null {

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { cursorText, type ExportedNumbers, readCursor } from '../../src/export/export.ts'
+import { exportCursor } from '../../src/export/export.ts'
 import { UsageError } from '../../src/model/errors.ts'
 import { testTable } from '../support/test-table.ts'
 
 /** Numbers up to 12,345 of a database; each stands for something, but those that are gone. */
-const numbers = (what: string, newest = 12_345, gone: readonly number[] = []): ExportedNumbers => ({
+const numbers = (
+  what: string,
+  newest = 12_345,
+  gone: readonly number[] = [],
+): Parameters<typeof exportCursor>[1] => ({
   newest,
   markOf: (number) => (number === 0 || number > newest || gone.includes(number) ? null : `${what} ${number}`),
 })
@@ -12,19 +16,21 @@ const few = numbers('a', 12)
 
 describe('a cursor', () => {
   test.each([0, 1, 12_345])('of %i comes back, also with the line end of a file', (newest) => {
-    const cursor = cursorText('organic', numbers('a', newest))
-    expect(readCursor(cursor, 'organic', numbers('a'))).toBe(newest)
-    expect(readCursor(`${cursor}\n`, 'organic', numbers('a'))).toBe(newest)
+    const cursor = exportCursor('organic', numbers('a', newest)).text()
+    expect(exportCursor('organic', numbers('a')).read(cursor)).toBe(newest)
+    expect(exportCursor('organic', numbers('a')).read(`${cursor}\n`)).toBe(newest)
   })
 
   test('comes back where what it stood for has a newer number by now', () => {
-    const cursor = cursorText('organic', numbers('a', 7))
-    expect(readCursor(cursor, 'organic', numbers('a', 12_345, [7]))).toBe(7)
+    const cursor = exportCursor('organic', numbers('a', 7)).text()
+    expect(exportCursor('organic', numbers('a', 12_345, [7])).read(cursor)).toBe(7)
   })
 
   test('is refused by a database that gave its number to something else', () => {
-    const cursor = cursorText('organic', numbers('a', 7))
-    expect(() => readCursor(cursor, 'organic', numbers('b'))).toThrow(/is the cursor of another database/)
+    const cursor = exportCursor('organic', numbers('a', 7)).text()
+    expect(() => exportCursor('organic', numbers('b')).read(cursor)).toThrow(
+      /is the cursor of another database/,
+    )
   })
 
   testTable([
@@ -43,7 +49,7 @@ describe('a cursor', () => {
       /organic-13 is the cursor of another database: the newest of this one is organic-12-[0-9a-f]{8}\./,
     ],
   ])('that is %j is refused', (text, sentence) => {
-    expect(() => readCursor(text, 'organic', few)).toThrow(UsageError)
-    expect(() => readCursor(text, 'organic', few)).toThrow(sentence)
+    expect(() => exportCursor('organic', few).read(text)).toThrow(UsageError)
+    expect(() => exportCursor('organic', few).read(text)).toThrow(sentence)
   })
 })

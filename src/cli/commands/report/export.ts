@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { billableOperation } from '../../../catalog/index.ts'
 import {
-  cursorText,
+  cursorIn,
   type DeliveredKind,
   type ExportKind,
   exportKinds,
   importedKinds,
   labelled,
-  numbersOf,
-  readCursor,
   tableKey,
   withClusters,
 } from '../../../export/export.ts'
@@ -147,10 +145,10 @@ export async function exportToPostgres(
     using snapshot = store.snapshot()
     const positions = await tables.positions()
     refuseOtherDatabase(positions, snapshot, schema)
-    const numbers = numbersOf(snapshot, kind)
+    const position = cursorIn(snapshot, kind)
     const last = positions.find((one) => one.kind === kind && one.filter === filterText)
     const begins = [last?.cursor, since ?? undefined].flatMap((cursor) =>
-      cursor === undefined ? [] : readCursor(cursor, kind, numbers),
+      cursor === undefined ? [] : position.read(cursor),
     )
     const taken = { ...filter, after: begins.length === 0 ? 0 : Math.min(...begins) }
     const { rows, columns } = labelled(snapshot, kind, taken, keyColumns)
@@ -159,7 +157,7 @@ export async function exportToPostgres(
     // Pages come as a whole: of those that have fewer results than before, none may stay.
     if (kind !== 'calls') await tables.clear(table, snapshot.taskIds(taken))
     const written = await tables.write(table, progress.count(rows))
-    const cursor = cursorText(kind, numbers)
+    const cursor = position.text()
     await tables.keep({ kind, filter: filterText, cursor })
     return { written, cursor }
   })
@@ -173,7 +171,7 @@ function refuseOtherDatabase(positions: readonly Position[], snapshot: Snapshot,
   for (const { kind, cursor } of positions)
     if (Object.hasOwn(exportKinds, kind))
       try {
-        readCursor(cursor, kind, numbersOf(snapshot, kind as DeliveredKind))
+        cursorIn(snapshot, kind as DeliveredKind).read(cursor)
       } catch (error) {
         throw new UsageError(
           `The schema ${sanitize(schema)} has the rows of another database, or of this one before a backup was restored. Name another schema at the end of --to, or drop this one and export everything again`,
@@ -204,15 +202,15 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
     return 0
   }
   using snapshot = store.snapshot()
-  const numbers = numbersOf(snapshot, kind)
-  const after = since === null ? 0 : readCursor(since, kind, numbers)
+  const position = cursorIn(snapshot, kind)
+  const after = since === null ? 0 : position.read(since)
   const items = await itemsToExport(store, flags, terminal)
   const found = labelled(snapshot, kind, items === null ? { ...filter, after } : { ...filter, after, items })
   const { rows, columns } =
     flags.clusters === true ? withClusters(found, await clustersToExport(store, flags.job)) : found
   await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
   progress.end()
-  const cursor = cursorText(kind, numbers)
+  const cursor = position.text()
   await keepCursor(flags, cursor)
   note(terminal, `Next cursor: ${cursor}`)
   return 0
