@@ -12,22 +12,15 @@ import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
 import { askedBefore, type EditedQueries, editedQueries } from './planned.ts'
 import {
-  asked,
-  assignQueryIds,
-  createTable,
+  attachDrafts,
   finalKinds,
-  numbers,
   type PlannedJob,
   type RepeatedRow,
   restoreSkipped,
   type Staged,
   stagedJob,
-  summarise,
   unaffordable,
 } from './staging.ts'
-
-/** In kilobytes; small, because a draft is written and read in order. */
-const cacheSize = 8_000
 
 /**
  * Opens drafts, any number at once: what a plan waits for may bring plans of others. They are staged in a separate database in a
@@ -48,15 +41,6 @@ export function draftOpener(db: Database, writer: GroupCommit, watched: RunTarge
       else for (const staged of dropped) staged.drop()
     })
   }
-}
-
-function attachDrafts(db: Database): void {
-  db.exec(`ATTACH '' AS draft`)
-  db.pragma(`draft.cache_size = -${cacheSize}`)
-  // A draft grows at its end, so its journal has few old pages.
-  db.pragma('draft.journal_mode = MEMORY')
-  for (const table of [asked, numbers]) createTable(db, table)
-  createEdited(db)
 }
 
 /**
@@ -101,7 +85,7 @@ function newDraft(
     /** What the plan comes to beside what is stored; `continues` as given. */
     summary: async (job: PlannedJob): Promise<PlanSummary> => {
       const duplicates = join(job.settings.name)
-      return summarise(db, staged(job.settings.name), job, duplicates)
+      return staged(job.settings.name).summary(job, duplicates)
     },
     /** What would be left out of the jobs so that the rest is covered; `runs` of the funds are jobs here. */
     fit: async (jobs: readonly PlannedJob[], funds: FitFunds): Promise<ReadonlyMap<string, SkippedTotal>> => {
@@ -134,7 +118,7 @@ function commitPlan(
   const groupId = groupOf(db, jobs)
   return jobs.map((job) => {
     const queries = staged(job.settings.name)
-    assignQueryIds(db, queries)
+    queries.assignIds()
     const runId =
       job.continues === null ? addRun(db, job, groupId, now) : planAgain(db, job, groupId, queries)
     plan(db, job, runId, queries)
@@ -382,11 +366,4 @@ function continueQueries(db: Database, run: number, { name, continues }: JobSett
     if (formerFirst === null || formerFirst >= first) continue
     if (asks.get(first, formerId) === undefined) link.run(first, id, formerId)
   }
-}
-
-/** Makes the tables of a draft in which new queries stand, and those that are no longer asked. */
-function createEdited(db: Database): void {
-  for (const name of ['fresh', 'gone'])
-    db.exec(`CREATE TABLE draft.${name} (operation TEXT NOT NULL, text TEXT NOT NULL, params TEXT NOT NULL)`)
-  db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
 }

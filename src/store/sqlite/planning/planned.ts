@@ -4,7 +4,7 @@ import type { JobQuery, PlannedQuery } from '../../../model/query.ts'
 import { drizzle, once } from '../connection/statements.ts'
 import { queries, runQueries, runs, runTargets, targets, tasks } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import { assignQueryIds, type Staged } from './staging.ts'
+import type { Staged } from './staging.ts'
 
 type QueryParts = Pick<JobQuery, 'operation' | 'text' | 'params'>
 
@@ -166,7 +166,7 @@ export function editedQueries(db: Database, staged: Staged, job: string): Edited
     run: null,
   }
   if (run === null) return null
-  assignQueryIds(db, staged)
+  staged.assignIds()
   const [table, leftOut] = [getTableName(staged.table), getTableName(staged.leftOut)]
   for (const name of ['fresh', 'gone']) db.exec(`DELETE FROM draft.${name}`)
   const found = db
@@ -202,7 +202,7 @@ export function askedBefore(
 ): { readonly job: string; readonly asked: number; readonly same: number } | null {
   const runOf = db.prepare<unknown[], number | null>(`SELECT ${newestRun}`).pluck()
   if (runOf.get({ job }) != null) return null
-  assignQueryIds(db, staged)
+  staged.assignIds()
   const asked = db.prepare<unknown[], { readonly asked: number; readonly same: number }>(
     `SELECT count(*) AS asked, coalesce(sum(q.id IN (SELECT query_id FROM draft.asked)
         OR q.key IN (SELECT key FROM draft.${getTableName(staged.leftOut)})), 0) AS same

@@ -196,21 +196,37 @@ function stagedKeys(number: number) {
 }
 
 /** Numbers of queries by their place in the file; filled for one job at a time. */
-export const asked = sqliteTable('asked', {
+const asked = sqliteTable('asked', {
   id: integer().primaryKey(),
   queryId: integer('query_id').notNull(),
   added: integer().notNull(),
 })
 
 /** Page numbers, up to the last page of the job. */
-export const numbers = sqliteTable('numbers', { page: integer().primaryKey() })
+const numbers = sqliteTable('numbers', { page: integer().primaryKey() })
 
-export function createTable(db: Database, table: SQLiteTable): void {
+function createTable(db: Database, table: SQLiteTable): void {
   const columns = getTableConfig(table).columns.map(
     (column) =>
       `${column.name} ${column.getSQLType()}${column.primary ? ' PRIMARY KEY' : ''}${column.notNull ? ' NOT NULL' : ''}${column.isUnique ? ' UNIQUE' : ''}`,
   )
   db.exec(`CREATE TABLE draft.${getTableName(table)} (${columns.join(', ')})`)
+}
+
+/** In kilobytes; small, because a draft is written and read in order. */
+const cacheSize = 8_000
+
+/** Opens the database of drafts, with the tables that all of them fill anew. */
+export function attachDrafts(db: Database): void {
+  db.exec(`ATTACH '' AS draft`)
+  db.pragma(`draft.cache_size = -${cacheSize}`)
+  // A draft grows at its end, so its journal has few old pages.
+  db.pragma('draft.journal_mode = MEMORY')
+  for (const table of [asked, numbers]) createTable(db, table)
+  // New queries, and those that are no longer asked.
+  for (const name of ['fresh', 'gone'])
+    db.exec(`CREATE TABLE draft.${name} (operation TEXT NOT NULL, text TEXT NOT NULL, params TEXT NOT NULL)`)
+  db.exec('CREATE INDEX draft.gone_text ON gone (text COLLATE NOCASE)')
 }
 
 /** The staged queries of one job, in the order of its file. */
@@ -223,6 +239,7 @@ export type Staged = ReturnType<typeof stagedJob>
 export function stagedJob(db: Database, number: number) {
   const table = stagedQueries(number)
   const lists = stagedLists(number)
+  /** The index of the keys; it exists when duplicates are merged. */
   const index = `${getTableName(table)}_key`
   createTable(db, table)
   createTable(db, lists)
@@ -260,10 +277,36 @@ export function stagedJob(db: Database, number: number) {
   const mergeAll = duplicateMerger(db, table, listOf, add, first)
   let isIndexed = false
   let repeats = 0
+  /**
+   * Finds the numbers of the staged queries. New queries get the next numbers, in the order of the file. Keys are looked up in
+   * their own order: in the order of the file, lookups would be spread over a large database.
+   */
+  const assignIds = (): void => {
+    const orm = drizzle(db)
+    orm.delete(asked).run()
+    orm.delete(numbers).run()
+    const newest =
+      orm
+        .select({ id: max(queries.id) })
+        .from(queries)
+        .get()?.id ?? 0
+    const find = db.prepare(
+      `INSERT INTO asked (id, query_id, added)
+        SELECT id, coalesce(known, ? + sum(known IS NULL) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING)), known IS NULL
+        FROM (SELECT s.id, coalesce(q.same_as, q.id) AS known
+          FROM ${getTableName(table)} s INDEXED BY ${index} LEFT JOIN queries q ON q.key = s.key)`,
+    )
+    withSortMemory(db, () => find.run(newest))
+    const pages =
+      orm
+        .select({ last: max(table.pages) })
+        .from(table)
+        .get()?.last ?? 0
+    for (let page = 1; page <= pages; page++) orm.insert(numbers).values({ page }).run()
+  }
+
   return {
     table,
-    /** The index of the keys; it exists when duplicates are merged. */
-    index,
     lists,
     leftOut,
     leaveOut: (keys: readonly Buffer[]): void => {
@@ -287,6 +330,44 @@ export function stagedJob(db: Database, number: number) {
       }
       isIndexed = true
       return repeats
+    },
+    assignIds,
+    /**
+     * What a job comes to, of which so many rows were duplicates. For each query: pages already settled in the continued run, and pages that
+     * a stored answer covers.
+     */
+    summary: (job: PlannedJob, duplicates: number): PlanSummary => {
+      assignIds()
+      const row = db
+        .prepare<unknown[], SummaryRow>(
+          `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
+            coalesce(sum(settled), 0) AS settled, coalesce(sum(fresh), 0) AS fresh,
+            coalesce(sum(CASE WHEN settled = 0 AND fresh = 0 THEN credits ELSE 0 END), 0) AS min,
+            coalesce(sum(CASE WHEN ended THEN 0 ELSE max(pages - settled - fresh, 0) * credits END), 0) AS max
+          FROM (
+            SELECT s.pages, s.credits,
+              (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
+                AND t.state IN ('answered', 'done', 'failed', 'skipped') AND NOT ${isLeftOut}) AS settled,
+              -- Page by page: so of all the answers that a query ever had only the fresh ones are looked at.
+              (SELECT count(*) FROM draft.numbers n WHERE n.page <= s.pages
+                AND EXISTS (SELECT 1 FROM answers_ a WHERE a.query_id = known.query_id AND a.page = n.page
+                  AND ${isFresh()} AND ${reusable})
+                AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
+                  AND t.page = n.page AND t.state <> 'pending' AND NOT ${isLeftOut})) AS fresh,
+              coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = known.query_id), 0) AS ended
+            FROM ${getTableName(table)} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0)`,
+        )
+        .get({ run: job.continues, ...freshValues(job.fresh) }) as SummaryRow
+      return {
+        job: job.settings.name,
+        continues: job.continues,
+        queries: row.queries,
+        duplicates,
+        tasks: row.tasks,
+        done: row.settled,
+        reused: row.fresh,
+        credits: { min: row.min, expected: expected(row, usedShare(db, job)), max: row.max },
+      }
     },
   }
 }
@@ -388,37 +469,9 @@ function duplicateMerger(
   }
 }
 
-/**
- * Finds the numbers of the staged queries. New queries get the next numbers, in the order of the file. Keys are looked up in
- * their own order: in the order of the file, lookups would be spread over a large database.
- */
-export function assignQueryIds(db: Database, { table, index }: Staged): void {
-  const orm = drizzle(db)
-  orm.delete(asked).run()
-  orm.delete(numbers).run()
-  const newest =
-    orm
-      .select({ id: max(queries.id) })
-      .from(queries)
-      .get()?.id ?? 0
-  const find = db.prepare(
-    `INSERT INTO asked (id, query_id, added)
-      SELECT id, coalesce(known, ? + sum(known IS NULL) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING)), known IS NULL
-      FROM (SELECT s.id, coalesce(q.same_as, q.id) AS known
-        FROM ${getTableName(table)} s INDEXED BY ${index} LEFT JOIN queries q ON q.key = s.key)`,
-  )
-  withSortMemory(db, () => find.run(newest))
-  const pages =
-    orm
-      .select({ last: max(table.pages) })
-      .from(table)
-      .get()?.last ?? 0
-  for (let page = 1; page <= pages; page++) orm.insert(numbers).values({ page }).run()
-}
-
 /** Conditions on a task of the continued run: the next plan restores it; it waits; its page is settled. */
-const leftOut = `(t.state = 'skipped' AND t.cause = '${skippedForBalance}')`
-const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${leftOut})`
+const isLeftOut = `(t.state = 'skipped' AND t.cause = '${skippedForBalance}')`
+const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${isLeftOut})`
 const settles = "(t.state IN ('answered', 'done', 'failed'))"
 /** Whether the paging of a query has ended within the plan. */
 const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_kind IN ${finalKinds} OR (s.pages <= rq.pages
@@ -463,7 +516,7 @@ function addWanted(
   number: number,
   { settings, continues, fresh }: PlannedJob,
 ): void {
-  assignQueryIds(db, staged)
+  staged.assignIds()
   db.prepare(
     `INSERT INTO draft.wanted SELECT @job, @name, key, priority, stale, first, id, calls, calls * credits FROM (
       SELECT o.*, ${needs('@run', isFresh(), `CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END`)}
@@ -483,41 +536,6 @@ function addWanted(
 }
 
 type SummaryRow = Readonly<Record<'queries' | 'tasks' | 'settled' | 'fresh' | 'min' | 'max', number>>
-
-/** For each query: pages already settled in the continued run, and pages that a stored answer covers. */
-export function summarise(db: Database, staged: Staged, job: PlannedJob, duplicates: number): PlanSummary {
-  assignQueryIds(db, staged)
-  const row = db
-    .prepare<unknown[], SummaryRow>(
-      `SELECT count(*) AS queries, coalesce(sum(max(pages, settled)), 0) AS tasks,
-        coalesce(sum(settled), 0) AS settled, coalesce(sum(fresh), 0) AS fresh,
-        coalesce(sum(CASE WHEN settled = 0 AND fresh = 0 THEN credits ELSE 0 END), 0) AS min,
-        coalesce(sum(CASE WHEN ended THEN 0 ELSE max(pages - settled - fresh, 0) * credits END), 0) AS max
-      FROM (
-        SELECT s.pages, s.credits,
-          (SELECT count(*) FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
-            AND t.state IN ('answered', 'done', 'failed', 'skipped') AND NOT ${leftOut}) AS settled,
-          -- Page by page: so of all the answers that a query ever had only the fresh ones are looked at.
-          (SELECT count(*) FROM draft.numbers n WHERE n.page <= s.pages
-            AND EXISTS (SELECT 1 FROM answers_ a WHERE a.query_id = known.query_id AND a.page = n.page
-              AND ${isFresh()} AND ${reusable})
-            AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = @run AND t.query_id = known.query_id
-              AND t.page = n.page AND t.state <> 'pending' AND NOT ${leftOut})) AS fresh,
-          coalesce((SELECT ${ended} FROM run_queries rq WHERE rq.run_id = @run AND rq.query_id = known.query_id), 0) AS ended
-        FROM ${getTableName(staged.table)} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0)`,
-    )
-    .get({ run: job.continues, ...freshValues(job.fresh) }) as SummaryRow
-  return {
-    job: job.settings.name,
-    continues: job.continues,
-    queries: row.queries,
-    duplicates,
-    tasks: row.tasks,
-    done: row.settled,
-    reused: row.fresh,
-    credits: { min: row.min, expected: expected(row, usedShare(db, job)), max: row.max },
-  }
-}
 
 function expected({ min, max }: SummaryRow, share: number | null): number {
   return share === null ? max : Math.min(max, Math.max(min, Math.round(max * share)))
