@@ -6,7 +6,7 @@ import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { throttledTooLong, UsageUnavailable } from './stop.ts'
+import { stopCauses, UsageUnavailable } from './stop.ts'
 
 /** What the usage record says, and when. */
 export type AccountReading = Account & {
@@ -71,7 +71,7 @@ export async function fetchUsage(
     if (signal.aborted) throw signal.reason
     if (outcome === 'throttled') {
       if ((service.rateLimiter.throttledFor() ?? 0) > maxThrottlingMs)
-        throw new UsageUnavailable(throttledTooLong(sent.settlement.error ?? outcome, maxThrottlingMs))
+        throw new UsageUnavailable(stopCauses.throttled(sent.settlement.error ?? outcome, maxThrottlingMs))
       continue
     }
     const passing = outcome === 'server-error' || outcome === 'unreachable' || outcome === 'ambiguous'

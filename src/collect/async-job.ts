@@ -17,9 +17,8 @@ import {
   type ConnectivityMonitor,
   StopRequested,
   type StopSignal,
-  stopCause,
+  stopCauses,
   type ThrottleWatch,
-  unreachable,
 } from './stop.ts'
 
 export interface ImageJobOptions {
@@ -176,14 +175,14 @@ export function jobPoller({
       const { outcome, error } = call.settlement
       const now = clock.monotonic()
       if (nextStepAfter[outcome] === 'stop-run') {
-        stop.request(stopCause(call.settlement, service.baseUrl))
+        stop.request(stopCauses.call(call.settlement, service.baseUrl))
         throw new StopRequested()
       }
       if (outcome === 'answered') lastAnsweredAt = now
       throttling.note(call.settlement, call.namedMs)
       connection.note(outcome)
       if (connection.pause(outcome)?.over === true)
-        stop.request(unreachable(error ?? outcome, service.baseUrl))
+        stop.request(stopCauses.unreachable(error ?? outcome, service.baseUrl))
       // A service that does not answer does not say that the job takes long.
       if (outcome === 'throttled' || outcome === 'unreachable') until += now - pausedAt
       // An error of the call is not one of the job, unless it names the job: a job that is taken for failed is bought again.

@@ -24,17 +24,7 @@ import {
   circuitBreakers,
   watchEngines,
 } from './circuit-breaker.ts'
-import {
-  abortedWith,
-  databaseLost,
-  diskFull,
-  engineExpired,
-  reserveLacks,
-  StopRequested,
-  type StopSignal,
-  thrownCause,
-  watchThrottling,
-} from './stop.ts'
+import { abortedWith, StopRequested, type StopSignal, stopCauses, watchThrottling } from './stop.ts'
 import { taskRunner } from './task.ts'
 
 export interface CollectOptions {
@@ -137,7 +127,7 @@ export async function collect(
     // Reads the account, which sets the rate limit.
     await batches.start()
     stopWhenFull(store, stop)
-    void store.file.whenLost().then(() => stop.request(databaseLost(store.file)))
+    void store.file.whenLost().then(() => stop.request(stopCauses.databaseLost(store.file)))
     const { concurrency } = options
     const atWork = batches.concurrency()
     const usual = concurrency ?? atWork.usual
@@ -145,7 +135,7 @@ export async function collect(
     const pages = all.reduce((sum, { plannedMax }) => sum + plannedMax, 0)
     await store.space.reserve(Math.min(usual, pages))
     const lacking = store.space.lacking()
-    if (lacking !== null) stop.request(reserveLacks(lacking))
+    if (lacking !== null) stop.request(stopCauses.reserveLacks(lacking))
     if (concurrency === null) pool.adaptConcurrency(atWork, store.space.reserve)
     else pool.setConcurrency(concurrency)
     progress.report()
@@ -198,7 +188,7 @@ export async function dispatch(options: {
   }
   while (!stop.signal.aborted) {
     if (isLost()) return
-    if (await isDiskFull()) return stop.request(diskFull)
+    if (await isDiskFull()) return stop.request(stopCauses.diskFull)
     const changes = pool.changes()
     const probe = await nextProbe()
     if (probe !== null) add(probe)
@@ -230,7 +220,9 @@ export async function dispatch(options: {
   async function enginesMayReturn(): Promise<boolean> {
     if (breaker.paused().length === 0 || !(await hasPending())) return false
     if (pool.busy() || breaker.nextProbeIn() !== null) return true
-    stop.request(engineExpired(breaker.expired().map((name) => ({ name, wasted: breaker.wasted(name) }))))
+    stop.request(
+      stopCauses.expired(breaker.expired().map((name) => ({ name, wasted: breaker.wasted(name) }))),
+    )
     return false
   }
 }
@@ -269,7 +261,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
 
   const fail = (error: unknown): void => {
     if (error instanceof StopRequested) return
-    const cause = thrownCause(error)
+    const cause = stopCauses.thrown(error)
     if (cause.reason === 'crashed') failure ??= { error }
     stop.request(cause)
   }
@@ -407,7 +399,7 @@ export function taskPool(stop: StopSignal, clock: Pick<Clock, 'after'>) {
 
 function stopWhenFull({ space }: Pick<CollectStore, 'space'>, stop: StopSignal): void {
   space.whenFull().then(
-    () => stop.request(diskFull),
+    () => stop.request(stopCauses.diskFull),
     // The change that failed reports it.
     () => {},
   )

@@ -68,51 +68,92 @@ export class UsageUnavailable extends Error {
 /** How long rate-limit responses are waited out before the run stops, by default. */
 export const defaultThrottlingMs = 600_000
 
-/** The stop after the rate limit let no call pass for too long. */
-export function throttledTooLong(reason: string, maxThrottlingMs: number): StopCause {
-  return {
+/** Why a collection stops, with what its user is told. */
+export const stopCauses = {
+  /** The rate limit let no call pass for too long. */
+  throttled: (reason: string, maxThrottlingMs: number): StopCause => ({
     reason: 'quota',
     message: `Stopped: the service let no call pass for ${duration(maxThrottlingMs / 1000)} (${reason}). Run the same command again later to continue.`,
-  }
-}
-
-/** The stop at a quota of the key. */
-function quotaUsedUp(quota: string, reason: string): StopCause {
-  return {
+  }),
+  /** A quota of the key is used up. */
+  quotaUsedUp: (quota: string, reason: string): StopCause => ({
     reason: 'quota',
     message: `Stopped: the ${quota} of the key is used up (${reason}). Run the same command again when it starts anew or is raised.`,
-  }
-}
-
-/** The stop after engines or operations were down for too long. */
-export function engineExpired(
-  all: readonly {
-    readonly name: string
-    readonly wasted: WastedCalls
-  }[],
-): StopCause {
-  const failing = all.filter(({ wasted }) => wasted.problem === null).map(({ name }) => name)
-  const wasting = all.filter(({ wasted }) => wasted.problem !== null)
-  const sentences = [
-    ...(failing.length === 0 ? [] : [`Stopped: the service fails on ${failing.join(' and ')}.`]),
-    ...wasting.map(wasteSentence),
-    wasting.length === 0
-      ? 'Run the same command again later to continue.'
-      : 'Ask the service what is wrong. Then run the same command again: it tries one call first where nothing else came last.',
-  ]
-  return {
+  }),
+  /** Engines or operations were down for too long. */
+  expired: (all: readonly WastedBy[]): StopCause => {
+    const failing = all.filter(({ wasted }) => wasted.problem === null).map(({ name }) => name)
+    const wasting = all.filter(({ wasted }) => wasted.problem !== null)
+    const sentences = [
+      ...(failing.length === 0 ? [] : [`Stopped: the service fails on ${failing.join(' and ')}.`]),
+      ...wasting.map(wasteSentence),
+      wasting.length === 0
+        ? 'Run the same command again later to continue.'
+        : 'Ask the service what is wrong. Then run the same command again: it tries one call first where nothing else came last.',
+    ]
+    return {
+      reason: 'unavailable',
+      message: sentences.join(' '),
+      ...(wasting.some(({ wasted }) => mayCost(wasted)) ? { source: 'answers' as const } : {}),
+    }
+  },
+  /** The next answer might not fit on the disk. */
+  diskFull: {
     reason: 'unavailable',
-    message: sentences.join(' '),
-    ...(wasting.some(({ wasted }) => mayCost(wasted)) ? { source: 'answers' as const } : {}),
-  }
-}
+    source: 'disk',
+    message:
+      'Stopped: the disk that holds the database is full. Every paid answer is stored. Make room, then run the same command again.',
+  },
+  /** The file of the database was taken away. */
+  databaseLost: (file: Pick<DatabaseFile, 'loss'>): StopCause => ({
+    reason: 'unavailable',
+    message: file.loss() ?? '',
+  }),
+  /** The reserve does not fit: what is paid for could not be kept safe. */
+  reserveLacks: ({ wanted, free }: NonNullable<ReturnType<DiskSpace['lacking']>>): StopCause => ({
+    reason: 'unavailable',
+    message: `Stopped before anything was bought, as the disk that holds the database is too full: it has ${size(free)} left, and at least ${size(wanted)} are needed, so that each paid answer can be stored. Make room, or set a lower --concurrency, then run the same command again.`,
+  }),
+  /** The service could not be reached for too long. */
+  unreachable: (reason: string, baseUrl: string): StopCause => ({
+    reason: 'unavailable',
+    message: `Stopped: the service at ${baseUrl} cannot be reached (${reason}). Check RANKLINE_BASE_URL and the network, then run the same command again.`,
+  }),
+  /** An error: one that was foreseen has its own message, and the run can be continued. */
+  thrown: (error: unknown): StopCause => {
+    if (error instanceof UsageUnavailable) return error.stop
+    return error instanceof RanklineError
+      ? { reason: 'unavailable', message: error.message }
+      : { reason: 'crashed', message: 'Stopped: an error in rankline itself.' }
+  },
+  /** A call had an outcome after which nothing more is sent. */
+  call: ({ outcome, error }: Settlement, baseUrl: string): StopCause => {
+    if (outcome === 'refused')
+      return {
+        reason: 'auth',
+        message: `Stopped: the service refused the key (${error}). Check RANKLINE_API_KEY.`,
+      }
+    if (outcome === 'out-of-credit')
+      return {
+        reason: 'balance',
+        message: `Stopped: insufficient balance (${error}). Top up, then run the same command again.`,
+      }
+    return {
+      reason: 'unavailable',
+      message: `Stopped: the service at ${baseUrl} answers with a redirect, which is not followed (${error}).`,
+    }
+  },
+} as const
+
+/** What an engine or an operation that was down wasted. */
+type WastedBy = { readonly name: string; readonly wasted: WastedCalls }
 
 /** Whether finding out if that has passed may be billed. */
 function mayCost({ unusable, maybeBilled }: WastedCalls): boolean {
   return unusable + maybeBilled > 0
 }
 
-function wasteSentence({ name, wasted }: Parameters<typeof engineExpired>[0][number]): string {
+function wasteSentence({ name, wasted }: WastedBy): string {
   const { unusable, answers, useless, maybeBilled, problem } = wasted
   if (useless === 0 && answers === 1)
     return `${name} answers with something that is not search results: ${problem}. One call was tried; it was billed, and its answer is stored.`
@@ -126,61 +167,6 @@ function wasteSentence({ name, wasted }: Parameters<typeof engineExpired>[0][num
   ]
   const said = `${name} gives no search results: ${problem}. Of ${count(answers + useless, 'call')}, ${grouped(unusable + useless)} brought none`
   return `${said}; ${bill.length === 0 ? 'none of them was billed' : bill.join(', ')}.`
-}
-
-/** The stop where the next answer might not fit on the disk. */
-export const diskFull: StopCause = {
-  reason: 'unavailable',
-  source: 'disk',
-  message:
-    'Stopped: the disk that holds the database is full. Every paid answer is stored. Make room, then run the same command again.',
-}
-
-/** The stop where the file of the database was taken away. */
-export function databaseLost(file: Pick<DatabaseFile, 'loss'>): StopCause {
-  return { reason: 'unavailable', message: file.loss() ?? '' }
-}
-
-/** The stop where the reserve does not fit: what is paid for could not be kept safe. */
-export function reserveLacks({ wanted, free }: NonNullable<ReturnType<DiskSpace['lacking']>>): StopCause {
-  return {
-    reason: 'unavailable',
-    message: `Stopped before anything was bought, as the disk that holds the database is too full: it has ${size(free)} left, and at least ${size(wanted)} are needed, so that each paid answer can be stored. Make room, or set a lower --concurrency, then run the same command again.`,
-  }
-}
-
-/** The stop after the service could not be reached for too long. */
-export function unreachable(reason: string, baseUrl: string): StopCause {
-  return {
-    reason: 'unavailable',
-    message: `Stopped: the service at ${baseUrl} cannot be reached (${reason}). Check RANKLINE_BASE_URL and the network, then run the same command again.`,
-  }
-}
-
-/** The stop after an error: one that was foreseen has its own message, and the run can be continued. */
-export function thrownCause(error: unknown): StopCause {
-  if (error instanceof UsageUnavailable) return error.stop
-  return error instanceof RanklineError
-    ? { reason: 'unavailable', message: error.message }
-    : { reason: 'crashed', message: 'Stopped: an error in rankline itself.' }
-}
-
-/** The stop after a call with an outcome after which nothing more is sent. */
-export function stopCause({ outcome, error }: Settlement, baseUrl: string): StopCause {
-  if (outcome === 'refused')
-    return {
-      reason: 'auth',
-      message: `Stopped: the service refused the key (${error}). Check RANKLINE_API_KEY.`,
-    }
-  if (outcome === 'out-of-credit')
-    return {
-      reason: 'balance',
-      message: `Stopped: insufficient balance (${error}). Top up, then run the same command again.`,
-    }
-  return {
-    reason: 'unavailable',
-    message: `Stopped: the service at ${baseUrl} answers with a redirect, which is not followed (${error}).`,
-  }
 }
 
 /** Exit code of a command that stopped so; 2 where the settings are wrong and nothing was bought. */
@@ -406,8 +392,8 @@ export function watchThrottling(options: {
       const exhausted = isQuota ? quota() : null
       if (isQuota && !isRefreshed) refreshAccount()
       isRefreshed ||= isQuota
-      if (exhausted !== null) stop.request(quotaUsedUp(exhausted, reason))
-      else if (throttledFor > maxThrottlingMs) stop.request(throttledTooLong(reason, maxThrottlingMs))
+      if (exhausted !== null) stop.request(stopCauses.quotaUsedUp(exhausted, reason))
+      else if (throttledFor > maxThrottlingMs) stop.request(stopCauses.throttled(reason, maxThrottlingMs))
       else if (throttledFor + namedMs > reportedAfterMs)
         report(
           `The service limits the rate of calls (${reason}). Waiting, ${duration(maxThrottlingMs / 1000)} at most; no answer is lost.`,

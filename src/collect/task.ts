@@ -16,9 +16,8 @@ import {
   connectivityMonitor,
   StopRequested,
   type StopSignal,
-  stopCause,
+  stopCauses,
   type ThrottleWatch,
-  unreachable,
 } from './stop.ts'
 
 type AsyncPolicy = JobSettings['async']
@@ -163,7 +162,7 @@ export function taskRunner(
           continue
         }
         case 'stop-run':
-          stop.request(stopCause(settlement, service.baseUrl))
+          stop.request(stopCauses.call(settlement, service.baseUrl))
           return await requeue(task, call, { tries, nextRound: false })
         default:
           return await failTask(task, call, cause)
@@ -232,7 +231,7 @@ export function taskRunner(
     { callId, settlement }: FinishedCall,
     { wait, over }: { readonly wait: number; readonly over: boolean },
   ): Promise<void> => {
-    if (over) stop.request(unreachable(settlement.error ?? settlement.outcome, service.baseUrl))
+    if (over) stop.request(stopCauses.unreachable(settlement.error ?? settlement.outcome, service.baseUrl))
     await store.settleCall(callId, settlement, null)
     await sleep(clock, wait, stop.signal)
   }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { apiClient } from '../api/client.ts'
 import { accountStop, fetchUsage } from '../collect/account.ts'
 import { type CallCounts, callCounts } from '../collect/circuit-breaker.ts'
-import { type StopSignal, thrownCause, UsageUnavailable } from '../collect/stop.ts'
+import { type StopSignal, stopCauses, UsageUnavailable } from '../collect/stop.ts'
 import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
@@ -448,7 +448,7 @@ interface HeldChunk {
 }
 
 function crashed(error: unknown): StopCause {
-  if (error instanceof RanklineError) return thrownCause(error)
+  if (error instanceof RanklineError) return stopCauses.thrown(error)
   const said = error instanceof Error ? error.message : String(error)
   return { reason: 'crashed', message: `Stopped: an error in rankline itself (${said}).` }
 }

@@ -2,12 +2,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
 import {
-  databaseLost,
   defaultThrottlingMs,
   finishRuns,
   type RunDocument,
   runDocument,
-  thrownCause,
+  stopCauses,
 } from '../collect/stop.ts'
 import { unexplained } from '../ledger/verify.ts'
 import { settlingMs } from '../model/call.ts'
@@ -100,7 +99,7 @@ export async function collectAndFinish(app: App, listed: readonly ListedRun[], c
     }
     if (!store.file.isLost()) return
     await store.file.rescue()
-    stop.request(databaseLost(store.file))
+    stop.request(stopCauses.databaseLost(store.file))
     const loss = store.file.loss() ?? ''
     if (stop.cause()?.reason === 'unavailable') stop.explain(loss)
     else collection.notice(loss)
@@ -129,7 +128,7 @@ export async function collectAndFinish(app: App, listed: readonly ListedRun[], c
     return { ...(await collect(parts, runs, withOpenWork)), mark }
   }
   const { mark, ...collected } = await recoverAndCollect().catch(async (error: unknown) => {
-    stop.request(thrownCause(error))
+    stop.request(stopCauses.thrown(error))
     // Where its end cannot be stored either, the error before says why.
     await finish().catch(() => {})
     throw error

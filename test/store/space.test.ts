@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { reserveLacks } from '../../src/collect/stop.ts'
+import { stopCauses } from '../../src/collect/stop.ts'
 import { watchDiskSpace } from '../../src/store/sqlite/connection/watch.ts'
 import { testTable } from '../support/test-table.ts'
 import { aFolder } from './build.ts'
@@ -61,7 +61,7 @@ test('a disk with room, but not for the reserve, is told apart from a full one',
   expect(existsSync(`${path}.reserve`)).toBe(false)
   expect(await space.isLow()).toBe(true)
   if (lacking !== null)
-    expect(reserveLacks({ ...lacking, free: 800_000, wanted: 4_600_000 })).toMatchObject({
+    expect(stopCauses.reserveLacks({ ...lacking, free: 800_000, wanted: 4_600_000 })).toMatchObject({
       reason: 'unavailable',
       message: expect.stringContaining('is too full: it has 800.0 kB left, and at least 4.6 MB are needed'),
     })
