@@ -22,14 +22,10 @@ import {
   scoreQuery,
 } from '../rank/paging.ts'
 import { compress, isQuicklyPacked } from '../store/compression.ts'
-import type {
-  AnsweredTask,
-  AnswerStore,
-  DiskSpace,
-  NewAnswer,
-  ResultRecorder,
-  TaskCountChange,
-} from '../store/journal.ts'
+import type { DiskSpace, NewAnswer, TaskCountChange } from '../store/journal.ts'
+import type { CollectStore } from '../store/sqlite/open.ts'
+
+type AnsweredTask = Awaited<ReturnType<CollectStore['answeredTasks']>>[number]
 
 /** A page of a query in a run. */
 type TaskRef = Pick<AnsweredTask, 'taskId' | 'runId' | 'queryId' | 'page'>
@@ -57,7 +53,17 @@ export function answerIngest(
     onDamaged,
     background,
   }: {
-    readonly store: AnswerStore & ResultRecorder & { readonly space: Pick<DiskSpace, 'isExhausted'> }
+    readonly store: Pick<
+      CollectStore,
+      | 'saveAnswer'
+      | 'reuseAnswer'
+      | 'noteDamaged'
+      | 'noteUnusable'
+      | 'answeredTasks'
+      | 'storedBody'
+      | 'unobserved'
+      | 'recordAnswer'
+    > & { readonly space: Pick<DiskSpace, 'isExhausted'> }
     /** Called when the end of a task is stored. */
     readonly onSettled: (settled: {
       readonly end: 'done' | 'failed'
@@ -215,7 +221,10 @@ export function parseStored(
 }
 
 /** Scores the stored pages of a run for targets that are new to it. */
-export async function scoreStored(store: ResultRecorder, runId: number): Promise<void> {
+export async function scoreStored(
+  store: Pick<CollectStore, 'unobserved' | 'recordAnswer'>,
+  runId: number,
+): Promise<void> {
   for (let after = 0; ; ) {
     const queries = await store.unobserved(runId, after, queriesInCommit)
     const last = queries.at(-1)

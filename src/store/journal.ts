@@ -1,52 +1,10 @@
 import type { SkippedTotal } from '../ledger/budget.ts'
 import type { SharedLimit } from '../ledger/period-limits.ts'
-import type { NewCall, Outcome, Settlement } from '../model/call.ts'
+import type { Outcome, Settlement } from '../model/call.ts'
 import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Task } from '../model/run.ts'
 import type { TimeSpan } from '../model/time.ts'
 import type { QueryState, QueryUpdate } from '../rank/paging.ts'
-
-/** What must be durable for money: leases of tasks, calls with their settlement, accepted jobs. */
-export interface Journal {
-  /** Leases tasks, first tries before later ones, then by priority, then in file order, as far as they are covered. */
-  lease(request: LeaseRequest): Promise<readonly Task[]>
-  /** Leaves whole queries out of runs, the least valuable first, until the rest is covered; answers how much of each run. */
-  fit(request: Funds): Promise<readonly SkippedQueries[]>
-  /** Makes leased tasks that did not end pending again; accepted jobs stay accepted. */
-  release(taskIds: readonly number[]): Promise<void>
-  /** An answer to the same call that a run of the same group has; null where none does. */
-  groupAnswer(task: Pick<Task, 'runId' | 'queryId' | 'page'>): Promise<number | null>
-  /** Operations of the calls of these runs that were billed last, some dozens of each run. */
-  operationsBilled(runIds: readonly number[]): Promise<readonly string[]>
-  /**
-   * Operations whose last calls, of whatever run, were of no use: paid for and not usable, or all without an answer. With how many
-   * were in a row.
-   */
-  operationsUnusable(): Promise<ReadonlyMap<string, number>>
-  /** Whether any task may be sent. */
-  hasPending(runIds: readonly number[]): Promise<boolean>
-  /**
-   * Credits of the cheapest task of these operations that may be sent, or null where there is none; looks at every one of
-   * them. With a tag, only of queries that have it.
-   */
-  cheapestPending(
-    runIds: readonly number[],
-    operations: readonly string[],
-    tag?: string,
-  ): Promise<number | null>
-  /** Writes a call into the ledger before it is sent; answers its id. */
-  beginCall(call: NewCall): Promise<number>
-  /** Notes that a free lookup, which was made before a run began, was for that run. */
-  callOfRun(callId: number, runId: number): Promise<void>
-  /** Settles a call that brought no answer; its task is pending again where one is given. */
-  settleCall(callId: number, settlement: Settlement, requeue: Requeue | null): Promise<void>
-  /** Notes that the service took a call as an asynchronous job: settles the call as not billed yet. */
-  acceptJob(callId: number, settlement: Settlement, job: Omit<AcceptedJob, 'acceptedAt'>): Promise<void>
-  /** Ends a job without an answer: its submission was not billed (0), or that is not known (null); its task is pending again where one is given. */
-  endJob(job: AcceptedJob, billed: 0 | null, now: number, requeue: Requeue | null): Promise<void>
-  /** Jobs of these runs that wait for their answer. */
-  acceptedJobs(runIds: readonly number[]): Promise<readonly OpenJob[]>
-}
 
 /** What runs may spend. */
 export interface Funds {
@@ -109,35 +67,6 @@ export interface OpenJob extends AcceptedJob {
   readonly sentAt: number
 }
 
-/** Bodies as they came. */
-export interface AnswerStore {
-  /** Stores a whole body and settles its call, or the submission of its job, as billed; answers the id of the answer. */
-  saveAnswer(answer: NewAnswer): Promise<number>
-  /** Gives a task a stored answer instead of a call. */
-  reuseAnswer(taskId: number, answerId: number): Promise<void>
-  /** Notes that the stored answer of a task is damaged: no task uses it any more, and one that had it is pending again. */
-  noteDamaged(taskId: number, answerId: number): Promise<void>
-  /** Notes that a stored answer says nothing: no other task uses it. */
-  noteUnusable(answerId: number): Promise<void>
-  /** The answer of a task says nothing, and its page is bought once more at once. */
-  lookAgain(taskId: number): Promise<void>
-  /** Tasks of these runs whose answer is stored and not yet parsed. */
-  answeredTasks(runIds: readonly number[]): Promise<readonly AnsweredTask[]>
-  /** A stored body; null where it is damaged, or retention has dropped it. */
-  storedBody(answerId: number): Promise<{ readonly body: Buffer; readonly fetchedAt: number } | null>
-}
-
-/** What answers say, and what follows from it. */
-export interface ResultRecorder {
-  /**
-   * The next queries of a run, up to a number, after the one of that id (0 for the first ones), that have answers, but
-   * no observation of some target that is new to them.
-   */
-  unobserved(runId: number, after: number, most: number): Promise<readonly number[]>
-  /** Stores what an answer says (unless it is stored already) and what follows for its query. */
-  recordAnswer(change: AnswerRecord): Promise<TaskCountChange>
-}
-
 export interface NewAnswer {
   readonly body: Buffer
   /** How the body is compressed; null where it is as it came, to be compressed with those that come at the same time. */
@@ -148,17 +77,6 @@ export interface NewAnswer {
   /** How that call ended; null where it was settled before, as the submission of a job. */
   readonly settlement: (Settlement & { readonly outcome: Extract<Outcome, 'answered'> }) | null
   readonly fetchedAt: number
-}
-
-export interface AnsweredTask {
-  readonly taskId: number
-  readonly runId: number
-  readonly queryId: number
-  readonly page: number
-  readonly operation: string
-  readonly text: string
-  readonly params: Task['params']
-  readonly answerId: number
 }
 
 /** The room that the database has on its disk. */

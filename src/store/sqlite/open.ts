@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { UsageError } from '../../model/errors.ts'
-import type { AnswerStore, DatabaseFile, DiskSpace, Journal, ResultRecorder } from '../journal.ts'
+import type { DatabaseFile, DiskSpace } from '../journal.ts'
 import { type StoreCache, storeCache } from './cache.ts'
 import { clickStore } from './clicks/clicks.ts'
 import { volumeStore } from './clicks/volumes.ts'
@@ -48,10 +48,10 @@ export interface Store
     ReturnType<typeof runStore>,
     ReturnType<typeof jobStore>,
     ReturnType<typeof plannedReads>,
-    Journal,
+    ReturnType<typeof journal>,
     ReturnType<typeof ledgerStore>,
-    AnswerStore,
-    ResultRecorder,
+    ReturnType<typeof answerStore>,
+    ReturnType<typeof resultRecorder>,
     ReturnType<typeof reportStore>,
     ReturnType<typeof trackingStore>,
     ReturnType<typeof keywordReader>,
@@ -77,10 +77,13 @@ export interface Store
 }
 
 /** What collecting needs of the store. */
-export type CollectStore = Journal &
-  AnswerStore &
-  ResultRecorder & { readonly space: DiskSpace; readonly file: DatabaseFile } & Pick<
+export type CollectStore = ReturnType<typeof journal> &
+  ReturnType<typeof answerStore> &
+  ReturnType<typeof resultRecorder> &
+  Pick<
     Store,
+    | 'space'
+    | 'file'
     | 'ambiguousSince'
     | 'chargedCalls'
     | 'creditsOf'
@@ -89,8 +92,9 @@ export type CollectStore = Journal &
     | 'saveUsage'
     | 'lastUsage'
     | 'openJobsOfOthers'
-  > &
-  Pick<Store, 'groupSize' | 'taskCounts'>
+    | 'groupSize'
+    | 'taskCounts'
+  >
 
 /** Opens the database at that path, making or migrating it where needed. `:memory:` is private to the caller. */
 export async function openStore(path: string): Promise<Store> {

@@ -15,12 +15,12 @@ import {
 } from '../../compression.ts'
 import type {
   AcceptedJob,
-  AnswerStore,
-  Journal,
+  Funds,
   LeaseRequest,
   NewAnswer,
   OpenJob,
   Requeue,
+  SkippedQueries,
 } from '../../journal.ts'
 import type { ApiKeyIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
@@ -247,8 +247,8 @@ const acceptedJobs = raw`SELECT ${taskColumns}, rq.${runQueries.tags}, ${named('
     JOIN ${calls} c ON c.${calls.id} = j.${asyncJobs.callId}
   WHERE t.${tasks.runId} IN (SELECT value FROM json_each(?)) ORDER BY j.${asyncJobs.taskId}`
 
-/** The ledger, and the tasks on their way, in SQLite. */
-export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Journal {
+/** What must be durable for money: leases of tasks, calls with their settlement, accepted jobs. */
+export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
   const orm = drizzle(db)
   const leaseOf = leaser(db)
   const find = taskFinder(db)
@@ -278,16 +278,27 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
   }
 
   return {
-    lease: (request) => writer.write(() => leaseOf(request)),
-    fit: (means) => writer.write(() => fitRuns(db, means)),
-    release: (taskIds) =>
+    /** Leases tasks, first tries before later ones, then by priority, then in file order, as far as they are covered. */
+    lease: (request: LeaseRequest): Promise<readonly Task[]> => writer.write(() => leaseOf(request)),
+    /** Leaves whole queries out of runs, the least valuable first, until the rest is covered; answers how much of each run. */
+    fit: (means: Funds): Promise<readonly SkippedQueries[]> => writer.write(() => fitRuns(db, means)),
+    /** Makes leased tasks that did not end pending again; accepted jobs stay accepted. */
+    release: (taskIds: readonly number[]): Promise<void> =>
       writer.write(() => {
         for (const id of taskIds) giveBack().run(id)
       }),
-    groupAnswer: async (task) => find.inGroup(task),
-    hasPending: async (runIds) => runIds.some(find.hasPending),
-    cheapestPending: async (runIds, operations, tag) => find.cheapest(runIds, operations, tag),
-    operationsBilled: async (runIds) => {
+    /** An answer to the same call that a run of the same group has; null where none does. */
+    groupAnswer: async (task: Pick<Task, 'runId' | 'queryId' | 'page'>) => find.inGroup(task),
+    /** Whether any task may be sent. */
+    hasPending: async (runIds: readonly number[]) => runIds.some(find.hasPending),
+    /**
+     * Credits of the cheapest task of these operations that may be sent, or null where there is none; looks at every one of
+     * them. With a tag, only of queries that have it.
+     */
+    cheapestPending: async (runIds: readonly number[], operations: readonly string[], tag?: string) =>
+      find.cheapest(runIds, operations, tag),
+    /** Operations of the calls of these runs that were billed last, some dozens of each run. */
+    operationsBilled: async (runIds: readonly number[]): Promise<readonly string[]> => {
       const lastBilled = runIds.flatMap((run) =>
         orm
           .select({ operation: calls.operation })
@@ -299,30 +310,44 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds): Jou
       )
       return [...new Set(lastBilled.map(({ operation }) => operation))]
     },
+    /**
+     * Operations whose last calls, of whatever run, were of no use: paid for and not usable, or all without an answer. With how many
+     * were in a row.
+     */
     operationsUnusable: async () => operationsUnusable(db),
-    beginCall: (call) => writer.writeTogether(insertCalls, call),
-    callOfRun: (callId, runId) =>
+    /** Writes a call into the ledger before it is sent; answers its id. */
+    beginCall: (call: NewCall): Promise<number> => writer.writeTogether(insertCalls, call),
+    /** Notes that a free lookup, which was made before a run began, was for that run. */
+    callOfRun: (callId: number, runId: number): Promise<void> =>
       writer.write(() => {
         orm.update(calls).set({ runId }).where(eq(calls.id, callId)).run()
       }),
-    settleCall: (callId, settlement, again) =>
+    /** Settles a call that brought no answer; its task is pending again where one is given. */
+    settleCall: (callId: number, settlement: Settlement, again: Requeue | null): Promise<void> =>
       writer.writePaid(() => {
         settle(callId, settlement)
         if (again !== null) requeue(again, settlement.error)
       }),
-    acceptJob: (callId, settlement, { taskId, jobId }) =>
+    /** Notes that the service took a call as an asynchronous job: settles the call as not billed yet. */
+    acceptJob: (
+      callId: number,
+      settlement: Settlement,
+      { taskId, jobId }: Omit<AcceptedJob, 'acceptedAt'>,
+    ): Promise<void> =>
       writer.writePaid(() => {
         settle(callId, settlement)
         setState.run('accepted', taskId)
         insertJob().run(taskId, callId, jobId, settlement.finishedAt)
       }),
-    endJob: (job, billed, now, again) =>
+    /** Ends a job without an answer: its submission was not billed (0), or that is not known (null); its task is pending again where one is given. */
+    endJob: (job: AcceptedJob, billed: 0 | null, now: number, again: Requeue | null): Promise<void> =>
       writer.writePaid(() => {
         settleJob(job, billed, now)
         if (again === null) setState.run('leased', job.taskId)
         else requeue(again, 'the asynchronous job failed')
       }),
-    acceptedJobs: async (runIds) =>
+    /** Jobs of these runs that wait for their answer. */
+    acceptedJobs: async (runIds: readonly number[]): Promise<readonly OpenJob[]> =>
       db
         .prepare<[runs: string], Omit<TaskRow, 'reusable'> & Omit<OpenJob, 'task'>>(acceptedJobs)
         .all(JSON.stringify(runIds))
@@ -365,8 +390,8 @@ export function markUnusable(db: Database, answer: number): void {
   drizzle(db).update(answers).set({ normaliser: unusableMark }).where(eq(answers.id, answer)).run()
 }
 
-/** Bodies as they came, in SQLite. */
-export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
+/** Bodies as they came. */
+export function answerStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   const settle = callSettler(db)
   const settleJob = jobSettler(db)
@@ -392,12 +417,15 @@ export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
   }
 
   return {
-    saveAnswer: (answer) => writer.writePaidTogether(saveAll, answer),
-    reuseAnswer: (task, answer) =>
+    /** Stores a whole body and settles its call, or the submission of its job, as billed; answers the id of the answer. */
+    saveAnswer: (answer: NewAnswer): Promise<number> => writer.writePaidTogether(saveAll, answer),
+    /** Gives a task a stored answer instead of a call. */
+    reuseAnswer: (task: number, answer: number): Promise<void> =>
       writer.write(() => {
         answered.run(answer, 1, task)
       }),
-    noteDamaged: (task, answer) =>
+    /** Notes that the stored answer of a task is damaged: no task uses it any more, and one that had it is pending again. */
+    noteDamaged: (task: number, answer: number): Promise<void> =>
       writer.write(() => {
         orm
           .update(rawAnswers)
@@ -410,15 +438,18 @@ export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
           .where(and(eq(tasks.id, task), eq(tasks.state, 'answered')))
           .run()
       }),
-    noteUnusable: (answer) => writer.write(() => markUnusable(db, answer)),
-    lookAgain: (task) =>
+    /** Notes that a stored answer says nothing: no other task uses it. */
+    noteUnusable: (answer: number): Promise<void> => writer.write(() => markUnusable(db, answer)),
+    /** The answer of a task says nothing, and its page is bought once more at once. */
+    lookAgain: (task: number): Promise<void> =>
       writer.write(() => {
         const stored = orm.select({ id: tasks.answerId }).from(tasks).where(eq(tasks.id, task)).get()
         const id = stored?.id ?? null
         if (id !== null) markUnusable(db, id)
         orm.update(tasks).set({ state: 'leased', answerId: null }).where(eq(tasks.id, task)).run()
       }),
-    answeredTasks: async (runIds) =>
+    /** Tasks of these runs whose answer is stored and not yet parsed. */
+    answeredTasks: async (runIds: readonly number[]) =>
       orm
         .select({
           taskId: tasks.id,
@@ -435,7 +466,10 @@ export function answerStore(db: Database, writer: GroupCommit): AnswerStore {
         .where(and(inArray(tasks.runId, [...runIds]), eq(tasks.state, 'answered')))
         .orderBy(tasks.id)
         .all(),
-    storedBody: async (answer) => {
+    /** A stored body; null where it is damaged, or retention has dropped it. */
+    storedBody: async (
+      answer: number,
+    ): Promise<{ readonly body: Buffer; readonly fetchedAt: number } | null> => {
       const row = bodyOf().get(answer)
       const body = row === undefined ? null : orNull(() => unpack(row))
       return row === undefined || body === null ? null : { body, fetchedAt: row.fetchedAt }

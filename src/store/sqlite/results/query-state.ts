@@ -10,7 +10,7 @@ import type {
   TargetHistory,
   WatchedTarget,
 } from '../../../rank/paging.ts'
-import type { AnswerRecord, ReadAnswer, ResultRecorder, TaskCountChange } from '../../journal.ts'
+import type { AnswerRecord, ReadAnswer, TaskCountChange } from '../../journal.ts'
 import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, named, once, raw, updateOrFail } from '../connection/statements.ts'
@@ -277,18 +277,23 @@ function historyReader(
   }
 }
 
-/** Records the content of answers. */
+/** What answers say, and what follows from it. */
 export function resultRecorder(
   db: Database,
   writer: GroupCommit,
   memory: StoreCache,
   results: (db: Database, memory: StoreCache) => ResultWriter,
-): ResultRecorder {
+) {
   const record = lazy(() => answerRecorder(db, memory, results(db, memory)))
   return {
-    unobserved: async (runId, after, most) =>
+    /**
+     * The next queries of a run, up to a number, after the one of that id (0 for the first ones), that have answers, but
+     * no observation of some target that is new to them.
+     */
+    unobserved: async (runId: number, after: number, most: number): Promise<readonly number[]> =>
       unobserved(db, runId, { from: after + 1, to: Number.MAX_SAFE_INTEGER }, most),
-    recordAnswer: (change) =>
+    /** Stores what an answer says (unless it is stored already) and what follows for its query. */
+    recordAnswer: (change: AnswerRecord): Promise<TaskCountChange> =>
       // A lost failure would be paid for again; the content of an answer can be derived again.
       isFailure(change)
         ? writer.writePaid(() => record([change])[0] as TaskCountChange)
