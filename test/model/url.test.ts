@@ -76,8 +76,13 @@ function decoded(text: string): string {
 
 /** What WHATWG says of a link, without its fragment and its tokens; null where it is no URL with a host. */
 function asBrowsersDo(link: string): { readonly page: string; readonly host: string } | null {
-  if (!URL.canParse(link)) return null
-  const url = new URL(link)
+  // URL.canParse, once it is compiled, takes umlauts in hosts for mistakes (Node 20).
+  let url: URL
+  try {
+    url = new URL(link)
+  } catch {
+    return null
+  }
   url.hash = ''
   const parts = url.search.slice(1).split('&')
   const kept = parts.filter((one) => !isToken(one))
