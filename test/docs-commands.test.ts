@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { commands } from '../src/cli/commands/index.ts'
-import { commandName, globalFlags } from '../src/cli/flags.ts'
+import { commandName, sharedFlags } from '../src/cli/flags.ts'
 import { chosenCommand, meantCommand } from '../src/cli/main.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/server.ts'
 import { serpbear } from './arrive/import/samples.ts'
@@ -155,7 +155,7 @@ describe('a flag in the text', () => {
       const [name = ''] = code.replace(/^rankline /, '').split(' ')
       const owner = commands.find((one) => commandName(one) === name)
       if (owner === undefined && !code.startsWith('--')) continue
-      const known = new Set(['help', 'version', ...Object.keys(globalFlags)])
+      const known = new Set(['help', 'version', ...Object.keys(sharedFlags.global)])
       for (const one of owner === undefined ? commands : [owner])
         for (const flag of Object.keys((await one.load()).flags)) known.add(flag)
       for (const [flag, is = ''] of code.matchAll(/(?<!\S)--([a-z][\w-]*)/g))

@@ -147,7 +147,7 @@ export function wrappedFields(fields: AnswerFields): readonly AnswerFields[] {
 type ReadItem = (item: AnswerFields, context: ReadingContext) => Result
 
 /** The normaliser of an answer whose results are in `organic_results`. */
-export function webAnswer(kind: 'organic' | 'news' | 'video') {
+function webAnswer(kind: 'organic' | 'news' | 'video') {
   const read = webItems[kind]
   return (body: unknown, context: ReadingContext): ParsedAnswer => {
     const fields = asFields(body) ?? {}
@@ -160,13 +160,13 @@ export function webAnswer(kind: 'organic' | 'news' | 'video') {
 }
 
 /** The normaliser of an answer with images. */
-export const imageAnswer = listAnswer('images', (item) => described(item, image))
+const imageAnswer = listAnswer('images', (item) => described(item, image))
 
 /** The normaliser of a list of suggestions; they have no position. */
-export const suggestionAnswer = listAnswer('suggestions', (item) => worded('suggestion', item))
+const suggestionAnswer = listAnswer('suggestions', (item) => worded('suggestion', item))
 
 /** The normaliser of an AI answer: its references are the results, its text is a fact of the answer. */
-export const aiAnswer = listAnswer('references', (item) => described(item, reference))
+const aiAnswer = listAnswer('references', (item) => described(item, reference))
 
 /** The normaliser of an answer with one list of results. */
 function listAnswer(field: string, read: (item: unknown) => Result | null) {
@@ -345,14 +345,14 @@ function onlyText(
 type AnswerFields = Readonly<Record<string, unknown>>
 
 /** The value as an object, or null. */
-export function asFields(value: unknown): AnswerFields | null {
+function asFields(value: unknown): AnswerFields | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AnswerFields) : null
 }
 
 /**
  * Text as sent. An exact number becomes its text, a list of one text that text. Anything else is null, and so is empty text.
  */
-export function text(value: unknown): string | null {
+function text(value: unknown): string | null {
   const one = Array.isArray(value) && value.length === 1 ? value[0] : value
   if (typeof one === 'string') return one === '' ? null : one
   return typeof one === 'number' && Math.abs(one) <= Number.MAX_SAFE_INTEGER ? String(one) : null
@@ -367,7 +367,7 @@ function link(value: unknown): string | null {
 const decimal = /^[-+]?\d+(?:\.\d+)?$/
 
 /** A number, or text in plain digits; anything else is null. */
-export function number(value: unknown): number | null {
+function number(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value !== 'string' || !decimal.test(value.trim())) return null
   const read = Number(value)
@@ -375,13 +375,13 @@ export function number(value: unknown): number | null {
 }
 
 /** A whole number within the exact range of numbers, or null. */
-export function integer(value: unknown): number | null {
+function integer(value: unknown): number | null {
   const read = number(value)
   // `+ 0` turns -0 into 0.
   return read !== null && Number.isSafeInteger(read) ? read + 0 : null
 }
 
-export function boolean(value: unknown): boolean | null {
+function boolean(value: unknown): boolean | null {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value
   if (word === true || word === 1 || word === '1' || word === 'true') return true
   return word === false || word === 0 || word === '0' || word === 'false' ? false : null
@@ -406,7 +406,7 @@ function strings(value: unknown): readonly string[] | null {
 }
 
 /** The JSON of a body, also after a byte order mark; undefined if it is not JSON. */
-export function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8', startsWithMark(body) ? 3 : 0))
   } catch {
@@ -567,4 +567,22 @@ export function durationSeconds(duration: string | null): number | null {
   const [found, days = '0', hours = '0', minutes = '0', seconds = '0'] = text.match(isoDuration) ?? []
   if (found === undefined) return null
   return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)
+}
+
+/** Parts of a body as the service sent them; null where a part is missing, or is something else. */
+export const sent = {
+  fields: asFields,
+  text,
+  number,
+  integer,
+  boolean,
+  json: parseJson,
+}
+
+/** How bodies become answers, by what they list. */
+export const answers = {
+  web: webAnswer,
+  image: imageAnswer,
+  suggestion: suggestionAnswer,
+  ai: aiAnswer,
 }

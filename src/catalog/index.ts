@@ -1,5 +1,5 @@
 import type { SerpFeature } from '../model/result.ts'
-import { aiAnswer, imageAnswer, suggestionAnswer, webAnswer } from './answers.ts'
+import { answers } from './answers.ts'
 import type { BillableOperation, FreeOperation, Operation, Param } from './operation.ts'
 
 /** Parameters that several operations share, declared once. */
@@ -86,7 +86,7 @@ const alphaSearch: BillableOperation = {
     itemFields: organicItem,
   },
   kind: 'organic',
-  normalise: webAnswer('organic'),
+  normalise: answers.web('organic'),
 }
 
 const alphaLight: BillableOperation = {
@@ -106,7 +106,7 @@ const alphaLight: BillableOperation = {
     itemFields: lightItem,
   },
   kind: 'organic',
-  normalise: webAnswer('organic'),
+  normalise: answers.web('organic'),
 }
 
 const alphaAutocomplete: BillableOperation = {
@@ -126,7 +126,7 @@ const alphaAutocomplete: BillableOperation = {
   paging: null,
   response: { required: ['suggestions'], items: 'suggestions', itemFields: [] },
   kind: 'suggestion',
-  normalise: suggestionAnswer,
+  normalise: answers.suggestion,
 }
 
 const alphaAi: BillableOperation = {
@@ -148,7 +148,7 @@ const alphaAi: BillableOperation = {
     itemFields: referenceItem,
   },
   kind: 'reference',
-  normalise: aiAnswer,
+  normalise: answers.ai,
 }
 
 const alphaNews: BillableOperation = {
@@ -176,7 +176,7 @@ const alphaNews: BillableOperation = {
     itemFields: newsItem,
   },
   kind: 'news',
-  normalise: webAnswer('news'),
+  normalise: answers.web('news'),
 }
 
 const alphaVideos: BillableOperation = {
@@ -198,7 +198,7 @@ const alphaVideos: BillableOperation = {
     itemFields: videoItem,
   },
   kind: 'video',
-  normalise: webAnswer('video'),
+  normalise: answers.web('video'),
 }
 
 const alphaImages: BillableOperation = {
@@ -223,7 +223,7 @@ const alphaImages: BillableOperation = {
     itemFields: imageItem,
   },
   kind: 'image',
-  normalise: imageAnswer,
+  normalise: answers.image,
 }
 
 const betaSearch: BillableOperation = {
@@ -260,7 +260,7 @@ const betaSearch: BillableOperation = {
     itemFields: shortItem,
   },
   kind: 'organic',
-  normalise: webAnswer('organic'),
+  normalise: answers.web('organic'),
 }
 
 const gammaSearch: BillableOperation = {
@@ -280,7 +280,7 @@ const gammaSearch: BillableOperation = {
     itemFields: shortItem,
   },
   kind: 'organic',
-  normalise: webAnswer('organic'),
+  normalise: answers.web('organic'),
 }
 
 const gammaImages: BillableOperation = {
@@ -308,7 +308,7 @@ const gammaImages: BillableOperation = {
     itemFields: gammaImageItem,
   },
   kind: 'image',
-  normalise: imageAnswer,
+  normalise: answers.image,
 }
 
 export const stats: FreeOperation = {

@@ -14,9 +14,9 @@ import { type CommandOptions, databasePath, makeDefaultFolder, ownKeyHash } from
 import { waitForLocks } from '../run/lock.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { type compareFlags, type globalFlags, type outputFlags, queueFlags } from './flags.ts'
+import { sharedFlags } from './flags.ts'
 
-type FormatFlags = OptionsOf<ReturnType<typeof outputFlags> & typeof globalFlags>
+type FormatFlags = OptionsOf<ReturnType<typeof sharedFlags.output> & typeof sharedFlags.global>
 
 /** Every format of a report by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
 export const reportFormats = {
@@ -226,7 +226,7 @@ export function daysFlag(flag: string, text: string | undefined): number | undef
 }
 
 /** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
-export function comparisonOf({ compare, tolerance }: OptionsOf<typeof compareFlags>) {
+export function comparisonOf({ compare, tolerance }: OptionsOf<typeof sharedFlags.compare>) {
   const days = daysFlag('--tolerance', tolerance) ?? defaultTolerance
   if (compare === undefined) {
     if (tolerance === undefined) return null
@@ -251,7 +251,7 @@ function daysOf(text: string): number | null {
 }
 
 export const syncFirstFlags = {
-  ...queueFlags,
+  ...sharedFlags.queue,
   sync: switchOption('First bring what machines did into this database, as rankline sync does'),
 } satisfies OptionSpecs
 

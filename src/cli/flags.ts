@@ -38,7 +38,7 @@ export function commandName({ usage }: Registered): string {
   return usage.split(' ')[0] as string
 }
 
-export const globalFlags = {
+const globalFlags = {
   db: textOption('Database; default: RANKLINE_DB, else data/rankline.db of the workspace'),
   json: switchOption('Print JSON'),
   quiet: switchOption('Print problems only: no progress, no notes, no summary after success'),
@@ -50,16 +50,14 @@ export const globalFlags = {
 /** What was typed for a command with these flags. */
 export type TypedOptions<F extends OptionSpecs> = OptionsOf<F> & OptionsOf<typeof globalFlags>
 
-// Flags that several commands share, worded once.
-
-export const serviceFlags = {
+const serviceFlags = {
   'base-url': textOption('Address of the service; default: RANKLINE_BASE_URL'),
   'api-key-file': textOption('File that holds the API key; default: RANKLINE_API_KEY'),
   'allow-http': switchOption('Allow an address that is not encrypted'),
   timeout: textOption('Seconds to wait for the answer to a call [120]'),
 } satisfies OptionSpecs
 
-export const collectFlags = {
+const collectFlags = {
   concurrency: textOption('Calls in flight at once; default: as many as the rate limit allows'),
   'max-outage': textOption(
     'How long to wait for a service that is down [60s] or that refuses every call for the rate [10m]',
@@ -67,55 +65,55 @@ export const collectFlags = {
   'metrics-file': textOption('Prometheus text file to write after each run; default: RANKLINE_METRICS'),
 } satisfies OptionSpecs
 
-export const logFlags = {
+const logFlags = {
   'log-format': textOption(
     'text or json: one JSON line for each message; default: RANKLINE_LOG_FORMAT, else text',
   ),
 } satisfies OptionSpecs
 
-export const clockFlags = {
+const clockFlags = {
   'trust-clock': switchOption('Go by the clock of this machine, however far off the service finds it'),
 } satisfies OptionSpecs
 
-export const fitFlags = {
+const fitFlags = {
   'fit-balance': switchOption(
     'Buy the most valuable queries that the balance covers, and leave out the rest',
   ),
 } satisfies OptionSpecs
 
-export const confirmFlags = {
+const confirmFlags = {
   yes: switchOption('Buy without asking what costs more than the confirm_over of its job'),
 } satisfies OptionSpecs
 
-export const waitFlags = {
+const waitFlags = {
   wait: textOption(
     'How long to wait while another process on this machine is collecting, for instance 90s; 0 does not wait [1h]',
   ),
 } satisfies OptionSpecs
 
-export const queueFlags = {
+const queueFlags = {
   queue: textOption('Postgres database that machines share, postgres://…; default: RANKLINE_QUEUE'),
 } satisfies OptionSpecs
 
-export const leaseFlags = {
+const leaseFlags = {
   lease: textOption(
     'With a queue: how long others wait before they take over from a process that died [20s]',
   ),
 } satisfies OptionSpecs
 
-export const compareFlags = {
+const compareFlags = {
   compare: textOption(
     'Compare with this day, or with a day so long ago, for instance 7d; default: the day before',
   ),
   tolerance: textOption('How far from the compared day an observation may lie, for instance 1d [3d]'),
 } satisfies OptionSpecs
 
-export const outFlags = {
+const outFlags = {
   out: { ...textOption('File to write; its extension sets the format. Default: stdout'), alias: 'o' },
 } satisfies OptionSpecs
 
 /** @param formats the first one is the default */
-export function outputFlags(formats: readonly string[]) {
+function outputFlags(formats: readonly string[]) {
   const others = formats.slice(0, -1).join(', ')
   return {
     ...outFlags,
@@ -142,14 +140,31 @@ export function flagNamed(name: string, flags: OptionSpecs): OptionSpec | undefi
   return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ alias }) => alias === name)
 }
 
-/** Commands that read what is stored. */
-export const readingExits = [0, 1, 2, 6]
+/** Flags that several commands share, worded once. */
+export const sharedFlags = {
+  global: globalFlags,
+  service: serviceFlags,
+  collect: collectFlags,
+  log: logFlags,
+  clock: clockFlags,
+  fit: fitFlags,
+  confirm: confirmFlags,
+  wait: waitFlags,
+  queue: queueFlags,
+  lease: leaseFlags,
+  compare: compareFlags,
+  out: outFlags,
+  output: outputFlags,
+}
 
-/** Commands that ask the service, for free. */
-export const lookupExits = [0, 1, 2, 5, 6]
-
-/** Commands that read the account, which may have nothing left. */
-export const accountExits = [0, 1, 2, 4, 5, 6]
-
-/** Commands that spend. */
-export const collectingExits = [0, 1, 2, 3, 4, 5, 6, 7, 130, 143]
+/** The exit codes that commands can have. */
+export const usualExits = {
+  /** Commands that read what is stored. */
+  reading: [0, 1, 2, 6],
+  /** Commands that ask the service, for free. */
+  lookup: [0, 1, 2, 5, 6],
+  /** Commands that read the account, which may have nothing left. */
+  account: [0, 1, 2, 4, 5, 6],
+  /** Commands that spend. */
+  collecting: [0, 1, 2, 3, 4, 5, 6, 7, 130, 143],
+}

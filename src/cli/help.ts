@@ -1,5 +1,5 @@
 import type { OptionSpec, OptionSpecs } from '../model/values.ts'
-import { type Command, collectingExits, globalFlags, type Registered, readingExits } from './flags.ts'
+import { type Command, type Registered, sharedFlags, usualExits } from './flags.ts'
 
 /** Longer lines are hard to read. */
 const mostColumns = 100
@@ -52,7 +52,7 @@ type HelpRow = Parameters<typeof rowLines>[0]
 
 function globalsOf(width: number): readonly string[] {
   const flags: OptionSpecs = {
-    ...globalFlags,
+    ...sharedFlags.global,
     version: { kind: 'switch', help: 'Show version number', alias: 'V' },
     help: { kind: 'switch', help: 'Show help', alias: 'h' },
   }
@@ -153,10 +153,10 @@ const meanings: Readonly<Record<number, string>> = {
 const pages = 'https://github.com/rankline/rankline/blob/main/'
 
 /** What stands below the help of a command: its exit codes, and where its docs are. */
-export function epilogueOf({ exits = readingExits, docs = 'README.md' }: Command): string {
+export function epilogueOf({ exits = usualExits.reading, docs = 'README.md' }: Command): string {
   const width = Math.max(...exits.map((code) => String(code).length))
   const lines = exits.map((code) => `  ${String(code).padEnd(width)}  ${meanings[code]}`)
-  const goesOn = exits === collectingExits
+  const goesOn = exits === usualExits.collecting
   return [
     'Exit codes:',
     ...lines,

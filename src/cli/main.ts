@@ -11,8 +11,8 @@ import {
   type Command,
   commandName,
   flagNamed,
-  globalFlags,
   type Registered,
+  sharedFlags,
   type TypedOptions,
 } from './flags.ts'
 
@@ -45,7 +45,11 @@ export async function meantCommand(words: readonly string[]) {
   const typed = helpAsFlag(words)
   const named = commands.filter((command) => typed.includes(commandName(command)))
   const loaded = new Map(await Promise.all(named.map(async (one) => [one, await one.load()] as const)))
-  const flags: OptionSpecs = Object.assign({}, globalFlags, ...[...loaded.values()].map((one) => one.flags))
+  const flags: OptionSpecs = Object.assign(
+    {},
+    sharedFlags.global,
+    ...[...loaded.values()].map((one) => one.flags),
+  )
   return { typed, args: markText(typed, flags), loaded, flags }
 }
 
@@ -105,7 +109,7 @@ function checked(
   typed: TypedWords,
   args: readonly string[],
 ): CommandWork {
-  const known: OptionSpecs = { ...globalFlags, ...command.flags }
+  const known: OptionSpecs = { ...sharedFlags.global, ...command.flags }
   rejectValues(args, known)
   rejectRepeats(registered.usage, typed, known)
   const name = commandName(registered)
@@ -268,11 +272,11 @@ export function readWords(
   commands: readonly Registered[],
   flagsOf: (registered: Registered) => OptionSpecs,
 ): ReadWords {
-  const general = sorted(words, globalFlags)
+  const general = sorted(words, sharedFlags.global)
   const registered = commands.find((one) => commandName(one) === general.plain[0]) ?? null
   // Only with the flags of its command is it sure which word is the value of one.
   const { asks, plain, typed, mistake, unknown } =
-    registered === null ? general : sorted(words, { ...globalFlags, ...flagsOf(registered) })
+    registered === null ? general : sorted(words, { ...sharedFlags.global, ...flagsOf(registered) })
   if (asks !== null) return asks === 'help' ? { ask: 'help', registered } : { ask: 'version' }
   if (registered === null) {
     const names = commands.map(commandName)

@@ -6,7 +6,7 @@ import { usageCommand } from '../../src/cli/commands/account/lookups.ts'
 import { planCommand } from '../../src/cli/commands/collect/plan.ts'
 import { runCommand } from '../../src/cli/commands/collect/run.ts'
 import { commands } from '../../src/cli/commands/index.ts'
-import { commandName, flagNamed, globalFlags } from '../../src/cli/flags.ts'
+import { commandName, flagNamed, sharedFlags } from '../../src/cli/flags.ts'
 import { epilogueOf, inGroups } from '../../src/cli/help.ts'
 import { errorDocument, mistyped, type WordMistake } from '../../src/cli/main.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
@@ -46,7 +46,7 @@ describe.each(commands.map((command) => [commandName(command), command] as const
   test('has examples with flags that it has, a page that exists, and exit codes with a meaning', async () => {
     const command = await load()
     expect(command.examples.length).toBeGreaterThan(0)
-    const known = { ...globalFlags, ...command.flags }
+    const known = { ...sharedFlags.global, ...command.flags }
     for (const [typed, does] of command.examples) {
       expect(does).not.toBe('')
       expect(typed).toMatch(new RegExp(`(^|rankline )${name}\\b`))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import yargs, { type Options } from 'yargs'
 import { commands } from '../../src/cli/commands/index.ts'
-import { type Command, commandName, globalFlags, type Registered } from '../../src/cli/flags.ts'
+import { type Command, commandName, type Registered, sharedFlags } from '../../src/cli/flags.ts'
 import { commandHelp, commandsEpilogue, epilogueOf, inGroups, programHelp } from '../../src/cli/help.ts'
 import { readWords } from '../../src/cli/main.ts'
 import {
@@ -32,7 +32,7 @@ async function byYargs(words: readonly string[], known: Known, columns = 80): Pr
       'boolean-negation': false,
       'greedy-arrays': false,
     })
-    .options(optionsOf(globalFlags, 'Global:'))
+    .options(optionsOf(sharedFlags.global, 'Global:'))
     .version('the version')
     .alias({ h: 'help', V: 'version' })
     .group(['version', 'help'], 'Global:')

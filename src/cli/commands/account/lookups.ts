@@ -1,4 +1,4 @@
-import { asFields, number, text } from '../../../catalog/answers.ts'
+import { sent } from '../../../catalog/answers.ts'
 import { operations as catalog, finderCountries, finderLanguages, stats } from '../../../catalog/index.ts'
 import type { FreeOperation } from '../../../catalog/operation.ts'
 import {
@@ -17,13 +17,16 @@ import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { connectFreely, lookupDelays } from '../../../run/app.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
-import { accountExits, type Command, lookupExits, serviceFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 
-type LookupFlags = TypedOptions<typeof serviceFlags> & { readonly text?: string; readonly engine?: string }
+type LookupFlags = TypedOptions<typeof sharedFlags.service> & {
+  readonly text?: string
+  readonly engine?: string
+}
 
 export const usageCommand = {
-  flags: serviceFlags,
-  exits: accountExits,
+  flags: sharedFlags.service,
+  exits: usualExits.account,
   docs: 'docs/budgets.md',
   examples: [
     ['usage', 'balance, limits and quotas'],
@@ -61,10 +64,10 @@ export function accountWarnings(account: AccountReading): readonly string[] {
 
 function usageTable(record: Buffer): string {
   const account = parseUsage(record)
-  const fields = asFields(JSON.parse(record.toString('utf8'))) ?? {}
-  const part = (name: string) => asFields(fields[name]) ?? {}
+  const fields = sent.fields(JSON.parse(record.toString('utf8'))) ?? {}
+  const part = (name: string) => sent.fields(fields[name]) ?? {}
   const shown = (value: unknown): string => {
-    const read = number(value)
+    const read = sent.number(value)
     return read === null ? '-' : grouped(read)
   }
   const limit = (name: string, value: number | null | undefined): string => {
@@ -72,7 +75,7 @@ function usageTable(record: Buffer): string {
     if (parts.some((part) => account?.unread[part] !== undefined)) return 'cannot be read'
     return value == null ? 'no limit' : grouped(value)
   }
-  const packs = asFields(fields.packs)
+  const packs = sent.fields(fields.packs)
   const rows = [
     ['remaining', shown(fields.remaining)],
     ['used in all', shown(fields.total_used)],
@@ -85,18 +88,21 @@ function usageTable(record: Buffer): string {
       `${name} quota`,
       limit(`api_key.quotas.${name}`, quota),
     ]),
-    ['key', `${text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`],
+    ['key', `${sent.text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`],
     ['key expires', account?.keyExpires ?? 'never'],
-    ['renewal', text(fields.renewal_date) ?? '-'],
+    ['renewal', sent.text(fields.renewal_date) ?? '-'],
   ]
   const plain = rows.map((row) => row.map(sanitize))
-  return formatTable([{ title: 'account' }, { title: sanitize(text(part('account').name) ?? '') }], plain)
+  return formatTable(
+    [{ title: 'account' }, { title: sanitize(sent.text(part('account').name) ?? '') }],
+    plain,
+  )
 }
 
 export const healthCommand = {
-  flags: serviceFlags,
+  flags: sharedFlags.service,
   words: engines(),
-  exits: lookupExits,
+  exits: usualExits.lookup,
   docs: 'docs/operations.md',
   examples: [
     ['health', 'every engine'],
@@ -112,7 +118,7 @@ export async function health(flags: LookupFlags, terminal: Terminal): Promise<nu
   const snapshots: Readonly<Record<string, unknown>>[] = []
   for (const one of asked)
     snapshots.push(
-      asFields(await ask(app, stats, one.startsWith('/') ? { path: one } : { engine: one })) ?? {},
+      sent.fields(await ask(app, stats, one.startsWith('/') ? { path: one } : { engine: one })) ?? {},
     )
   if (flags.json === true)
     await terminal.write(`${JSON.stringify(snapshots.length === 1 ? snapshots[0] : snapshots, null, 2)}\n`)
@@ -135,17 +141,17 @@ const healthColumns = [
 function healthCells(snapshot: Readonly<Record<string, unknown>>): readonly string[] {
   const { engine, path, health, success_rate, avg_response_time_ms } = snapshot
   return [
-    sanitize(text(engine) ?? '-'),
-    sanitize(text(path) ?? 'all'),
-    sanitize(text(health) ?? '-'),
-    `${text(success_rate) ?? '-'} %`,
-    `${text(avg_response_time_ms) ?? '-'} ms`,
+    sanitize(sent.text(engine) ?? '-'),
+    sanitize(sent.text(path) ?? 'all'),
+    sanitize(sent.text(health) ?? '-'),
+    `${sent.text(success_rate) ?? '-'} %`,
+    `${sent.text(avg_response_time_ms) ?? '-'} ms`,
   ]
 }
 
 export const countriesCommand = {
-  flags: serviceFlags,
-  exits: lookupExits,
+  flags: sharedFlags.service,
+  exits: usualExits.lookup,
   docs: 'docs/operations.md',
   examples: [['countries king', 'codes of the countries whose name contains king']],
   run: countries,
@@ -157,8 +163,8 @@ export function countries(flags: LookupFlags, terminal: Terminal): Promise<numbe
 }
 
 export const languagesCommand = {
-  flags: serviceFlags,
-  exits: lookupExits,
+  flags: sharedFlags.service,
+  exits: usualExits.lookup,
   docs: 'docs/operations.md',
   examples: [['languages port', 'codes of the languages whose name contains port']],
   run: languages,
@@ -172,7 +178,7 @@ export function languages(flags: LookupFlags, terminal: Terminal): Promise<numbe
 async function find(operation: FreeOperation, flags: LookupFlags, terminal: Terminal): Promise<number> {
   await using app = await connectFreely(flags, { stored: 'not-read' })
   const found = await ask(app, operation, { query: flags.text ?? '' })
-  const items = Array.isArray(found) ? found.map((item) => asFields(item) ?? {}) : []
+  const items = Array.isArray(found) ? found.map((item) => sent.fields(item) ?? {}) : []
   const columns = operation.response.itemFields
   if (flags.json === true) await terminal.write(`${JSON.stringify(found, null, 2)}\n`)
   else if (items.length === 0) terminal.log(`No name contains '${flags.text}'.`)
@@ -180,7 +186,7 @@ async function find(operation: FreeOperation, flags: LookupFlags, terminal: Term
     await terminal.write(
       formatTable(
         columns.map((title) => ({ title: title.replace('_', ' ') })),
-        items.map((item) => columns.map((column) => sanitize(text(item[column]) ?? ''))),
+        items.map((item) => columns.map((column) => sanitize(sent.text(item[column]) ?? ''))),
       ),
     )
   return 0

@@ -48,7 +48,7 @@ import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
-import type { collectFlags, fitFlags, TypedOptions } from '../../flags.ts'
+import type { sharedFlags, TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { printBestEffort } from '../../output.ts'
 import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
@@ -121,7 +121,7 @@ export async function meantJobs(named: readonly string[], terminal: Terminal): P
   return jobs.length > 0 ? jobs : named
 }
 
-export type CollectFlags = TypedOptions<typeof collectFlags> & OptionsOf<typeof fitFlags>
+export type CollectFlags = TypedOptions<typeof sharedFlags.collect> & OptionsOf<typeof sharedFlags.fit>
 
 /** What a scheduler that stays up adds to its runs: what interrupts them, and what it has reported before. */
 export type SchedulerWork = Interrupts &

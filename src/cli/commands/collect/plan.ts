@@ -20,23 +20,16 @@ import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
 import type { PlannedJob, RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
-import {
-  accountExits,
-  type Command,
-  fitFlags,
-  logFlags,
-  serviceFlags,
-  type TypedOptions,
-} from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/lookups.ts'
 import { jobFileFlags, withDueJobs, withNamedJobs } from './collect-runs.ts'
 
 const flags = {
   ...jobFileFlags,
-  ...serviceFlags,
-  ...logFlags,
-  ...fitFlags,
+  ...sharedFlags.service,
+  ...sharedFlags.log,
+  ...sharedFlags.fit,
   backtest: switchOption('What each paging policy would have cost and missed on the stored history'),
 } satisfies OptionSpecs
 
@@ -44,7 +37,7 @@ type PlanFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[]
 
 export const planCommand = {
   flags,
-  exits: accountExits,
+  exits: usualExits.account,
   docs: 'jobs/README.md',
   examples: [
     ['plan keywords.csv --target acme.com --depth 30', 'a list of queries'],

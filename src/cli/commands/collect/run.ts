@@ -28,20 +28,7 @@ import {
 } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
-import {
-  type Command,
-  clockFlags,
-  collectFlags,
-  collectingExits,
-  confirmFlags,
-  fitFlags,
-  leaseFlags,
-  logFlags,
-  queueFlags,
-  serviceFlags,
-  type TypedOptions,
-  waitFlags,
-} from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import {
   type CollectFlags,
@@ -57,15 +44,15 @@ import { plan } from './plan.ts'
 
 const flags = {
   ...jobFileFlags,
-  ...serviceFlags,
-  ...clockFlags,
-  ...collectFlags,
-  ...logFlags,
-  ...confirmFlags,
-  ...waitFlags,
-  ...fitFlags,
-  ...queueFlags,
-  ...leaseFlags,
+  ...sharedFlags.service,
+  ...sharedFlags.clock,
+  ...sharedFlags.collect,
+  ...sharedFlags.log,
+  ...sharedFlags.confirm,
+  ...sharedFlags.wait,
+  ...sharedFlags.fit,
+  ...sharedFlags.queue,
+  ...sharedFlags.lease,
   'dry-run': switchOption('The same as plan'),
   'skip-bad': switchOption('Leave out job files with mistakes, and end with exit code 2 after the others'),
 } satisfies OptionSpecs
@@ -74,7 +61,7 @@ type RunFlags = TypedOptions<typeof flags> & { readonly job?: readonly string[] 
 
 export const runCommand = {
   flags,
-  exits: collectingExits,
+  exits: usualExits.collecting,
   docs: 'jobs/README.md',
   examples: [
     ['run keywords.csv --target acme.com --depth 30', 'ranks among the first 30 results'],
@@ -377,21 +364,21 @@ function ownReason(
 }
 
 const resumeFlags = {
-  ...serviceFlags,
-  ...clockFlags,
-  ...collectFlags,
-  ...confirmFlags,
-  ...waitFlags,
-  ...logFlags,
-  ...queueFlags,
-  ...leaseFlags,
+  ...sharedFlags.service,
+  ...sharedFlags.clock,
+  ...sharedFlags.collect,
+  ...sharedFlags.confirm,
+  ...sharedFlags.wait,
+  ...sharedFlags.log,
+  ...sharedFlags.queue,
+  ...sharedFlags.lease,
 } satisfies OptionSpecs
 
 type ResumeFlags = TypedOptions<typeof resumeFlags> & { readonly run?: string }
 
 export const resumeCommand = {
   flags: resumeFlags,
-  exits: collectingExits,
+  exits: usualExits.collecting,
   docs: 'docs/money-and-crashes.md',
   examples: [
     ['resume', 'the newest unfinished run'],
@@ -416,7 +403,7 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
 
 export const retryCommand = {
   flags: resumeFlags,
-  exits: collectingExits,
+  exits: usualExits.collecting,
   docs: 'docs/money-and-crashes.md',
   examples: [
     ['retry', 'the newest run with failed tasks'],

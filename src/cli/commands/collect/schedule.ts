@@ -58,31 +58,20 @@ import {
   serviceManager,
 } from '../../../unattended/scheduler/supervision.ts'
 import { dayOrInstant } from '../../arguments.ts'
-import {
-  type Command,
-  clockFlags,
-  collectFlags,
-  confirmFlags,
-  globalFlags,
-  leaseFlags,
-  logFlags,
-  queueFlags,
-  serviceFlags,
-  type TypedOptions,
-} from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { meantJobs, readCollectFlags } from './collect-runs.ts'
 import { type PrintedMistakes, printedMistakes, reportNotStarted, runDueJobs, startsOf } from './run.ts'
 
 const flags = {
-  ...serviceFlags,
-  ...clockFlags,
-  ...collectFlags,
-  ...confirmFlags,
+  ...sharedFlags.service,
+  ...sharedFlags.clock,
+  ...sharedFlags.collect,
+  ...sharedFlags.confirm,
   health: textOption('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
-  ...logFlags,
-  ...queueFlags,
-  ...leaseFlags,
+  ...sharedFlags.log,
+  ...sharedFlags.queue,
+  ...sharedFlags.lease,
   print: textOption('Print what starts it with the system: systemd, crontab, launchd or windows'),
   list: switchOption('Show when each job runs next, and do nothing else'),
   from: textOption('With --list: first day or instant (ISO 8601, UTC); default: now'),
@@ -216,11 +205,11 @@ function servicePlan(flags: ScheduleFlags) {
 /** What the system starts needs the flags that were typed, too. */
 function passedOn(flags: ScheduleFlags): readonly string[] {
   const passed: Readonly<Record<string, OptionSpec>> = {
-    db: globalFlags.db,
-    ...serviceFlags,
-    ...collectFlags,
-    ...confirmFlags,
-    ...logFlags,
+    db: sharedFlags.global.db,
+    ...sharedFlags.service,
+    ...sharedFlags.collect,
+    ...sharedFlags.confirm,
+    ...sharedFlags.log,
   }
   const typed = Object.keys(passed).flatMap((name) => {
     const value = (flags as Readonly<Record<string, unknown>>)[propertyOf(name)]

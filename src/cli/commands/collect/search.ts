@@ -17,21 +17,14 @@ import { planQuery, searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import {
-  type Command,
-  clockFlags,
-  collectingExits,
-  serviceFlags,
-  type TypedOptions,
-  waitFlags,
-} from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { malformedLines, mismatchLines } from '../../progress.ts'
 
 const flags = {
-  ...serviceFlags,
-  ...clockFlags,
-  ...waitFlags,
+  ...sharedFlags.service,
+  ...sharedFlags.clock,
+  ...sharedFlags.wait,
   param: { ...listOption('Parameter, for instance -p gl=us'), alias: 'p' },
   style: textOption('get or post'),
 } satisfies OptionSpecs
@@ -41,7 +34,7 @@ export type SearchFlags = TypedOptions<typeof flags> & { readonly operation: str
 export const searchCommand = {
   flags,
   words: operations.filter(({ billable }) => billable).map(({ name }) => name),
-  exits: collectingExits,
+  exits: usualExits.collecting,
   docs: 'docs/operations.md',
   examples: [
     ["search alpha.search 'standing desk' -p gl=us", 'one call'],

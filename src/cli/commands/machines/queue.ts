@@ -21,23 +21,15 @@ import { waitForLocks } from '../../../run/lock.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import type { SharedJob } from '../../../store/sync.ts'
 import { metricsFileToWrite, writeQueueMetrics } from '../../../unattended/after-run.ts'
-import {
-  type Command,
-  chosenWork,
-  logFlags,
-  queueFlags,
-  serviceFlags,
-  type TypedOptions,
-  waitFlags,
-} from '../../flags.ts'
+import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 
 const works = { status, drain, pause, resume, retry, rekey, migrate }
 
-const { 'base-url': baseUrl, 'api-key-file': apiKeyFile, 'allow-http': allowHttp } = serviceFlags
+const { 'base-url': baseUrl, 'api-key-file': apiKeyFile, 'allow-http': allowHttp } = sharedFlags.service
 
 const flags = {
-  ...queueFlags,
+  ...sharedFlags.queue,
   'base-url': baseUrl,
   'api-key-file': apiKeyFile,
   'allow-http': allowHttp,
@@ -401,13 +393,13 @@ function document({
 }
 
 const syncFlags = {
-  ...queueFlags,
-  ...waitFlags,
+  ...sharedFlags.queue,
+  ...sharedFlags.wait,
   'keep-answers': textOption(
     'What was bought stays in the queue for so long, for databases that come later [90d]',
   ),
   'forget-readers': textOption('Databases that were not synced for so long keep nothing in the queue [30d]'),
-  ...logFlags,
+  ...sharedFlags.log,
 } satisfies OptionSpecs
 
 type SyncFlags = TypedOptions<typeof syncFlags>

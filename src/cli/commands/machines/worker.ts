@@ -7,30 +7,22 @@ import { note, type Terminal } from '../../../output/terminal.ts'
 import { leaseOf, version } from '../../../run/config.ts'
 import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/after-run.ts'
 import { serveHealth } from '../../../unattended/scheduler/supervision.ts'
-import {
-  type Command,
-  collectFlags,
-  leaseFlags,
-  logFlags,
-  queueFlags,
-  serviceFlags,
-  type TypedOptions,
-} from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from '../collect/collect-runs.ts'
 
-const { 'max-outage': maxOutage } = collectFlags
+const { 'max-outage': maxOutage } = sharedFlags.collect
 
 const flags = {
-  ...queueFlags,
-  ...serviceFlags,
+  ...sharedFlags.queue,
+  ...sharedFlags.service,
   concurrency: textOption('Calls in flight at once [16]'),
   'max-outage': maxOutage,
   once: switchOption('End when nothing is left to buy'),
-  ...leaseFlags,
+  ...sharedFlags.lease,
   health: textOption('Port on 127.0.0.1 that answers GET /health; 0 takes a free one'),
   'metrics-file': textOption('Prometheus text file to write while it works'),
-  ...logFlags,
+  ...sharedFlags.log,
 } satisfies OptionSpecs
 
 type WorkerFlags = TypedOptions<typeof flags>

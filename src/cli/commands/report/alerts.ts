@@ -15,7 +15,7 @@ import type { StoredAlert } from '../../../store/sqlite/unattended/alerts.ts'
 import type { OutboxMessage } from '../../../store/sqlite/unattended/outbox.ts'
 import { deliver, tryChannels } from '../../../unattended/messages/deliver.ts'
 import { isDay, refuseUnknownJob } from '../../arguments.ts'
-import { type Command, chosenWork, serviceFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { list, mute, send, test }
 
@@ -23,7 +23,7 @@ const flags = {
   tag: textOption('mute: alerts on queries with this tag'),
   when: { ...textOption('mute: alerts of this kind of rule, such as drop'), values: alertKinds },
   until: textOption('mute: for how long, such as 7d or 12h, or until which day; 0h ends it'),
-  'allow-http': serviceFlags['allow-http'],
+  'allow-http': sharedFlags.service['allow-http'],
 } satisfies OptionSpecs
 
 type AlertsFlags = TypedOptions<typeof flags> & { readonly what: string; readonly name?: string }

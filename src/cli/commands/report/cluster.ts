@@ -26,7 +26,7 @@ import { databasePath } from '../../../run/config.ts'
 import { curveOfJob } from '../../../run/job-curve.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
-import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 /** Pages that keywords can share. */
@@ -35,7 +35,7 @@ const mostShared = 10
 const formats = ['table', 'csv', 'json'] as const
 
 const flags = {
-  ...outputFlags(formats),
+  ...sharedFlags.output(formats),
   all: switchOption('The keywords of all jobs of the database, each once'),
   shared: textOption(
     `How many of the first ten results keywords of a cluster share, 1 to ${mostShared} [${usualShare}]`,

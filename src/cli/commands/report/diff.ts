@@ -19,16 +19,16 @@ import { serpDiffs } from '../../../report/requests/serp-diff.ts'
 import { databasePath } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
-import { type Command, compareFlags, outFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 const flags = {
-  ...outFlags,
+  ...sharedFlags.out,
   query: textOption('This query, result by result; default: one line for every query of the job'),
   operation: textOption('As asked with this operation only'),
   param: { ...listOption('As asked with this parameter only, for instance -p gl=us'), alias: 'p' },
   depth: textOption('Only the first this many results of either day; default: all'),
-  ...compareFlags,
+  ...sharedFlags.compare,
   date: textOption('The results of this local day, or the latest before it; default: the latest'),
   imported: switchOption('What was imported instead of what was measured: its days with each other alone'),
 } satisfies OptionSpecs

@@ -37,11 +37,11 @@ import {
   syncFirst,
   syncFirstFlags,
 } from '../../arguments.ts'
-import { type Command, outputFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
 
 const flags = {
-  ...outputFlags(Object.keys(rowFormats)),
+  ...sharedFlags.output(Object.keys(rowFormats)),
   job: textOption('Of this job only'),
   run: textOption('Of this run only'),
   query: textOption('Of this query only'),

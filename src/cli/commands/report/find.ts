@@ -8,7 +8,7 @@ import { databasePath } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { FoundText } from '../../../store/sqlite/rankings/text-index.ts'
 import { isJsonAsked, refuseUnknownJob } from '../../arguments.ts'
-import { type Command, outFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, writeOutput } from '../../output.ts'
 
 /** Where words are looked for. */
@@ -17,7 +17,7 @@ export const places = ['titles', 'snippets', 'links', 'ai'] as const
 const listedByDefault = 20
 
 const flags = {
-  ...outFlags,
+  ...sharedFlags.out,
   in: { ...listOption(`Look here only: ${places.join(', ')}; default: all of them`), values: places },
   job: textOption('What this job asked only'),
   limit: textOption(`How many to list, the newest [${listedByDefault}]`),

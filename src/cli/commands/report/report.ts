@@ -39,18 +39,18 @@ import {
   syncFirstFlags,
   valueFlag,
 } from '../../arguments.ts'
-import { compareFlags, outputFlags, type TypedOptions } from '../../flags.ts'
+import { sharedFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
 
 export const reportFlags = {
-  ...outputFlags(Object.keys(reportFormats)),
+  ...sharedFlags.output(Object.keys(reportFormats)),
   period: textOption(
     '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d, or the whole history if it is shorter',
   ),
   compare: textOption(
     'previous-period, year, a day, or how long ago, for instance 7d; default: the day before the period; for csv, json, jsonl and --metrics 1d',
   ),
-  tolerance: compareFlags.tolerance,
+  tolerance: sharedFlags.compare.tolerance,
   date: textOption('The report as of this local day; default: the latest'),
   tag: listOption('Keywords with this tag only'),
   where: listOption(

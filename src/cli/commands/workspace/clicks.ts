@@ -27,7 +27,7 @@ import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { findJob } from '../../arguments.ts'
-import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
+import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { add, list, undo, fit, suggest: suggestQueries }
 
@@ -37,7 +37,7 @@ const flags = {
   until: textOption('add: the last day of files without days'),
   limit: textOption('suggest: queries at most, without those of the brand [50]'),
   yes: switchOption('suggest: add them to the list of the job without asking'),
-  ...waitFlags,
+  ...sharedFlags.wait,
 } satisfies OptionSpecs
 
 export type ClicksFlags = TypedOptions<typeof flags> & { readonly what: string; readonly name?: string }

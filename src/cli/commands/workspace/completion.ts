@@ -8,8 +8,8 @@ import {
   type Command,
   commandName,
   flagNamed,
-  globalFlags,
   type Registered,
+  sharedFlags,
   type TypedOptions,
 } from '../../flags.ts'
 
@@ -164,10 +164,10 @@ async function candidates(
   const registered = before.flatMap((word) => commands.find((one) => commandName(one) === word) ?? [])[0]
   if (registered === undefined)
     return current.startsWith('-')
-      ? flagNames(globalFlags, before)
+      ? flagNames(sharedFlags.global, before)
       : commands.map((one) => ({ word: commandName(one), meaning: one.describe }))
   const command = await registered.load()
-  const known: OptionSpecs = { ...globalFlags, ...command.flags }
+  const known: OptionSpecs = { ...sharedFlags.global, ...command.flags }
   const [, named] = current.match(/^--([\w-]+)=/) ?? []
   if (named !== undefined)
     return (await valuesOf(named, known[named])).map(({ word, meaning }) => ({

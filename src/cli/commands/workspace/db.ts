@@ -29,7 +29,7 @@ import {
   timeOfAges,
 } from '../../../unattended/scheduler/retention.ts'
 import { findJob } from '../../arguments.ts'
-import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
+import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { backup, restore, check, migrate, prune, index }
 const flagsOfPrune = ['answers', 'results', 'dry-run', 'vacuum', 'trust-clock'] as const
@@ -336,7 +336,7 @@ function roomLine({ fileBytes, freeBytes }: Room): string {
 }
 
 const renormaliseFlags = {
-  ...waitFlags,
+  ...sharedFlags.wait,
   outdated: switchOption('Only what an older normaliser derived'),
 } satisfies OptionSpecs
 

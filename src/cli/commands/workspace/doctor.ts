@@ -4,10 +4,10 @@ import { type Examined, examine } from '../../../check/examine.ts'
 import type { OptionSpecs } from '../../../model/values.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { type Command, serviceFlags, type TypedOptions } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { fileColumns, foundText } from '../../output.ts'
 
-const flags = serviceFlags satisfies OptionSpecs
+const flags = sharedFlags.service satisfies OptionSpecs
 
 type DoctorFlags = TypedOptions<typeof flags>
 

@@ -25,7 +25,7 @@ import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { type ImportedRow, undoImport } from '../../../store/sqlite/imports/imports.ts'
 import type { ImportSummary } from '../../../store/sqlite/imports/schema.ts'
 import { day } from '../../arguments.ts'
-import { type Command, type TypedOptions, waitFlags } from '../../flags.ts'
+import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const ofFiles = ['job', 'as', 'column', 'target', 'day', 'days', 'yes', 'dry-run'] as const
 
@@ -43,7 +43,7 @@ const flags = {
   days: { ...textOption('dmy or mdy: how to read a day such as 05/01/2026'), values: ['dmy', 'mdy'] },
   yes: switchOption('Write the job file of --job without asking'),
   'dry-run': switchOption('Show what would be stored, and store nothing'),
-  ...waitFlags,
+  ...sharedFlags.wait,
 } satisfies OptionSpecs
 
 type ImportFlags = TypedOptions<typeof flags> & { readonly what: string; readonly id?: string }

@@ -17,15 +17,15 @@ import { sweep } from '../../../store/sqlite/maintenance/prune.ts'
 import { countJob, type RemovedJob, removeJob } from '../../../store/sqlite/maintenance/remove-job.ts'
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
 import { metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
-import { type Command, chosenWork, collectFlags, type TypedOptions, waitFlags } from '../../flags.ts'
+import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { list, rename, pause, resume, remove }
 
 const flags = {
   'dry-run': switchOption('remove: show what would go and what would stay'),
   yes: switchOption('remove: ask nothing'),
-  'metrics-file': collectFlags['metrics-file'],
-  ...waitFlags,
+  'metrics-file': sharedFlags.collect['metrics-file'],
+  ...sharedFlags.wait,
 } satisfies OptionSpecs
 
 export type JobCommandFlags = TypedOptions<typeof flags> & {

@@ -9,7 +9,7 @@ import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
-import { type Command, chosenWork, type TypedOptions, waitFlags } from '../../flags.ts'
+import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { add, list, undo }
 
@@ -17,7 +17,7 @@ const flags = {
   country: textOption('The country of a file that names none: two letters such as us, or all'),
   date: textOption('The day that the file is of; default: the day that it says, else today'),
   column: listOption('What a column of the file is called: --column query=Phrase --column volume=Searches'),
-  ...waitFlags,
+  ...sharedFlags.wait,
 } satisfies OptionSpecs
 
 export type VolumesFlags = TypedOptions<typeof flags> & { readonly what: string; readonly file?: string }
