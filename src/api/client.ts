@@ -4,15 +4,8 @@ import { type NewCall, type Outcome, type Settlement, tooLongStatuses } from '..
 import { tooLong } from '../model/run.ts'
 import { count, memoized } from '../model/text.ts'
 import { type Clock, sleep } from '../model/time.ts'
-import {
-  type ApiRequest,
-  explainRedirect,
-  type HttpClient,
-  type HttpFailure,
-  type HttpResponse,
-  speaksHttps,
-  wantsHttps,
-} from './http.ts'
+import { parseUrl } from '../model/url.ts'
+import { type ApiRequest, type HttpClient, type HttpFailure, type HttpResponse, speaksHttps } from './http.ts'
 import { billedAfter, classify, isPassing, type ResponseClass, serviceMessage } from './outcomes.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
 import { retryAfterMs } from './retry.ts'
@@ -232,6 +225,44 @@ function errorOf(
   const said = serviceMessage(body)
   if (said !== null && wantsHttps(said)) return `${speaksHttps} (${said})`
   return said ?? (lostBody === undefined ? `HTTP ${status}` : `HTTP ${status} without its body: ${lostBody}`)
+}
+
+/** Whether an error says, as nginx, Apache and Go do, that the request was not encrypted and should have been. */
+export function wantsHttps(message: string): boolean {
+  return /plain HTTP (?:request was sent )?to (?:an? )?(?:HTTPS|SSL)|HTTP request to an HTTPS server/i.test(
+    message,
+  )
+}
+
+/**
+ * What a redirect says: where to, and which base URL that would be where the same path stands at its end. User names, query
+ * strings and fragments of the address are left out.
+ */
+export function explainRedirect(
+  status: number,
+  location: string | string[] | undefined,
+  { origin, path }: Pick<ApiRequest, 'origin' | 'path'>,
+): { readonly reason: string; readonly wrongSetting: boolean } {
+  const to = typeof location === 'string' ? parseUrl(location, `${origin}${path}`) : null
+  if (to === null || !/^https?:$/.test(to.protocol))
+    return { reason: `HTTP ${status}, a redirect that names no web address`, wrongSetting: false }
+  const shown = `${to.origin}${to.pathname}`
+  const meant = baseUrlIn(to, path)
+  const message = `HTTP ${status}, a redirect to ${shown}`
+  return meant === null
+    ? {
+        reason: `${message}, which is another page: a login or a portal of the network, perhaps`,
+        wrongSetting: false,
+      }
+    : { reason: `${message}: if you trust that address, set RANKLINE_BASE_URL=${meant}`, wrongSetting: true }
+}
+
+/** The base URL of an address that ends with the path of the operation; null for any other address. */
+function baseUrlIn({ origin, pathname }: URL, path: string): string | null {
+  const operation = path.replace(/\?.*/s, '').match(/\/(?:api\/)?v1\/.*|\/jobs\/.*/)?.[0]
+  const bare = pathname.replace(/\/+$/, '')
+  if (operation === undefined || !bare.endsWith(operation)) return null
+  return `${origin}${bare.slice(0, -operation.length)}`
 }
 
 const quotedCharacters = 40

@@ -357,48 +357,10 @@ function proxyRefusal({ origin }: HttpProxy, status: number): FailureReason {
   return { reason: `${message}: allow the host there, or add it to NO_PROXY`, wrongSetting: true }
 }
 
-/** Whether an error says, as nginx, Apache and Go do, that the request was not encrypted and should have been. */
-export function wantsHttps(message: string): boolean {
-  return /plain HTTP (?:request was sent )?to (?:an? )?(?:HTTPS|SSL)|HTTP request to an HTTPS server/i.test(
-    message,
-  )
-}
-
 /** An alert of TLS in place of an answer: the request was not encrypted, and should have been. */
 function isTlsAlert(data: unknown): boolean {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'latin1') : data
   return Buffer.isBuffer(bytes) && bytes[0] === 0x15 && bytes[1] === 0x03
-}
-
-/**
- * What a redirect says: where to, and which base URL that would be where the same path stands at its end. User names, query
- * strings and fragments of the address are left out.
- */
-export function explainRedirect(
-  status: number,
-  location: string | string[] | undefined,
-  { origin, path }: Pick<ApiRequest, 'origin' | 'path'>,
-): FailureReason {
-  const to = typeof location === 'string' ? parseUrl(location, `${origin}${path}`) : null
-  if (to === null || !/^https?:$/.test(to.protocol))
-    return { reason: `HTTP ${status}, a redirect that names no web address`, wrongSetting: false }
-  const shown = `${to.origin}${to.pathname}`
-  const meant = baseUrlIn(to, path)
-  const message = `HTTP ${status}, a redirect to ${shown}`
-  return meant === null
-    ? {
-        reason: `${message}, which is another page: a login or a portal of the network, perhaps`,
-        wrongSetting: false,
-      }
-    : { reason: `${message}: if you trust that address, set RANKLINE_BASE_URL=${meant}`, wrongSetting: true }
-}
-
-/** The base URL of an address that ends with the path of the operation; null for any other address. */
-function baseUrlIn({ origin, pathname }: URL, path: string): string | null {
-  const operation = path.replace(/\?.*/s, '').match(/\/(?:api\/)?v1\/.*|\/jobs\/.*/)?.[0]
-  const bare = pathname.replace(/\/+$/, '')
-  if (operation === undefined || !bare.endsWith(operation)) return null
-  return `${origin}${bare.slice(0, -operation.length)}`
 }
 
 /** The variables with the proxies of the system; null for a variable that is not set. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { explainFailure, wantsHttps } from '../../src/api/http.ts'
+import { wantsHttps } from '../../src/api/client.ts'
+import { explainFailure } from '../../src/api/http.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('a failure in words', () => {

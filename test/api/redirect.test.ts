@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explainRedirect } from '../../src/api/http.ts'
+import { explainRedirect } from '../../src/api/client.ts'
 import { testTable } from '../support/test-table.ts'
 
 const asked = { origin: 'http://a.test', path: '/base/v1/usage' }
