@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { UsageError } from '../model/errors.ts'
 import type { Cells, Column, ColumnType } from '../output/formats/format.ts'
 import { sanitize } from '../output/terminal.ts'
-import type { ExportFilter, RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
+import type { RowView, Snapshot } from '../store/sqlite/rankings/rows.ts'
 
 /** A column of an export, with what it says in one line. */
 export interface ExportColumn extends Column {
@@ -259,7 +259,7 @@ function digest(mark: string | null): string | null {
 export function labelled(
   snapshot: Snapshot,
   kind: ExportKind,
-  filter: ExportFilter,
+  filter: Parameters<Snapshot['rows']>[2],
   first: readonly ExportColumn[] = [],
 ): { readonly rows: Iterable<Cells>; readonly columns: readonly ExportColumn[] } {
   const { view, labels } = exportKinds[kind]

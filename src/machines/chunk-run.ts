@@ -11,7 +11,7 @@ import { queryKey } from '../model/query.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
-import { compress, unpackSound } from '../store/compression.ts'
+import { compress, decompress, orNull } from '../store/compression.ts'
 import type { CollectStore, Store } from '../store/sqlite/open.ts'
 import {
   type NewSharedCall,
@@ -184,7 +184,7 @@ function repeatsTheQuestion(
   { query, page, encoding, body, fetchedAt }: StoredAnswer,
 ) {
   const asked = queries.find(({ key }) => key.equals(query))
-  const sound = unpackSound({ encoding, body })
+  const sound = orNull(() => decompress({ encoding, body }))
   if (asked === undefined || sound === null) return false
   const params = JSON.parse(asked.params) as Task['params']
   const says = parseStored({ ...asked, params, page }, sound, fetchedAt)

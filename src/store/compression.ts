@@ -98,11 +98,6 @@ export function decompress({ encoding, body }: CompressedBody): Buffer {
   return unpacker(body)
 }
 
-/** The same, null where it was damaged. */
-export function unpackSound(packed: CompressedBody): Buffer | null {
-  return orNull(() => decompress(packed))
-}
-
 /** What is unpacked; null where it was damaged. */
 export function orNull<T>(unpack: () => T): T | null {
   try {

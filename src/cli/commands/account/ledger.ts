@@ -9,7 +9,6 @@ import { type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable, type TableColumn } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import type { LedgerFilter } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { dayOrInstant, refuseUnknownJob, syncFirst, syncFirstFlags } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
@@ -75,7 +74,11 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
 }
 
 /** A run is what bought; all others are what asked, and a day is so where it is of one job. */
-async function sumsBy(store: Store, by: LedgerGroup, filter: LedgerFilter): Promise<readonly LedgerSum[]> {
+async function sumsBy(
+  store: Store,
+  by: LedgerGroup,
+  filter: Parameters<Store['sums']>[1],
+): Promise<readonly LedgerSum[]> {
   return by === 'run' || (by === 'day' && filter.job === undefined)
     ? await store.sums(by, filter)
     : await store.shares(by, filter)

@@ -18,7 +18,7 @@ import {
 } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { backUp, restore as putBack } from '../../../store/sqlite/maintenance/backup.ts'
-import { checkDatabase, type Damage } from '../../../store/sqlite/maintenance/check.ts'
+import { checkDatabase } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import { buildTextIndex, dropTextIndex, textIndex } from '../../../store/sqlite/rankings/text-index.ts'
@@ -128,7 +128,11 @@ async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
   return whole ? 0 : brokenExitCode
 }
 
-function findingLine({ what, count: n, first }: Damage): string {
+function findingLine({
+  what,
+  count: n,
+  first,
+}: Awaited<ReturnType<typeof checkDatabase>>['findings'][number]): string {
   return `  ${what}: ${grouped(n)}${first === null ? '' : `, first ${sanitize(first)}`}.`
 }
 

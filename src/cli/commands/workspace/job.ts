@@ -14,7 +14,7 @@ import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import { needsMigration } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { sweep } from '../../../store/sqlite/maintenance/prune.ts'
-import { countJob, type RemovedJob, removeJob } from '../../../store/sqlite/maintenance/remove-job.ts'
+import { countJob, removeJob } from '../../../store/sqlite/maintenance/remove-job.ts'
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
 import { metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
@@ -245,12 +245,12 @@ async function isAgreed(name: string, what: string, { ask, log }: Terminal): Pro
   return false
 }
 
-function documentOf(job: string, counts: RemovedJob, isDry: boolean): object {
+function documentOf(job: string, counts: Awaited<ReturnType<typeof countJob>>, isDry: boolean): object {
   const { sharedAnswers, calls, credits, ...removed } = counts
   return { job, dry_run: isDry, removed, kept: { calls, credits, shared_answers: sharedAnswers } }
 }
 
-function goesText(title: string, counts: RemovedJob): string {
+function goesText(title: string, counts: Awaited<ReturnType<typeof countJob>>): string {
   const { runs, queries, observations, answers, bytes, alerts, messages, slots } = counts
   const goes = [
     `settings, ranks and results of ${count(runs, 'run')}`,

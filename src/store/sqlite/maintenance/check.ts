@@ -13,7 +13,7 @@ import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '
 import { type Invariant, invariants } from './invariants.ts'
 
 /** A kind of damage. */
-export interface Damage {
+interface Damage {
   readonly what: string
   readonly count: number
   /** The first case, for instance `task 17`, or a message of SQLite. */

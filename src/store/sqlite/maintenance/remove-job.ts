@@ -63,7 +63,7 @@ const counted = {
 } as const
 
 /** What goes with a job, or would, and what stays of it. */
-export type RemovedJob = Readonly<Record<keyof typeof counted, number>>
+type RemovedJob = Readonly<Record<keyof typeof counted, number>>
 
 /** What would go with a job; changes nothing. */
 export async function countJob(path: string, job: string): Promise<RemovedJob> {

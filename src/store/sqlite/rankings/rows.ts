@@ -13,7 +13,7 @@ export type ExportView = Exclude<RowView, 'answers' | 'rankings'>
 /** Views whose records are numbered as they are stored or changed. */
 export type DeliveredView = Exclude<ExportView, 'clicks'>
 
-export interface ExportFilter extends RowFilter {
+interface ExportFilter extends RowFilter {
   /** Only what was stored or changed after what had this number; 0 takes all. */
   readonly after: number
   /** Only these results, by their numbers in the dictionary. */
