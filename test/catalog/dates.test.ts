@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { languages, localesOf } from '../../src/catalog/dates/languages.ts'
+import { dateLanguages, languages } from '../../src/catalog/dates/languages.ts'
 import { readDate } from '../../src/catalog/dates/read-date.ts'
 import { testTable } from '../support/test-table.ts'
 
@@ -112,7 +112,7 @@ function memoised<Options, T>(make: (locale: string, options: Options) => T) {
 
 describe('as Intl writes it', () => {
   const locales = languages().flatMap((language) =>
-    localesOf(language).map((locale) => [language, locale] as const),
+    dateLanguages.locales(language).map((locale) => [language, locale] as const),
   )
   const runs = { numRuns: 15 }
   // To make a formatter takes longer than all else here.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stopSignal } from '../../src/collect/stop.ts'
 import type { LastValidJob } from '../../src/unattended/scheduler/job-files.ts'
-import { pruneDaily, withRetention } from '../../src/unattended/scheduler/retention.ts'
+import { retention, withRetention } from '../../src/unattended/scheduler/retention.ts'
 import { madeOnce, stage } from '../support/stage.ts'
 import { callAt, staged } from './staged.ts'
 
@@ -120,18 +120,18 @@ test('after runs it is done once a day, as long as every folder of the database 
   const database = join(place.folder, 'data/rankline.db')
   const keep = { answersMs: 200 * day, resultsMs: 90 * day }
   const now = Date.now()
-  expect(await pruneDaily(database, [], now)).toBeNull()
-  expect(await pruneDaily(database, [keep, { answersMs: null, resultsMs: null }], now)).toBeNull()
+  expect(await retention.daily(database, [], now)).toBeNull()
+  expect(await retention.daily(database, [keep, { answersMs: null, resultsMs: null }], now)).toBeNull()
   expect(existsSync(`${database}.pruned`)).toBe(false)
   const longer = { answersMs: null, resultsMs: 200 * day }
-  expect(await pruneDaily(database, [keep, longer], now)).toMatchObject({
+  expect(await retention.daily(database, [keep, longer], now)).toMatchObject({
     bodies: null,
     results: { answers: 0 },
   })
-  expect(await pruneDaily(database, [keep], now + day / 2)).toBeNull()
+  expect(await retention.daily(database, [keep], now + day / 2)).toBeNull()
   expect(count('organic_results WHERE run_id = 1')).toBeGreaterThan(0)
-  expect(await pruneDaily(database, [keep], now + day)).toMatchObject({ results: { answers: 7 } })
-  expect(await pruneDaily(database, [keep], now)).not.toBeNull()
+  expect(await retention.daily(database, [keep], now + day)).toMatchObject({ results: { answers: 7 } })
+  expect(await retention.daily(database, [keep], now)).not.toBeNull()
 })
 
 test('a clock that is years ahead drops nothing that is young by the last run, unless the service agrees with it', async () => {
@@ -139,9 +139,11 @@ test('a clock that is years ahead drops nothing that is young by the last run, u
   const database = join(place.folder, 'data/rankline.db')
   const keep = { answersMs: null, resultsMs: 90 * day }
   const ahead = Date.now() + 730 * day
-  expect(await pruneDaily(database, [keep], ahead)).toMatchObject({ results: { answers: 7 } })
+  expect(await retention.daily(database, [keep], ahead)).toMatchObject({ results: { answers: 7 } })
   expect(count('organic_results WHERE run_id = 2')).toBeGreaterThan(0)
-  expect(await pruneDaily(database, [keep], ahead + day, true)).toMatchObject({ results: { answers: 5 } })
+  expect(await retention.daily(database, [keep], ahead + day, true)).toMatchObject({
+    results: { answers: 5 },
+  })
 })
 
 test('the scheduler does it after runs by the file of their folder, and with a mistake in that file it drops nothing', async () => {

@@ -121,7 +121,7 @@ export function languages(): readonly string[] {
 }
 
 /** The words of a language in the table; undefined if it has none of the kind. */
-export function wordsOf(language: string, field: WordField): readonly string[] | undefined {
+function wordsOf(language: string, field: WordField): readonly string[] | undefined {
   return wordsByLanguage().get(language)?.[field]
 }
 
@@ -161,12 +161,12 @@ export function textLocaleOf(code: string | null, country: string | null) {
 }
 
 /** The locales of a language, with the Gregorian calendar and Latin digits. */
-export function localesOf(language: string): readonly string[] {
+function localesOf(language: string): readonly string[] {
   return (wordsOf(language, 'locales') ?? [language]).map((locale) => `${locale}-u-ca-gregory-nu-latn`)
 }
 
 /** The languages that a text may be in, judged by its letters. */
-export function languagesOf(text: string): readonly string[] {
+function languagesOf(text: string): readonly string[] {
   return languages().filter((language) =>
     localesOf(language).some((locale) =>
       scripts[new Intl.Locale(locale).maximize().script ?? '']?.test(text),
@@ -205,7 +205,7 @@ export function plain(text: string): string {
 }
 
 /** Text for comparison: without case, accents and dots of abbreviations. */
-export function fold(text: string): string {
+function fold(text: string): string {
   const bare = plain(text).toLowerCase().normalize('NFD').replace(accents, '').normalize('NFC')
   return equivalents
     .reduce((rest, [sign, same]) => rest.replace(sign, same), bare)
@@ -242,7 +242,7 @@ const idleSpace = new RegExp(` ?# ?|(?<=${unspaced}) | (?=${unspaced})`, 'gu')
 const loneLetter = /(?<![\p{L}\p{M}])([mмμh])(?![\p{L}\p{M}])/u
 
 /** The age in a folded text of a language, or null. */
-export function ageOf(text: string, language: string): Age | null {
+function ageOf(text: string, language: string): Age | null {
   return exactAge(text, language) ?? aboutAge(text, language)
 }
 
@@ -403,7 +403,7 @@ const marked = `${hour} ?(?:[時时点點]|시)(?: ?[0-5]?\\d ?[分분])?`
 const formsOf = memoized(timeForms)
 
 /** A folded text without the time of day at its end or beginning; null if it has none. */
-export function withoutTime(text: string, language: string): string | null {
+function withoutTime(text: string, language: string): string | null {
   const forms = formsOf(language)
   const { date } = (text.match(forms.atEnd) ?? text.match(forms.atStart))?.groups ?? {}
   return date ?? null
@@ -457,4 +457,14 @@ function wordOf(literal = ''): string {
 function anyOf(words: readonly string[]): string {
   const known = [...new Set(words)].filter((word) => word !== '').sort((a, b) => b.length - a.length)
   return known.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
+}
+
+/** What is known of the languages that dates are written in. */
+export const dateLanguages = {
+  of: languagesOf,
+  locales: localesOf,
+  age: ageOf,
+  words: wordsOf,
+  withoutTime,
+  fold,
 }

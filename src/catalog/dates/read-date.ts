@@ -1,16 +1,7 @@
 import type { Precision } from '../../model/result.ts'
 import { memoized } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
-import {
-  ageOf,
-  fold,
-  languagesOf,
-  localesOf,
-  plain,
-  textLocaleOf,
-  withoutTime,
-  wordsOf,
-} from './languages.ts'
+import { dateLanguages, plain, textLocaleOf } from './languages.ts'
 
 /** Needed to read the dates in a text. */
 type DateContext = Parameters<typeof readDate>[1]
@@ -89,7 +80,7 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
   /** Whether a piece without a date is the other end of a range. */
   const isOtherEnd = (piece: string, reading: ParsedDate): boolean => {
     const text = bare(piece)
-    const possible = language === null ? languagesOf(text) : [language]
+    const possible = language === null ? dateLanguages.of(text) : [language]
     return ['en', ...possible].some((one) => endsRange(text, reading, one))
   }
   return { read, isOtherEnd }
@@ -97,14 +88,16 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
 
 /** A folded piece without the label before it and the marks after it. */
 function bare(piece: string): string {
-  return fold(piece)
+  return dateLanguages
+    .fold(piece)
     .replace(label, '')
     .replace(/[,;:…]+$/, '')
 }
 
 /** The date that the text has in all languages that can read it; null if two differ. */
 function agreed(text: string, fetchedAt: number): ParsedDate | null {
-  const readings = languagesOf(text)
+  const readings = dateLanguages
+    .of(text)
     .map((language) => readIn(language, null, text, fetchedAt))
     .filter((reading) => reading?.whole === true)
   const [first = null] = readings
@@ -114,7 +107,7 @@ function agreed(text: string, fetchedAt: number): ParsedDate | null {
 }
 
 function readIn(language: string, region: string | null, text: string, fetchedAt: number): ParsedDate | null {
-  const age = ageOf(text, language)
+  const age = dateLanguages.age(text, language)
   if (age === null)
     return (
       timestamp(text) ??
@@ -132,7 +125,7 @@ function dayWithTime(
   region: string | null,
   fetchedAt: number,
 ): ParsedDate | null {
-  const date = withoutTime(text, language)
+  const date = dateLanguages.withoutTime(text, language)
   const reading = date === null ? null : calendarDate(date, language, region, fetchedAt)
   return reading?.whole && reading.precision === 'day' ? reading : null
 }
@@ -506,11 +499,11 @@ type CalendarWords = ReturnType<typeof calendarWords>
 const calendarWordsOf = memoized(calendarWords)
 
 function calendarWords(language: string) {
-  const locales = localesOf(language)
+  const locales = dateLanguages.locales(language)
   const months = new Names()
   const weekdays = new Names()
   const longWeekdays = new Names()
-  const fillers = new Set(wordsOf(language, 'fillers')?.map(fold))
+  const fillers = new Set(dateLanguages.words(language, 'fillers')?.map(dateLanguages.fold))
   const dayOrders = new Set<DayOrder>()
   for (const locale of locales) {
     for (let month = 1; month <= 12; month++)
@@ -559,7 +552,7 @@ function monthNames(locale: string, month: number, fillers: Set<string>): readon
     const format = new Intl.DateTimeFormat(locale, { ...form, timeZone: 'UTC' })
     const parts = format.formatToParts(Date.UTC(2025, month - 1, 4))
     const at = parts.findIndex(({ type }) => type === 'month')
-    const name = fold(parts[at]?.value ?? '')
+    const name = dateLanguages.fold(parts[at]?.value ?? '')
     // Months that are numbers, as in East Asia, are read by their signs.
     if (/\d/.test(name)) return []
     for (const word of parts.flatMap(({ type, value }) => (type === 'literal' ? wordsIn(value) : [])))
@@ -572,13 +565,13 @@ function monthNames(locale: string, month: number, fillers: Set<string>): readon
 }
 
 function wordsIn(text: string): readonly string[] {
-  return fold(text).match(/[\p{L}\p{M}']+/gu) ?? []
+  return dateLanguages.fold(text).match(/[\p{L}\p{M}']+/gu) ?? []
 }
 
 function weekdayName(locale: string, day: number, weekday: 'long' | 'short'): string {
   // The 5th of January 2025 was a Sunday.
   const date = Date.UTC(2025, 0, 5 + day)
-  return fold(new Intl.DateTimeFormat(locale, { weekday, timeZone: 'UTC' }).format(date))
+  return dateLanguages.fold(new Intl.DateTimeFormat(locale, { weekday, timeZone: 'UTC' }).format(date))
 }
 
 function dayOrderOf(locale: string): DayOrder {

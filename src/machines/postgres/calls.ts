@@ -4,7 +4,7 @@ import type { NewSharedCall, SharedCall, StoredAnswer, TaskEnded } from '../../s
 import { type ChunkLease, JournalAbandoned, LeaseLost } from '../journal.ts'
 import { whenReachable } from '../waiting.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { plannedOnce } from './rows.ts'
+import { sql } from './rows.ts'
 
 /** What became of a call, what it brought, or how a task ended: written together. */
 type Entry =
@@ -98,7 +98,7 @@ WHERE NOT EXISTS (SELECT 1 FROM rankline.readings WHERE key_hash = $1 AND asked_
  * open ones, or it is refused. An intent that stands already was written by the same worker, whose connection was lost meanwhile; if the
  * lease was lost meanwhile, too, it has been made ambiguous, and its call must not be sent.
  */
-export const beginCalls = plannedOnce(
+export const beginCalls = sql.plannedOnce(
   'begin_calls',
   'jsonb, bigint[]',
   'id uuid',
@@ -257,7 +257,7 @@ const counts = (call: string): string => `CASE
  * their numbers, as everywhere: so none of those who change them ever wait for each other. Days and months go by the key that the job
  * has, which is not always the one that paid.
  */
-export const recordCalls = plannedOnce(
+export const recordCalls = sql.plannedOnce(
   'record_calls',
   'jsonb, uuid[], jsonb, jsonb, bytea',
   'id bigint, fence integer, known integer, unanswered integer[]',

@@ -14,7 +14,7 @@ import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { putBackEnds } from './plans.ts'
 import { dropRead } from './retention.ts'
-import { answerFromRow, endFromRow, epochMs, runFromRow, timeline, unpack } from './rows.ts'
+import { fromRow, sql, unpack } from './rows.ts'
 
 /** The journal for those who read it, in Postgres. */
 export function sharedChanges(postgres: Postgres) {
@@ -52,7 +52,7 @@ export function sharedChanges(postgres: Postgres) {
       await postgres.query(
         // A note of what was read from a server that is gone would pass for one that the failover has kept.
         `INSERT INTO rankline.readers (id, name, position, seen_at, changes_read)
-        SELECT $1, $2, $3::xid8, clock_timestamp(), $4 WHERE coalesce($5::integer, ${timeline}) = ${timeline}
+        SELECT $1, $2, $3::xid8, clock_timestamp(), $4 WHERE coalesce($5::integer, ${sql.timeline}) = ${sql.timeline}
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, position = excluded.position, seen_at = excluded.seen_at,
           changes_read = excluded.changes_read`,
         [id, name, String(transaction), lastChange, read],
@@ -152,7 +152,7 @@ async function changesAfter(
       ...readings.map(readingChange),
       ...calls.map(callChange),
       ...answers.map(
-        (row): JournalChange => ({ kind: 'answer', run: row.run_id, answer: answerFromRow(row) }),
+        (row): JournalChange => ({ kind: 'answer', run: row.run_id, answer: fromRow.answer(row) }),
       ),
       ...inOrder(events, ends),
     ],
@@ -177,8 +177,8 @@ async function stateOf(statements: Statements) {
     readonly dropped: string
   }>(
     `SELECT pg_snapshot_xmax(s) AS newest, ARRAY(SELECT pg_snapshot_xip(s))::text[] AS "underWay",
-      CASE WHEN pg_is_in_recovery() THEN (SELECT max(timeline) FROM rankline.timelines) ELSE ${timeline} END AS timeline,
-      ARRAY(SELECT ${epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers,
+      CASE WHEN pg_is_in_recovery() THEN (SELECT max(timeline) FROM rankline.timelines) ELSE ${sql.timeline} END AS timeline,
+      ARRAY(SELECT ${sql.epochMs('since')}::double precision FROM rankline.timelines ORDER BY timeline OFFSET 1) AS failovers,
       coalesce((SELECT until FROM rankline.dropped ORDER BY until DESC LIMIT 1), '0') AS dropped
     FROM pg_current_snapshot() s`,
   )
@@ -244,7 +244,7 @@ export async function blockedNow(statements: Statements): Promise<BlockingTransa
 /** What is told of others depends on the rights of the user: often neither since when they run, nor what. */
 const describeTransaction = `
 SELECT t.id, a.pid, p.gid AS prepared, a.application_name AS application, coalesce(a.usename, p.owner) AS user,
-  coalesce(a.datname, p.database) AS database, ${epochMs('coalesce(a.xact_start, p.prepared)')}::bigint AS since
+  coalesce(a.datname, p.database) AS database, ${sql.epochMs('coalesce(a.xact_start, p.prepared)')}::bigint AS since
 FROM (SELECT $1::text AS id) t
 LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted AND l.transactionid = t.id::xid8::xid
 LEFT JOIN pg_stat_activity a ON a.pid = l.pid
@@ -287,7 +287,7 @@ function fromEach(condition: string): string {
 
 const inSpan = 'changed >= $1::xid8 AND changed < $2::xid8'
 
-type RunEvent = Parameters<typeof runFromRow>[0] & {
+type RunEvent = Parameters<typeof fromRow.run>[0] & {
   /** The transaction that wrote it. */
   readonly changed: string
   readonly kind: 'published' | 'finished' | 'closed'
@@ -304,7 +304,7 @@ FROM rankline.run_events e JOIN rankline.runs r ON r.id = e.run_id
 WHERE e.changed >= $1::xid8 AND e.changed < $2::xid8 ORDER BY e.changed, e.id`
 
 function planChange(row: RunEvent): readonly JournalChange[] {
-  return row.kind === 'published' ? [{ kind: 'plan', run: runFromRow(row), version: row.plan_version }] : []
+  return row.kind === 'published' ? [{ kind: 'plan', run: fromRow.run(row), version: row.plan_version }] : []
 }
 
 function endChange(row: RunEvent): readonly JournalChange[] {
@@ -320,7 +320,7 @@ function inOrder(events: readonly RunEvent[], ends: readonly ChangedEnd[]): read
   const found = [
     ...ends.map((row) => ({
       changed: row.changed,
-      changes: [{ kind: 'task-end', ended: endFromRow(row) }] as const,
+      changes: [{ kind: 'task-end', ended: fromRow.end(row) }] as const,
     })),
     ...events.map((row) => ({ changed: row.changed, changes: endChange(row) })),
   ]
@@ -378,11 +378,11 @@ function callChange(row: {
   return { kind: 'call', call }
 }
 
-type ChangedAnswer = Parameters<typeof answerFromRow>[0] & { readonly run_id: string }
+type ChangedAnswer = Parameters<typeof fromRow.answer>[0] & { readonly run_id: string }
 
 const changedAnswers = `SELECT * FROM rankline.answers WHERE ${inSpan} AND body IS NOT NULL ORDER BY changed, fetched_at, call_id`
 
-type ChangedEnd = Parameters<typeof endFromRow>[0] & { readonly changed: string }
+type ChangedEnd = Parameters<typeof fromRow.end>[0] & { readonly changed: string }
 
 const changedEnds = `SELECT * FROM rankline.task_ends WHERE ${inSpan} ORDER BY changed, number`
 

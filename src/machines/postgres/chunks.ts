@@ -2,17 +2,7 @@ import { freshSpan } from '../../model/time.ts'
 import type { SharedRun } from '../../store/sync.ts'
 import type { ChunkEnd, ChunkLease, ChunkQuery } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
-import {
-  answerFromRow,
-  endFromRow,
-  epochMs,
-  isPaused,
-  isWorkerPaused,
-  plannedOnce,
-  runFromRow,
-  timeline,
-  unpack,
-} from './rows.ts'
+import { fromRow, sql, unpack } from './rows.ts'
 
 /**
  * Chunks as workers take them, in Postgres. Leases last by the clock of the database. The rows are the queue: a lease is one UPDATE that skips
@@ -80,16 +70,16 @@ export function sharedChunks(postgres: Postgres) {
 const fencesOfTimeline = 100_000
 
 /** A failover may lose leases, and with them their fences: those of a new timeline are higher than all of the ones before. */
-const nextFence = `greatest(c.fence, (${timeline} - 1) * ${fencesOfTimeline}) + 1`
+const nextFence = `greatest(c.fence, (${sql.timeline} - 1) * ${fencesOfTimeline}) + 1`
 
 /** Whether there is anything to take. Workers look often, and mostly in vain. */
-export const mayTake = plannedOnce(
+export const mayTake = sql.plannedOnce(
   'may_take',
   'text[], text, boolean',
   'has boolean',
   `SELECT EXISTS (
   SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
-  WHERE c.key_hash = ANY ($1) AND c.state = 'released' AND NOT ${isPaused('r')} AND NOT ${isWorkerPaused('$2')}
+  WHERE c.key_hash = ANY ($1) AND c.state = 'released' AND NOT ${sql.isPaused('r')} AND NOT ${sql.isWorkerPaused('$2')}
     AND NOT ($3 AND EXISTS (
       SELECT 1 FROM rankline.chunks o JOIN rankline.runs other ON other.id = o.run_id
       WHERE o.key_hash = c.key_hash AND o.state = 'leased' AND other.job = r.job)))`,
@@ -104,7 +94,7 @@ WITH turns AS (
 ), next AS (
   SELECT c.id, c.run_id FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
     JOIN turns t ON t.key_hash = r.key_hash AND t.job = r.job
-  WHERE c.key_hash = ANY ($2) AND c.state = 'released' AND NOT ${isPaused('r')} AND NOT ${isWorkerPaused('$5')}
+  WHERE c.key_hash = ANY ($2) AND c.state = 'released' AND NOT ${sql.isPaused('r')} AND NOT ${sql.isWorkerPaused('$5')}
     AND (t.under_way = 0 OR NOT $6)
   ORDER BY t.under_way, t.served_at NULLS FIRST, c.priority DESC, c.id LIMIT $3 FOR UPDATE OF c SKIP LOCKED
 ), served AS (
@@ -115,7 +105,7 @@ WITH turns AS (
     leased_until = clock_timestamp() + $4 * interval '1 millisecond'
   FROM next WHERE c.id = next.id RETURNING c.*
 )
-SELECT l.id AS chunk_id, l.fence, l.encoding, l.body, l.granted - l.spent - l.in_doubt AS credits, ${epochMs('clock_timestamp()')}::bigint AS now, r.*
+SELECT l.id AS chunk_id, l.fence, l.encoding, l.body, l.granted - l.spent - l.in_doubt AS credits, ${sql.epochMs('clock_timestamp()')}::bigint AS now, r.*
 FROM leased l JOIN rankline.runs r ON r.id = l.run_id ORDER BY l.priority DESC, l.id`
 
 /** Rows are locked in the order of their numbers, as everywhere. */
@@ -132,11 +122,11 @@ FROM own WHERE c.id = own.id RETURNING c.id`
 const anyWork = `
 SELECT EXISTS (
   SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
-  WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND (c.state = 'leased' OR NOT ${isPaused('r')})
+  WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND (c.state = 'leased' OR NOT ${sql.isPaused('r')})
 ) OR EXISTS (
   SELECT 1 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id
     JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
-  WHERE c.key_hash = ANY ($1) AND c.state = 'planned' AND j.coordinated_until > clock_timestamp() AND NOT ${isPaused('r')}
+  WHERE c.key_hash = ANY ($1) AND c.state = 'planned' AND j.coordinated_until > clock_timestamp() AND NOT ${sql.isPaused('r')}
 ) AS has`
 
 function asJson(leases: readonly ChunkLease[]): string {
@@ -149,7 +139,7 @@ export type LeasedChunk = Awaited<ReturnType<typeof leasedChunk>>
 /** Reads what is known of the queries of a chunk. */
 async function leasedChunk(
   statements: Statements,
-  row: Parameters<typeof runFromRow>[0] & {
+  row: Parameters<typeof fromRow.run>[0] & {
     readonly chunk_id: number
     readonly fence: number
     readonly encoding: string
@@ -161,7 +151,7 @@ async function leasedChunk(
   },
 ) {
   const queries = unpack<readonly ChunkQuery[]>(row)
-  const sharedRun = runFromRow(row)
+  const sharedRun = fromRow.run(row)
   const keys = queries.map(({ key }) => key)
   return {
     chunk: String(row.chunk_id),
@@ -175,10 +165,10 @@ async function leasedChunk(
     /** Credits that may still be spent for it. */
     credits: Math.max(0, row.credits),
     /** Answers to its tasks. */
-    answers: (await statements.query<KeptAnswer>(answersOfRun, [sharedRun.id, keys])).map(answerFromRow),
+    answers: (await statements.query<KeptAnswer>(answersOfRun, [sharedRun.id, keys])).map(fromRow.answer),
     /** Its tasks that ended. */
-    ended: (await statements.query<Parameters<typeof endFromRow>[0]>(endsOfRun, [sharedRun.id, keys])).map(
-      endFromRow,
+    ended: (await statements.query<Parameters<typeof fromRow.end>[0]>(endsOfRun, [sharedRun.id, keys])).map(
+      fromRow.end,
     ),
     /** Asynchronous jobs of its tasks that are not known to have ended. */
     openJobs: await statements.query<{
@@ -195,7 +185,7 @@ async function leasedChunk(
 }
 
 const answerColumns = 'a.call_id, a.query, a.page, a.fetched_at, a.encoding, a.body'
-type KeptAnswer = Parameters<typeof answerFromRow>[0]
+type KeptAnswer = Parameters<typeof fromRow.answer>[0]
 
 /** The answers that count, also those of other runs. Where a task has several and did not end, the first one that came. */
 const answersOfRun = `
@@ -233,7 +223,7 @@ async function reusableAnswers(
   const given = [id, keys, groupId, keyHash, fresh?.from ?? null, fresh?.until ?? null]
   const rows = await statements.query<KeptAnswer & { readonly of_group: boolean }>(reusable, given)
   // One that a run of the same group bought is used even where it repeats another question than asked.
-  return rows.map((row) => ({ ...answerFromRow(row), isOfGroup: row.of_group }))
+  return rows.map((row) => ({ ...fromRow.answer(row), isOfGroup: row.of_group }))
 }
 
 const endsOfRun = `
@@ -303,7 +293,7 @@ async function loseOpenCalls(statements: Statements, chunks: readonly string[]):
   await statements.query(
     `WITH lost AS (
       UPDATE rankline.calls SET outcome = 'ambiguous', billed = NULL, error = 'the worker was lost before the answer came',
-        finished_at = ${epochMs('clock_timestamp()')}::bigint, settled_at = clock_timestamp(), lost_at = clock_timestamp(),
+        finished_at = ${sql.epochMs('clock_timestamp()')}::bigint, settled_at = clock_timestamp(), lost_at = clock_timestamp(),
         changed = pg_current_xact_id()
       WHERE chunk_id = ANY ($1) AND outcome IS NULL RETURNING *
     ), by_quarter AS (

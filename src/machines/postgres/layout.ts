@@ -3,7 +3,7 @@ import { beginCalls, recordCalls } from './calls.ts'
 import { mayTake } from './chunks.ts'
 import { type Postgres, placeName, type Statements, sqlState } from './connection.ts'
 import { leaseTimes } from './rates.ts'
-import { timeline } from './rows.ts'
+import { sql } from './rows.ts'
 
 /**
  * The tables of the shared journal, in the schema `rankline`. Instants are epoch milliseconds, as in SQLite; leases, which are compared with the
@@ -234,7 +234,7 @@ ALTER TABLE rankline.keys ADD COLUMN leased_at timestamptz;
 
 -- A standby that takes the place of its server goes on as a new timeline, maybe without the newest transactions of the old one.
 CREATE TABLE rankline.timelines (timeline integer PRIMARY KEY, since timestamptz NOT NULL DEFAULT clock_timestamp());
-INSERT INTO rankline.timelines (timeline) VALUES (${timeline});
+INSERT INTO rankline.timelines (timeline) VALUES (${sql.timeline});
 -- The timeline when the last send time was leased.
 ALTER TABLE rankline.keys ADD COLUMN timeline integer;
 -- The number of the last change that a reader had read when it noted its position: what it read later may be lost here.

@@ -4,7 +4,7 @@ import { blockedNow } from './changes.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { schemaVersion, whyTooNew } from './layout.ts'
 import { lockReleases, rekey } from './plans.ts'
-import { chunksByState, epochMs, isPaused, noteTimeline, reservedOf, unpack } from './rows.ts'
+import { chunksByState, sql, unpack } from './rows.ts'
 
 /** A worker that is up was seen within this time: it says that it is here every five seconds. */
 const upForSeconds = 15
@@ -31,7 +31,7 @@ export function queueOperations(postgres: Postgres) {
           WHERE w.id <> $1 AND w.keys && $4 AND w.seen_at > clock_timestamp() - interval '${upForSeconds} seconds') AS others`,
         [id, name, version, keys, startedAt, clockOffsetMs],
       )
-      await postgres.query(noteTimeline)
+      await postgres.query(sql.noteTimeline)
       return { tooNew: whyTooNew(now?.version ?? null), workers: 1 + (now?.others ?? 0) }
     },
     // One that was killed cannot say that it is gone: it is forgotten after a day.
@@ -83,7 +83,7 @@ export function queueOperations(postgres: Postgres) {
     /** The clock of the database, epoch milliseconds with fractions. */
     now: async () => {
       const [row] = await postgres.query<{ now: number }>(
-        `SELECT ${epochMs('clock_timestamp()')}::double precision AS now`,
+        `SELECT ${sql.epochMs('clock_timestamp()')}::double precision AS now`,
       )
       return row?.now as number
     },
@@ -106,7 +106,7 @@ async function pause(statements: Statements, parts: readonly PausedPart[]): Prom
   )
   const rows = await statements.query<object>(
     `UPDATE rankline.chunks c SET state = 'planned', granted = c.spent + c.in_doubt FROM rankline.runs r
-    WHERE r.id = c.run_id AND c.state = 'released' AND ${isPaused('r')} RETURNING c.id`,
+    WHERE r.id = c.run_id AND c.state = 'released' AND ${sql.isPaused('r')} RETURNING c.id`,
   )
   return rows.length
 }
@@ -140,7 +140,7 @@ async function status(postgres: Postgres) {
     /** Chunks that it has. */
     readonly chunks: number
   }>(
-    `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${epochMs('w.seen_at')}::bigint AS "seenAt",
+    `SELECT w.id, w.name, w.version, w.keys, w.started_at AS "startedAt", ${sql.epochMs('w.seen_at')}::bigint AS "seenAt",
       w.clock_offset_ms AS "clockOffsetMs",
       (SELECT count(*)::int FROM rankline.chunks c WHERE c.worker = w.id AND c.state = 'leased') AS chunks
     FROM rankline.workers w ORDER BY w.name, w.id`,
@@ -157,10 +157,10 @@ async function status(postgres: Postgres) {
     readonly reserved: number
   }>(
     `SELECT r.id AS run, r.key_hash AS "keyHash", r.job, r.started_at AS "startedAt",
-      CASE WHEN j.coordinated_until > clock_timestamp() THEN j.coordinator_name END AS coordinator, ${isPaused('r')} AS "isPaused",
+      CASE WHEN j.coordinated_until > clock_timestamp() THEN j.coordinator_name END AS coordinator, ${sql.isPaused('r')} AS "isPaused",
       coalesce(c.spent, 0)::bigint AS spent, coalesce(c.in_doubt, 0)::bigint AS "inDoubt", coalesce(c.reserved, 0)::bigint AS reserved
     FROM rankline.runs r LEFT JOIN rankline.jobs j ON j.key_hash = r.key_hash AND j.job = r.job
-    LEFT JOIN LATERAL (SELECT sum(k.spent) AS spent, sum(k.in_doubt) AS in_doubt, sum(${reservedOf('k')}) AS reserved
+    LEFT JOIN LATERAL (SELECT sum(k.spent) AS spent, sum(k.in_doubt) AS in_doubt, sum(${sql.reservedOf('k')}) AS reserved
       FROM rankline.chunks k WHERE k.run_id = r.id) c ON true
     WHERE r.plan_version > 0 AND r.finish_reason IS NULL AND r.closed_at IS NULL ORDER BY r.number`,
   )
@@ -191,8 +191,8 @@ async function status(postgres: Postgres) {
       readonly remaining: number | null
     }>(
       `SELECT k.key_hash AS "keyHash", k.per_second AS "perSecond", k.per_minute AS "perMinute",
-        CASE WHEN k.held_until > clock_timestamp() THEN ${epochMs('k.held_until')}::bigint END AS "heldUntil",
-        ${epochMs('k.leased_at')}::bigint AS "lastLeaseAt",
+        CASE WHEN k.held_until > clock_timestamp() THEN ${sql.epochMs('k.held_until')}::bigint END AS "heldUntil",
+        ${sql.epochMs('k.leased_at')}::bigint AS "lastLeaseAt",
         (SELECT remaining FROM rankline.readings r WHERE r.key_hash = k.key_hash ORDER BY read_at DESC LIMIT 1) AS remaining
       FROM rankline.keys k ORDER BY k.key_hash`,
     ),
@@ -201,12 +201,12 @@ async function status(postgres: Postgres) {
       readonly seenAt: number
       readonly isBehind: boolean
     }>(
-      `SELECT name, ${epochMs('seen_at')}::bigint AS "seenAt",
+      `SELECT name, ${sql.epochMs('seen_at')}::bigint AS "seenAt",
         position <= coalesce((SELECT changed FROM rankline.task_ends ORDER BY changed DESC LIMIT 1), '0'::xid8) AS "isBehind"
       FROM rankline.readers ORDER BY name`,
     ),
     paused: await postgres.query<PausedPart & { readonly since: number }>(
-      `SELECT nullif(key_hash, '') AS "keyHash", nullif(job, '') AS job, nullif(worker, '') AS worker, ${epochMs('since')}::bigint AS since
+      `SELECT nullif(key_hash, '') AS "keyHash", nullif(job, '') AS job, nullif(worker, '') AS worker, ${sql.epochMs('since')}::bigint AS since
       FROM rankline.pauses p ORDER BY p.worker, p.key_hash, p.job`,
     ),
     dead: await deadChunks(postgres),

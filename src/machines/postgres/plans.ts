@@ -10,7 +10,7 @@ import {
 } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { whyTooNew } from './layout.ts'
-import { chunksByState, noteTimeline, pack, reservedOf } from './rows.ts'
+import { chunksByState, pack, sql } from './rows.ts'
 
 /**
  * Runs and their plans, in Postgres, written by the one process that coordinates a job: it names itself by its id, and is refused with
@@ -171,7 +171,7 @@ async function coordinate(
   { id, name, leaseMs }: { readonly id: string; readonly name: string; readonly leaseMs: number },
 ): Promise<readonly (SharedJob & { readonly heldBy: string })[]> {
   const wanted = asJson(jobs)
-  await statements.query(noteTimeline)
+  await statements.query(sql.noteTimeline)
   await statements.query(
     `INSERT INTO rankline.jobs (key_hash, job) SELECT key_hash, job FROM jsonb_to_recordset($1::jsonb) AS g(key_hash text, job text)
     ORDER BY key_hash, job ON CONFLICT DO NOTHING`,
@@ -297,7 +297,7 @@ async function progress(statements: Statements, run: string) {
     reserved: number
   }>(
     `SELECT (SELECT version FROM rankline.version) AS version, state, count(*)::int AS chunks, sum(spent)::bigint AS spent, sum(in_doubt)::bigint AS in_doubt,
-      sum(${reservedOf('chunks')})::bigint AS reserved
+      sum(${sql.reservedOf('chunks')})::bigint AS reserved
     FROM rankline.chunks WHERE run_id = $1 GROUP BY state`,
     [run],
   )

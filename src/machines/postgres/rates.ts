@@ -1,6 +1,6 @@
 import type { RateLimits } from '../../model/call.ts'
 import type { Postgres } from './connection.ts'
-import { epochMs, plannedOnce, timeline } from './rows.ts'
+import { sql } from './rows.ts'
 
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and they travel for different times. Measured with
@@ -104,14 +104,14 @@ const instant = (epoch: string): string => `to_timestamp(${epoch}::double precis
  *
  * A clock of the server that was set back takes the instants that are written down back with it: all would wait for them else.
  */
-export const leaseTimes = plannedOnce(
+export const leaseTimes = sql.plannedOnce(
   'lease_times',
   'text, integer, float8, numeric, float8, float8, float8, float8, float8',
   'first float8, given integer, now float8, probe boolean, spacing float8, commits text',
   `
 WITH written AS (
   SELECT k.*, clock_timestamp() AS now, pg_postmaster_start_time() AS started,
-    greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing, ${timeline} AS timeline_now
+    greatest(1000.0 / k.per_second, 60000.0 / k.per_minute) / $4 AS spacing, ${sql.timeline} AS timeline_now
   FROM rankline.keys k WHERE k.key_hash = $1 FOR UPDATE
 ), setting AS (
   SELECT written.*, CASE WHEN leased_at > now + $8::double precision * interval '1 millisecond' THEN leased_at - now
@@ -140,7 +140,7 @@ WITH written AS (
 UPDATE rankline.keys k SET next_slot = s.after, server_started = s.started, held_until = s.held_until, leased_at = s.now,
   timeline = s.timeline_now
 FROM next s WHERE k.key_hash = s.key_hash
-RETURNING ${epochMs('s.first')}::double precision AS first, s.given, ${epochMs('s.now')}::double precision AS now,
+RETURNING ${sql.epochMs('s.first')}::double precision AS first, s.given, ${sql.epochMs('s.now')}::double precision AS now,
   s.held_until IS NOT NULL AS probe,
   CASE WHEN s.held_until IS NOT NULL THEN coalesce(s.spacing, 0) ELSE s.spacing END::double precision AS spacing,
   set_config('synchronous_commit', CASE WHEN s.after < s.now + $5::double precision * interval '1 millisecond' THEN 'off'
@@ -151,7 +151,7 @@ const leaseNow = 'SELECT * FROM rankline.lease_times($1, $2, $3, $4, $5, $6, $7,
 
 const unlimitedNow = `
 SELECT 0::double precision AS first, NULL AS spacing, 0 AS given, false AS probe,
-  ${epochMs('clock_timestamp()')}::double precision AS now`
+  ${sql.epochMs('clock_timestamp()')}::double precision AS now`
 
 const nextHold = 'least(greatest(k.hold_ms * 2, $4::integer), $5::integer)'
 const holdUntil = (ours: string): string =>

@@ -1,6 +1,6 @@
 import { dayMs } from '../../model/time.ts'
 import type { Postgres } from './connection.ts'
-import { epochMs } from './rows.ts'
+import { sql } from './rows.ts'
 
 /** Rows that are dropped with one statement: none holds its locks for long. */
 const rowsAtOnce = 5_000
@@ -37,10 +37,10 @@ const oldestReader = `(SELECT position FROM rankline.readers
 
 const dropBodies = `
 UPDATE rankline.answers SET body = NULL
-WHERE body IS NOT NULL AND fetched_at < ${epochMs('clock_timestamp()')} - $2::double precision AND changed < ${oldestReader}
+WHERE body IS NOT NULL AND fetched_at < ${sql.epochMs('clock_timestamp()')} - $2::double precision AND changed < ${oldestReader}
 RETURNING call_id`
 
-const oldEnough = `(${epochMs('clock_timestamp()')} - $2::double precision)::bigint`
+const oldEnough = `(${sql.epochMs('clock_timestamp()')} - $2::double precision)::bigint`
 
 /** What all readers have, and at most what lies before the end of the newest run that is old; null where nothing does. */
 const droppedUntil = `

@@ -4,7 +4,7 @@ import { type CompressedBody, compress, decompress } from '../../store/compressi
 import type { SharedRun, StoredAnswer, TaskEnded } from '../../store/sync.ts'
 import type { ChunkState } from '../journal.ts'
 
-export function runFromRow({
+function runFromRow({
   id,
   group_id,
   key_hash,
@@ -32,7 +32,7 @@ export function runFromRow({
   }
 }
 
-export function answerFromRow({
+function answerFromRow({
   call_id,
   query,
   page,
@@ -50,7 +50,7 @@ export function answerFromRow({
   return { call: call_id, query, page, fetchedAt: fetched_at, encoding, body }
 }
 
-export function endFromRow({
+function endFromRow({
   run_id,
   query,
   page,
@@ -75,7 +75,7 @@ export function endFromRow({
 }
 
 /** An instant of the database as epoch milliseconds with fractions, numeric. */
-export function epochMs(instant: string): string {
+function epochMs(instant: string): string {
   return `(extract(epoch FROM ${instant}) * 1000)`
 }
 
@@ -84,7 +84,7 @@ export function epochMs(instant: string): string {
  *
  * @param chunk the name of its row in the statement
  */
-export function reservedOf(chunk: string): string {
+function reservedOf(chunk: string): string {
   return `CASE WHEN ${chunk}.state IN ('released', 'leased') THEN greatest(0, ${chunk}.granted - ${chunk}.spent - ${chunk}.in_doubt) ELSE 0 END`
 }
 
@@ -92,10 +92,10 @@ export function reservedOf(chunk: string): string {
  * The timeline of a server that takes changes, an integer: the first digits of the name of the file that its log is written to. It is known from
  * the first change after a failover on, and to everybody.
  */
-export const timeline = `('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer`
+const timeline = `('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer`
 
 /** Notes a timeline when it is first seen; without locks where it is known. */
-export const noteTimeline = `
+const noteTimeline = `
 INSERT INTO rankline.timelines (timeline) SELECT t.timeline FROM (SELECT ${timeline} AS timeline) t
 WHERE NOT EXISTS (SELECT 1 FROM rankline.timelines k WHERE k.timeline = t.timeline) ON CONFLICT DO NOTHING`
 
@@ -142,7 +142,7 @@ function isHex(value: unknown): value is { readonly $hex: string } {
  *
  * @param run the name of its row in the statement
  */
-export function isPaused(run: string): string {
+function isPaused(run: string): string {
   return `EXISTS (SELECT 1 FROM rankline.pauses p
   WHERE p.worker = '' AND p.key_hash IN ('', ${run}.key_hash) AND p.job IN ('', ${run}.job))`
 }
@@ -152,7 +152,7 @@ export function isPaused(run: string): string {
  *
  * @param name its name in the statement
  */
-export function isWorkerPaused(name: string): string {
+function isWorkerPaused(name: string): string {
   return `EXISTS (SELECT 1 FROM rankline.pauses p WHERE p.worker <> '' AND p.worker IN (${name}, split_part(${name}, ', ', 1)))`
 }
 
@@ -163,11 +163,29 @@ export function isWorkerPaused(name: string): string {
  * @param given the types of what it is given, in their order
  * @param columns names and types of the columns that it answers with
  */
-export function plannedOnce(name: string, given: string, columns: string, statement: string): string {
+function plannedOnce(name: string, given: string, columns: string, statement: string): string {
   const kinds = ['seqscan', 'hashjoin', 'mergejoin', 'material'].map((kind) => `SET enable_${kind} = off`)
   return `CREATE OR REPLACE FUNCTION rankline.${name}(${given}) RETURNS TABLE (${columns}) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan ${kinds.join(' ')} AS $function$
 #variable_conflict use_column
 BEGIN RETURN QUERY ${statement.trim()}; END $function$;
 `
+}
+
+/** Parts that several statements share. */
+export const sql = {
+  epochMs,
+  reservedOf,
+  timeline,
+  noteTimeline,
+  isPaused,
+  isWorkerPaused,
+  plannedOnce,
+}
+
+/** What rows of the journal say. */
+export const fromRow = {
+  run: runFromRow,
+  answer: answerFromRow,
+  end: endFromRow,
 }

@@ -4,7 +4,7 @@ import type { JobSpending, UsageReading } from '../../store/journal.ts'
 import { QueueDrained } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { holdRuns, isDrained, lockReleases } from './plans.ts'
-import { epochMs, isPaused, reservedOf } from './rows.ts'
+import { sql } from './rows.ts'
 
 /** The one budget of a key, for all machines, in Postgres. Releases of one key take turns. */
 export function sharedSpending(postgres: Postgres) {
@@ -52,7 +52,7 @@ WITH under_way AS (
 SELECT c.id::text, c.run_id AS run, c.priority, c.tags, greatest(c.least_credits, c.most_credits - c.spent)::bigint AS "mostCredits",
   c.least_credits AS "leastCredits", c.stop
 FROM rankline.chunks c JOIN rankline.runs r ON r.id = c.run_id LEFT JOIN under_way u ON u.run_id = c.run_id
-WHERE c.run_id = ANY ($1::uuid[]) AND c.state = 'planned' AND NOT ${isPaused('r')}
+WHERE c.run_id = ANY ($1::uuid[]) AND c.state = 'planned' AND NOT ${sql.isPaused('r')}
 ORDER BY c.priority DESC, coalesce(u.chunks, 0) + row_number() OVER (PARTITION BY c.run_id, c.priority ORDER BY c.id), c.id LIMIT $2`
 
 /** A chunk that waits for its release. */
@@ -98,8 +98,8 @@ WHERE c.id = ANY ($1::bigint[]) AND c.fence = 0 AND (
   OR EXISTS (
     SELECT 1 FROM rankline.answers a JOIN rankline.runs r ON r.id = a.run_id JOIN ${usableEnd}
     WHERE a.run_id <> own.id AND a.query = ANY (c.queries) AND a.body IS NOT NULL AND ${notEnded}
-      AND r.key_hash = own.key_hash AND a.fetched_at >= (${epochMs('statement_timestamp()')} - (own.settings::jsonb ->> 'freshnessMs')::bigint)::bigint
-      AND a.fetched_at < (${epochMs('statement_timestamp()')} + ${agreeingMs})::bigint)
+      AND r.key_hash = own.key_hash AND a.fetched_at >= (${sql.epochMs('statement_timestamp()')} - (own.settings::jsonb ->> 'freshnessMs')::bigint)::bigint
+      AND a.fetched_at < (${sql.epochMs('statement_timestamp()')} + ${agreeingMs})::bigint)
   OR EXISTS (
     SELECT 1 FROM rankline.calls j WHERE j.run_id = own.id AND j.query = ANY (c.queries) AND j.outcome = 'accepted' AND j.job_over = false))`
 
@@ -122,7 +122,7 @@ async function standings(
       (SELECT coalesce(sum(credits), 0)::bigint FROM rankline.calls
         WHERE key_hash = $1 AND credits > 0 AND settled_at >= to_timestamp(($2::double precision - $3) / 1000) AND billed IS NULL
           AND (outcome <> 'accepted' OR job_over)) AS ambiguous,
-      (SELECT coalesce(sum(${reservedOf('c')}), 0)::bigint FROM rankline.chunks c
+      (SELECT coalesce(sum(${sql.reservedOf('c')}), 0)::bigint FROM rankline.chunks c
         WHERE c.key_hash = $1 AND c.state IN ('released', 'leased')) AS reserved`,
     [keyHash, askedAt, settlingMs],
   )
@@ -163,7 +163,7 @@ async function standings(
         `SELECT (SELECT count(*) FROM rankline.calls
             WHERE key_hash = $1 AND credits > 0 AND sent_at >= $2 AND sent_at < $3 AND billed IS DISTINCT FROM 0 AND outcome IS NOT NULL
               AND settled_at >= to_timestamp(($2::bigint - ${agreeingMs}) / 1000))::bigint
-          + (SELECT coalesce(sum(ceil(${reservedOf('c')}::double precision / greatest(1, c.least_credits))), 0) FROM rankline.chunks c
+          + (SELECT coalesce(sum(ceil(${sql.reservedOf('c')}::double precision / greatest(1, c.least_credits))), 0) FROM rankline.chunks c
             WHERE c.key_hash = $1 AND c.state IN ('released', 'leased'))::bigint
           + (SELECT coalesce(sum(charged), 0) FROM rankline.dropped WHERE key_hash = $1 AND $2::bigint <= 0)::bigint AS calls`,
         [keyHash, from, until],
@@ -188,7 +188,7 @@ async function sumsByRun(
   runs: readonly string[],
 ): Promise<ReadonlyMap<string, { readonly spent: number; readonly ambiguous: number }>> {
   const rows = await statements.query<{ run: string; spent: number; ambiguous: number }>(
-    `SELECT c.run_id AS run, sum(c.spent)::bigint AS spent, sum(c.in_doubt + ${reservedOf('c')})::bigint AS ambiguous
+    `SELECT c.run_id AS run, sum(c.spent)::bigint AS spent, sum(c.in_doubt + ${sql.reservedOf('c')})::bigint AS ambiguous
     FROM rankline.chunks c WHERE c.run_id = ANY ($1::uuid[]) GROUP BY 1`,
     [runs],
   )
@@ -196,7 +196,7 @@ async function sumsByRun(
 }
 
 /** What is reserved now will be spent now. */
-const isNow = `(${epochMs('clock_timestamp()')} >= $2 AND ${epochMs('clock_timestamp()')} < $3)`
+const isNow = `(${sql.epochMs('clock_timestamp()')} >= $2 AND ${sql.epochMs('clock_timestamp()')} < $3)`
 
 async function creditsSent(
   statements: Statements,
@@ -208,7 +208,7 @@ async function creditsSent(
       SELECT run_id, spent, in_doubt FROM rankline.spending
         WHERE key_hash = ANY ($1) AND quarter >= ${quarterOf('$2')} AND quarter < ${quarterOf('$3')}
       UNION ALL
-      SELECT c.run_id, 0, ${reservedOf('c')} FROM rankline.chunks c
+      SELECT c.run_id, 0, ${sql.reservedOf('c')} FROM rankline.chunks c
         WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND ${isNow}
     ) s JOIN rankline.runs r ON r.id = s.run_id GROUP BY r.job ORDER BY r.job`,
     [keys, from, until],
@@ -232,7 +232,7 @@ async function creditsSentByTag(
       SELECT c.tags, s.run_id, s.spent + s.in_doubt AS credits FROM rankline.spending s JOIN rankline.chunks c ON c.id = s.chunk_id
         WHERE s.key_hash = ANY ($1) AND s.quarter >= ${quarterOf('$2')} AND s.quarter < ${quarterOf('$3')}
       UNION ALL
-      SELECT c.tags, c.run_id, ${reservedOf('c')} FROM rankline.chunks c
+      SELECT c.tags, c.run_id, ${sql.reservedOf('c')} FROM rankline.chunks c
         WHERE c.key_hash = ANY ($1) AND c.state IN ('released', 'leased') AND ${isNow}
     ) s JOIN rankline.runs r ON r.id = s.run_id AND r.job = ANY ($4) CROSS JOIN LATERAL unnest(s.tags) AS t(tag)
     WHERE t.tag = ANY ($5) GROUP BY 1`,

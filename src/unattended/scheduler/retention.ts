@@ -16,7 +16,7 @@ export type Keep = Workspace['keep']
 export type Retained = Awaited<ReturnType<typeof countRetention | typeof applyRetention>>
 
 /** What would be dropped of a database. */
-export async function countRetention(database: string, { answersMs, resultsMs }: Keep, now: number) {
+async function countRetention(database: string, { answersMs, resultsMs }: Keep, now: number) {
   const { countOld, countOldResults } = await import('../../store/sqlite/maintenance/prune.ts')
   return {
     bodies: answersMs === null ? null : await countOld(database, { before: now - answersMs, now }),
@@ -32,7 +32,7 @@ export async function countRetention(database: string, { answersMs, resultsMs }:
  *
  * @param isAlone whether this process holds the collector lock of the database
  */
-export async function applyRetention(
+async function applyRetention(
   database: string,
   { answersMs, resultsMs }: Keep,
   now: number,
@@ -65,7 +65,7 @@ export async function applyRetention(
  *
  * @param isConfirmed whether the service agrees with the clock
  */
-export async function pruneDaily(
+async function pruneDaily(
   database: string,
   keeps: readonly Keep[],
   now: number,
@@ -88,7 +88,7 @@ export async function pruneDaily(
 }
 
 /** The time from which ages count in a database, where nothing confirms the clock. */
-export async function timeOfAges(database: string, now: number): Promise<number> {
+async function timeOfAges(database: string, now: number): Promise<number> {
   const { openReader } = await import('../../store/sqlite/open.ts')
   await using store = await openReader(database)
   const [last] = await store.runs({ limit: 1 })
@@ -153,4 +153,12 @@ function retainedLine({ bodies, results }: Retained): string | null {
       : [`${count(results.results, 'result')} of ${count(results.answers, 'answer')}`]),
   ]
   return dropped.length === 0 ? null : `dropped ${dropped.join(' and ')}; ranks stay.`
+}
+
+/** What is dropped by age. */
+export const retention = {
+  apply: applyRetention,
+  count: countRetention,
+  daily: pruneDaily,
+  timeOfAges,
 }

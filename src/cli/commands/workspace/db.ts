@@ -22,12 +22,7 @@ import { checkDatabase } from '../../../store/sqlite/maintenance/check.ts'
 import { type Room, shrink } from '../../../store/sqlite/maintenance/prune.ts'
 import { openStore } from '../../../store/sqlite/open.ts'
 import { buildTextIndex, dropTextIndex, textIndex } from '../../../store/sqlite/rankings/text-index.ts'
-import {
-  applyRetention,
-  countRetention,
-  type Retained,
-  timeOfAges,
-} from '../../../unattended/scheduler/retention.ts'
+import { type Retained, retention } from '../../../unattended/scheduler/retention.ts'
 import { findJob } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
@@ -220,12 +215,12 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
       throw new UsageError(
         `${database} belongs to an older rankline. Bring it up to date first: rankline db migrate`,
       )
-    await printPruned(flags, terminal, await countRetention(database, keep, now), null)
+    await printPruned(flags, terminal, await retention.count(database, keep, now), null)
     return 0
   }
   // Taken before anything is dropped: the whole command is refused, or none of it.
   using turn = turnFor(database, flags)
-  const dropped = await applyRetention(database, keep, now, turn !== null)
+  const dropped = await retention.apply(database, keep, now, turn !== null)
   const room = flags.vacuum === true ? await shrink(database) : dropped.room
   if (keep.resultsMs !== null && dropped.swept === null)
     terminal.log('Texts that nothing names any more stay until no other process is collecting.')
@@ -237,7 +232,7 @@ export async function prune(flags: PruneFlags, terminal: Terminal): Promise<numb
 async function timeOfPruning(database: string, flags: PruneFlags, { log }: Terminal): Promise<number> {
   const now = systemClock.wall()
   if (flags.trustClock === true || !existsSync(database)) return now
-  const known = await timeOfAges(database, now)
+  const known = await retention.timeOfAges(database, now)
   if (known === now) return now
   const aheadMs = await serviceAhead(flags)
   judgeClock(aheadMs, { now, options: flags, log })
