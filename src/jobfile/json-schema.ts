@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { strict } from './issues.ts'
-import { defaultsSchema, fileSchema, looseJobSchema, querySchema, textSchema } from './schema.ts'
+import { schemas } from './schema.ts'
 import { workspaceSchema } from './workspace.ts'
 
 /*
@@ -10,14 +10,14 @@ import { workspaceSchema } from './workspace.ts'
 
 export function jobFileJsonSchema(): object {
   const queries = z
-    .array(z.union([textSchema(), querySchema.whole(), fileSchema.whole()]))
+    .array(z.union([schemas.text(), schemas.query.whole(), schemas.file.whole()]))
     .min(1)
     .describe('What is searched for: texts, maps with more about one text, or CSV files')
-  return draft7(strict({ ...looseJobSchema.whole().shape, queries }))
+  return draft7(strict({ ...schemas.looseJob.whole().shape, queries }))
 }
 
 export function workspaceJsonSchema(): object {
-  const defaults = defaultsSchema
+  const defaults = schemas.defaults
     .whole()
     .optional()
     .describe('Settings of job files; what a job sets itself wins, and maps such as params are joined')

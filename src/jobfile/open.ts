@@ -23,7 +23,7 @@ import {
 } from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { depthAndPages, queryExpander, type RowToExpand } from './params.ts'
-import { fileSchema, operationName, querySchema, readNotes, textSchema } from './schema.ts'
+import { operationName, readNotes, schemas } from './schema.ts'
 import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
   inFileOrder,
@@ -39,7 +39,7 @@ import { inFile, readTargets } from './targets.ts'
 import { isWorkspaceFile, noDefaults, readWorkspace } from './workspace.ts'
 import { parseYaml } from './yaml.ts'
 
-type WrittenQuery = z.output<ReturnType<typeof querySchema.whole>>
+type WrittenQuery = z.output<ReturnType<typeof schemas.query.whole>>
 
 /** The job of a file, or of a text that has none. */
 type FileOrText = string | JobText
@@ -400,14 +400,14 @@ function readEntry(
   const path: Path = ['queries', index]
   const entry = entriesOf(source)[index]
   if (!isMap(entry)) {
-    const query = readValue(textSchema(), source, path, report)
+    const query = readValue(schemas.text(), source, path, report)
     return query === undefined ? null : { row: rowOf({ query }, plan, source, path, report) }
   }
   if ('file' in entry && !('query' in entry)) {
-    const { data } = readMap(fileSchema, source, path, report)
+    const { data } = readMap(schemas.file, source, path, report)
     return data.file === undefined ? null : { file: data.file, columns: data.columns ?? {} }
   }
-  const { data, failed } = readMap(querySchema, source, path, report)
+  const { data, failed } = readMap(schemas.query, source, path, report)
   if (data.depth !== undefined && data.pages !== undefined)
     report({ ...source.at([...path, 'pages'], 'key'), ...depthAndPages })
   const row = rowOf(data, plan, source, path, report)

@@ -359,7 +359,11 @@ const digest = later(() =>
     for: scalar(settings.oneOf(audiences))
       .optional()
       .describe('Who reads it; a client is told nothing of runs, credits and alerts. team if not given'),
-  }).transform(({ every, to, for: reader }) => ({ cron: every, to: to ?? null, for: reader ?? 'team' })),
+  }).transform(({ every, to, for: reader }) => ({
+    cron: every,
+    to: to ?? null,
+    for: reader ?? 'team',
+  })),
 )
 
 /** Nothing stands for a parameter that was not set. */
@@ -432,13 +436,13 @@ function valueSchema(value: settings.Setting['value']): z.ZodType {
 }
 
 /** The settings of a job, as options give them. */
-export const optionsSchema = mapSchema(partsOf(settings.jobSettings))
+const optionsSchema = mapSchema(partsOf(settings.jobSettings))
 
 const { match: _match, columns: _columns, ...fileParts } = optionsSchema.parts
 const { name: _name, ...sharedParts } = fileParts
 
 /** The settings that all jobs of a folder can share. */
-export const defaultsSchema = mapSchema(sharedParts)
+const defaultsSchema = mapSchema(sharedParts)
 
 /** Values of one query that are a single text, in a YAML entry and in a cell of a CSV. */
 export const querySettings = {
@@ -460,7 +464,7 @@ export const querySettings = {
 const { depth, pages, ...otherValues } = partsOf(querySettings)
 
 /** One query that is more than its text. */
-export const querySchema = mapSchema(
+const querySchema = mapSchema(
   {
     query: later(() => scalar(settings.queryText).describe('Text to search for')),
     operation: later(() =>
@@ -484,7 +488,7 @@ export const querySchema = mapSchema(
 )
 
 /** A CSV file whose rows stand in the place of this entry. */
-export const fileSchema = mapSchema(
+const fileSchema = mapSchema(
   {
     file: later(() => file().describe('CSV file, relative to the job file')),
     columns: later(() =>
@@ -497,12 +501,10 @@ export const fileSchema = mapSchema(
 )
 
 /** A query that is nothing but its text. */
-export const textSchema = later(() => scalar(settings.queryText))
+const textSchema = later(() => scalar(settings.queryText))
 
 /** The settings, with entries that are read one by one. */
-export const looseJobSchema = mapSchema({ ...fileParts, queries: () => z.array(z.unknown()).min(1) }, [
-  'queries',
-])
+const looseJobSchema = mapSchema({ ...fileParts, queries: () => z.array(z.unknown()).min(1) }, ['queries'])
 
 /** Reads the absolute address of a page. */
 function pageUrl(text: string): ReadResult<string> {
@@ -514,4 +516,14 @@ function pageUrl(text: string): ReadResult<string> {
     message: `cannot be ${quoted(text)}`,
     fix: 'write a full address such as https://acme.com/desks',
   }
+}
+
+/** The schemas of job files and their parts. */
+export const schemas = {
+  options: optionsSchema,
+  defaults: defaultsSchema,
+  query: querySchema,
+  file: fileSchema,
+  text: textSchema,
+  looseJob: looseJobSchema,
 }

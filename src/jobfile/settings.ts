@@ -19,16 +19,10 @@ import { reportUnknownNames, unknownName } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import { combine, depthAndPages, paramNames, paramOf, paramValue, unknownParam } from './params.ts'
-import { columnNames, looseJobSchema, optionsSchema } from './schema.ts'
+import { columnNames, schemas } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
-import {
-  type JobDefaults,
-  mistakeEverywhere,
-  unknownEverywhere,
-  valueAnywhere,
-  withDefaults,
-} from './workspace.ts'
+import { everywhere, type JobDefaults, withDefaults } from './workspace.ts'
 
 /** What settings are read from. */
 type Origin = Parameters<typeof readSettings>[0]
@@ -129,10 +123,10 @@ function readContinues(written: Continues | undefined, at: Source['at'], report:
     const mistake = paramNames.has(name)
       ? text === null
         ? null
-        : mistakeEverywhere(name, String(text))
-      : unknownEverywhere(name)
+        : everywhere.mistake(name, String(text))
+      : everywhere.unknown(name)
     if (mistake !== null) report({ ...at(path, paramNames.has(name) ? 'value' : 'key'), ...mistake })
-    else params[name] = text === null ? null : (valueAnywhere(name, String(text)) ?? null)
+    else params[name] = text === null ? null : (everywhere.value(name, String(text)) ?? null)
   }
   return { ...written, params }
 }
@@ -163,8 +157,8 @@ type RawSettings = ReturnType<typeof readBoth>
 function readBoth({ source, defaults }: Origin, options: JobOptions, report: Report) {
   const given = optionsSource(options, report)
   const readFile: SchemaResult<SettingsData> =
-    source === null ? { data: {}, failed: new Set() } : readMap(looseJobSchema, source, [], report)
-  const readOptions = readMap(optionsSchema, given, [], report)
+    source === null ? { data: {}, failed: new Set() } : readMap(schemas.looseJob, source, [], report)
+  const readOptions = readMap(schemas.options, given, [], report)
   const file = withDefaults(defaults, readFile, source?.tree, readOptions.data)
   const isOption = (path: Path): boolean => {
     const [key, name] = path
@@ -352,7 +346,7 @@ function checked(
   let value: ParamValue | undefined
   const params = all.flatMap((operation) => paramOf(operation, at[1], style) ?? [])
   // What a folder says may be for operations that only rows of a CSV name.
-  if (params.length === 0) return valueAnywhere(at[1], text)
+  if (params.length === 0) return everywhere.value(at[1], text)
   for (const param of params) {
     const read = paramValue(param, at[1], text)
     if (!('value' in read)) {

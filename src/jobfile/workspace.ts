@@ -12,7 +12,7 @@ import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/
 import { fileMistake, workspaceFile, workspaceFolder, yamlText } from './files.ts'
 import { later, mapSchema, readMap, type SchemaResult, scalar, strict, variable } from './issues.ts'
 import { depthAndPages, paramNames, paramValue } from './params.ts'
-import { defaultsSchema } from './schema.ts'
+import { schemas } from './schema.ts'
 import { inFileOrder, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
 import { inFile, readTargets, siteKey } from './targets.ts'
 import { parseYaml } from './yaml.ts'
@@ -53,7 +53,7 @@ export async function readWorkspace(
     return null
   }
   const { data } = readMap(workspaceSchema, source, [], take)
-  const shared = data.defaults === undefined ? {} : readMap(defaultsSchema, source, ['defaults'], take).data
+  const shared = data.defaults === undefined ? {} : readMap(schemas.defaults, source, ['defaults'], take).data
   const defaults = defaultsIn(source, shared)
   checkDefaults(defaults, take)
   return release() > 0 ? null : { workspace: workspaceFrom(folder, data), defaults, bytes }
@@ -356,7 +356,7 @@ function checkDefaults({ data, at }: JobDefaults, report: Report): void {
 }
 
 /** What is wrong with a parameter that no operation has. */
-export function unknownEverywhere(name: string): InvalidValue {
+function unknownEverywhere(name: string): InvalidValue {
   const near = closestMatch(name, [...paramNames])
   return {
     message: `no operation has a parameter ${quoted(name)}`,
@@ -365,14 +365,14 @@ export function unknownEverywhere(name: string): InvalidValue {
 }
 
 /** What is wrong with the text of a parameter for every operation that has it; null where one takes it. */
-export function mistakeEverywhere(name: string, text: string): InvalidValue | null {
+function mistakeEverywhere(name: string, text: string): InvalidValue | null {
   const read = readings(name, text)
   const mistakes = read.flatMap((one) => ('value' in one ? [] : [one]))
   return mistakes.length < read.length ? null : (mistakes[0] ?? null)
 }
 
 /** The value of a parameter for the first operation that takes its text; undefined where none does. */
-export function valueAnywhere(name: string, text: string): ParamValue | undefined {
+function valueAnywhere(name: string, text: string): ParamValue | undefined {
   return readings(name, text).flatMap((one) => ('value' in one ? [one.value] : []))[0]
 }
 
@@ -380,4 +380,11 @@ function readings(name: string, text: string): readonly ReadResult<ParamValue>[]
   return billableOperations.flatMap(({ params }) =>
     params[name] === undefined ? [] : [paramValue(params[name], name, text)],
   )
+}
+
+/** What can be said of a parameter whatever the operation is. */
+export const everywhere = {
+  unknown: unknownEverywhere,
+  mistake: mistakeEverywhere,
+  value: valueAnywhere,
 }

@@ -13,7 +13,7 @@ import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
 import { commitRuns, continuedRuns, type PlannedRuns, type planRuns, takeTurn } from './run-jobs.ts'
 import { isKept, unfinishedRun, type WantedQueries, wantedOf } from './selection.ts'
-import { areAgreed, dearRuns, type PricedRun, priceList } from './spending.ts'
+import { type PricedRun, prices } from './spending.ts'
 
 export type DueOptions = Parameters<typeof planRuns>[1]
 
@@ -189,8 +189,8 @@ export async function planDue(
     decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const wantedNow = await decide(due, false)
   for (const line of await editedJobs(store, draft, wantedNow)) events.log(line)
-  const dear = options.yes === true ? [] : await dearRuns(store, draft, wantedNow)
-  const tooDear = (await areAgreed(dear, events.ask)) ? [] : dear
+  const dear = options.yes === true ? [] : await prices.dear(store, draft, wantedNow)
+  const tooDear = (await prices.areAgreed(dear, events.ask)) ? [] : dear
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })
   const agreed = due.filter(({ settings }) => !refused.has(settings.file))
   if (agreed.length > 0) await machines?.begin(agreed.map(({ settings }) => settings.name))
@@ -263,7 +263,7 @@ function refusal(run: PricedRun, file: string | undefined): string {
     file === undefined
       ? 'To buy it, add --yes'
       : `To buy the job now: rankline run ${relative('', file)} --yes. For later times, add --yes`
-  return `${priceList([run])}. Nothing was sent. ${toBuy} or raise confirm_over`
+  return `${prices.list([run])}. Nothing was sent. ${toBuy} or raise confirm_over`
 }
 
 /** Takes the open slots of jobs, by name, those of stopped runs where something of them is wanted; `lost` are jobs whose slot another process has taken meanwhile. */

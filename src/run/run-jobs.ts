@@ -23,7 +23,7 @@ import { areLeftOut, type JobFileOptions, leanHeap, type PlanEvents, stageJobs }
 import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
 import { wantedOf } from './selection.ts'
-import { confirmPrices, dearRuns, type PricedRun, refusal, sharedLimits } from './spending.ts'
+import { type PricedRun, prices, sharedLimits } from './spending.ts'
 
 /** A run to be collected, or one that is only shown again. */
 export type ListedRun = Awaited<ReturnType<typeof commitRuns>>[number]
@@ -218,12 +218,12 @@ export async function planRuns(
   const wanted = await decide()
   for (const line of await editedJobs(store, draft, wanted)) events.log(line)
   const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
-  const dear = options.yes === true ? [] : await dearRuns(store, draft, wanted)
-  await confirmPrices(dear, events.ask)
+  const dear = options.yes === true ? [] : await prices.dear(store, draft, wanted)
+  await prices.confirm(dear, events.ask)
   if (lock !== null) await takeTurn(lock, store)
   await machines?.begin(jobs.map(({ settings }) => settings.name))
   // Before anything is changed: another process may have changed what there is to buy.
-  if (options.yes !== true) rejectRaised(await dearRuns(store, draft, await decide()), dear)
+  if (options.yes !== true) rejectRaised(await prices.dear(store, draft, await decide()), dear)
   const next = await decide()
   await machines?.refuseOtherKeys(continuedRuns(next))
   if (next.some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
@@ -288,7 +288,7 @@ export function rejectRaised(dear: readonly PricedRun[], agreed: readonly Priced
   const raised = dear.filter(
     ({ job, credits }) => credits > (agreed.find((one) => one.job === job)?.credits ?? 0),
   )
-  if (raised.length > 0) throw refusal(raised)
+  if (raised.length > 0) throw prices.refusal(raised)
 }
 
 type DoneStore = Pick<Store, 'latestRun'>

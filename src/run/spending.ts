@@ -107,7 +107,7 @@ async function maxCreditsOf(
 export type PricedRun = Awaited<ReturnType<typeof dearRuns>>[number]
 
 /** The jobs whose runs may still cost more than their `confirm_over`. */
-export async function dearRuns(
+async function dearRuns(
   store: Pick<Store, 'creditsOf'>,
   draft: Pick<PlanDraft, 'summary'>,
   decided: readonly JobDecision[],
@@ -125,7 +125,7 @@ export async function dearRuns(
 }
 
 /** A run that is to go on, where it may still cost more than its `confirm_over`. */
-export async function dearToGoOn(
+async function dearToGoOn(
   store: Pick<Store, 'creditsOf' | 'creditsToCome'>,
   { id, job, settings: { budget } }: Run,
   failed: 'count' | 'ignore',
@@ -149,16 +149,16 @@ async function leftOfRun(
 }
 
 /** Whether these runs may be bought: there are none, or the person who is asked says yes. */
-export async function areAgreed(dear: readonly PricedRun[], ask: PlanEvents['ask']): Promise<boolean> {
+async function areAgreed(dear: readonly PricedRun[], ask: PlanEvents['ask']): Promise<boolean> {
   return dear.length === 0 || (ask !== null && (await ask(`${priceList(dear)}. Buy?`)))
 }
 
 /** Asks whether these runs may be bought, where there are any; throws where the answer is not yes. */
-export async function confirmPrices(dear: readonly PricedRun[], ask: PlanEvents['ask']): Promise<void> {
+async function confirmPrices(dear: readonly PricedRun[], ask: PlanEvents['ask']): Promise<void> {
   if (!(await areAgreed(dear, ask))) throw refusal(dear)
 }
 
-export function refusal(dear: readonly PricedRun[]): RanklineError {
+function refusal(dear: readonly PricedRun[]): RanklineError {
   return new RanklineError(
     `${priceList(dear)}. Nothing was sent; to buy ${dear.length === 1 ? 'it' : 'them'}, run the same command with --yes`,
     exitCodes.budget,
@@ -166,11 +166,21 @@ export function refusal(dear: readonly PricedRun[]): RanklineError {
 }
 
 /** `acme may cost 500 credits (confirm_over: 300), beta 900 (confirm_over: 400)`. */
-export function priceList(dear: readonly PricedRun[]): string {
+function priceList(dear: readonly PricedRun[]): string {
   return dear
     .map(({ job, credits, confirmOver }, index) => {
       const price = index === 0 ? `may cost ${count(credits, 'credit')}` : grouped(credits)
       return `${sanitize(job)} ${price} (confirm_over: ${grouped(confirmOver)})`
     })
     .join(', ')
+}
+
+/** What runs may still cost, and whether that is agreed to. */
+export const prices = {
+  dear: dearRuns,
+  dearToGoOn,
+  areAgreed,
+  confirm: confirmPrices,
+  refusal,
+  list: priceList,
 }

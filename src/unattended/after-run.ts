@@ -47,7 +47,7 @@ export async function afterRuns(after: {
 }
 
 /** The file that option or environment name. Throws one sentence where it cannot be written, or holds something else. */
-export function metricsFileToWrite(named: string | undefined): MetricsFile | null {
+function metricsFileToWrite(named: string | undefined): MetricsFile | null {
   const file = metricsFile(named)
   if (file === null) return null
   const path = writablePath(file.path, file.by)
@@ -62,7 +62,7 @@ export function metricsFileToWrite(named: string | undefined): MetricsFile | nul
 const readableByAll = 0o644
 
 /** Writes what all jobs of the database come to into the file of metrics. */
-export async function writeMetrics({
+async function writeMetrics({
   app: { store, clock },
   metricsFile,
 }: {
@@ -75,7 +75,7 @@ export async function writeMetrics({
 }
 
 /** Writes what a worker of a queue does into its file of metrics. */
-export async function writeWorkerMetrics(
+async function writeWorkerMetrics(
   file: MetricsFile,
   worker: Parameters<typeof workerMetricsText>[0],
 ): Promise<void> {
@@ -83,7 +83,7 @@ export async function writeWorkerMetrics(
 }
 
 /** Writes how a queue is doing into a file of metrics. */
-export async function writeQueueMetrics(
+async function writeQueueMetrics(
   file: MetricsFile,
   queue: Parameters<typeof queueMetricsText>[0],
 ): Promise<void> {
@@ -292,4 +292,12 @@ function labelText(labels: Readonly<Record<string, string>>): string {
 
 function escapeLabel(value: string): string {
   return value.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+/** Files of metrics: where they are written, and what is. */
+export const metrics = {
+  file: metricsFileToWrite,
+  write: writeMetrics,
+  writeQueue: writeQueueMetrics,
+  writeWorker: writeWorkerMetrics,
 }

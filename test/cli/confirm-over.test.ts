@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rejectRaised } from '../../src/run/run-jobs.ts'
-import { confirmPrices } from '../../src/run/spending.ts'
+import { prices } from '../../src/run/spending.ts'
 import { staged } from './staged.ts'
 
 const ten = `queries: [${Array.from({ length: 10 }, (_, index) => `word ${index}`).join(', ')}]\n`
@@ -79,11 +79,11 @@ test('a person is asked once for all, and a price that rose meanwhile is not agr
     asked.push(question)
     return yes
   }
-  await confirmPrices(dear, answering(true))
+  await prices.confirm(dear, answering(true))
   expect(asked).toEqual(['acme may cost 500 credits (confirm_over: 300). Buy?'])
-  await expect(confirmPrices(dear, answering(false))).rejects.toMatchObject({ exitCode: 4 })
-  await expect(confirmPrices(dear, null)).rejects.toMatchObject({ exitCode: 4 })
-  await confirmPrices([], answering(false))
+  await expect(prices.confirm(dear, answering(false))).rejects.toMatchObject({ exitCode: 4 })
+  await expect(prices.confirm(dear, null)).rejects.toMatchObject({ exitCode: 4 })
+  await prices.confirm([], answering(false))
   expect(asked).toHaveLength(2)
   rejectRaised(dear, dear)
   rejectRaised([], dear)

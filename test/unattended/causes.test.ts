@@ -5,13 +5,7 @@ import type { AlertMessage, AlertRule } from '../../src/model/settings.ts'
 import { dayMs } from '../../src/model/time.ts'
 import type { CauseAlert } from '../../src/store/sqlite/unattended/alerts.ts'
 import type { NewMessage } from '../../src/store/sqlite/unattended/outbox.ts'
-import {
-  type Cause,
-  causesOfRun,
-  causesOfStart,
-  changeCauses,
-  type RunHealth,
-} from '../../src/unattended/alerts/causes.ts'
+import { type Cause, causes, type RunHealth } from '../../src/unattended/alerts/causes.ts'
 import { letterOf } from '../../src/unattended/channels/letter.ts'
 import { aRule, aRun } from './build.ts'
 
@@ -44,11 +38,11 @@ function aStory({ channels = ['mail'], own = rules }: StoryOptions = {}) {
   const outbox = new Map<string, NewMessage>()
   const said: string[] = []
   const say = (
-    causes: Parameters<typeof changeCauses>[0],
+    ofJob: Parameters<typeof causes.change>[0],
     muted: ReadonlyMap<string, number> = new Map(),
   ) => {
     now += 60_000
-    const { alerts, messages } = changeCauses(causes, { open, muted, now })
+    const { alerts, messages } = causes.change(ofJob, { open, muted, now })
     const known = new Map([...open, ...alerts].map((alert) => [alert.id, alert]))
     open = [...known.values()].filter(({ state }) => state === 'open')
     for (const message of messages) {
@@ -70,8 +64,8 @@ function aStory({ channels = ['mail'], own = rules }: StoryOptions = {}) {
       health: RunHealth,
       stop: StopCause | null = null,
       muted?: ReadonlyMap<string, number>,
-    ) => say(causesOfRun(about(job), health, stop), muted),
-    start: (job: string, cause: Cause | null) => say(causesOfStart(about(job), cause)),
+    ) => say(causes.ofRun(about(job), health, stop), muted),
+    start: (job: string, cause: Cause | null) => say(causes.ofStart(about(job), cause)),
   }
 }
 

@@ -316,13 +316,13 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA rankline GRANT SELECT ON TABLES TO rankline_r
 `
 
 /** The version of the journal that this rankline writes. */
-export const schemaVersion = migrations.length
+const schemaVersion = migrations.length
 
 /** Any number; processes that lay out the journal at once take turns by it. */
 const layoutLock = 7_265_113
 
 /** The version of a journal; null where there is none. */
-export async function versionOf(postgres: Statements): Promise<number | null> {
+async function versionOf(postgres: Statements): Promise<number | null> {
   // Names are remembered within a connection, missing ones as well: only the rows show what another process has just laid out.
   const [table] = await postgres.query<{ exists: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'rankline' AND tablename = 'version') AS exists`,
@@ -333,7 +333,7 @@ export async function versionOf(postgres: Statements): Promise<number | null> {
 }
 
 /** Why a journal of that version can no longer be used here; null where it can. */
-export function whyTooNew(version: number | null): string | null {
+function whyTooNew(version: number | null): string | null {
   if (version === null || version <= schemaVersion) return null
   return `The queue was laid out by a newer rankline (version ${version}, this one knows ${schemaVersion}). Update rankline here`
 }
@@ -343,7 +343,7 @@ export function whyTooNew(version: number | null): string | null {
  *
  * @param steps the statements of each version, the first one first
  */
-export async function migrate(postgres: Postgres, steps = migrations): Promise<number | null> {
+async function migrate(postgres: Postgres, steps = migrations): Promise<number | null> {
   try {
     return await postgres.transaction(async (statements) => {
       await statements.query('SELECT pg_advisory_xact_lock($1)', [layoutLock])
@@ -375,7 +375,16 @@ function statementsAfter(version: number, steps: readonly string[]): readonly st
 }
 
 /** The statements that lay out an empty journal, and those that give the least rights. */
-export function printedLayout(): string {
+function printedLayout(): string {
   const versions = statementsAfter(0, migrations).map((text, index) => `-- Version ${index + 1}\n${text}`)
   return `BEGIN;\n\n${versions.join('\n')}\n${roles}\nCOMMIT;\n`
+}
+
+/** The layout of the journal, and its versions. */
+export const layout = {
+  migrate,
+  version: schemaVersion,
+  versionOf,
+  whyTooNew,
+  printed: printedLayout,
 }

@@ -4,7 +4,7 @@ import { sharedCalls } from './calls.ts'
 import { sharedChanges } from './changes.ts'
 import { sharedChunks } from './chunks.ts'
 import { isOtherServer, openPostgres, type Postgres, placeName } from './connection.ts'
-import { migrate, schemaVersion, versionOf, whyTooNew } from './layout.ts'
+import { layout } from './layout.ts'
 import { queueOperations } from './operations.ts'
 import { sharedPlans } from './plans.ts'
 import { sharedRates } from './rates.ts'
@@ -46,9 +46,9 @@ export async function openJournal(url: string, use: 'collect' | 'operate' = 'col
 export async function layOut(url: string): Promise<{ readonly before: number | null; readonly now: number }> {
   let before: number | null = null
   await using _ = await connected(url, async (postgres) => {
-    before = await migrate(postgres)
+    before = await layout.migrate(postgres)
   })
-  return { before, now: schemaVersion }
+  return { before, now: layout.version }
 }
 
 /** Opens the database and does the first thing with it. */
@@ -89,20 +89,20 @@ async function makeReady(postgres: Postgres, use: 'collect' | 'operate'): Promis
     throw new UsageError(
       `The queue at ${place} runs Postgres ${server.version}, and rankline needs ${oldestServer} or later. Use a newer server`,
     )
-  const version = await versionOf(postgres)
-  const tooNew = whyTooNew(version)
+  const version = await layout.versionOf(postgres)
+  const tooNew = layout.whyTooNew(version)
   if (tooNew !== null) throw new UsageError(tooNew)
   if (use === 'operate' && version === null)
     throw new JournalMissing(
       `There is no queue at ${place} yet. The first run or worker lays it out, or: rankline queue migrate`,
     )
-  if (version !== null && version !== schemaVersion)
+  if (version !== null && version !== layout.version)
     throw new UsageError(
-      `The queue at ${place} was laid out by an older rankline (version ${version}, this one knows ${schemaVersion}). Bring it up to date: rankline queue migrate`,
+      `The queue at ${place} was laid out by an older rankline (version ${version}, this one knows ${layout.version}). Bring it up to date: rankline queue migrate`,
     )
   if (use === 'collect' && server?.isReplica === true)
     throw new UsageError(
       `${place} is a copy that takes no changes. Name the server that it copies in the address of the queue`,
     )
-  if (version === null) await migrate(postgres)
+  if (version === null) await layout.migrate(postgres)
 }

@@ -2,7 +2,7 @@ import type { SharedJob } from '../../store/sync.ts'
 import type { ChunkQuery, ChunkState, PausedPart } from '../journal.ts'
 import { blockedNow } from './changes.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { schemaVersion, whyTooNew } from './layout.ts'
+import { layout } from './layout.ts'
 import { lockReleases, rekey } from './plans.ts'
 import { chunksByState, sql, unpack } from './rows.ts'
 
@@ -32,7 +32,7 @@ export function queueOperations(postgres: Postgres) {
         [id, name, version, keys, startedAt, clockOffsetMs],
       )
       await postgres.query(sql.noteTimeline)
-      return { tooNew: whyTooNew(now?.version ?? null), workers: 1 + (now?.others ?? 0) }
+      return { tooNew: layout.whyTooNew(now?.version ?? null), workers: 1 + (now?.others ?? 0) }
     },
     // One that was killed cannot say that it is gone: it is forgotten after a day.
     gone: async (worker: string): Promise<void> => {
@@ -177,7 +177,7 @@ async function status(postgres: Postgres) {
   }>(lastMinute)
   const minuteOf = new Map(lastMinutes.map(({ worker, ...minute }) => [worker, minute]))
   return {
-    schemaVersion,
+    schemaVersion: layout.version,
     /** With what the calls of each came to that ended within the last minute. */
     workers: workers.map((worker) => ({ ...worker, lastMinute: minuteOf.get(worker.id) ?? idle })),
     runs: runs.map((run) => ({ ...run, chunks: chunksByState(states.filter((one) => one.run === run.run)) })),

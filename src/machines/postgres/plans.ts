@@ -9,7 +9,7 @@ import {
   type SharedPage,
 } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { whyTooNew } from './layout.ts'
+import { layout } from './layout.ts'
 import { chunksByState, pack, sql } from './rows.ts'
 
 /**
@@ -301,7 +301,7 @@ async function progress(statements: Statements, run: string) {
     FROM rankline.chunks WHERE run_id = $1 GROUP BY state`,
     [run],
   )
-  const tooNew = whyTooNew(rows[0]?.version ?? null)
+  const tooNew = layout.whyTooNew(rows[0]?.version ?? null)
   if (tooNew !== null) throw new UsageError(tooNew)
   return {
     chunks: chunksByState(rows),

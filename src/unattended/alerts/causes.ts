@@ -118,7 +118,7 @@ const accountReadings: Readonly<Record<AccountKind, HealthReader>> = {
 }
 
 /** What a rule on the account says, in a sentence; null where that is not known. */
-export function readAccount({ when, below }: AlertRule, health: RunHealth): ReturnType<HealthReader> {
+function readAccount({ when, below }: AlertRule, health: RunHealth): ReturnType<HealthReader> {
   return when in accountReadings ? accountReadings[when as AccountKind](health, below ?? 0) : null
 }
 
@@ -128,7 +128,7 @@ function isCoverageLow({ below }: AlertRule, { tasks }: RunHealth): boolean {
 }
 
 /** What a rule on runs as a whole says of one; null where nothing begins and nothing is over. */
-export function judgeHealth(
+function judgeHealth(
   { when, below }: AlertRule,
   { job, health }: { readonly job: string; readonly health: RunHealth },
   open: OpenAlert | null,
@@ -142,7 +142,7 @@ export function judgeHealth(
 }
 
 /** What `run-skipped` says where a job could not run at its time; null where that has begun already. */
-export function judgeSkipped(job: string, reason: string, open: OpenAlert | null): RuleVerdict | null {
+function judgeSkipped(job: string, reason: string, open: OpenAlert | null): RuleVerdict | null {
   if (open !== null) return null
   const [first, ...others] = reason.split('\n')
   const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more line')})`
@@ -171,7 +171,7 @@ const ofRuns: readonly AlertKind[] = [
 ]
 
 /** The rule that tells of a suspect run, to whom the others tell of queries; null where none does. */
-export function wholeRunRule(rules: readonly AlertRule[]): AlertRule | null {
+function wholeRunRule(rules: readonly AlertRule[]): AlertRule | null {
   const watching = rules.filter(({ when }) => !ofRuns.includes(when))
   if (watching.length === 0) return null
   const channels = watching.flatMap(({ to }) => to ?? [])
@@ -187,7 +187,7 @@ export function wholeRunRule(rules: readonly AlertRule[]): AlertRule | null {
 }
 
 /** What is told of a suspect run; null where nothing begins and nothing is over. */
-export function judgeWholeRun(
+function judgeWholeRun(
   {
     job,
     suspicion,
@@ -246,7 +246,7 @@ type RunCause = 'key' | 'credit' | 'quota' | 'service' | 'disk'
 const beforeRuns: ReadonlySet<string> = new Set(['file', 'workspace', 'settings'])
 
 /** The cause for which a run stopped; null where it stopped for itself, or did not. */
-export function causeOfRun(reason: FinishReason, isDisk: boolean): RunCause | null {
+function causeOfRun(reason: FinishReason, isDisk: boolean): RunCause | null {
   switch (reason) {
     case 'auth':
       return 'key'
@@ -312,7 +312,7 @@ function causeOf(identity: string): Pick<Cause, 'kind' | 'place'> {
 type JobToTell = ToldJob & { readonly rules: readonly AlertRule[] }
 
 /** What the end of a run says of causes. */
-export function causesOfRun(
+function causesOfRun(
   about: JobToTell,
   health: RunHealth,
   stop: Pick<StopCause, 'reason' | 'message' | 'source'> | null,
@@ -364,7 +364,7 @@ export function causesOfRun(
 }
 
 /** What a job says that could not run, or can: null is that nothing keeps it from running. */
-export function causesOfStart(about: JobToTell, cause: Cause | null): JobCauses {
+function causesOfStart(about: JobToTell, cause: Cause | null): JobCauses {
   const rules = about.rules.filter(({ when }) => when === 'run-skipped')
   return {
     job: about.job,
@@ -382,7 +382,7 @@ function toldJob({ job, folder, channels }: JobToTell, rules: readonly AlertRule
 }
 
 /** What changes with what one job says. */
-export function changeCauses(
+function changeCauses(
   {
     stopped,
     freed,
@@ -503,4 +503,21 @@ function namesText(what: string, jobs: readonly StoppedJob[]): string {
 /** The id of an alert that begins at an instant. */
 export function alertId(identity: string, at: number): string {
   return createHash('sha256').update(`${identity} ${at}`).digest('hex').slice(0, 12)
+}
+
+/** What rules on runs as a whole say. */
+export const runRules = {
+  health: judgeHealth,
+  skipped: judgeSkipped,
+  wholeRun: judgeWholeRun,
+  ofWholeRun: wholeRunRule,
+  account: readAccount,
+}
+
+/** What stops several jobs. */
+export const causes = {
+  ofReason: causeOfRun,
+  ofRun: causesOfRun,
+  ofStart: causesOfStart,
+  change: changeCauses,
 }

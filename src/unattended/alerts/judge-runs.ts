@@ -20,7 +20,7 @@ import type { Store } from '../../store/sqlite/open.ts'
 import type { QueryOfRun } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
-import { type Cause, causeOfRun, causesOfRun, causesOfStart, changeCauses, type RunHealth } from './causes.ts'
+import { type Cause, causes, type RunHealth } from './causes.ts'
 import { type AlertFacts, judge, watchedBy } from './judgement.ts'
 import type { WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
 
@@ -103,7 +103,7 @@ async function judgeRun(
   await store.recordJudgement(judge(facts, { run, gone, describe, ...before }), (open, muted) =>
     health === null
       ? { alerts: [], messages: [] }
-      : changeCauses(causesOfRun(about, health, stop), { open, muted, now: before.now }),
+      : causes.change(causes.ofRun(about, health, stop), { open, muted, now: before.now }),
   )
 }
 
@@ -126,9 +126,9 @@ async function judgeSkippedJob(
   const { open, folder, ...others } = await known({ store, clock }, from)
   const { now, channels } = others
   if (hindrance?.kind !== 'price') {
-    const causes = causesOfStart({ job, rules, folder, channels }, hindrance)
+    const said = causes.ofStart({ job, rules, folder, channels }, hindrance)
     return (
-      (await store.recordCauses((known, muted) => changeCauses(causes, { open: known, muted, now }), now)) > 0
+      (await store.recordCauses((known, muted) => causes.change(said, { open: known, muted, now }), now)) > 0
     )
   }
   if (rules.length === 0) return false
@@ -183,7 +183,7 @@ async function healthOf(
   const isAsked = (kind: AlertKind): boolean => rules.some(({ when }) => when === kind)
   return {
     finishReason: run.finishReason ?? 'crashed',
-    hasCause: causeOfRun(run.finishReason ?? 'crashed', false) !== null,
+    hasCause: causes.ofReason(run.finishReason ?? 'crashed', false) !== null,
     tasks: await store.taskCounts(run.id),
     mismatched: isAsked('suspect') ? (store.runQuality(run.id).mismatched ?? 0) : 0,
     ...end,

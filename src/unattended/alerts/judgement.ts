@@ -10,15 +10,7 @@ import {
 } from '../../model/settings.ts'
 import { groupedBy } from '../../model/text.ts'
 import type { Judgement, Mute, StoredAlert } from '../../store/sqlite/unattended/alerts.ts'
-import {
-  alertId,
-  judgeHealth,
-  judgeSkipped,
-  judgeWholeRun,
-  type RunHealth,
-  readAccount,
-  wholeRunRule,
-} from './causes.ts'
+import { alertId, type RunHealth, runRules } from './causes.ts'
 import {
   judgePair,
   judgeSites,
@@ -298,7 +290,7 @@ export function evaluate(
 
 /** The rules of a job, and the one that tells of suspect runs. */
 function allRules(rules: readonly AlertRule[]): readonly AlertRule[] {
-  const rule = wholeRunRule(rules)
+  const rule = runRules.ofWholeRun(rules)
   return rule === null ? rules : [...rules, rule]
 }
 
@@ -308,11 +300,11 @@ function wholeRun(
   { job, rules, suspicion, health, at }: AlertFacts,
   open: OpenAlerts,
 ): readonly AlertChange[] {
-  const rule = wholeRunRule(rules)
+  const rule = runRules.ofWholeRun(rules)
   if (rule === null) return []
   const identity = alertIdentity(job, rule, ofWholeRun)
   const known = open.get(identity) ?? null
-  const verdict = judgeWholeRun({ job, suspicion, hasEnded: health !== null }, known)
+  const verdict = runRules.wholeRun({ job, suspicion, hasEnded: health !== null }, known)
   return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
 }
 
@@ -330,9 +322,9 @@ const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => 
   const verdict =
     skipped !== null
       ? rule.when === 'run-skipped'
-        ? judgeSkipped(job, skipped, known)
+        ? runRules.skipped(job, skipped, known)
         : null
-      : health && judgeHealth(rule, { job, health }, known)
+      : health && runRules.health(rule, { job, health }, known)
   return verdict === null ? [] : [change(verdict, { rule, identity, known, at, query: null, target: null })]
 }
 
@@ -340,7 +332,7 @@ const health: AlertJudge = (rule, { job, rules, health, skipped, at }, open) => 
 const account: AlertJudge = (rule, { job, health, at }, open) => {
   const identity = alertIdentity(job, rule, null)
   const known = open.get(identity)
-  const reading = health === null ? null : readAccount(rule, health)
+  const reading = health === null ? null : runRules.account(rule, health)
   if (known === undefined || reading === null || reading.isBad) return []
   const verdict: RuleVerdict = { state: 'over', before: known.now, now: reading.now, text: reading.text }
   return [change(verdict, { rule, identity, known, at, query: null, target: null })]

@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
-import {
-  migrate,
-  migrations,
-  printedLayout,
-  schemaVersion,
-  versionOf,
-} from '../../../src/machines/postgres/layout.ts'
+import { layout, migrations } from '../../../src/machines/postgres/layout.ts'
 import { openJournal } from '../../../src/machines/postgres/open.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { noon } from '../../store/build.ts'
@@ -22,36 +16,36 @@ beforeAll(async () => {
 
 test('An empty database gets the journal, and a second time changes nothing', async () => {
   await using postgres = await openPostgres(await server.database())
-  expect(await versionOf(postgres)).toBeNull()
-  expect(await migrate(postgres)).toBeNull()
-  expect(await versionOf(postgres)).toBe(schemaVersion)
-  expect(await migrate(postgres)).toBe(schemaVersion)
+  expect(await layout.versionOf(postgres)).toBeNull()
+  expect(await layout.migrate(postgres)).toBeNull()
+  expect(await layout.versionOf(postgres)).toBe(layout.version)
+  expect(await layout.migrate(postgres)).toBe(layout.version)
 })
 
 test('Of processes that find an empty database at once, one lays the journal out', async () => {
   const url = await server.database()
   const all = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)))
-  expect(await Promise.all(all.map(versionOf))).toEqual([null, null, null, null])
-  const before = await Promise.all(all.map((postgres) => migrate(postgres)))
+  expect(await Promise.all(all.map(layout.versionOf))).toEqual([null, null, null, null])
+  const before = await Promise.all(all.map((postgres) => layout.migrate(postgres)))
   expect(before.filter((version) => version === null)).toHaveLength(1)
-  expect(before.filter((version) => version === schemaVersion)).toHaveLength(3)
+  expect(before.filter((version) => version === layout.version)).toHaveLength(3)
   await Promise.all(all.map((postgres) => postgres[Symbol.asyncDispose]()))
 })
 
 test('An older journal gets what it lacks, version after version, and keeps its own where one of them fails', async () => {
   await using postgres = await openPostgres(await server.database())
-  await migrate(postgres)
+  await layout.migrate(postgres)
   const added = [
     ...migrations,
     'CREATE TABLE rankline.first (id integer);',
     'CREATE TABLE rankline.second ();',
   ]
-  await expect(migrate(postgres, [...added, 'CREATE TABLE rankline.first ();'])).rejects.toThrow(
+  await expect(layout.migrate(postgres, [...added, 'CREATE TABLE rankline.first ();'])).rejects.toThrow(
     'already exists',
   )
-  expect(await versionOf(postgres)).toBe(schemaVersion)
-  expect(await migrate(postgres, added)).toBe(schemaVersion)
-  expect(await versionOf(postgres)).toBe(schemaVersion + 2)
+  expect(await layout.versionOf(postgres)).toBe(layout.version)
+  expect(await layout.migrate(postgres, added)).toBe(layout.version)
+  expect(await layout.versionOf(postgres)).toBe(layout.version + 2)
   expect(await postgres.query('SELECT count(id)::int AS rows FROM rankline.first')).toEqual([{ rows: 0 }])
 })
 
@@ -59,17 +53,17 @@ test('A journal is brought up to date however long that takes, also where the se
   const url = await server.database()
   await using postgres = await openPostgres(`${url}?options=-c%20statement_timeout%3D100`)
   await expect(postgres.query('SELECT pg_sleep(1)')).rejects.toThrow('statement timeout')
-  expect(await migrate(postgres, [...migrations, 'SELECT pg_sleep(0.3);'])).toBeNull()
+  expect(await layout.migrate(postgres, [...migrations, 'SELECT pg_sleep(0.3);'])).toBeNull()
 })
 
-const newer = `The queue was laid out by a newer rankline (version 99, this one knows ${schemaVersion}). Update rankline here`
+const newer = `The queue was laid out by a newer rankline (version 99, this one knows ${layout.version}). Update rankline here`
 
 /** A journal that someone laid out by hand from what `rankline queue migrate --print` shows, and its users. */
 async function laidOutByHand() {
   const url = await server.database()
   const client = new Client({ connectionString: url })
   await client.connect()
-  await client.query(printedLayout())
+  await client.query(layout.printed())
   for (const role of ['worker', 'reader']) {
     const user = `${role}_of_${client.database}`
     await client.query(`CREATE USER ${user} PASSWORD 'secret'; GRANT rankline_${role} TO ${user}`)
@@ -109,7 +103,7 @@ describe('what rankline queue migrate --print shows', () => {
 
     const read = await other.call(['queue', 'status', '--json'], as('reader'))
     expect(JSON.parse(read.stdout)).toMatchObject({
-      schema_version: schemaVersion,
+      schema_version: layout.version,
       workers: [],
       readers: [{}, {}],
     })
@@ -157,10 +151,10 @@ describe('what rankline queue migrate --print shows', () => {
       FROM information_schema.columns WHERE table_schema = 'rankline' ORDER BY 1, 2`
     const { owner } = await laidOutByHand()
     await using other = await openPostgres(await server.database())
-    await migrate(other)
+    await layout.migrate(other)
     expect(await owner.query(columns)).toEqual(await other.query(columns))
-    expect(await versionOf(owner)).toBe(schemaVersion)
-    expect(await migrate(owner)).toBe(schemaVersion)
+    expect(await layout.versionOf(owner)).toBe(layout.version)
+    expect(await layout.migrate(owner)).toBe(layout.version)
   })
 })
 
@@ -175,7 +169,7 @@ describe('a journal of another version', () => {
       expect(stderr.replace('Worker up.\n', '')).toBe(`rankline: ${newer}\n`)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     }
-    expect(await versionOf(owner)).toBe(99)
+    expect(await layout.versionOf(owner)).toBe(99)
   })
 
   test('that is older is changed by queue migrate alone, keeps what it has, and its run goes on', async () => {
@@ -184,7 +178,7 @@ describe('a journal of another version', () => {
     const { owner, as, queue } = await laidOutByHand()
     await owner.query('DROP SCHEMA rankline CASCADE')
     // As the first two versions were; what a worker of today does to them does not show.
-    await migrate(owner, migrations.slice(0, 2))
+    await layout.migrate(owner, migrations.slice(0, 2))
     await owner.query('GRANT USAGE ON SCHEMA rankline TO public; GRANT SELECT ON rankline.version TO public')
     await owner.query(
       `INSERT INTO rankline.runs (id, key_hash, job, group_id, date, settings, started_at)
@@ -206,13 +200,13 @@ describe('a journal of another version', () => {
         text: expect.stringContaining('queue migrate'),
       }),
     )
-    expect(await versionOf(owner)).toBe(2)
+    expect(await layout.versionOf(owner)).toBe(2)
     const refused = await host.call(['queue', 'migrate'], as('worker'))
     expect(refused.stderr).toMatch(
       /^rankline: User 'worker_\S+' may not lay out the queue at \S+\. Have someone with that right run: rankline queue migrate\n$/,
     )
     expect((await host.call(['queue', 'migrate'], queue)).stdout).toBe(
-      `Brought the queue from version 2: version ${schemaVersion}.\n`,
+      `Brought the queue from version 2: version ${layout.version}.\n`,
     )
     expect(await owner.query('SELECT job FROM rankline.runs')).toEqual([{ job: 'old' }])
     const worker = host.start(['worker'], queue)

@@ -46,7 +46,7 @@ import {
 } from '../../../run/run-jobs.ts'
 import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import { afterRuns, metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
+import { afterRuns, metrics } from '../../../unattended/after-run.ts'
 import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { sharedFlags, TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
@@ -153,7 +153,7 @@ export async function collectRuns(
   } catch (error) {
     await pings.failed(reasonOf(error))
     // Where that fails, too, the error before says why.
-    await writeMetrics({ app, metricsFile: metricsFileToWrite(flags.metricsFile) }).catch(() => {})
+    await metrics.write({ app, metricsFile: metrics.file(flags.metricsFile) }).catch(() => {})
     throw error
   }
 }
@@ -347,7 +347,7 @@ export function readCollectFlags(flags: CollectFlags): CollectSettings {
     maxOutageMs,
     maxThrottlingMs: outage === undefined ? defaultThrottlingMs : maxOutageMs,
     fitBalance: flags.fitBalance === true,
-    metricsFile: metricsFileToWrite(flags.metricsFile),
+    metricsFile: metrics.file(flags.metricsFile),
   }
 }
 

@@ -16,7 +16,7 @@ import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/jo
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { accountOf, decideJobs, editedJobs, pausedJobs } from '../../../run/plan-jobs.ts'
 import { wantedOf } from '../../../run/selection.ts'
-import { dearRuns, plannedLimits, priceList } from '../../../run/spending.ts'
+import { plannedLimits, prices } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
 import type { PlannedJob, RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
@@ -86,7 +86,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     decided.map(({ planned }) => planned),
     app.clock.wall(),
   )
-  const dear = await dearRuns(store, draft, decided)
+  const dear = await prices.dear(store, draft, decided)
   const budgeted = decided.map(({ planned }, index) => {
     const { name, budget } = planned.settings
     const ofJob = limits[index] ?? []
@@ -117,7 +117,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     ]),
     ...quotaWarnings(quotas.all, documents),
     ...limitWarnings(shownLimits),
-    ...(dear.length === 0 ? [] : [`${priceList(dear)}: run asks first, or needs --yes.`]),
+    ...(dear.length === 0 ? [] : [`${prices.list(dear)}: run asks first, or needs --yes.`]),
   ])
     terminal.log(warning)
   await terminal.write(

@@ -17,7 +17,7 @@ import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { type ListedRun, planRuns, takeTurn } from '../../../run/run-jobs.ts'
-import { confirmPrices, dearToGoOn, sharedLimits } from '../../../run/spending.ts'
+import { prices, sharedLimits } from '../../../run/spending.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import {
@@ -471,7 +471,8 @@ async function continueRun(
   if (!fits(run)) throw new UsageError(refusal(run))
   // A mistake in rankline.yaml changes nothing of the run.
   await sharedLimits(store, [run.settings])
-  if (flags.yes !== true) await confirmPrices(await dearToGoOn(store, run, failed), terminal.ask ?? null)
+  if (flags.yes !== true)
+    await prices.confirm(await prices.dearToGoOn(store, run, failed), terminal.ask ?? null)
   await app.clockCheck.check(terminal.log)
   await app.machines?.refuseOtherKeys([run])
   await app.machines?.begin([run.job])

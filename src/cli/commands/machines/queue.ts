@@ -1,5 +1,5 @@
 import type { PausedPart } from '../../../machines/journal.ts'
-import { printedLayout } from '../../../machines/postgres/layout.ts'
+import { layout } from '../../../machines/postgres/layout.ts'
 import type { QueueStatus } from '../../../machines/postgres/operations.ts'
 import { lostAfterMs, partName, problemsOf } from '../../../machines/problems.ts'
 import {
@@ -20,7 +20,7 @@ import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config
 import { waitForLocks } from '../../../run/lock.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import type { SharedJob } from '../../../store/sync.ts'
-import { metricsFileToWrite, writeQueueMetrics } from '../../../unattended/after-run.ts'
+import { metrics } from '../../../unattended/after-run.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 
@@ -66,9 +66,9 @@ export async function queue(flags: QueueCommandFlags, terminal: Terminal): Promi
 }
 
 async function status(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const file = flags.metricsFile === undefined ? null : metricsFileToWrite(flags.metricsFile)
+  const file = flags.metricsFile === undefined ? null : metrics.file(flags.metricsFile)
   const found = await queueWork(neededQueue(flags), ({ operations }) => operations.status())
-  if (file !== null) await writeQueueMetrics(file, metricsOf(found, systemClock.wall()))
+  if (file !== null) await metrics.writeQueue(file, metricsOf(found, systemClock.wall()))
   if (flags.json === true) await terminal.write(`${JSON.stringify(document(found), null, 2)}\n`)
   else await terminal.write(statusText(found, terminal.columns))
   return 0
@@ -217,7 +217,7 @@ function movedLine(
 
 async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
   if (flags.print === true) {
-    await terminal.write(printedLayout())
+    await terminal.write(layout.printed())
     return 0
   }
   const { before, now } = await migrateQueue(neededQueue(flags))
@@ -272,7 +272,7 @@ function statusText(status: QueueStatus, columns: number): string {
   return parts.join('\n')
 }
 
-function metricsOf(status: QueueStatus, now: number): Parameters<typeof writeQueueMetrics>[1] {
+function metricsOf(status: QueueStatus, now: number): Parameters<typeof metrics.writeQueue>[1] {
   const { runs, workers, keys, readers } = status
   const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
   const known = [...new Set([...keys, ...runs].map(({ keyHash }) => keyHash))].sort()

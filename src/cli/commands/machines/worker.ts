@@ -5,7 +5,7 @@ import { systemClock } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, switchOption, textOption } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { leaseOf, version } from '../../../run/config.ts'
-import { metricsFileToWrite, writeWorkerMetrics } from '../../../unattended/after-run.ts'
+import { metrics } from '../../../unattended/after-run.ts'
 import { serveHealth } from '../../../unattended/scheduler/supervision.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
@@ -58,7 +58,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
   })
   await using served = port === undefined ? null : await serveHealth(port, health)
   const where = served === null ? '' : ` Health: ${served.url}`
-  const metrics = metricsWriter(flags.metricsFile, terminal)
+  const writer = metricsWriter(flags.metricsFile, terminal)
   const cause = await runWorker(flags, {
     url,
     leaseMs,
@@ -71,10 +71,10 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
     onUp: () => note(terminal, `Worker up.${where}`),
     onState: (now) => {
       state = now
-      metrics.write(now)
+      writer.write(now)
     },
   })
-  await metrics.idle()
+  await writer.idle()
   if (cause === null) {
     note(terminal, 'Worker ended.')
     return 0
@@ -86,7 +86,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
 /** Writes one state after the other; a file that cannot be written is said once, and the work goes on. */
 function metricsWriter(flag: string | undefined, terminal: Terminal) {
   // The variable for all commands names the file of a database.
-  const file = flag === undefined ? null : metricsFileToWrite(flag)
+  const file = flag === undefined ? null : metrics.file(flag)
   let writing = Promise.resolve()
   let isSaid = false
   const failed = (error: Error): void => {
@@ -97,7 +97,7 @@ function metricsWriter(flag: string | undefined, terminal: Terminal) {
     write: (state: WorkerState): void => {
       if (file === null) return
       const now = { ...state, at: systemClock.wall() }
-      writing = writing.then(() => writeWorkerMetrics(file, now)).catch(failed)
+      writing = writing.then(() => metrics.writeWorker(file, now)).catch(failed)
     },
     idle: () => writing,
   }

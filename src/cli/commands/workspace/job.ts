@@ -16,7 +16,7 @@ import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { sweep } from '../../../store/sqlite/maintenance/prune.ts'
 import { countJob, removeJob } from '../../../store/sqlite/maintenance/remove-job.ts'
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
-import { metricsFileToWrite, writeMetrics } from '../../../unattended/after-run.ts'
+import { metrics } from '../../../unattended/after-run.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { list, rename, pause, resume, remove }
@@ -133,7 +133,7 @@ async function rename(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
   const read = jobName(flags.to)
   if ('message' in read) throw new UsageError(`The new name ${read.message}; ${read.fix}`)
   const to = read.value
-  const metrics = metricsFileToWrite(flags.metricsFile)
+  const metricsFile = metrics.file(flags.metricsFile)
   const { name, file, all, isStored } = await seenJob(flags)
   if (!isStored)
     throw new UsageError(
@@ -151,7 +151,7 @@ async function rename(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
     )
   const successor = all.find((one) => one.name === to)?.file.path ?? null
   await store.renameJob(name, to, successor === null ? null : resolve(successor))
-  await writeMetrics({ app: { store, clock: systemClock }, metricsFile: metrics })
+  await metrics.write({ app: { store, clock: systemClock }, metricsFile })
   const path = file.state === 'missing' ? null : file.path
   const next =
     successor !== null
@@ -199,7 +199,7 @@ async function resume(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
 /** `rankline job remove`: what is stored of a client goes; calls and credits stay in the ledger. */
 async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
-  const metrics = metricsFileToWrite(flags.metricsFile)
+  const metricsFile = metrics.file(flags.metricsFile)
   const { name, file, isStored } = await seenJob(flags)
   if (!isStored)
     throw new UsageError(`Nothing is stored of ${name}: it has not run. Delete its file, and it is gone`)
@@ -220,9 +220,9 @@ async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
   await turn.acquire()
   const removed = await removeJob(database, name, systemClock.wall())
   await sweep(database)
-  if (metrics !== null) {
+  if (metricsFile !== null) {
     await using store = await openStore(database)
-    await writeMetrics({ app: { store, clock: systemClock }, metricsFile: metrics })
+    await metrics.write({ app: { store, clock: systemClock }, metricsFile })
   }
   const left =
     file.path === null || file.state === 'missing'
